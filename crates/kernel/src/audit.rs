@@ -1,4 +1,4 @@
-//! The row that every mutation leaves, written in the same transaction.
+//! The audit entry that every change leaves, written in the same transaction.
 
 use std::{borrow::Cow, fmt, net::IpAddr};
 
@@ -9,49 +9,49 @@ use crate::{
     id::{AuditId, RequestId, WorkspaceId},
 };
 
-/// One row of the audit log. It never holds a secret: prefixes, hints and last four characters only.
+/// An entry of the audit log. It never holds a secret; of a token, at most its [hint](crate::token::TokenHint).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
-    /// The row.
+    /// The id of the entry.
     pub id: AuditId,
-    /// When it happened.
+    /// Time of the request that made the change.
     pub at: Timestamp,
-    /// In which workspace, where there is one.
+    /// The workspace, if the change belongs to one.
     pub workspace: Option<WorkspaceId>,
-    /// Who did it.
+    /// The caller, as [`Caller`](crate::Caller) displays itself.
     pub actor: String,
-    /// What was done, as `noun.verb`.
+    /// The change, as `noun.verb`.
     pub action: Cow<'static, str>,
-    /// What it was done to.
+    /// The changed object.
     pub target: Option<AuditTarget>,
-    /// The request that did it.
+    /// The request that made the change.
     pub request: RequestId,
-    /// Where the request came from.
+    /// IP address of the client; `None` when no client is involved or its address is unknown.
     pub address: Option<IpAddr>,
-    /// What else a reader of the log wants to know.
+    /// Details of the change.
     pub detail: Option<serde_json::Value>,
 }
 
-/// What an audit row is about.
+/// The changed object of an audit entry, in most cases the text of its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditTarget(pub String);
 
 impl AuditEntry {
-    /// Places the row in a workspace.
+    /// Sets the workspace.
     #[must_use]
     pub fn workspace(mut self, workspace: WorkspaceId) -> Self {
         self.workspace = Some(workspace);
         self
     }
 
-    /// Names what was touched; typed ids say by their prefix what they are.
+    /// Sets the changed object. The prefix of a typed id tells its kind.
     #[must_use]
     pub fn target(mut self, target: impl fmt::Display) -> Self {
         self.target = Some(AuditTarget(target.to_string()));
         self
     }
 
-    /// Adds details; no secrets.
+    /// Sets the details, which must not hold secrets.
     #[must_use]
     pub fn detail(mut self, detail: serde_json::Value) -> Self {
         self.detail = Some(detail);

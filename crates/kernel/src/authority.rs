@@ -1,8 +1,9 @@
-//! Proofs that a caller may do a thing.
+//! Proofs of what a caller may do.
 //!
-//! [`Member`], [`Admin`], [`Owner`] and [`AppRight`] have no public constructor: only the functions of this
-//! module make them, from what the store says about the caller. A use case takes the proof as an argument,
-//! so forgetting the check does not compile. What a caller may not see is `404` here, once for every route.
+//! [`Member`], [`Builder`], [`Admin`], [`Owner`], [`AppAccess`] and [`AppRight`] have no public constructor: only the
+//! functions of this module make them, from facts that the store has about the caller. A use case takes the proof as an
+//! argument, so code without the check does not compile. An object that the caller may not see is 404 here, in one place
+//! for every route.
 
 mod app;
 mod role;

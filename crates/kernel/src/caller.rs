@@ -1,4 +1,4 @@
-//! Who is asking (specification part A, "Authentication").
+//! The sender of a request (specification part A, "Authentication").
 
 use std::{fmt, str::FromStr};
 
@@ -9,60 +9,61 @@ use crate::{
     id::{GrantId, ProjectId, ProjectKeyId, SessionId, TokenId, UserId, WorkspaceId},
 };
 
-/// The one who makes a request. Knowing who it is says nothing yet about what they may do.
+/// The sender of a request. It is authenticated, but nothing is known yet about what they may do; see
+/// [`authority`](crate::authority).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    /// Nobody we know.
+    /// A sender without a valid credential.
     Anonymous,
     /// A person signed in to the console.
     Session(SessionCaller),
-    /// A personal access token or an agent sign-in, acting for its person in one workspace.
+    /// A personal access token or an agent's access token, which acts for its person in one workspace.
     Token(TokenCaller),
-    /// A key to one backend project.
+    /// A key of one backend project.
     ProjectKey(ProjectKeyCaller),
-    /// Qala itself: a worker or an administrator's command. The name goes into the audit log.
+    /// Qala itself: a worker or an operator's command. The name appears in the audit log.
     System(&'static str),
 }
 
 /// A person signed in to the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionCaller {
-    /// The browser's session.
+    /// The session of the browser.
     pub session: SessionId,
-    /// Whose it is.
+    /// The person.
     pub user: UserId,
-    /// The workspace open in this session, if any yet.
+    /// The workspace that is open in the session; `None` until one is.
     pub workspace: Option<WorkspaceId>,
-    /// Whether the person came in through the development sign-in.
+    /// True if the person used the development sign-in.
     pub is_dev_login: bool,
 }
 
-/// A token acting for its person.
+/// A token that acts for its person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenCaller {
     /// The token.
     pub token: TokenId,
-    /// For whom it acts.
+    /// The person for whom it acts.
     pub user: UserId,
-    /// The only workspace it works in.
+    /// The only workspace in which it works.
     pub workspace: WorkspaceId,
-    /// What it may be used for.
+    /// The scopes of the token.
     pub scopes: Scopes,
-    /// The agent sign-in it is of; none for a personal access token.
+    /// The grant of the agent; `None` for a personal access token.
     pub grant: Option<GrantId>,
 }
 
-/// A key to one backend project.
+/// A key of one backend project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectKeyCaller {
     /// The key.
     pub key: ProjectKeyId,
-    /// The only project it opens.
+    /// The only project to which it gives access.
     pub project: ProjectId,
 }
 
 impl Caller {
-    /// The person behind the request, if there is one.
+    /// Returns the person who sends the request, or for whom a token acts.
     #[must_use]
     pub fn user(&self) -> Option<UserId> {
         match self {
@@ -72,14 +73,14 @@ impl Caller {
         }
     }
 
-    /// Whether a program asks, with a personal access token or an agent's sign-in.
+    /// Returns true if a program sends the request, with a personal access token or an agent's access token.
     #[must_use]
     pub fn is_token(&self) -> bool {
         matches!(self, Self::Token(_))
     }
 }
 
-/// The name of the caller in the audit log: an id or a worker's name, never a secret.
+/// Writes the caller as the audit log names it: ids or a worker's name, never a secret.
 impl fmt::Display for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -93,62 +94,62 @@ impl fmt::Display for Caller {
     }
 }
 
-/// What a token may be used for.
+/// A scope of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Scope {
-    /// Look at things.
+    /// Reads.
     Read,
-    /// Change things; implies `read`.
+    /// Makes changes; implies `read`.
     Write,
-    /// Manage the workspace; implies `write`.
+    /// Manages the workspace; implies `write`.
     Admin,
 }
 
-/// A set of [`Scope`]s, not empty. A wider scope implies the narrower ones.
+/// A non-empty set of [`Scope`]s. A wider scope implies the narrower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scopes(u8);
 
 impl Scopes {
-    /// The set of `scopes`.
+    /// Creates the set of `scopes`.
     ///
     /// # Errors
-    /// 400 when the list is empty or holds one scope twice.
+    /// 400 `invalid_request` when the list is empty or has a scope twice.
     pub fn new(scopes: &[Scope]) -> Result<Self, Problem> {
         let mut bits = 0;
         for scope in scopes {
             let bit = 1 << *scope as u8;
             if bits & bit != 0 {
-                return Err(Problem::invalid_field("scopes", "holds one scope twice"));
+                return Err(Problem::invalid_field("scopes", "has a scope twice"));
             }
             bits |= bit;
         }
         if bits == 0 {
-            return Err(Problem::invalid_field("scopes", "must hold at least one of read, write, admin"));
+            return Err(Problem::invalid_field("scopes", "must have at least one of read, write, admin"));
         }
         Ok(Self(bits))
     }
 
-    /// The one scope.
+    /// Creates the set of one scope.
     #[must_use]
     pub const fn of(scope: Scope) -> Self {
         Self(1 << scope as u8)
     }
 
-    /// These and one more.
+    /// Returns the set with one more scope.
     #[must_use]
     pub const fn with(self, scope: Scope) -> Self {
         Self(self.0 | 1 << scope as u8)
     }
 
-    /// Whether these scopes allow what needs `scope`.
+    /// Returns true if these scopes include or imply `scope`.
     #[must_use]
     pub fn allows(self, scope: Scope) -> bool {
         self.0 >> scope as u8 != 0
     }
 
-    /// The scopes as they were given, narrowest first.
+    /// Returns the scopes that were given, without the implied ones, narrowest first.
     #[must_use]
     pub fn to_vec(self) -> Vec<Scope> {
         [Scope::Read, Scope::Write, Scope::Admin]
@@ -158,7 +159,7 @@ impl Scopes {
     }
 }
 
-/// Space-separated names, as stores keep them.
+/// Writes the names separated by spaces, as stores keep them.
 impl fmt::Display for Scopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, scope) in self.to_vec().into_iter().enumerate() {
@@ -185,7 +186,7 @@ impl FromStr for Scopes {
                 "read" => Ok(Scope::Read),
                 "write" => Ok(Scope::Write),
                 "admin" => Ok(Scope::Admin),
-                _ => Err(Problem::invalid_field("scopes", "may hold read, write, admin")),
+                _ => Err(Problem::invalid_field("scopes", "may only have read, write, admin")),
             })
             .collect::<Result<Vec<_>, _>>()?;
         Self::new(&scopes)

@@ -4,23 +4,23 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 
-/// A moment in UTC, at most millisecond precise so that it survives every store and the wire unchanged.
+/// A point in time in UTC, by convention at most millisecond precise, so that every store and the wire keep it unchanged.
 pub type Timestamp = DateTime<Utc>;
 
-/// Where the time comes from.
+/// The source of the time.
 pub trait Clock: Send + Sync {
-    /// The present moment, truncated to milliseconds.
+    /// Returns the current time, truncated to milliseconds.
     fn now(&self) -> Timestamp;
 }
 
-/// A moment is a clock that stands still.
+/// A clock that always shows this time.
 impl Clock for Timestamp {
     fn now(&self) -> Timestamp {
         *self
     }
 }
 
-/// The machine's clock.
+/// The clock of the operating system.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemClock;
 
@@ -31,18 +31,18 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved; for tests.
+/// A clock that moves only by [`ManualClock::advance`]; for tests.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock standing at `start`.
+    /// Creates a clock that shows `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self(AtomicI64::new(start.timestamp_millis()))
     }
 
-    /// Moves the clock by `delta`, backwards when it is negative.
+    /// Moves the clock by `delta`, backwards if it is negative.
     pub fn advance(&self, delta: TimeDelta) {
         self.0.fetch_add(delta.num_milliseconds(), Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! What every use case is told about the request it serves.
+//! The context of a request, which every use case takes.
 
 use std::{fmt, net::IpAddr, sync::Arc};
 
@@ -7,22 +7,22 @@ use crate::{
     id::{Kind, RequestId},
 };
 
-/// The caller, the time, the randomness and the request id.
+/// The caller, time, randomness and id of one request.
 #[derive(Clone)]
 pub struct Context {
-    /// Who asks.
+    /// The sender of the request.
     pub caller: Caller,
-    /// When the request came in; one request lives in one moment.
+    /// Time of the request; the same for everything that the request does.
     pub now: Timestamp,
-    /// The request, as `x-request-id` gives it.
+    /// The id of the request, as in the header `x-request-id`.
     pub request_id: RequestId,
-    /// Where the request came from.
+    /// IP address of the client; `None` when no client is involved or its address is unknown.
     pub client_ip: Option<IpAddr>,
     random: Arc<dyn Randomness>,
 }
 
 impl Context {
-    /// A context for one request.
+    /// Creates the context of one request.
     #[must_use]
     pub fn new(
         caller: Caller,
@@ -34,19 +34,19 @@ impl Context {
         Self { caller, now, request_id: request, client_ip: address, random }
     }
 
-    /// Where random bytes come from.
+    /// Returns the source of random bytes.
     #[must_use]
     pub fn random(&self) -> &dyn Randomness {
         &*self.random
     }
 
-    /// A fresh id.
+    /// Generates an id.
     #[must_use]
     pub fn new_id<K: Kind>(&self) -> Id<K> {
         Id::generate(&*self.random, self.now)
     }
 
-    /// An audit row for `action` by this caller.
+    /// Creates an audit entry for `action`, a `noun.verb`, by this caller.
     #[must_use]
     pub fn audit_entry(&self, action: &'static str) -> AuditEntry {
         AuditEntry {

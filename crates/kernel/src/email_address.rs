@@ -1,28 +1,29 @@
-//! The one form in which e-mail addresses are compared.
+//! The form in which e-mail addresses are stored and compared.
 //! See `docs/decisions/0124-compare-email-addresses-in-ascii.md`.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// An address in the form in which it is kept and compared; none when it has no `@`, or a character that only pretends
-/// to be an ASCII one.
+/// Returns an address in the form in which it is stored and compared; `None` if it has no `@`, or its local part has a
+/// character that normalization would turn into an ASCII one.
 ///
 /// The domain is in its ASCII form (IDNA, UTS #46). The part before the `@` is in normal form C with ASCII letters in
-/// lower case. Other letters stay as they are: what is another mailbox must not become another person's account.
+/// lower case. Other letters keep their case: two mailboxes must never become one account.
 #[must_use]
 pub fn normalize(text: &str) -> Option<String> {
     let (local, domain) = text.trim().rsplit_once('@')?;
-    // Normal form C makes ASCII of these: K (the Kelvin sign), ; (the Greek question mark) and `.
+    // Normal form C turns these into ASCII: K (the Kelvin sign), ; (the Greek question mark) and ` (the Greek varia).
     if local.contains(['\u{212a}', '\u{37e}', '\u{1fef}']) {
         return None;
     }
     let mut local = to_nfc(local);
     local.make_ascii_lowercase();
-    // A domain that is no IDNA name stays as it is: it is checked for shape by whoever needs that.
+    // A domain that is not an IDNA name is only normalized. Callers that need a valid domain check it.
     let domain = idna::domain_to_ascii(domain).unwrap_or_else(|_| to_nfc(domain).to_lowercase());
     Some(format!("{local}@{domain}"))
 }
 
-/// The spellings under which a folded address may have been kept before addresses were folded, itself first.
+/// Returns the spellings under which a normalized address may have been stored before addresses were normalized, the
+/// normalized one first.
 #[must_use]
 pub fn legacy_spellings(normalized: &str) -> Vec<String> {
     let mut spellings = vec![normalized.to_owned()];
@@ -51,7 +52,7 @@ mod tests {
 
     #[test]
     fn spellings_of_one_mailbox_are_one() {
-        for (text, folded) in [
+        for (text, normalized) in [
             (" Aru@Example.COM ", "aru@example.com"),
             ("user@почта.рф", "user@xn--80a1acny.xn--p1ai"),
             ("user@ПОЧТА.РФ", "user@xn--80a1acny.xn--p1ai"),
@@ -62,8 +63,8 @@ mod tests {
             ("user@exam\u{212a}.test", "user@examk.test"),
             ("a@under_score.test", "a@under_score.test"),
         ] {
-            assert_eq!(normalize(text).as_deref(), Some(folded), "{text}");
-            assert_eq!(normalize(folded).as_deref(), Some(folded), "folding is done once");
+            assert_eq!(normalize(text).as_deref(), Some(normalized), "{text}");
+            assert_eq!(normalize(normalized).as_deref(), Some(normalized), "normalization is idempotent");
         }
         assert_eq!(normalize("aru"), None);
         for pretender in ["\u{212a}im@a.test", "a\u{37e}@a.test", "a\u{1fef}@a.test"] {
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_outside_ascii_are_no_ascii_letters() {
+    fn letters_outside_ascii_are_not_ascii_letters() {
         for (one, other) in [
             ("\u{ff4b}im@a.test", "kim@a.test"),
             ("JOS\u{c9}@a.test", "jos\u{e9}@a.test"),
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_before_is_found() {
+    fn older_spellings_are_found() {
         assert_eq!(legacy_spellings("aru@example.com"), ["aru@example.com"]);
         assert_eq!(
             legacy_spellings("user@xn--80a1acny.xn--p1ai"),

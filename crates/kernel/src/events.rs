@@ -1,115 +1,115 @@
-//! What happens in a workspace, as those who follow it are told.
+//! Events of a workspace, as feeds and streams deliver them.
 
 use crate::{
     Timestamp,
     id::{AppId, ApprovalId, AutomationId, DeliveryId, RunId, VersionId, WorkspaceId},
 };
 
-/// One thing that happened, about one app. Who may view the app is told of it.
+/// A fact about one app. Everyone who may view the app can receive it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// The workspace.
     pub workspace: WorkspaceId,
     /// The app.
     pub app: AppId,
-    /// When it happened.
+    /// Time of the event.
     pub at: Timestamp,
-    /// What it was.
+    /// The fact itself.
     pub kind: EventKind,
 }
 
-/// What can happen. Codes are stable, for programs.
+/// The kinds of events. Each `code` is stable and meant for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// A run went on.
+    /// A run reached a stage.
     Run {
         /// The run.
         run: RunId,
-        /// How far.
+        /// The stage.
         stage: RunStage,
     },
     /// The app has a new version.
     VersionCreated {
         /// The version.
         version: VersionId,
-        /// Its number.
+        /// Its number within the app.
         number: u32,
     },
-    /// The gate refused a call of the app.
+    /// A request of the app to another host was refused.
     EgressRefused {
-        /// The run that made the call, unless the app was answering over HTTP.
+        /// The run that sent the request; `None` when the app was answering an HTTP request.
         run: Option<RunId>,
-        /// What was refused.
+        /// The refused request.
         request: RefusedRequest,
     },
-    /// A webhook refused a call that had proved itself.
+    /// A webhook refused a call whose sender was verified.
     WebhookCallRefused {
-        /// The call.
+        /// The refused call.
         delivery: DeliveryId,
-        /// The automation it was to start.
+        /// The automation that the call would have started.
         automation: AutomationId,
-        /// Why.
+        /// The code of the refusal.
         code: String,
     },
-    /// Runs of the app have failed again and again.
+    /// Runs of the app fail repeatedly.
     AppFailing {
-        /// The last of them so far.
+        /// The latest failed run.
         run: RunId,
-        /// Why that one failed.
+        /// The code of its failure.
         code: String,
     },
-    /// Runs that an automation started have failed again and again.
+    /// Runs of an automation fail repeatedly.
     AutomationFailing {
         /// The automation.
         automation: AutomationId,
-        /// The last of them so far.
+        /// The latest failed run.
         run: RunId,
-        /// Why that one failed.
+        /// The code of its failure.
         code: String,
     },
-    /// The app said something while it answered over HTTP.
+    /// The app logged lines while it answered an HTTP request.
     LinesLogged {
-        /// How many lines.
+        /// Number of lines.
         lines: u32,
     },
 }
 
-/// A call of an app that the gate refused.
+/// A request of an app to another host that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedRequest {
     /// Method and host, as in `GET api.example.com`.
     pub request_line: String,
-    /// Why.
+    /// The code of the refusal.
     pub code: String,
 }
 
-/// How far a run has come.
+/// A stage of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunStage {
-    /// It is in the queue.
+    /// The run is in the queue.
     Queued,
-    /// An attempt has begun.
+    /// An attempt has started.
     Running,
-    /// An attempt failed, and it is in the queue again.
+    /// An attempt failed, and the run is in the queue again.
     Retried {
-        /// Why the attempt failed.
+        /// The code of the failure.
         code: String,
     },
-    /// It waits for somebody to approve.
+    /// The run waits for an approval.
     AwaitingApproval {
-        /// What is to be approved.
+        /// The approval.
         approval: ApprovalId,
     },
-    /// It did what it should.
+    /// The run succeeded.
     Succeeded,
-    /// It failed for good.
+    /// The run failed and is not retried.
     Failed {
-        /// Why.
+        /// The code of the failure.
         code: String,
     },
-    /// The gate refused something that its code did not catch.
+    /// The run failed because a request to another host was refused and its code did not handle that.
     Blocked {
-        /// Why.
+        /// The code of the refusal.
         code: String,
     },
 }

@@ -1,7 +1,7 @@
 //! Typed ids: a UUIDv7 inside, `prefix_` and 26 characters on the wire (TypeID).
 //!
-//! Each entity has a kind of its own, so that swapping two ids does not compile, and an id of the wrong
-//! kind does not parse.
+//! Each entity has its own kind, so that code that swaps two ids does not compile, and an id of the wrong kind does not
+//! parse.
 //! See `docs/decisions/0001-ids-are-prefixed-uuidv7.md`.
 
 use std::{cmp::Ordering, fmt, hash::Hash, hash::Hasher, marker::PhantomData, str::FromStr};
@@ -11,18 +11,18 @@ use uuid::Uuid;
 
 use crate::{Randomness, Timestamp};
 
-/// What an [`Id`] is the id of.
+/// The kind of entity that an [`Id`] identifies.
 pub trait Kind: 'static {
-    /// What stands before the underscore on the wire.
+    /// The part before the underscore on the wire.
     const PREFIX: &'static str;
 }
 
-/// The id of one `K`.
+/// The id of an entity of kind `K`.
 pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $alias:ident = $kind:ident, $prefix:literal;)*) => {
-        /// The kinds of [`Id`]; each is only a name for the compiler.
+        /// The kinds of [`Id`]; they exist only as types.
         pub mod kind {
             $(
                 $(#[$doc])*
@@ -38,23 +38,23 @@ macro_rules! kinds {
 kinds! {
     /// A person.
     UserId = User, "usr";
-    /// A signed-in browser.
+    /// A session: a person's sign-in in one browser.
     SessionId = Session, "ses";
-    /// An e-mail sign-in under way.
+    /// An unfinished e-mail sign-in.
     SignInId = SignIn, "sgn";
-    /// A command line's sign-in under way.
+    /// An unfinished sign-in of a command line.
     DeviceLoginId = DeviceLogin, "dvl";
     /// A passkey of a person.
     PasskeyId = Passkey, "pk";
-    /// A passkey ceremony under way.
+    /// An unfinished passkey ceremony.
     CeremonyId = Ceremony, "pkc";
     /// A personal access token.
     TokenId = Token, "tok";
-    /// A program that agent sign-ins know because it registered.
+    /// A registered OAuth client.
     OAuthClientId = OAuthClient, "qac";
-    /// A request of an agent client to be let in.
+    /// An authorization request of an OAuth client.
     AuthorizationId = Authorization, "oaz";
-    /// An agent client signed in to a workspace.
+    /// A grant of a person to an agent or an OAuth client.
     GrantId = Grant, "grant";
     /// A workspace.
     WorkspaceId = Workspace, "ws";
@@ -64,68 +64,68 @@ kinds! {
     AppId = App, "app";
     /// One version of an app.
     VersionId = Version, "ver";
-    /// A question to a person, on whose answer a run waits.
+    /// An approval: a question that a run asks a person.
     ApprovalId = Approval, "apv";
     /// A planned change of an app.
     ChangeId = Change, "chg";
-    /// A gate: a workspace's rule for one outside host.
+    /// A gate: the permission of apps to reach one host.
     GateId = Gate, "gate";
-    /// A stored outside-service credential.
+    /// A stored credential of an external service.
     ConnectionId = Connection, "conn";
-    /// An automation, which people call a road.
+    /// An automation, called `road` on the wire.
     AutomationId = Automation, "auto";
-    /// The address of an inbound webhook.
+    /// A webhook.
     HookId = Hook, "hook";
-    /// One call of an inbound webhook.
+    /// A delivery: one call of a webhook.
     DeliveryId = Delivery, "dlv";
-    /// One run of an app.
+    /// A run: one execution of an automation.
     RunId = Run, "run";
-    /// A failed run or refused call, kept for replay.
+    /// A dead letter: a failed run or refused call, kept for replay.
     DeadLetterId = DeadLetter, "dl";
-    /// One moment of a schedule.
+    /// An occurrence of a schedule.
     OccurrenceId = Occurrence, "occ";
     /// A backend project.
     ProjectId = Project, "proj";
-    /// A key to one backend project.
+    /// A key of a backend project.
     ProjectKeyId = ProjectKey, "pkey";
-    /// A row of the audit log.
+    /// An entry of the audit log.
     AuditId = Audit, "aud";
-    /// A letter on its way out.
+    /// An e-mail in the outbox.
     MailId = Mail, "mail";
-    /// One request over HTTP.
+    /// An HTTP request.
     RequestId = Request, "req";
-    /// One Qala process, as the holder of leases.
+    /// A node: one process of Qala.
     NodeId = Node, "node";
 }
 
 impl<K> Id<K> {
-    /// Wraps a UUID read back from a store.
+    /// Creates an id from the UUID that a store keeps.
     #[must_use]
     pub const fn from_uuid(uuid: Uuid) -> Self {
         Self(uuid, PhantomData)
     }
 
-    /// The bare UUID, as stores keep it.
+    /// Returns the UUID, as stores keep it.
     #[must_use]
     pub const fn uuid(self) -> Uuid {
         self.0
     }
 
-    /// A fresh id whose order follows `now`.
+    /// Generates an id. Ids sort by the milliseconds of `now`.
     #[must_use]
     pub fn generate(random: &dyn Randomness, now: Timestamp) -> Self {
         Self::from_uuid(random.uuid_v7(now))
     }
 }
 
-/// Why a text is no id of the expected kind.
+/// A text that is not an id of the expected kind.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("expected an id of the form `{prefix}_` and 26 characters")]
 pub struct InvalidId {
     prefix: &'static str,
 }
 
-/// Crockford's base 32, lower case, as TypeID writes it.
+/// Crockford's base 32 in lower case, as in TypeID.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const ENCODED_LEN: usize = 26;
 
@@ -192,7 +192,7 @@ impl<'de, K: Kind> Deserialize<'de> for Id<K> {
     }
 }
 
-// Written out, since deriving would ask the same of `K`, which is only a name.
+// Not derived, since derived implementations would require the same of `K`.
 impl<K> Clone for Id<K> {
     fn clone(&self) -> Self {
         *self
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_wire_form_is_typeid() {
-        // The vector "valid: prefix with a uuid" of the TypeID specification, with a prefix of ours.
+        // A test vector of the TypeID specification, with the prefix replaced.
         let id = UserId::from_uuid("01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap());
         assert_eq!(id.to_string(), "usr_01h455vb4pex5vsknk084sn02q");
     }

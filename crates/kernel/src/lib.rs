@@ -1,16 +1,18 @@
-//! The words every domain of Qala shares. No I/O happens here.
+//! The types every domain of Qala shares. No I/O happens here.
 //!
-//! * [`id`]: a distinct id type per entity, prefixed on the wire (`ws_01j…`)
+//! * [`id`]: a distinct id type for each entity, prefixed on the wire (`ws_01j…`)
 //! * [`clock`] and [`random`]: time and randomness as ports, so that expiry and ids can be tested
-//! * [`caller`] and [`authority`]: who asks, and the proofs that they may
-//! * [`problem`]: what went wrong, in the form every answer shares
-//! * [`audit`] and [`unit_of_work`]: the row each mutation leaves, and the transaction that carries it
-//! * [`events`]: what happens, for those who follow a workspace
-//! * [`mail`] and [`locale`]: letters to people, and the languages they are written in
+//! * [`caller`] and [`authority`]: the sender of a request, and the proofs of what they may do
+//! * [`context`]: the caller, time, randomness and id of one request
+//! * [`problem`]: the form that every refusal and failure has
+//! * [`audit`] and [`unit_of_work`]: the audit entry of each change, and the transaction that carries both
+//! * [`events`]: facts about apps, for feeds and streams
+//! * [`mail`] and [`locale`]: e-mails, and their languages
 //! * [`email_address`]: the form in which e-mail addresses are compared
-//! * [`page`] and [`slug`]: opaque cursors for lists; names in addresses
+//! * [`page`] and [`slug`]: opaque cursors of lists; names in URLs
+//! * [`objects`]: enumerations that are JSON objects on the wire
+//! * [`token`] and [`vault`]: secrets of which only digests are kept; secrets sealed at rest
 //! * `testing`: fixtures for tests of use cases, with the feature of that name
-//! * [`token`], [`vault`]: secrets handed out once and digests kept; secrets sealed at rest
 
 pub mod audit;
 pub mod authority;

@@ -1,4 +1,4 @@
-//! The languages that Qala writes to people in.
+//! The languages in which Qala addresses people.
 
 use std::{fmt, str::FromStr};
 
@@ -21,7 +21,7 @@ pub enum Locale {
 }
 
 impl Locale {
-    /// The ISO 639-1 code, on the wire and in stores.
+    /// Returns the ISO 639-1 code, as on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -45,6 +45,6 @@ impl FromStr for Locale {
         [Self::En, Self::Ru, Self::Kk]
             .into_iter()
             .find(|locale| locale.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("locale", "must be one of en ru kk"))
+            .ok_or_else(|| Problem::invalid_field("locale", "must be en, ru or kk"))
     }
 }

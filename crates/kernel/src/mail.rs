@@ -1,8 +1,8 @@
-//! Mail: what a letter says, and the form in which it waits to be sent.
+//! E-mails: their content, their layout, and the outbox in which they wait to be sent.
 //!
-//! A use case writes a [`EmailDraft`], seals it into a [`OutboxEmail`] and hands it to its transaction, so that a mail goes out
-//! exactly when what it tells of has happened. Letters hold codes and links that open something, so they wait
-//! sealed; a worker opens each for the time of its delivery and then takes it away.
+//! A use case renders an [`EmailDraft`], seals the result into an [`OutboxEmail`] and adds that to its transaction, so
+//! that the e-mail goes out only if the change it is about is committed. E-mails hold codes and links that grant access,
+//! so the outbox keeps them sealed; a worker opens each for its delivery and then deletes it.
 
 use std::time::Duration;
 
@@ -18,33 +18,33 @@ use crate::{
     vault::{Vault, VaultError},
 };
 
-/// What a letter says, before it is laid out.
+/// The content of an e-mail before layout.
 #[derive(Debug)]
 pub struct EmailDraft {
     /// The language.
     pub locale: Locale,
-    /// The subject; control characters are taken out of it.
+    /// The subject. Rendering removes control characters and cuts it to 200 characters.
     pub subject: String,
     /// Paragraphs before the code or link.
     pub before: Vec<String>,
-    /// A code to be typed.
+    /// A code for the reader to type.
     pub code: Option<SecretString>,
-    /// A link to be followed.
+    /// A link for the reader to follow.
     pub link: Option<EmailLink>,
-    /// Paragraphs after them, in a quieter tone.
+    /// Paragraphs after the code or link, in smaller and lighter type.
     pub after: Vec<String>,
 }
 
-/// A link in a letter.
+/// A link in an e-mail.
 #[derive(Debug)]
 pub struct EmailLink {
-    /// What its button says.
+    /// The text of the button.
     pub label: String,
-    /// Where it leads; it may open something.
+    /// The URL; secret, since it may grant access.
     pub url: SecretString,
 }
 
-/// A letter as it is sent. It may hold what opens something, so it does not print.
+/// An e-mail as it is sent. It may hold codes and links that grant access, so [`Debug`] shows none of it.
 #[derive(Serialize, Deserialize)]
 pub struct RenderedEmail {
     /// The recipient's address.
@@ -53,18 +53,18 @@ pub struct RenderedEmail {
     pub subject: String,
     /// The body as plain text.
     pub text: String,
-    /// The body as HTML, which loads nothing.
+    /// The body as HTML, which loads no other resources.
     pub html: String,
 }
 
 impl std::fmt::Debug for RenderedEmail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Content").finish_non_exhaustive()
+        f.debug_struct("RenderedEmail").finish_non_exhaustive()
     }
 }
 
 impl EmailDraft {
-    /// Lays the letter out for its recipient.
+    /// Lays the e-mail out for its recipient.
     #[must_use]
     pub fn render(&self, to: impl Into<String>) -> RenderedEmail {
         let subject = self.subject.chars().filter(|c| !c.is_control()).take(200).collect();
@@ -109,29 +109,29 @@ impl EmailDraft {
     }
 }
 
-/// A letter on its way into the outbox.
+/// An e-mail to be put into the outbox.
 #[derive(Debug, Clone)]
 pub struct OutboxEmail {
-    /// The letter. Its delivery carries the id, so that one sent twice is seen to be the same.
+    /// The id, which every delivery carries, so that a second delivery can be recognised.
     pub id: MailId,
-    /// What it is about, as `noun.verb`, for the log.
+    /// The purpose, as `noun.verb`, for the log.
     pub kind: &'static str,
     /// The [`RenderedEmail`], sealed.
     pub sealed: String,
-    /// When it was written.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it is no longer worth delivering.
+    /// Time after which it is not delivered any more.
     pub expires_at: Timestamp,
 }
 
-/// What a letter is sealed for.
+/// Returns the context to which an e-mail is sealed (see [`Vault::seal`]).
 #[must_use]
 pub fn encryption_context(id: MailId) -> [String; 2] {
     ["mail".to_owned(), id.to_string()]
 }
 
 impl OutboxEmail {
-    /// Seals a letter that is worth delivering for `useful`.
+    /// Seals an e-mail that is not delivered any more after `ttl`.
     #[must_use]
     pub fn seal(
         ctx: &Context,
@@ -141,45 +141,46 @@ impl OutboxEmail {
         ttl: TimeDelta,
     ) -> Self {
         let id: MailId = ctx.new_id();
-        // Four strings do not fail to be written.
+        // Serializing four strings cannot fail.
         let json = SecretString::from(serde_json::to_string(content).unwrap_or_default());
-        let owner = encryption_context(id);
-        let sealed = vault.seal(ctx.random(), &[&owner[0], &owner[1]], &json);
+        let context = encryption_context(id);
+        let sealed = vault.seal(ctx.random(), &[&context[0], &context[1]], &json);
         Self { id, kind, sealed, created_at: ctx.now, expires_at: ctx.now + ttl }
     }
 }
 
-/// A letter that waits in the outbox.
+/// An e-mail of the outbox that a worker has claimed.
 #[derive(Debug, Clone)]
 pub struct ClaimedEmail {
-    /// The letter.
+    /// The id of the e-mail.
     pub id: MailId,
-    /// What it is about.
+    /// The purpose, as `noun.verb`.
     pub kind: String,
     /// The [`RenderedEmail`], sealed.
     pub sealed: String,
-    /// How often its delivery was begun before, this time not counted.
+    /// Number of earlier delivery attempts.
     pub attempts: u32,
-    /// When it is no longer worth delivering.
+    /// Time after which it is not delivered any more.
     pub expires_at: Timestamp,
 }
 
 impl ClaimedEmail {
-    /// Opens the letter for its delivery.
+    /// Opens the e-mail for its delivery.
     ///
     /// # Errors
-    /// When it was changed, or sealed with a key that is not configured.
+    /// [`VaultError`] when it was changed, or sealed with a key that is not configured.
     pub fn open(&self, vault: &Vault) -> Result<RenderedEmail, VaultError> {
-        let owner = encryption_context(self.id);
-        let json = vault.open(&[&owner[0], &owner[1]], &self.sealed)?;
+        let context = encryption_context(self.id);
+        let json = vault.open(&[&context[0], &context[1]], &self.sealed)?;
         serde_json::from_str(json.expose_secret()).map_err(|_| VaultError::Malformed)
     }
 }
 
-/// The letters that wait to be sent.
+/// The queue of e-mails to send.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Takes letters that are due; nobody else gets them for `lease`, after which they are due again.
+    /// Claims up to `limit` e-mails that are due at `now`. No other worker gets them for `lease`, after which they are due
+    /// again.
     async fn claim_emails(
         &self,
         limit: u32,
@@ -187,45 +188,46 @@ pub trait Outbox: Send + Sync {
         lease: TimeDelta,
     ) -> Result<Vec<ClaimedEmail>, StoreError>;
 
-    /// Takes a letter away: it was sent, or will never be.
-    async fn delete_email(&self, letter: MailId) -> Result<(), StoreError>;
+    /// Deletes an e-mail that was sent, or never will be.
+    async fn delete_email(&self, email: MailId) -> Result<(), StoreError>;
 
-    /// Makes a letter due again at a later moment.
-    async fn reschedule_email(&self, letter: MailId, at: Timestamp) -> Result<(), StoreError>;
+    /// Makes an e-mail due again at a later time.
+    async fn reschedule_email(&self, email: MailId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Waits until this process puts a letter into the outbox, or for `at_most`.
+    /// Waits until this process puts an e-mail into the outbox, at most for `at_most`.
     async fn wait_for_emails(&self, at_most: Duration);
 }
 
-/// Where letters go.
+/// The destination of e-mails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Delivery {
-    /// To a mail server.
+    /// A mail server.
     Email,
-    /// To the log of the server, where no mail server is configured.
+    /// The log of Qala, when no mail server is configured.
     DevLog,
 }
 
-/// What carries letters.
+/// Delivers e-mails.
 #[async_trait]
 pub trait MailTransport: Send + Sync {
-    /// Hands a letter to the next server on its way.
+    /// Hands an e-mail to the mail server.
     ///
     /// # Errors
-    /// Whether it is worth another try. The text may go into the log: it holds nothing of the letter.
-    async fn deliver(&self, letter: MailId, content: &RenderedEmail) -> Result<(), DeliveryError>;
+    /// [`DeliveryError`], which says if another attempt makes sense. Its text goes into the log, so it must hold nothing of
+    /// the e-mail.
+    async fn deliver(&self, email: MailId, content: &RenderedEmail) -> Result<(), DeliveryError>;
 }
 
-/// Why a letter was not taken.
+/// The reason why an e-mail was not delivered.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliveryError {
-    /// The server could not be reached or asked to be asked again (RFC 5321 §4.2.1, 4yz).
-    #[error("not now: {0}")]
+    /// The server was unreachable or replied with a 4yz code (RFC 5321, section 4.2.1). Another attempt may succeed.
+    #[error("temporary failure: {0}")]
     Transient(String),
-    /// It will never be taken (5yz).
-    #[error("never: {0}")]
+    /// The e-mail cannot be delivered, for example because the server replied with a 5yz code.
+    #[error("permanent failure: {0}")]
     Permanent(String),
 }
 
@@ -268,27 +270,27 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_waits_sealed_and_opens_as_itself_only() {
+    fn an_email_waits_sealed_and_opens_only_under_its_own_id() {
         let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
         let now = Timestamp::UNIX_EPOCH;
         let random = Arc::new(SeededRandomness::new(1));
         let ctx = Context::new(Caller::Anonymous, now, Id::generate(&*random, now), None, random);
-        let letter = OutboxEmail::seal(
+        let email = OutboxEmail::seal(
             &ctx,
             &vault,
             "sign_in.code",
             &text("Hi").render("aru@example.com"),
             TimeDelta::hours(1),
         );
-        assert!(!format!("{letter:?}").contains("123456"));
+        assert!(!format!("{email:?}").contains("123456"));
         let waiting = |id| ClaimedEmail {
             id,
-            kind: letter.kind.to_owned(),
-            sealed: letter.sealed.clone(),
+            kind: email.kind.to_owned(),
+            sealed: email.sealed.clone(),
             attempts: 0,
-            expires_at: letter.expires_at,
+            expires_at: email.expires_at,
         };
-        assert_eq!(waiting(letter.id).open(&vault).unwrap().to, "aru@example.com");
+        assert_eq!(waiting(email.id).open(&vault).unwrap().to, "aru@example.com");
         assert!(waiting(ctx.new_id()).open(&vault).is_err());
     }
 }

@@ -1,8 +1,8 @@
-//! Enumerations that are objects on the wire, with their kind in a member.
+//! Enumerations that are JSON objects on the wire, with their kind in a field.
 //!
-//! The derived code of an internally tagged enumeration also takes an array, whose first item is the kind, and whose
-//! others are the members by position. Nothing on the wire is meant by its position, so a type that is read of a request
-//! derives with `#[serde(remote = "Self")]` and reads itself through [`Object`].
+//! The code that serde derives for an internally tagged enumeration also accepts an array: its first item is the kind,
+//! the others are the fields by position. Nothing on the wire has its meaning by position, so a type that is read from a
+//! request derives with `#[serde(remote = "Self")]` and deserializes through [`Object`].
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// A deserializer that gives maps and nothing else.
+/// A deserializer that accepts only maps.
 #[derive(Debug)]
 pub struct Object<D>(pub D);
 
@@ -43,7 +43,8 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for MapOnlyVisitor<V> {
     }
 }
 
-/// Reads and writes an enumeration that derives with `#[serde(remote = "Self")]`, as an object alone.
+/// Implements `Deserialize`, and with `and written` also `Serialize`, for an enumeration that derives them with
+/// `#[serde(remote = "Self")]`. Accepts only objects.
 #[macro_export]
 macro_rules! object_only {
     ($type:ty) => {

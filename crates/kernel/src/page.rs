@@ -5,25 +5,25 @@ use uuid::Uuid;
 
 use crate::{Id, Problem};
 
-/// How many items a page holds when the caller does not say.
+/// Default number of items on a page.
 pub const DEFAULT_LIMIT: u32 = 50;
-/// How many items a page holds at most.
+/// Maximum number of items on a page.
 pub const MAX_LIMIT: u32 = 200;
 
-/// Which part of a list is asked for.
+/// The part of a list that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
-    /// At most so many items, 1 to [`MAX_LIMIT`].
+    /// Maximum number of items, 1 to [`MAX_LIMIT`].
     pub limit: u32,
-    /// The last item of the page before this one.
+    /// The id of the last item of the page before; `None` for the first page.
     pub after: Option<Uuid>,
 }
 
 impl PageRequest {
-    /// Reads the query parameters `limit` and `cursor`.
+    /// Parses the query parameters `limit` and `cursor`.
     ///
     /// # Errors
-    /// 400 naming the parameter that is off.
+    /// 400 `invalid_request`, which names the invalid parameter.
     pub fn parse(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
         let limit = limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
@@ -36,25 +36,26 @@ impl PageRequest {
 
 fn decode_cursor(cursor: &str) -> Result<Uuid, Problem> {
     let invalid = || {
-        Problem::invalid_field("cursor", "is none that this list gave").hint("Start again without `cursor`.")
+        Problem::invalid_field("cursor", "is not a cursor of this list")
+            .hint("Start from the first page, without `cursor`.")
     };
     let mut bytes = [0_u8; 18];
     let length = URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes).map_err(|_| invalid())?;
     Uuid::from_slice(&bytes[..length]).map_err(|_| invalid())
 }
 
-/// One page of a list.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The items, in the list's order.
+    /// The items, in the order of the list.
     pub items: Vec<T>,
-    /// The cursor of the next page; none on the last.
+    /// The cursor of the next page; `None` on the last page.
     pub next_cursor: Option<String>,
 }
 
 impl<T> Page<T> {
-    /// Makes a page of up to `limit + 1` items read from the store: the one too many only tells that
-    /// another page follows.
+    /// Creates a page from up to `limit + 1` items that a store returned. The extra item only shows that another page
+    /// follows.
     #[must_use]
     pub fn from_limit_plus_one<K>(mut items: Vec<T>, limit: u32, id: impl Fn(&T) -> Id<K>) -> Self {
         let limit = limit as usize;
@@ -64,7 +65,7 @@ impl<T> Page<T> {
         Self { items, next_cursor: next }
     }
 
-    /// The same page of other items.
+    /// Converts the items and keeps the cursor.
     #[must_use]
     pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(each).collect(), next_cursor: self.next_cursor }
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_names_its_parameter() {
+    fn an_invalid_parameter_is_named() {
         for limit in [0, 201] {
             assert!(PageRequest::parse(Some(limit), None).unwrap_err().message.contains("`limit`"));
         }

@@ -1,62 +1,62 @@
-//! What went wrong, in the form that every answer of the API shares (specification part A, "Errors").
+//! Refusals and failures, in the form that every error response of the API has (specification part A, "Errors").
 
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
-/// The nature of a problem; `api` maps each to one HTTP status.
+/// The kind of a problem; `api` maps each to one HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProblemKind {
-    /// The request does not say what the operation needs: 400.
+    /// The request is malformed or a field is invalid: 400.
     Invalid,
-    /// The caller is not known: 401.
+    /// The credential is missing or invalid: 401.
     Unauthorized,
-    /// The caller is known and may not: 403.
+    /// The caller is known but not allowed to do this: 403.
     Forbidden,
-    /// Absent, or not visible to the caller: 404.
+    /// The object does not exist or is not visible to the caller: 404.
     NotFound,
-    /// The path is known and the method is not: 405.
+    /// The path does not support the method: 405.
     MethodNotAllowed,
-    /// The answer cannot be given in an acceptable form: 406.
+    /// No acceptable representation is available: 406.
     NotAcceptable,
-    /// The request is fine but the state moved or forbids it: 409.
+    /// The request is valid but conflicts with the current state: 409.
     Conflict,
-    /// More than the operation takes: 413.
+    /// The request is larger than the operation accepts: 413.
     TooLarge,
-    /// A media type the operation does not read: 415.
+    /// The operation does not support the media type: 415.
     Unsupported,
-    /// A range or page that does not exist: 416.
+    /// The range or page does not exist: 416.
     RangeNotSatisfiable,
-    /// The request names a host that is not served here: 421.
+    /// The request names a host that Qala does not serve: 421.
     Misdirected,
-    /// Too many requests: 429, always with a wait.
+    /// Too many requests: 429, always with a time to wait.
     RateLimited,
-    /// Our own fault: 500.
+    /// A failure of Qala: 500.
     Internal,
-    /// Cannot be answered now: 503.
+    /// Temporarily unavailable: 503.
     Unavailable,
 }
 
-/// A refusal or failure on its way to the caller.
+/// A refusal or failure that is returned to the caller.
 ///
-/// `code`, `message` and `hint` are for the caller; the source is for the log only and never leaves.
+/// `code`, `message` and `hint` are for the caller. The source goes only into the log.
 #[derive(Debug)]
 pub struct Problem {
-    /// Decides the status.
+    /// The kind, which determines the HTTP status.
     pub kind: ProblemKind,
-    /// Stable, for programs: lower case with underscores.
+    /// The stable code for programs, in lower case with underscores.
     pub code: Cow<'static, str>,
-    /// What happened, for people.
+    /// The description for people: a sentence.
     pub message: Cow<'static, str>,
-    /// What to do about it.
+    /// The advice for people: an instruction.
     pub hint: Option<Cow<'static, str>>,
-    /// How long to wait before trying again.
+    /// Time to wait before another attempt.
     pub retry_after: Option<Duration>,
-    /// How much the limit holds that was used up.
+    /// The size of the limit that was exceeded.
     pub limit: Option<u32>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl Problem {
-    /// A problem of any kind.
+    /// Creates a problem of any kind.
     #[must_use]
     pub fn new(
         kind: ProblemKind,
@@ -74,87 +74,87 @@ impl Problem {
         }
     }
 
-    /// 400 `invalid_request`; the message names the field.
+    /// Creates a 400 `invalid_request`. The message must name the field.
     #[must_use]
     pub fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ProblemKind::Invalid, "invalid_request", message)
     }
 
-    /// 400 `invalid_request` for one named field.
+    /// Creates a 400 `invalid_request` whose message is the field's name and `what`, as in "must be a number".
     #[must_use]
     pub fn invalid_field(field: &str, what: impl fmt::Display) -> Self {
         Self::invalid(format!("`{field}` {what}"))
     }
 
-    /// 401 `unauthorized`, the same for an absent, unknown, expired and revoked credential.
+    /// Creates a 401 `unauthorized`, which is the same for a missing, unknown, expired and revoked credential.
     #[must_use]
     pub fn unauthorized() -> Self {
         Self::new(
             ProblemKind::Unauthorized,
             "unauthorized",
-            "You are not signed in, or the credential is not valid.",
+            "You are not signed in, or your credential is not valid.",
         )
         .hint("Sign in, or send a valid token in the Authorization header.")
     }
 
-    /// 403 with the code that says why.
+    /// Creates a 403 with the code of the reason.
     #[must_use]
     pub fn forbidden(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ProblemKind::Forbidden, code, message)
     }
 
-    /// 404 `{what}_not_found`, for the absent and for what the caller may not see.
+    /// Creates a 404 `{what}_not_found`, for an object that does not exist or that the caller may not see.
     #[must_use]
     pub fn not_found(what: &str) -> Self {
         let code = format!("{}_not_found", what.replace(' ', "_"));
         Self::new(ProblemKind::NotFound, code, format!("There is no such {what}, or you may not see it."))
     }
 
-    /// 409 with the code that says what moved.
+    /// Creates a 409 with the code of the conflict.
     #[must_use]
     pub fn conflict(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ProblemKind::Conflict, code, message)
     }
 
-    /// 429 `rate_limited` with the wait.
+    /// Creates a 429 `rate_limited` with the time to wait.
     #[must_use]
     pub fn rate_limited(wait: Duration) -> Self {
         let mut problem = Self::new(ProblemKind::RateLimited, "rate_limited", "Too many requests.")
-            .hint("Wait for the number of seconds in Retry-After, then try again.");
+            .hint("Wait for the number of seconds in the Retry-After header, then try again.");
         problem.retry_after = Some(wait);
         problem
     }
 
-    /// 500 `internal`; the cause goes to the log beside the request id.
+    /// Creates a 500 `internal`. The cause goes into the log with the request id.
     #[must_use]
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        let mut problem = Self::new(ProblemKind::Internal, "internal", "Something failed on our side.")
-            .hint("Try again; if it persists, give the request id to whoever runs this server.");
+        let mut problem = Self::new(ProblemKind::Internal, "internal", "Something went wrong on our side.")
+            .hint("Try again. If the problem persists, give the request id to the operator of this server.");
         problem.source = Some(source.into());
         problem
     }
 
-    /// 503 with the code that says what cannot answer now.
+    /// Creates a 503 with the code of what is unavailable.
     #[must_use]
     pub fn unavailable(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ProblemKind::Unavailable, code, message)
     }
 
-    /// Adds what the caller can do.
+    /// Adds an instruction for the caller.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds how long to wait.
+    /// Adds the time to wait before another attempt.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
 
-    /// Adds how much the limit holds that was used up.
+    /// Adds the size of the limit that was exceeded.
     #[must_use]
     pub fn with_limit(mut self, limit: u32) -> Self {
         self.limit = Some(limit);

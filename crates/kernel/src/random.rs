@@ -1,4 +1,4 @@
-//! Randomness as a port, and what is made from it: ids and unguessable strings.
+//! Randomness as a port, and the ids and unguessable strings made from it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,14 +7,14 @@ use uuid::Uuid;
 
 use crate::clock::Timestamp;
 
-/// Where random bytes come from. Implementations must be cryptographically secure, save for tests.
+/// A source of random bytes. Implementations must be cryptographically secure, except in tests.
 pub trait Randomness: Send + Sync {
     /// Fills `out` with random bytes.
     fn fill(&self, out: &mut [u8]);
 }
 
 impl dyn Randomness + '_ {
-    /// A fresh UUIDv7 (RFC 9562 §5.7) for the moment `now`.
+    /// Generates a UUIDv7 (RFC 9562, section 5.7) for the time `now`.
     #[must_use]
     pub fn uuid_v7(&self, now: Timestamp) -> Uuid {
         let mut random = [0_u8; 10];
@@ -23,11 +23,11 @@ impl dyn Randomness + '_ {
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
 
-    /// `len` characters drawn evenly from `alphabet`, which holds 1 to 256 ASCII characters.
+    /// Returns `len` characters drawn uniformly from `alphabet`, which has 1 to 256 ASCII characters.
     #[must_use]
     pub fn string(&self, alphabet: &[u8], len: usize) -> String {
-        debug_assert!(!alphabet.is_empty() && alphabet.len() <= 256, "an alphabet holds 1 to 256 characters");
-        // Bytes past the largest multiple of the alphabet are dropped, or the first characters would be likelier.
+        debug_assert!(!alphabet.is_empty() && alphabet.len() <= 256, "an alphabet has 1 to 256 characters");
+        // Bytes above the largest multiple of the alphabet's length are dropped; they would favour its first characters.
         let fair = 256 - 256 % alphabet.len();
         let mut out = String::with_capacity(len);
         let mut buffer = [0_u8; 64];
@@ -42,7 +42,7 @@ impl dyn Randomness + '_ {
         out
     }
 
-    /// A number below `bound`, evenly drawn; 0 when `bound` is 0.
+    /// Returns a number below `bound`, drawn uniformly; 0 if `bound` is 0.
     #[must_use]
     pub fn below(&self, bound: u32) -> u32 {
         if bound == 0 {
@@ -60,24 +60,27 @@ impl dyn Randomness + '_ {
     }
 }
 
-/// The operating system's generator.
+/// The random number generator of the operating system.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemRandomness;
 
 impl Randomness for SystemRandomness {
-    #[expect(clippy::expect_used, reason = "a machine without randomness must not go on making secrets")]
+    #[expect(
+        clippy::expect_used,
+        reason = "without randomness the process must stop before it makes a secret"
+    )]
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the operating system")]
     fn fill(&self, out: &mut [u8]) {
-        getrandom::fill(out).expect("the operating system gives random bytes");
+        getrandom::fill(out).expect("the operating system provides random bytes");
     }
 }
 
-/// A repeatable generator; for tests.
+/// A generator that repeats its output; for tests.
 #[derive(Debug)]
 pub struct SeededRandomness(Mutex<StdRng>);
 
 impl SeededRandomness {
-    /// A generator whose whole output is decided by `seed`.
+    /// Creates a generator whose output depends only on `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Mutex::new(StdRng::seed_from_u64(seed)))
@@ -106,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_a_later_moment_sort_later() {
+    fn ids_of_a_later_time_sort_later() {
         let source: &dyn Randomness = &SeededRandomness::new(1);
         let early = Timestamp::from_timestamp_millis(1_700_000_000_000).unwrap();
         let late = Timestamp::from_timestamp_millis(1_700_000_000_001).unwrap();

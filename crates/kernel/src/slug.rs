@@ -1,10 +1,10 @@
-//! Names as they stand in addresses.
+//! Names in URLs.
 
-/// The characters of a random suffix: no letters that look alike.
+/// The characters of a random suffix: digits and lower-case letters without `i`, `l`, `o` and `u`.
 pub const SLUG_SUFFIX_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The ASCII letters and digits of `name` in lower case, joined by single dashes, at most `max` characters;
-/// empty when there are none.
+/// Returns the ASCII letters and digits of `name` in lower case, with a single dash in place of other characters, at most
+/// `max` characters. Empty if there are none.
 #[must_use]
 pub fn slugify(name: &str, max: usize) -> String {
     let mut slug = String::new();

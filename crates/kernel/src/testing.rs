@@ -1,4 +1,4 @@
-//! Fixtures for tests of use cases: ids, callers, proofs, and a unit of work that keeps what it is given.
+//! Fixtures for tests of use cases: ids, callers, proofs, and a unit of work that records what it is given.
 //!
 //! A domain's fake store holds a [`RecordingUnitOfWork`] and implements its ports over plain collections:
 //!
@@ -26,7 +26,7 @@ use crate::{
     mail::OutboxEmail,
 };
 
-/// A unit of work that keeps what it is given, for assertions.
+/// A unit of work that records what it is given, for assertions.
 #[derive(Debug, Default)]
 pub struct RecordingUnitOfWork {
     /// Audit entries, oldest first.
@@ -38,7 +38,7 @@ pub struct RecordingUnitOfWork {
 }
 
 impl RecordingUnitOfWork {
-    /// The actions of the audit entries, oldest first.
+    /// Returns the actions of the audit entries, oldest first.
     #[must_use]
     pub fn audited_actions(&self) -> Vec<&str> {
         self.audit.iter().map(|entry| &*entry.action).collect()
@@ -64,8 +64,8 @@ impl UnitOfWork for RecordingUnitOfWork {
     }
 }
 
-/// Implements [`UnitOfWork`] for a fake store by its field of type [`RecordingUnitOfWork`]. The caller's crate depends on
-/// `async-trait`.
+/// Implements [`UnitOfWork`] for a fake store by its field of type [`RecordingUnitOfWork`]. The calling crate needs the
+/// dependency `async-trait`.
 #[macro_export]
 macro_rules! delegate_unit_of_work {
     ($fake:ty, $field:ident) => {
@@ -90,41 +90,41 @@ macro_rules! delegate_unit_of_work {
     };
 }
 
-/// The id with this number.
+/// Returns the id with this number.
 #[must_use]
 pub fn id<K>(number: u128) -> Id<K> {
     Id::from_uuid(Uuid::from_u128(number))
 }
 
-/// A time this many milliseconds after the start of 2026.
+/// Returns the time this many milliseconds after the start of 2026 (UTC).
 #[must_use]
 pub fn at(millis: i64) -> Timestamp {
     Timestamp::from_timestamp_millis(1_767_225_600_000 + millis).unwrap_or_default()
 }
 
-/// A person signed in to the console.
+/// Returns the caller who is a person signed in to the console.
 #[must_use]
 pub fn session_of(user: UserId) -> Caller {
     Caller::Session(SessionCaller { session: id(1), user, workspace: None, is_dev_login: false })
 }
 
-/// A personal access token of a person.
+/// Returns the caller who is a personal access token of a person.
 #[must_use]
 pub fn token_of(user: UserId, workspace: WorkspaceId, scopes: Scopes) -> Caller {
     Caller::Token(TokenCaller { token: id(1), user, workspace, scopes, grant: None })
 }
 
-/// A request of `caller` at `now`, with randomness that is the same in every run.
+/// Returns the context of a request of `caller` at `now`, with the same randomness in every test.
 #[must_use]
 pub fn context(caller: Caller, now: Timestamp) -> Context {
     Context::new(caller, now, id(1), None, Arc::new(SeededRandomness::new(1)))
 }
 
-/// The proof that the caller of `ctx` is a member with this role; narrow it with [`Member::require_admin`] and its
-/// siblings.
+/// Returns the proof that the caller of `ctx` is a member with this role; narrow it with [`Member::require_admin`] and
+/// similar methods.
 ///
 /// # Panics
-/// When the caller of `ctx` is no person, or is a token of another workspace.
+/// If the caller of `ctx` is not a person, or is a token of another workspace.
 #[must_use]
 #[expect(clippy::expect_used, reason = "a test that asks for an impossible proof must fail")]
 pub fn member(ctx: &Context, workspace: WorkspaceId, role: Role) -> Member {

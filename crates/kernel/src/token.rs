@@ -1,7 +1,7 @@
-//! Secrets that are shown once: their form, and the digests that are kept instead of them.
+//! Secrets that are shown once: their format, and the digests that are stored instead of them.
 //!
-//! A token is a prefix that tells its kind, 30 base-62 characters (178 bits) and 6 more that carry the CRC-32
-//! of what stands before them. A mistyped or made-up token fails the check and costs no look-up.
+//! A token is a prefix that tells its kind, 30 base-62 characters (178 bits), and 6 more with the CRC-32 of the text
+//! before them. A mistyped or made-up token fails the checksum and costs no lookup.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,32 +13,32 @@ use subtle::ConstantTimeEq as _;
 
 use crate::{Randomness, vault::MasterKeys};
 
-/// What a token opens, told by its prefix.
+/// The kind of a token, which its prefix tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// A personal access token.
     Personal,
-    /// An agent sign-in's access token.
+    /// The access token of an agent's grant.
     AgentAccess,
-    /// An agent sign-in's refresh token.
+    /// The refresh token of an agent's grant.
     AgentRefresh,
-    /// What an agent client exchanges for its tokens, once.
+    /// The authorization code that an OAuth client exchanges for tokens, once.
     AgentCode,
     /// A console session, held in a cookie.
     Session,
-    /// A command line's sign-in under way.
+    /// The device code of a command line's sign-in.
     DeviceCode,
-    /// A link that signs in, sent by mail.
+    /// The token of a sign-in link, sent by e-mail.
     SignInLink,
-    /// A project key for browsers.
+    /// A publishable key of a backend project, for browsers.
     PublishableKey,
-    /// A project key for servers.
+    /// A secret key of a backend project, for servers.
     SecretKey,
-    /// The secret that signs a webhook's calls.
+    /// The secret that signs the calls of a webhook.
     HookSecret,
-    /// The token that a webhook's caller presents.
+    /// The token that the sender of a webhook's calls presents.
     HookToken,
-    /// The link of an invite.
+    /// The token of an invite link.
     Invite,
 }
 
@@ -58,7 +58,7 @@ impl TokenKind {
         Self::Invite,
     ];
 
-    /// What a token of this kind starts with.
+    /// Returns the prefix of tokens of this kind.
     #[must_use]
     pub fn prefix(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ fn checksum(text: &str) -> [u8; CHECK_LEN] {
     out
 }
 
-/// Makes a token.
+/// Generates a token.
 #[must_use]
 pub fn mint(kind: TokenKind, random: &dyn Randomness) -> SecretString {
     let mut text = String::from(kind.prefix());
@@ -102,7 +102,7 @@ pub fn mint(kind: TokenKind, random: &dyn Randomness) -> SecretString {
     SecretString::from(text)
 }
 
-/// The kind of a well-formed token; none for anything else, a wrong checksum included.
+/// Returns the kind of a well-formed token; `None` for any other text, also for one with a wrong checksum.
 #[must_use]
 pub fn detect_kind(text: &str) -> Option<TokenKind> {
     let kind = TokenKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
@@ -112,17 +112,17 @@ pub fn detect_kind(text: &str) -> Option<TokenKind> {
     (well_formed && checksum(body) == *check.as_bytes()).then_some(kind)
 }
 
-/// What may be shown of a token after its one reveal.
+/// The parts of a token that may be shown after the token itself has been shown once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenHint {
-    /// The kind's prefix and four characters.
+    /// The prefix of the kind and the next four characters.
     pub prefix: String,
     /// The last four characters.
     pub last4: String,
 }
 
 impl TokenHint {
-    /// The hint of a token made by [`mint`].
+    /// Returns the hint of a token that [`mint`] generated.
     #[must_use]
     pub fn of(kind: TokenKind, token: &SecretString) -> Self {
         let text = token.expose_secret();
@@ -132,35 +132,35 @@ impl TokenHint {
     }
 }
 
-/// A prefix, an ellipsis and the last four characters.
+/// Writes the prefix, an ellipsis and the last four characters.
 impl std::fmt::Display for TokenHint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}…{}", self.prefix, self.last4)
     }
 }
 
-/// What is kept of a token: the id of the pepper and the HMAC-SHA256 under it.
+/// The digest of a token: the id of a pepper and the HMAC-SHA256 under it.
 #[derive(Debug, Clone, Copy)]
 pub struct Digest([u8; Digest::LEN]);
 
 impl Digest {
-    /// Four bytes that name the pepper and 32 of HMAC.
+    /// Length in bytes: 4 of the id of the pepper and 32 of the HMAC.
     pub const LEN: usize = 36;
 
-    /// The bytes as a store keeps them.
+    /// Returns the bytes, as stores keep them.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
 
-    /// The digest read back from a store; none when the length is wrong.
+    /// Creates a digest from the bytes that a store keeps; `None` if the length is wrong.
     #[must_use]
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 }
 
-/// In constant time.
+/// Compares in constant time.
 impl PartialEq for Digest {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
@@ -168,7 +168,7 @@ impl PartialEq for Digest {
 }
 impl Eq for Digest {}
 
-/// The keys that token digests are made with, newest first; derived from the master keys.
+/// The keys of token digests, newest first, derived from the master keys.
 #[derive(Clone)]
 pub struct Peppers(Vec<([u8; 4], Hmac<Sha256>)>);
 
@@ -178,10 +178,10 @@ impl std::fmt::Debug for Peppers {
     }
 }
 
-/// What pepper is derived for.
+/// The purpose for which peppers are derived from a master key.
 const PEPPER_PURPOSE: &str = "token-pepper";
 
-/// The pepper of a master key that was rotated away. Digests that were made with it are still verified.
+/// The pepper of a master key that is no longer configured. Its digests are still verified.
 #[derive(Debug, Clone)]
 pub struct RetiredPepper {
     id: [u8; 4],
@@ -190,13 +190,13 @@ pub struct RetiredPepper {
 }
 
 impl RetiredPepper {
-    /// The peppers of all master keys but the newest.
+    /// Returns the peppers of all master keys but the newest.
     pub fn from_master_keys(keys: &MasterKeys) -> impl Iterator<Item = Self> {
         let older = keys.derive_keys(PEPPER_PURPOSE).skip(1);
         older.map(|(id, key)| Self { id, key_id: hex(&id), secret: SecretString::from(BASE64.encode(key)) })
     }
 
-    /// A pepper that was kept; none if it is malformed.
+    /// Creates a pepper from its stored form; `None` if it is malformed.
     #[must_use]
     pub fn new(key_id: &str, secret: SecretString) -> Option<Self> {
         let id = u32::from_str_radix(key_id, 16).ok()?.to_be_bytes();
@@ -204,13 +204,13 @@ impl RetiredPepper {
         pepper.decode_key().is_some().then_some(pepper)
     }
 
-    /// The id of its master key.
+    /// Returns the id of its master key, 8 hexadecimal digits.
     #[must_use]
     pub fn key_id(&self) -> &str {
         &self.key_id
     }
 
-    /// The pepper itself, to be sealed.
+    /// Returns the pepper in base64, to be sealed and stored.
     #[must_use]
     pub fn secret(&self) -> &SecretString {
         &self.secret
@@ -226,13 +226,13 @@ fn hex(id: &[u8; 4]) -> String {
 }
 
 impl Peppers {
-    /// One pepper for each master key.
+    /// Derives one pepper from each master key.
     #[must_use]
     pub fn derive(keys: &MasterKeys) -> Self {
         Self(keys.derive_keys(PEPPER_PURPOSE).map(|(id, key)| (id, mac(&key))).collect())
     }
 
-    /// The same with peppers of master keys that are no longer given.
+    /// Adds the peppers of master keys that are no longer configured.
     #[must_use]
     pub fn with_retired(mut self, retired: &[RetiredPepper]) -> Self {
         for pepper in retired {
@@ -243,14 +243,14 @@ impl Peppers {
         self
     }
 
-    /// The digest to store for a new secret.
+    /// Returns the digest to store for a new secret, under the newest pepper.
     #[must_use]
     pub fn digest(&self, secret: &str) -> Digest {
         // `MasterKeys` holds at least one key.
         self.candidate_digests(secret).next().unwrap_or(Digest([0; Digest::LEN]))
     }
 
-    /// Every digest that a known secret may be stored under, newest pepper first.
+    /// Returns every digest under which a secret may be stored, newest pepper first.
     pub fn candidate_digests(&self, secret: &str) -> impl Iterator<Item = Digest> {
         self.0.iter().map(move |(id, mac)| {
             let mut mac = mac.clone();
@@ -262,8 +262,8 @@ impl Peppers {
         })
     }
 
-    /// The token that follows from a secret and a salt, under each pepper, newest first. Whoever presents the secret
-    /// again can be given the same token again, although neither is kept.
+    /// Derives a token from a secret and a salt under each pepper, newest first. Whoever presents the secret again can get
+    /// the same token again, although neither is stored.
     pub fn derive_successors(
         &self,
         kind: TokenKind,
@@ -272,7 +272,7 @@ impl Peppers {
     ) -> impl Iterator<Item = SecretString> {
         self.0.iter().map(move |(_, mac)| {
             let mut mac = mac.clone();
-            // No secret that is digested begins like this.
+            // Separates these HMACs from digests: no secret starts like this.
             mac.update(b"qala/token-successor\0");
             mac.update(&(salt.len() as u64).to_be_bytes());
             mac.update(salt);
@@ -281,14 +281,14 @@ impl Peppers {
         })
     }
 
-    /// Whether `secret` is the one behind `digest`; in constant time.
+    /// Returns true if `digest` is the digest of `secret`. Compares in constant time.
     #[must_use]
     pub fn verify(&self, secret: &str, digest: &Digest) -> bool {
         self.candidate_digests(secret).fold(false, |found, candidate| found | (candidate == *digest))
     }
 }
 
-/// Bytes that follow from a key and a text, block by block: HMAC-SHA256 over the text and the block's number.
+/// A stream of bytes derived from a key and a text: blocks of HMAC-SHA256 over the text and the number of the block.
 struct HmacByteStream {
     mac: Hmac<Sha256>,
     block: AtomicU32,

@@ -1,4 +1,4 @@
-//! The transaction that carries a mutation together with its audit row.
+//! The transaction that carries a change together with its audit entry.
 
 use std::error::Error as StdError;
 
@@ -6,50 +6,51 @@ use async_trait::async_trait;
 
 use crate::{AuditEntry, Problem, events::Event, mail::OutboxEmail};
 
-/// A transaction under way. Dropping it undoes everything.
+/// An open transaction. Dropping it rolls everything back.
 #[async_trait]
 pub trait UnitOfWork: Send {
-    /// Adds a row to the audit log; it is written when the transaction commits.
+    /// Adds an entry to the audit log; it is written when the transaction commits.
     fn audit(&mut self, entry: AuditEntry);
 
-    /// Puts a letter into the outbox; it is written when the transaction commits, and sent after that.
-    fn enqueue_email(&mut self, letter: OutboxEmail);
+    /// Puts an e-mail into the outbox; it is written when the transaction commits, and sent after that.
+    fn enqueue_email(&mut self, email: OutboxEmail);
 
-    /// Tells those who follow the workspace; it is written when the transaction commits, and told after that.
+    /// Publishes an event to the followers of the workspace; it is written when the transaction commits, and delivered
+    /// after that.
     fn publish(&mut self, event: Event);
 
-    /// Makes everything durable.
+    /// Commits the transaction durably.
     ///
     /// # Errors
-    /// [`StoreError::NotAudited`] when something was written and nothing was audited; otherwise what the
-    /// database said. After an error nothing was kept.
+    /// [`StoreError::NotAudited`] when the transaction wrote something and audited nothing; otherwise the error of the
+    /// database. After an error nothing is kept.
     async fn commit(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// Where units of work come from.
+/// The source of transactions.
 #[async_trait]
 pub trait Transactions: Send + Sync {
-    /// The store's own transaction; the domains' write ports are implemented on it.
+    /// The transaction type of the store, on which it implements the write ports of the domains.
     type Tx: UnitOfWork + 'static;
 
     /// Begins a transaction.
     ///
     /// # Errors
-    /// When no connection can be had.
+    /// When no connection is available.
     async fn begin(&self) -> Result<Self::Tx, StoreError>;
 
-    /// Whether the store answers and its schema is up to date.
+    /// Checks that the store answers and its schema is up to date.
     ///
     /// # Errors
-    /// What the database said.
+    /// The error of the database.
     async fn check_ready(&self) -> Result<(), StoreError>;
 }
 
-/// What a store may answer instead of a result.
+/// An error of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A unique value is taken already.
-    #[error("a row with this unique value exists already")]
+    /// A unique value is already in use.
+    #[error("a row with this unique value already exists")]
     Duplicate,
     /// A stored row contradicts itself.
     #[error("the stored row {row} of {table} is inconsistent: {what}")]
@@ -58,20 +59,20 @@ pub enum StoreError {
         table: &'static str,
         /// The row's key.
         row: String,
-        /// What is wrong with it.
+        /// The contradiction.
         what: String,
     },
-    /// A commit was asked for that wrote something and audited nothing.
+    /// The transaction wrote something and audited nothing.
     #[error("a transaction that wrote something recorded no audit entry")]
     NotAudited,
     /// The database gave up the transaction in favour of another and asks for it to be run again: a deadlock or a
     /// serialisation failure.
     #[error("the database asks for the transaction to be run again")]
     Contended(#[source] Box<dyn StdError + Send + Sync>),
-    /// The database cannot be reached or is overloaded.
-    #[error("the database cannot answer now")]
+    /// The database is unreachable or overloaded.
+    #[error("the database is unavailable")]
     Unavailable(#[source] Box<dyn StdError + Send + Sync>),
-    /// Anything else the database said.
+    /// Any other error of the database.
     #[error("the database failed")]
     Failed(#[source] Box<dyn StdError + Send + Sync>),
 }
@@ -88,15 +89,13 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Contended(_) | StoreError::Unavailable(_) => {
-                Self::unavailable("unavailable", "The database cannot answer now.")
+                Self::unavailable("unavailable", "The database is temporarily unavailable.")
                     .hint("Try again in a moment.")
                     .caused_by(error)
             }
-            StoreError::Duplicate => {
-                Self::conflict("conflict", "Somebody made the same thing at the same moment.")
-                    .hint("Read it again, then decide.")
-                    .caused_by(error)
-            }
+            StoreError::Duplicate => Self::conflict("conflict", "Someone created this at the same time.")
+                .hint("Read the current state, then try again if you still need to.")
+                .caused_by(error),
             StoreError::Inconsistent { .. } | StoreError::NotAudited | StoreError::Failed(_) => {
                 Self::internal(error)
             }

@@ -1,9 +1,9 @@
-//! Secrets sealed at rest, for those few that must be read again (a webhook's signing secret, a connection's
-//! credential). Everything else is kept as a digest, see [`crate::token`].
+//! Secrets sealed at rest, for those that must be read again (a webhook's signing secret, a connection's credential). Of
+//! all other secrets only a digest is stored, see [`crate::token`].
 //!
-//! A sealed secret reads `qs1.<key id>.<wrapped data key>.<nonce>.<ciphertext>`: a fresh data key for each secret,
-//! wrapped by the master key; XChaCha20-Poly1305 in both layers. What the secret belongs to is bound to it as
-//! associated data, so that a row's ciphertext moved to another row does not open.
+//! A sealed secret has the form `qs1.<key id>.<wrapped data key>.<nonce>.<ciphertext>`: a new data key for each secret,
+//! wrapped by the master key, with XChaCha20-Poly1305 in both layers. The context of the secret (its row and purpose) is
+//! bound to it as associated data, so that ciphertext that was moved to another row does not open.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305, XNonce, aead::Aead as _, aead::Payload};
@@ -13,25 +13,25 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Randomness;
 
-/// The operator's keys, newest first; at least one. Older ones only open what they once sealed.
+/// The operator's keys, newest first; at least one. Older keys only open secrets that they sealed earlier.
 pub struct MasterKeys(Vec<SecretBox<[u8; 32]>>);
 
-/// Why a list of master keys is of no use.
+/// An invalid list of master keys.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum MasterKeyError {
     /// The list is empty.
-    #[error("at least one master key is needed")]
+    #[error("at least one master key is required")]
     Missing,
-    /// One is not 32 bytes in base64.
+    /// The key at this position, from 1, is not 32 bytes in base64.
     #[error("master key {0} is not 32 bytes in base64")]
     Malformed(usize),
 }
 
 impl MasterKeys {
-    /// Takes keys as bytes, newest first.
+    /// Creates the list from keys as bytes, newest first.
     ///
     /// # Errors
-    /// [`MasterKeyError::Missing`] when there is none.
+    /// [`MasterKeyError::Missing`] when the list is empty.
     pub fn new(keys: Vec<[u8; 32]>) -> Result<Self, MasterKeyError> {
         if keys.is_empty() {
             return Err(MasterKeyError::Missing);
@@ -39,10 +39,10 @@ impl MasterKeys {
         Ok(Self(keys.into_iter().map(|key| SecretBox::new(Box::new(key))).collect()))
     }
 
-    /// Reads keys in base64, separated by commas or white space, newest first.
+    /// Parses keys in base64, separated by commas or white space, newest first.
     ///
     /// # Errors
-    /// When there is none or one is malformed; the error tells its position, never the key.
+    /// [`MasterKeyError`] when there is none or one is malformed. The error has the position, never the key.
     pub fn parse(text: &str) -> Result<Self, MasterKeyError> {
         let standard = base64::engine::general_purpose::STANDARD;
         let keys = text
@@ -57,7 +57,7 @@ impl MasterKeys {
         Self::new(keys)
     }
 
-    /// A key for one `purpose` from each master key, with the id that names the master key.
+    /// Derives a key for `purpose` from each master key, with the id of the master key.
     pub fn derive_keys(&self, purpose: &str) -> impl Iterator<Item = ([u8; 4], [u8; 32])> {
         self.0.iter().map(move |key| {
             let id = Sha256::new_with_prefix(b"qala key id\0").chain_update(key.expose_secret()).finalize();
@@ -75,24 +75,24 @@ fn derive_key(key: &[u8; 32], purpose: &str) -> [u8; 32] {
 /// Seals and opens secrets.
 pub struct Vault(Vec<(String, XChaCha20Poly1305)>);
 
-/// Why a sealed secret does not open.
+/// The reason why a sealed secret does not open.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum VaultError {
-    /// The text is not of the sealed form.
+    /// The text is not a sealed secret.
     #[error("the sealed secret is malformed")]
     Malformed,
-    /// It was sealed with a master key that is not configured.
+    /// It was sealed with a master key of this id, which is not configured.
     #[error("the sealed secret needs the master key {0}, which is not configured")]
     UnknownKey(String),
-    /// It was changed, or belongs to something else.
-    #[error("the sealed secret was changed or belongs to something else")]
+    /// It was changed, or sealed for another context.
+    #[error("the sealed secret was changed or belongs to another context")]
     Forged,
 }
 
 const NONCE_LEN: usize = 24;
 
 impl Vault {
-    /// A vault that seals with the newest master key.
+    /// Creates a vault that seals with the newest master key and opens with all.
     #[must_use]
     pub fn new(keys: &MasterKeys) -> Self {
         let ciphers =
@@ -100,10 +100,11 @@ impl Vault {
         Self(ciphers.collect())
     }
 
-    /// Seals `secret` for what `owner` names, part by part (the workspace, the thing, the purpose).
+    /// Seals `secret` for `context`, the parts of which name what the secret belongs to, such as the workspace, the object
+    /// and the purpose.
     #[must_use]
     pub fn seal(&self, random: &dyn Randomness, context: &[&str], secret: &SecretString) -> String {
-        // `MasterKeys` holds at least one key; encryption of a short text cannot fail.
+        // `MasterKeys` has at least one key, and encryption of a short text cannot fail.
         self.try_seal(random, context, secret).unwrap_or_default()
     }
 
@@ -124,22 +125,22 @@ impl Vault {
         Some(format!("qs1.{id}.{wrapped}.{}.{}", BASE64.encode(nonce), BASE64.encode(ciphertext)))
     }
 
-    /// Whether a master key has this id.
+    /// Returns true if a master key has this id.
     #[must_use]
     pub fn has_key(&self, id: &str) -> bool {
         self.0.iter().any(|(known, _)| known == id)
     }
 
-    /// Whether `sealed` rests on the newest master key.
+    /// Returns true if `sealed` was sealed with the newest master key.
     #[must_use]
     pub fn uses_newest_key(&self, sealed: &str) -> bool {
         self.0.first().is_some_and(|(newest, _)| key_id(sealed) == Some(newest))
     }
 
-    /// Opens what was sealed for the same `owner`.
+    /// Opens a secret that was sealed for the same `context`.
     ///
     /// # Errors
-    /// When it is malformed, sealed under an unknown key, changed, or another owner's.
+    /// [`VaultError`] when the text is malformed, sealed with an unknown key, changed, or sealed for another context.
     pub fn open(&self, context: &[&str], sealed: &str) -> Result<SecretString, VaultError> {
         let mut parts = sealed.split('.');
         let mut part = || parts.next().ok_or(VaultError::Malformed);
@@ -169,13 +170,13 @@ impl Vault {
     }
 }
 
-/// The id of the master key that a sealed secret rests on.
+/// Returns the id of the master key with which a secret was sealed.
 #[must_use]
 pub fn key_id(sealed: &str) -> Option<&str> {
     sealed.strip_prefix("qs1.")?.split('.').next()
 }
 
-/// The parts with their lengths before them, so that no two different lists read the same.
+/// Encodes the parts, each after its length, so that different lists have different encodings.
 fn associated_data(context: &[&str]) -> Vec<u8> {
     context.iter().flat_map(|part| [&(part.len() as u64).to_le_bytes(), part.as_bytes()].concat()).collect()
 }
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_owner_and_a_known_key_open_a_secret() {
+    fn only_the_same_context_and_a_known_key_open_a_secret() {
         let random = SeededRandomness::new(5);
         let sealed = vault(&[1]).seal(&random, &["ws", "hook"], &SecretString::from("hush"));
         assert_eq!(vault(&[2, 1]).open(&["ws", "hook"], &sealed).unwrap().expose_secret(), "hush");
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn master_keys_name_the_one_that_is_off() {
+    fn an_invalid_master_key_is_named_by_its_position() {
         assert_eq!(MasterKeys::parse(" ").err(), Some(MasterKeyError::Missing));
         let good = base64::engine::general_purpose::STANDARD.encode([7_u8; 32]);
         assert!(MasterKeys::parse(&format!("{good},\n{good}")).is_ok());

@@ -7,29 +7,29 @@ use kernel::{
     page::PageRequest,
 };
 
-/// A row of the audit log, as it is read.
+/// An entry of the audit log, as it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRecord {
-    /// The row.
+    /// The id of the entry.
     pub id: AuditId,
-    /// When it happened.
+    /// Time of the request that made the change.
     pub at: Timestamp,
-    /// Who did it: what [`kernel::Caller`] calls itself.
+    /// The caller, as [`kernel::Caller`] displays itself.
     pub actor: String,
-    /// What was done, as `noun.verb`.
+    /// The change, as `noun.verb`.
     pub action: String,
-    /// What it was done to.
+    /// Id of the changed object.
     pub target: Option<String>,
-    /// The request that did it.
+    /// The request that made the change.
     pub request: RequestId,
-    /// Where the request came from.
+    /// IP address of the client.
     pub address: Option<String>,
-    /// What else there is to know.
+    /// Details of the change; never a secret.
     pub detail: Option<serde_json::Value>,
 }
 
 impl AuditRecord {
-    /// The person who did it, and the token they did it with.
+    /// Returns the person who made the change, and the token they used; `None` for other callers.
     #[must_use]
     pub fn actor_ids(&self) -> Option<(UserId, Option<TokenId>)> {
         match self.actor.split_once(" by ") {
@@ -39,19 +39,19 @@ impl AuditRecord {
     }
 }
 
-/// Which rows.
+/// Restricts which entries are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// Only this action, as `noun.verb`.
+    /// Only entries with this action, as `noun.verb`.
     pub action: Option<String>,
-    /// Only what this person did, with tokens too.
+    /// Only changes by this person, directly or through a token.
     pub actor: Option<UserId>,
 }
 
 /// Reads the audit log.
 #[async_trait]
 pub trait AuditRead: Send + Sync {
-    /// A workspace's rows, newest first, one more than the page holds.
+    /// Returns entries of a workspace, newest first: up to `page.limit + 1`, so that the caller sees whether more follow.
     async fn audit_records(
         &self,
         workspace: WorkspaceId,
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_is_told_from_what_else_acts() {
+    fn only_a_person_is_an_actor_with_an_id() {
         let (user, token): (UserId, TokenId) =
             (Id::from_uuid(Uuid::from_u128(1)), Id::from_uuid(Uuid::from_u128(2)));
         let person = |actor: String| {

@@ -1,46 +1,48 @@
-//! What can go wrong with workspaces and the people in them.
+//! The errors of this domain.
 
-use kernel::{Problem, ProblemKind, StoreError};
+use kernel::{Problem, StoreError};
+
+use crate::invites::MAX_PENDING;
 
 /// A refusal or failure of this domain.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// A field is out of its bounds.
-    #[error("{field} {what}")]
+    #[error("`{field}` {what}")]
     InvalidField {
-        /// The field's name on the wire.
+        /// The name of the field on the wire.
         field: &'static str,
-        /// What it must be.
+        /// The rule that was broken, as in "must be in the future".
         what: &'static str,
     },
-    /// There is none, or the caller may not see it.
+    /// The workspace does not exist, or the caller may not see it.
     #[error("there is no such workspace")]
     WorkspaceNotFound,
-    /// The workspace has no such member, or their access has ended.
+    /// The person is not a member, or their access has ended.
     #[error("there is no such member")]
     MemberNotFound,
-    /// Only admins and owners may.
-    #[error("only an admin may do this")]
+    /// The caller is not an admin or owner.
+    #[error("the caller is not an admin or owner")]
     AdminOnly,
-    /// Only owners may.
-    #[error("only an owner may do this")]
+    /// The caller is not an owner.
+    #[error("the caller is not an owner")]
     OwnerOnly,
     /// The workspace would be left without an owner.
-    #[error("the last owner stays")]
+    #[error("the workspace would be left without an owner")]
     LastOwner,
-    /// An owner's access has no end.
-    #[error("an owner's access has no end")]
+    /// An owner would have an end of access.
+    #[error("an owner's access cannot expire")]
     OwnerAccessCannotExpire,
-    /// Ownership was to be transferred to oneself.
-    #[error("the caller owns it already")]
+    /// The caller tried to transfer ownership to themselves.
+    #[error("the caller already owns the workspace")]
     AlreadyOwner,
-    /// People who are members already were invited.
-    #[error("members were invited")]
+    /// Some of the invited addresses, listed here, belong to members.
+    #[error("some of the invited addresses belong to members")]
     AlreadyMembers(Vec<String>),
-    /// Too many invites wait.
-    #[error("too many invites wait")]
+    /// The workspace would have more than [`MAX_PENDING`] pending invites.
+    #[error("the workspace has too many pending invites")]
     TooManyInvites,
-    /// There is no such invite, or it is worth nothing any more.
+    /// The invite does not exist, was revoked, or has a newer link.
     #[error("there is no such invite")]
     InviteNotFound,
     /// The invite was sent to another address.
@@ -50,25 +52,25 @@ pub enum WorkspaceError {
     #[error("the invite has expired")]
     InviteExpired,
     /// The invite was accepted before.
-    #[error("the invite was accepted already")]
+    #[error("the invite has already been accepted")]
     InviteAccepted,
-    /// Whoever sent the invite may invite nobody any more.
-    #[error("the inviter may not invite any more")]
+    /// The sender of the invite can no longer invite people.
+    #[error("the sender of the invite can no longer invite people")]
     InviteWithdrawn,
-    /// The invite does not wait any more.
-    #[error("the invite is settled")]
+    /// The invite was accepted or revoked, or the access it would give has ended.
+    #[error("the invite is no longer pending")]
     InviteNotPending,
-    /// Anybody can have an address of this domain.
+    /// Anyone can have an address at this domain.
     #[error("the domain is public")]
     PublicDomain,
-    /// The workspace has no domain, or another one than was looked up.
+    /// The workspace has no join domain, or not the one that was looked up.
     #[error("there is no join domain")]
     JoinDomainNotFound,
-    /// The domain is not proved yet.
+    /// The domain is not verified.
     #[error("the domain is not verified")]
     DomainNotVerified,
-    /// Another workspace has proved the domain.
-    #[error("another workspace has the domain")]
+    /// Another workspace has verified the domain.
+    #[error("another workspace has verified the domain")]
     DomainTaken,
     /// The store failed.
     #[error(transparent)]
@@ -82,66 +84,66 @@ impl From<WorkspaceError> for Problem {
             WorkspaceError::WorkspaceNotFound => Self::not_found("workspace"),
             WorkspaceError::MemberNotFound => Self::not_found("member"),
             WorkspaceError::AdminOnly => {
-                Self::forbidden("admin_only", "Only an admin or owner of the workspace may do this.")
+                Self::forbidden("admin_only", "Only admins and owners of the workspace can do this.")
             }
             WorkspaceError::OwnerOnly => {
-                Self::forbidden("forbidden", "Only an owner of the workspace may do this.")
+                Self::forbidden("forbidden", "Only owners of the workspace can do this.")
             }
-            WorkspaceError::LastOwner => {
-                Self::conflict("last_owner", "A workspace keeps at least one owner, and this is the last.")
-                    .hint("Make somebody else an owner first.")
-            }
+            WorkspaceError::LastOwner => Self::conflict(
+                "last_owner",
+                "A workspace needs at least one owner, and this is the last one.",
+            )
+            .hint("Make someone else an owner first."),
             WorkspaceError::OwnerAccessCannotExpire => {
-                Self::conflict("owner_access_ends", "An owner's access has no end.")
+                Self::conflict("owner_access_ends", "An owner's access cannot expire.")
                     .hint("Set `accessEndsAt` to null first.")
             }
             WorkspaceError::AlreadyOwner => {
-                Self::conflict("already_owner", "You are an owner of the workspace yourself.")
-                    .hint("Name the member who is to own it.")
+                Self::conflict("already_owner", "You already own this workspace.")
+                    .hint("Choose another member as the new owner.")
             }
             WorkspaceError::AlreadyMembers(emails) => Self::conflict(
                 "already_member",
-                format!("Already in the workspace: {}. Nobody was invited.", emails.join(", ")),
+                format!("Already members: {}. Nobody was invited.", emails.join(", ")),
             )
-            .hint("Leave them out, or change their roles instead."),
-            WorkspaceError::TooManyInvites => {
-                Self::conflict("too_many_invites", "Too many invites of the workspace wait to be accepted.")
-                    .hint("Revoke some that nobody will accept.")
-            }
+            .hint("Remove these addresses from the list, or change the roles of these members."),
+            WorkspaceError::TooManyInvites => Self::conflict(
+                "too_many_invites",
+                format!("A workspace can have at most {MAX_PENDING} pending invites."),
+            )
+            .hint("Revoke the invites that you no longer need."),
             WorkspaceError::InviteNotFound => Self::not_found("invite"),
             WorkspaceError::WrongInviteEmail => {
                 Self::forbidden("wrong_address", "This invite is for another e-mail address.")
-                    .hint("Sign in with the address that the invite was sent to.")
+                    .hint("Sign in with the address the invite was sent to.")
             }
             WorkspaceError::InviteExpired => Self::conflict("invite_expired", "The invite has expired.")
                 .hint("Ask whoever invited you to send it again."),
             WorkspaceError::InviteAccepted => {
-                Self::conflict("invite_accepted", "The invite was accepted already.")
+                Self::conflict("invite_accepted", "The invite has already been accepted.")
             }
             WorkspaceError::InviteWithdrawn => Self::conflict(
                 "invite_withdrawn",
-                "The invite is no longer valid: whoever sent it can no longer invite people.",
+                "The invite is no longer valid: its sender can no longer invite people.",
             )
             .hint("Ask an admin of the workspace for a new invite."),
             WorkspaceError::InviteNotPending => {
-                Self::conflict("invite_settled", "The invite does not wait any more.")
-                    .hint("Invite the address anew.")
+                Self::conflict("invite_settled", "The invite is no longer pending.")
+                    .hint("Invite the address again.")
             }
             WorkspaceError::PublicDomain => {
-                Self::invalid_field("domain", "is one where anybody can have an address")
-                    .hint("Take a domain that is your organisation's own.")
+                Self::invalid_field("domain", "is a domain where anyone can have an address")
+                    .hint("Use a domain that belongs to your organisation.")
             }
             WorkspaceError::JoinDomainNotFound => Self::not_found("join domain"),
             WorkspaceError::DomainNotVerified => {
-                Self::conflict("domain_not_verified", "The domain is not verified yet.")
-                    .hint("Publish the TXT record, then verify it.")
+                Self::conflict("domain_not_verified", "The domain is not verified.")
+                    .hint("Publish the TXT record, then verify the domain.")
             }
-            WorkspaceError::DomainTaken => Self::new(
-                ProblemKind::Conflict,
-                "domain_taken",
-                "Another workspace has verified this domain.",
-            )
-            .hint("It is free again when that workspace gives it up."),
+            WorkspaceError::DomainTaken => {
+                Self::conflict("domain_taken", "Another workspace has verified this domain.")
+                    .hint("It becomes available when that workspace gives it up.")
+            }
             WorkspaceError::Store(error) => error.into(),
         }
     }

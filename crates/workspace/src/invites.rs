@@ -1,55 +1,63 @@
-//! Invites: letting one person in by their address (specification part A, "Invites").
+//! Inviting a person by their e-mail address (specification part A, "Invites").
 //!
-//! The link holds a token that is kept as a digest only. It opens nothing by itself: whoever follows it must be signed
-//! in with the address the invite was sent to.
+//! The link holds a token, of which only a digest is stored. The link alone grants nothing: the person who follows it
+//! must be signed in with the address that was invited.
 
 mod accept;
 mod create;
 mod email;
-mod lifecycle;
+mod inspect;
+mod link;
 mod ports;
+mod preview;
+mod resend;
+mod revoke;
+mod revoke_all;
 
 use std::str::FromStr;
 
-use chrono::TimeDelta;
 use kernel::{
     Problem, Timestamp,
     authority::Role,
     id::{InviteId, UserId, WorkspaceId},
 };
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-pub use accept::{AcceptInviteOutcome, accept_invite, inspect_invite, preview_invite};
+pub use accept::{AcceptInviteOutcome, accept_invite};
 pub use create::{CreateInvites, create_invites};
 pub use email::InviteDelivery;
-pub use lifecycle::{resend_invite, revoke_invite, revoke_invites_of};
+pub use inspect::inspect_invite;
 pub use ports::{InvitesRead, InvitesTx};
+pub use preview::preview_invite;
+pub use resend::resend_invite;
+pub use revoke::revoke_invite;
+pub use revoke_all::revoke_invites_of;
 
-/// How many people one request invites at most.
+/// Maximum number of addresses in one request.
 pub const MAX_EMAILS: usize = 20;
-/// How many days an invite is good when nobody says.
+/// Default lifetime of a link, in days.
 pub const DEFAULT_LIFETIME_DAYS: u16 = 7;
-/// How many invites of a workspace may wait at once.
+/// Maximum number of invites of a workspace that are pending at once.
 pub const MAX_PENDING: u64 = 500;
 
-/// What somebody may be invited as: everything but owner.
+/// A role that an invite can give: any but owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum InviteRole {
-    /// Manages the workspace and its people.
+    /// Manages the workspace and its members.
     Admin,
-    /// Makes apps and automations.
+    /// Creates and changes apps and automations.
     Builder,
-    /// Runs what is shared.
+    /// Views and runs shared apps.
     Member,
-    /// Looks at what is shared with the whole workspace.
+    /// Views apps that are shared with the whole workspace.
     Viewer,
 }
 
 impl InviteRole {
-    /// The role itself.
+    /// Returns the role as a [`Role`].
     #[must_use]
     pub fn role(self) -> Role {
         match self {
@@ -72,67 +80,68 @@ impl FromStr for InviteRole {
     }
 }
 
-/// An invite. Its link's token is nowhere in it.
+/// An invite, without the token of its link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invite {
-    /// The invite's id.
+    /// The id of the invite.
     pub id: InviteId,
-    /// Into which workspace.
+    /// The workspace to join.
     pub workspace: WorkspaceId,
-    /// The invited address, as signing in compares addresses.
+    /// The invited address, normalized.
     pub email: String,
-    /// As what.
+    /// The role that the person gets.
     pub role: InviteRole,
-    /// Who sent it last.
+    /// The person who sent it last.
     pub invited_by: UserId,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// For how many days each of its links is good, 1 to 30.
+    /// Lifetime of each of its links, in days, 1 to 30.
     pub lifetime_days: u16,
-    /// When its newest link ends by itself.
+    /// Time at which the newest link expires, exclusive.
     pub expires_at: Timestamp,
-    /// When the access that it gives ends.
+    /// Time at which the access that it gives ends; `None` for no end.
     pub access_ends_at: Option<Timestamp>,
-    /// What has become of it.
+    /// The stored state.
     pub state: InviteState,
 }
 
-/// What has become of an invite.
+/// The stored state of an invite. Expiry is not stored; see [`Invite::status`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InviteState {
-    /// It waits for its person, until it expires.
+    /// It can be accepted until it expires.
     Pending,
-    /// Its person came.
+    /// The person accepted it.
     Accepted {
-        /// Who.
+        /// The person.
         by: UserId,
-        /// When.
+        /// Time of acceptance.
         at: Timestamp,
     },
-    /// It was taken back, or another one took its place.
+    /// It was revoked by an admin, replaced by a newer invite, or ended with its sender's right to invite or with the
+    /// person's joining another way.
     Revoked {
-        /// When.
+        /// Time of revocation.
         at: Timestamp,
     },
 }
 
-/// How an invite stands, in one word.
+/// The status of an invite at a point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum InviteStatus {
     /// It can be accepted.
     Pending,
-    /// It was.
+    /// It was accepted.
     Accepted,
-    /// It was taken back.
+    /// It was revoked.
     Revoked,
-    /// Nobody came in time.
+    /// It was not accepted in time.
     Expired,
 }
 
 impl Invite {
-    /// How it stands at `now`.
+    /// Returns the status at `now`.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> InviteStatus {
         match self.state {
@@ -144,33 +153,25 @@ impl Invite {
     }
 }
 
-/// An invite with a fresh link, which is kept nowhere.
+/// An invite with a new link, which is not stored.
 #[derive(Debug)]
 pub struct IssuedInvite {
     /// The invite.
     pub invite: Invite,
-    /// What its person follows.
+    /// The URL for the invited person; secret.
     pub link: SecretString,
-}
-
-/// The page that a token leads to.
-fn invite_link(public_url: &str, token: &SecretString) -> SecretString {
-    format!("{public_url}/invite/{}", token.expose_secret()).into()
-}
-
-fn link_lifetime(days: u16) -> TimeDelta {
-    TimeDelta::days(days.into())
 }
 
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
     use kernel::Id;
     use uuid::Uuid;
 
     use super::*;
 
     #[test]
-    fn an_invite_waits_until_its_very_moment() {
+    fn an_invite_is_pending_until_exactly_its_expiry() {
         let expires_at = Timestamp::from_timestamp_millis(1_000).unwrap();
         let invite = |state| Invite {
             id: Id::from_uuid(Uuid::nil()),

@@ -1,49 +1,65 @@
-//! Join domains: everybody with an address of a company's domain may come in (specification part A, "People and
-//! roles").
+//! Admitting everyone with an e-mail address of an organisation's domain (specification part A, "People and roles").
 //!
-//! A workspace claims a domain and proves it by a TXT record. Any number may claim the same; only one at a time has
-//! proved it, so a claim alone locks nobody out. A proof is looked at again every week: a domain changes hands.
+//! A workspace claims a domain and verifies it by a TXT record. Several workspaces may claim the same domain, but only
+//! one at a time has it verified, so a claim alone excludes nobody. The record is checked again every week, since
+//! domains change hands.
 
+mod auto_join;
+mod change;
 mod claim;
+mod confirm;
+mod delete;
+mod dns_check;
 mod domain;
 mod join;
 mod ports;
-mod verify;
+mod recheck;
 
 use std::str::FromStr;
 
 use chrono::TimeDelta;
-use kernel::{Problem, Timestamp, authority::Role, id::WorkspaceId};
+use kernel::{
+    Problem, Timestamp,
+    authority::Role,
+    id::{UserId, WorkspaceId},
+};
 use serde::{Deserialize, Serialize};
 
-pub use claim::{JoinDomainChange, change_join_domain, claim_join_domain, drop_join_domain};
-pub use domain::Domain;
-pub use join::{auto_join, join_by_domain};
-pub use ports::{DnsLookupError, JoinDomainsRead, JoinDomainsTx, JoinSuggestion, TxtResolver};
-pub use verify::{DnsCheck, confirm_join_domain, recheck_join_domain};
+use crate::members::{Admission, JoinChannel};
 
-/// How long a proof is believed before it is looked at again.
+pub use auto_join::auto_join;
+pub use change::{JoinDomainChange, change_join_domain};
+pub use claim::claim_join_domain;
+pub use confirm::confirm_join_domain;
+pub use delete::delete_join_domain;
+pub use dns_check::DnsCheck;
+pub use domain::Domain;
+pub use join::join_by_domain;
+pub use ports::{DnsLookupError, JoinDomainsRead, JoinDomainsTx, JoinSuggestion, TxtResolver};
+pub use recheck::recheck_join_domain;
+
+/// Time until a record that was found is checked again.
 pub const RECHECK_INTERVAL: TimeDelta = TimeDelta::days(7);
-/// How soon a proof that was missing is looked at again.
+/// Time until a record that was missing is checked again.
 pub const RECHECK_INTERVAL_MISSING: TimeDelta = TimeDelta::days(1);
-/// How soon it is tried again when DNS could not be asked.
+/// Time until the next check after DNS gave no answer.
 pub const RECHECK_INTERVAL_UNREACHABLE: TimeDelta = TimeDelta::hours(6);
-/// How often in a row a proof may be missing before the domain is no longer verified.
+/// Number of checks in a row without the record after which the domain is no longer verified.
 pub const MAX_MISSES: u8 = 3;
 
-/// What somebody may join as.
+/// A role that a join domain can give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum JoinRole {
-    /// Runs what is shared.
+    /// Views and runs shared apps.
     Member,
-    /// Looks at what is shared with the whole workspace.
+    /// Views apps that are shared with the whole workspace.
     Viewer,
 }
 
 impl JoinRole {
-    /// The role itself.
+    /// Returns the role as a [`Role`].
     #[must_use]
     pub fn role(self) -> Role {
         match self {
@@ -64,57 +80,69 @@ impl FromStr for JoinRole {
     }
 }
 
-/// A workspace's domain.
+/// The join domain of a workspace, which has at most one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinDomain {
-    /// Whose.
+    /// The workspace.
     pub workspace: WorkspaceId,
     /// The domain.
     pub domain: Domain,
-    /// What the TXT record must hold. It is published, so it is no secret.
+    /// Text of the TXT record. It is published, so it is not secret.
     pub verification_record: String,
-    /// Whether people of the domain come in by signing in.
+    /// True if people with an address of the domain join when they sign in.
     pub auto_join: bool,
-    /// As what they come in.
+    /// The role that people get.
     pub role: JoinRole,
-    /// When it was claimed.
+    /// Time of the claim.
     pub created_at: Timestamp,
-    /// Whether it was proved.
+    /// The state of the verification.
     pub state: DomainState,
 }
 
-/// Whether a domain was proved.
+/// The state of a domain's verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DomainState {
-    /// Claimed only; nobody can join with it.
+    /// Claimed only; nobody can join by it.
     Pending,
-    /// The record was found.
+    /// Verified by the record; people can join by it.
     Verified {
-        /// When for the first time.
+        /// Time of the first verification.
         at: Timestamp,
-        /// When it is looked at again.
+        /// Time of the next check.
         recheck_at: Timestamp,
-        /// How often in a row it was missing.
+        /// Number of checks in a row without the record, less than [`MAX_MISSES`].
         misses: u8,
     },
 }
 
 impl JoinDomain {
-    /// Whether people can join with it.
+    /// Returns true if people can join by the domain.
     #[must_use]
     pub fn is_verified(&self) -> bool {
         matches!(self.state, DomainState::Verified { .. })
     }
 
-    /// The name of the TXT record.
+    /// Returns the DNS name of the TXT record.
     #[must_use]
     pub fn record_host(&self) -> String {
         format!("_qala-challenge.{}", self.domain)
     }
 
-    /// Whether these records prove it.
+    /// Returns true if one of these TXT records verifies the domain.
     #[must_use]
     pub fn is_verified_by(&self, records: &[String]) -> bool {
         records.iter().any(|record| record.trim() == self.verification_record)
+    }
+
+    /// The admission of a person whose address is of this domain.
+    fn admission<'a>(&self, user: UserId, email: &'a str, channel: JoinChannel) -> Admission<'a> {
+        Admission {
+            workspace: self.workspace,
+            user,
+            email,
+            role: self.role.role(),
+            access_ends_at: None,
+            channel,
+        }
     }
 }

@@ -1,11 +1,11 @@
-//! Workspaces, the people in them, and the plans that limit them. No I/O happens here.
+//! Workspaces, their members, and the plans that limit them. No I/O happens here.
 //!
-//! * [`workspaces`]: a workspace and its making
+//! * [`workspaces`]: creating workspaces, and operators' changes to them
 //! * [`members`]: roles, leaving, ownership
-//! * [`invites`]: letting somebody in by their address
-//! * [`join_domains`]: letting everybody of a domain in
+//! * [`invites`]: inviting a person by their e-mail address
+//! * [`join_domains`]: admitting everyone with an address of a domain
 //! * [`audit_log`]: reading the audit log
-//! * [`plan`]: what a plan allows
+//! * [`plan`]: the limits of each plan
 
 pub mod audit_log;
 pub mod error;
@@ -14,6 +14,8 @@ pub mod join_domains;
 pub mod members;
 pub mod plan;
 pub mod ports;
+#[cfg(test)]
+mod testing;
 pub mod workspaces;
 
 pub use error::WorkspaceError;

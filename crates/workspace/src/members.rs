@@ -1,7 +1,7 @@
-//! Who is in a workspace, and what may become of it (specification part A, "People and roles").
+//! The members of a workspace and what they may change (specification part A, "People and roles").
 //!
-//! Every change begins by holding the workspace's people still ([`MembersTx::lock_members`]) and reads the actor's
-//! role again: what was proved before the lock may have moved meanwhile.
+//! Every change locks the members of the workspace ([`MembersTx::lock_members`]) and then reads the actor's role again:
+//! what was proved before the lock may have changed since.
 
 mod admit;
 mod change;
@@ -23,48 +23,48 @@ pub use transfer::transfer_ownership;
 
 use crate::WorkspaceError;
 
-/// One person's place in a workspace.
+/// The membership of one person in one workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
     /// The person.
     pub user: UserId,
     /// Their role.
     pub role: Role,
-    /// Since when.
+    /// Time of joining.
     pub joined_at: Timestamp,
-    /// When their access ends by itself; never an owner's.
+    /// Time at which their access ends, exclusive; `None` for no end, which an owner always has.
     pub access_ends_at: Option<Timestamp>,
 }
 
 impl Membership {
-    /// Whether it still is one.
+    /// Returns true while the person has access.
     #[must_use]
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.access_ends_at.is_none_or(|end| now < end)
     }
 }
 
-/// How somebody went.
+/// The way in which a person stopped being a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaveReason {
-    /// On their own. They may come back by themselves, and are not brought back unasked.
+    /// They left. They may come back by their own request or an invite, but not by auto-join.
     Left,
-    /// An admin removed them. Only an invite brings them back.
+    /// An admin or owner removed them. Only an invite brings them back.
     Removed,
 }
 
-/// What people's use cases need to know of a workspace.
+/// The attributes of a workspace that use cases about members need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceInfo {
-    /// Its name.
+    /// The display name.
     pub name: String,
-    /// The language of its mails.
+    /// The default language of e-mails.
     pub locale: Locale,
 }
 
-/// Holds the workspace's people still and reads the actor's place again.
-async fn lock_as_member<T: MembersTx + ?Sized>(
-    tx: &mut T,
+/// Locks the members of the workspace and reads the actor's membership again.
+async fn lock_as_member(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     member: &Member,
 ) -> Result<(WorkspaceInfo, Membership), WorkspaceError> {
@@ -74,9 +74,9 @@ async fn lock_as_member<T: MembersTx + ?Sized>(
     Ok((workspace_info, actor.ok_or(WorkspaceError::WorkspaceNotFound)?))
 }
 
-/// Someone's place, unless their access has ended.
-async fn find_active_membership<T: MembersTx + ?Sized>(
-    tx: &mut T,
+/// Returns the membership of a person who has access.
+async fn find_active_membership(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
@@ -84,9 +84,9 @@ async fn find_active_membership<T: MembersTx + ?Sized>(
     Ok(tx.membership_of(workspace, user).await?.filter(|found| found.is_active(ctx.now)))
 }
 
-/// As [`acting`], for what only admins and owners do.
-pub(crate) async fn lock_as_admin<T: MembersTx + ?Sized>(
-    tx: &mut T,
+/// Does what [`lock_as_member`] does, and checks that the actor is still an admin or owner.
+pub(crate) async fn lock_as_admin(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     member: &Member,
 ) -> Result<(WorkspaceInfo, Membership), WorkspaceError> {
@@ -98,7 +98,7 @@ pub(crate) async fn lock_as_admin<T: MembersTx + ?Sized>(
     }
 }
 
-/// Whoever is no owner leaves owners alone, and makes none.
+/// Checks that only an owner changes an owner or makes one; `touched` are the roles before and after the change.
 fn check_may_change_owners(actor: Role, touched: &[Role]) -> Result<(), WorkspaceError> {
     if actor != Role::Owner && touched.contains(&Role::Owner) {
         return Err(WorkspaceError::OwnerOnly);
@@ -106,9 +106,9 @@ fn check_may_change_owners(actor: Role, touched: &[Role]) -> Result<(), Workspac
     Ok(())
 }
 
-/// A workspace is never left without an owner.
-async fn check_not_last_owner<T: MembersTx + ?Sized>(
-    tx: &mut T,
+/// Checks that the workspace has another owner.
+async fn check_not_last_owner(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     workspace: WorkspaceId,
 ) -> Result<(), WorkspaceError> {
@@ -117,31 +117,66 @@ async fn check_not_last_owner<T: MembersTx + ?Sized>(
 
 #[cfg(test)]
 mod tests {
-    use kernel::Id;
-    use uuid::Uuid;
+    use kernel::{StoreError, testing::at};
 
     use super::*;
+    use crate::testing::{FakeTx, admin, as_admin, owner, request_of};
 
     #[test]
-    fn access_ends_at_its_very_moment() {
-        let now = Timestamp::from_timestamp_millis(1_000).unwrap();
-        let place = |access_ends_at| Membership {
-            user: Id::from_uuid(Uuid::nil()),
+    fn access_ends_exactly_at_its_end() {
+        let ending = |access_ends_at| Membership {
+            user: owner(),
             role: Role::Member,
-            joined_at: Timestamp::UNIX_EPOCH,
+            joined_at: at(0),
             access_ends_at,
         };
-        assert!(place(None).is_active(now));
-        assert!(place(Some(now + chrono::TimeDelta::milliseconds(1))).is_active(now));
-        assert!(!place(Some(now)).is_active(now));
+        assert!(ending(None).is_active(at(5)));
+        assert!(ending(Some(at(6))).is_active(at(5)));
+        assert!(!ending(Some(at(5))).is_active(at(5)));
     }
 
     #[test]
-    fn only_owners_touch_owners_and_make_them() {
+    fn only_owners_change_owners_and_make_them() {
         for role in [Role::Admin, Role::Builder, Role::Member, Role::Viewer] {
             assert!(check_may_change_owners(role, &[Role::Viewer, Role::Admin]).is_ok());
             assert!(check_may_change_owners(role, &[Role::Member, Role::Owner]).is_err());
         }
         assert!(check_may_change_owners(Role::Owner, &[Role::Owner]).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_role_that_changed_before_the_lock_counts_as_it_is_now() {
+        let ctx = request_of(admin());
+        let mut tx = FakeTx::acme();
+        let (info, membership) = lock_as_admin(&mut tx, &ctx, &as_admin(&ctx)).await.unwrap();
+        assert_eq!((&*info.name, membership.role), ("Acme", Role::Admin));
+
+        let mut tx = FakeTx::acme();
+        tx.while_waiting(|tx| tx.edit(admin(), |membership| membership.role = Role::Builder));
+        let refused = lock_as_admin(&mut tx, &ctx, &as_admin(&ctx)).await;
+        assert!(matches!(refused, Err(WorkspaceError::AdminOnly)), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_caller_who_lost_access_before_the_lock_finds_no_workspace() {
+        let ctx = request_of(admin());
+        let removed = |tx: &mut FakeTx| tx.memberships.clear();
+        let ended = |tx: &mut FakeTx| tx.edit(admin(), |membership| membership.access_ends_at = Some(at(0)));
+        let deleted = |tx: &mut FakeTx| tx.workspaces.clear();
+        for change in [removed, ended, deleted] {
+            let mut tx = FakeTx::acme();
+            tx.while_waiting(change);
+            let refused = lock_as_admin(&mut tx, &ctx, &as_admin(&ctx)).await;
+            assert!(matches!(refused, Err(WorkspaceError::WorkspaceNotFound)), "{refused:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_store_that_is_unavailable_is_reported_as_such() {
+        let ctx = request_of(admin());
+        let mut tx = FakeTx::acme();
+        tx.is_unavailable = true;
+        let failed = lock_as_admin(&mut tx, &ctx, &as_admin(&ctx)).await;
+        assert!(matches!(failed, Err(WorkspaceError::Store(StoreError::Unavailable(_)))), "{failed:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What each plan allows; the one table of these numbers.
+//! The limits of each plan; the only table of these numbers.
 
 use std::str::FromStr;
 
@@ -10,40 +10,39 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Plan {
-    /// To try things out.
+    /// For trying Qala out.
     Free,
-    /// One person.
+    /// For one person.
     Maker,
-    /// A few people.
+    /// For a few people.
     Team,
-    /// Many people.
+    /// For many people.
     Business,
-    /// Nothing is limited but what strangers could fill a disk with: whoever runs the machine decides. What a self-hosted
-    /// workspace gets.
+    /// For self-hosted workspaces: limits only what strangers could fill a disk with. The operator decides the rest.
     Sovereign,
 }
 
-/// What a plan allows.
+/// The limits of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanLimits {
-    /// Runs started in a calendar month (UTC); none for no limit.
+    /// Runs started in a calendar month (UTC); `None` for no limit.
     pub runs_per_month: Option<u64>,
-    /// How many days a finished run is kept; none for ever.
+    /// Days for which a finished run is kept; `None` for ever.
     pub run_retention_days: Option<u32>,
-    /// Bytes of log that the answers of one app over HTTP may leave on a day (UTC).
+    /// Bytes that one app may log on a day (UTC) while it answers HTTP requests.
     pub log_bytes_per_day: u64,
-    /// Bytes that the rows of one backend project may take, with their indexes.
+    /// Bytes that the rows of one backend project may take, indexes included.
     pub stored_bytes_per_project: u64,
 }
 
 impl Plan {
-    /// Every plan, the smallest first.
+    /// Every plan, smallest first.
     pub const ALL: [Self; 5] = [Self::Free, Self::Maker, Self::Team, Self::Business, Self::Sovereign];
 
-    /// The numbers.
+    /// Returns the limits of this plan.
     #[must_use]
     pub fn limits(self) -> PlanLimits {
-        let (runs_per_month, keep_runs_days, log_mib_per_day, stored_mib) = match self {
+        let (runs_per_month, run_retention_days, log_mib_per_day, stored_mib) = match self {
             Self::Free => (Some(1_000), Some(30), 10, 100),
             Self::Maker => (Some(20_000), Some(60), 50, 1 << 10),
             Self::Team => (Some(200_000), Some(90), 100, 8 << 10),
@@ -52,13 +51,13 @@ impl Plan {
         };
         PlanLimits {
             runs_per_month,
-            run_retention_days: keep_runs_days,
+            run_retention_days,
             log_bytes_per_day: log_mib_per_day << 20,
             stored_bytes_per_project: stored_mib << 20,
         }
     }
 
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

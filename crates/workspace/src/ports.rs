@@ -1,4 +1,4 @@
-//! What this domain needs from a store.
+//! The store that workspaces need.
 
 use async_trait::async_trait;
 use kernel::{
@@ -15,27 +15,28 @@ use crate::{
 /// Reads that need no transaction.
 #[async_trait]
 pub trait WorkspaceRead: Send + Sync {
-    /// One person's place in one workspace.
+    /// Returns the membership of one person in one workspace, also when their access has ended.
     async fn membership(
         &self,
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Option<MembershipFact>, StoreError>;
 
-    /// A workspace by id.
+    /// Returns a workspace.
     async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError>;
 
-    /// The workspaces a person has access to at `now`, oldest first.
+    /// Returns the workspaces that a person has access to at `now`, oldest first.
     async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError>;
 }
 
-/// Writes.
+/// Writes within a transaction.
 #[async_trait]
 pub trait WorkspaceTx: UnitOfWork {
     /// Adds a workspace; [`StoreError::Duplicate`] when the slug is taken.
     async fn insert_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError>;
 
-    /// Adds a member.
+    /// Adds a member without an end of access; [`StoreError::Duplicate`] when the person has a membership, even an ended
+    /// one.
     async fn insert_member(
         &mut self,
         workspace: WorkspaceId,
@@ -44,10 +45,11 @@ pub trait WorkspaceTx: UnitOfWork {
         joined_at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Puts a workspace on another plan, and makes cached decisions about it stale; whether there is one.
+    /// Sets the plan of a workspace and invalidates cached decisions about it; false when there is no such workspace.
     async fn set_plan(&mut self, workspace: WorkspaceId, plan: Plan) -> Result<bool, StoreError>;
 
-    /// Gives a person a role, whether they are a member already or not.
+    /// Gives a person a role without an end of access. A new member joins at `joined_at`; an existing one keeps their
+    /// joining time.
     async fn upsert_member(
         &mut self,
         workspace: WorkspaceId,

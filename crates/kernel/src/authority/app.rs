@@ -1,4 +1,4 @@
-//! Rights on one app, and the proofs made from them.
+//! Rights on one app, and the proofs they give.
 
 use std::{fmt, marker::PhantomData, str::FromStr};
 
@@ -10,21 +10,21 @@ use crate::{
     id::{AppId, UserId, WorkspaceId},
 };
 
-/// How far an app is shared inside its workspace.
+/// The sharing level of an app inside its workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Sharing {
-    /// With nobody but its maker, admins and those granted a right.
+    /// Only its creator, admins, owners, and people with a grant have access.
     Private,
-    /// With members and builders.
+    /// Members and builders have access too.
     Team,
-    /// With viewers too.
+    /// Everyone in the workspace has access.
     Workspace,
 }
 
 impl Sharing {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -46,25 +46,25 @@ impl FromStr for Sharing {
     }
 }
 
-/// One right on an app.
+/// A right on an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AppRightName {
-    /// See it and what it did.
+    /// View the app and its runs.
     CanView,
-    /// Start it.
+    /// Run the app.
     CanRun,
-    /// Change it.
+    /// Change the app.
     CanEdit,
-    /// Say who else may use it.
+    /// Change who has access to the app.
     CanShare,
 }
 
 impl AppRightName {
     const ALL: [Self; 4] = [Self::CanView, Self::CanRun, Self::CanEdit, Self::CanShare];
 
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -86,31 +86,31 @@ impl AppRights {
     /// No right.
     pub const NONE: Self = Self(0);
 
-    /// The set as a small number, as stores keep it; unknown bits are dropped.
+    /// Reads the set from the bits that stores keep; ignores unknown bits.
     #[must_use]
     pub fn from_bits(bits: u8) -> Self {
         Self(bits & Self::ALL.0)
     }
 
-    /// See [`Self::from_bits`].
+    /// Returns the set as bits, as stores keep it.
     #[must_use]
     pub fn bits(self) -> u8 {
         self.0
     }
 
-    /// Whether the set holds `right`.
+    /// Returns true if the set holds `right`.
     #[must_use]
     pub fn contains(self, right: AppRightName) -> bool {
         self.0 & (1 << right as u8) != 0
     }
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The rights, weakest first.
+    /// Returns the rights in the order of [`AppRightName`].
     #[must_use]
     pub fn to_vec(self) -> Vec<AppRightName> {
         AppRightName::ALL.into_iter().filter(|right| self.contains(*right)).collect()
@@ -123,22 +123,22 @@ impl FromIterator<AppRightName> for AppRights {
     }
 }
 
-/// What the store says of one app and one person.
+/// The stored facts about one app and one person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppFact {
     /// The app.
     pub app: AppId,
-    /// The workspace it stands in.
+    /// The workspace of the app.
     pub workspace: WorkspaceId,
-    /// Who made it.
+    /// The creator of the app.
     pub created_by: UserId,
-    /// How far it is shared.
+    /// The sharing level of the app.
     pub sharing: Sharing,
-    /// What was granted to this very person.
+    /// The rights granted to the person.
     pub granted: AppRights,
 }
 
-/// Proof that the caller may see the app; it holds every right they have on it.
+/// Proof that the caller may view the app, with all their rights on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppAccess {
     member: Member,
@@ -146,13 +146,13 @@ pub struct AppAccess {
     rights: AppRights,
 }
 
-/// Makes the proof of access to an app.
+/// Proves that the caller may view an app.
 ///
-/// Owners and admins have every right; so has the maker. Builders may view, run and edit what is shared,
-/// members view and run it, viewers view what is shared with the whole workspace. Grants add to that.
+/// Owners, admins and the creator of the app have every right. Builders may view, run and edit shared apps, members may
+/// view and run them, and viewers may view apps that are shared with the whole workspace. Grants add to these rights.
 ///
 /// # Errors
-/// 404 `app_not_found` when the person may not see it.
+/// 404 `app_not_found` when the caller may not view the app.
 pub fn authorize_app(member: Member, fact: Option<&AppFact>) -> Result<AppAccess, Problem> {
     let missing = || Problem::not_found("app");
     let fact = fact.filter(|fact| fact.workspace == member.workspace()).ok_or_else(missing)?;
@@ -181,45 +181,46 @@ fn effective_rights(member: &Member, fact: &AppFact) -> AppRights {
 }
 
 impl AppAccess {
-    /// The app this proof is about.
+    /// Returns the app of this proof.
     #[must_use]
     pub fn app(&self) -> AppId {
         self.app
     }
 
-    /// The caller's membership.
+    /// Returns the membership of the caller.
     #[must_use]
     pub fn member(&self) -> &Member {
         &self.member
     }
 
-    /// Every right the caller has on it.
+    /// Returns every right of the caller on the app.
     #[must_use]
     pub fn rights(&self) -> AppRights {
         self.rights
     }
 
-    /// Proof of one right.
+    /// Proves that the caller has the right `R`.
     ///
     /// # Errors
-    /// 403 `forbidden`, naming the right: the app is visible to the caller, so hiding it is no use.
+    /// 403 `forbidden`, which names the right. The caller may view the app, so there is nothing to hide.
     pub fn require<R: Right>(self) -> Result<AppRight<R>, Problem> {
         if self.rights.contains(R::NAME) {
             Ok(AppRight(self, PhantomData))
         } else {
-            let message = format!("This needs the right {} on the app.", R::NAME.as_str());
+            let message = format!("This requires the right `{}` on the app.", R::NAME.as_str());
             Err(Problem::forbidden("forbidden", message)
-                .hint("Ask its maker or an admin to share it with you."))
+                .hint("Ask the creator of the app or an admin to share it with you."))
         }
     }
 }
 
-/// A right as a type.
+/// A right on an app as a type.
 pub trait Right: fmt::Debug {
-    /// The right it stands for.
+    /// The name of the right.
     const NAME: AppRightName;
 }
 
+/// Defines one type for each right.
 macro_rules! rights {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -232,13 +233,13 @@ macro_rules! rights {
 }
 
 rights! {
-    /// See the app and what it did.
+    /// View the app and its runs.
     CanView;
-    /// Start the app.
+    /// Run the app.
     CanRun;
     /// Change the app.
     CanEdit;
-    /// Say who else may use the app.
+    /// Change who has access to the app.
     CanShare;
 }
 
@@ -256,28 +257,11 @@ impl<R> std::ops::Deref for AppRight<R> {
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
-    use crate::{
-        Caller, Id, Timestamp,
-        authority::{MembershipFact, authorize_member},
-        caller::SessionCaller,
-    };
-
-    fn id<K>(number: u128) -> Id<K> {
-        Id::from_uuid(Uuid::from_u128(number))
-    }
+    use crate::testing::{at, context, id, session_of};
 
     fn member(role: Role) -> Member {
-        let caller = Caller::Session(SessionCaller {
-            session: id(9),
-            user: id(1),
-            workspace: None,
-            is_dev_login: false,
-        });
-        let fact = MembershipFact { workspace: id(2), user: id(1), role, access_ends_at: None };
-        authorize_member(&caller, id(2), Some(&fact), Timestamp::UNIX_EPOCH).unwrap()
+        crate::testing::member(&context(session_of(id(1)), at(0)), id(2), role)
     }
 
     fn rights(role: Role, sharing: Sharing, granted: AppRights) -> usize {
@@ -301,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn makers_have_all_rights_and_grants_add() {
+    fn creators_have_all_rights_and_grants_add() {
         let fact = AppFact {
             app: id(3),
             workspace: id(2),

@@ -1,4 +1,4 @@
-//! Roles in a workspace, and the proofs made from them.
+//! Roles in a workspace, and the proofs they give.
 
 use std::{fmt, str::FromStr};
 
@@ -10,25 +10,25 @@ use crate::{
     id::{UserId, WorkspaceId},
 };
 
-/// A person's role in a workspace, most authority first.
+/// A role in a workspace. Roles with more authority order first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Role {
-    /// Everything, ownership included.
+    /// May do everything, including changes of ownership.
     Owner,
-    /// Everything save ownership.
+    /// May do everything except changes of ownership.
     Admin,
-    /// Makes and changes apps and automations.
+    /// Creates and changes apps and automations.
     Builder,
-    /// Uses what is shared.
+    /// Views and runs shared apps.
     Member,
-    /// Looks at what is shared with the whole workspace.
+    /// Views apps that are shared with the whole workspace.
     Viewer,
 }
 
 impl Role {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Role {
         }
     }
 
-    /// Whether this role has at least the authority of `other`.
+    /// Returns true if this role has at least the authority of `other`.
     #[must_use]
     pub fn at_least(self, other: Self) -> bool {
         self <= other
@@ -64,21 +64,21 @@ impl FromStr for Role {
     }
 }
 
-/// Which apps of a workspace a person can view; the list form of [`super::authorize_app`].
+/// The apps of a workspace that a person may view; the equivalent of [`super::authorize_app`] for lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
     /// Every app.
     All,
-    /// What the person made, what was granted to them, and what is shared this far.
+    /// Apps that the person created, apps granted to them, and apps with one of these sharing levels.
     Shared {
         /// The person.
         user: UserId,
-        /// How far an app must be shared.
+        /// The sharing levels that make an app visible.
         sharing_levels: &'static [Sharing],
     },
 }
 
-/// What the store says of one person's place in one workspace.
+/// The stored membership of one person in one workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MembershipFact {
     /// The workspace.
@@ -87,11 +87,11 @@ pub struct MembershipFact {
     pub user: UserId,
     /// Their role.
     pub role: Role,
-    /// When their access ends by itself.
+    /// Time at which their access ends, exclusive; `None` for no end.
     pub access_ends_at: Option<Timestamp>,
 }
 
-/// Proof that the caller is a member of the workspace, now.
+/// Proof that the caller is a member of the workspace at the time of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     workspace: WorkspaceId,
@@ -99,13 +99,11 @@ pub struct Member {
     role: Role,
 }
 
-/// Makes the proof of membership.
-///
-/// A token proves membership only of the workspace it was made in.
+/// Proves that the caller is a member of the workspace. A token gives the proof only for its own workspace.
 ///
 /// # Errors
-/// 404 `workspace_not_found` when the caller is no member, their access has ended, or the token is of
-/// another workspace; 401 when there is no person behind the caller.
+/// 401 when the caller is not a person; 404 `workspace_not_found` when they are not a member, their access has ended, or
+/// their token belongs to another workspace.
 pub fn authorize_member(
     caller: &Caller,
     workspace: WorkspaceId,
@@ -128,25 +126,25 @@ pub fn authorize_member(
 }
 
 impl Member {
-    /// The workspace this proof is about.
+    /// Returns the workspace of this proof.
     #[must_use]
     pub fn workspace(&self) -> WorkspaceId {
         self.workspace
     }
 
-    /// The person this proof is about.
+    /// Returns the person of this proof.
     #[must_use]
     pub fn user(&self) -> UserId {
         self.user
     }
 
-    /// Their role.
+    /// Returns the role of the person.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// Which apps of the workspace the person can view, as a store filters lists by it.
+    /// Returns the apps of the workspace that the person may view, as stores filter lists by it.
     #[must_use]
     pub fn visibility(&self) -> Visibility {
         match self.role {
@@ -158,7 +156,7 @@ impl Member {
         }
     }
 
-    /// Proof that the caller may make apps and automations.
+    /// Proves that the caller may create apps and automations.
     ///
     /// # Errors
     /// 403 `forbidden` for members and viewers.
@@ -166,37 +164,38 @@ impl Member {
         if self.role.at_least(Role::Builder) {
             Ok(Builder(self))
         } else {
-            Err(Problem::forbidden("forbidden", "This needs the role of builder or higher.")
-                .hint("Ask an admin of the workspace for the role."))
+            Err(Problem::forbidden("forbidden", "This requires the role builder or higher.")
+                .hint("Ask an admin of the workspace for that role."))
         }
     }
 
-    /// Proof that the caller is an admin or owner.
+    /// Proves that the caller is an admin or owner.
     ///
     /// # Errors
-    /// 403 `admin_only` for everybody else.
+    /// 403 `admin_only` for everyone else.
     pub fn require_admin(self) -> Result<Admin, Problem> {
         if self.role.at_least(Role::Admin) {
             Ok(Admin(self))
         } else {
-            Err(Problem::forbidden("admin_only", "Only an admin or owner of the workspace may do this."))
+            Err(Problem::forbidden("admin_only", "Only admins and owners of the workspace can do this."))
         }
     }
 
-    /// Proof that the caller is an owner.
+    /// Proves that the caller is an owner.
     ///
     /// # Errors
-    /// 403 `forbidden` for everybody else.
+    /// 403 `forbidden` for everyone else.
     pub fn require_owner(self) -> Result<Owner, Problem> {
         if self.role == Role::Owner {
             Ok(Owner(self))
         } else {
-            Err(Problem::forbidden("forbidden", "Only an owner of the workspace may do this."))
+            Err(Problem::forbidden("forbidden", "Only owners of the workspace can do this."))
         }
     }
 }
 
-macro_rules! narrower {
+/// Defines proofs that narrow [`Member`] and dereference to it.
+macro_rules! narrower_proofs {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,8 +209,8 @@ macro_rules! narrower {
     )*};
 }
 
-narrower! {
-    /// Proof that the caller may make apps and automations in the workspace.
+narrower_proofs! {
+    /// Proof that the caller may create apps and automations in the workspace.
     Builder;
     /// Proof that the caller is an admin or owner of the workspace.
     Admin;
@@ -222,20 +221,15 @@ narrower! {
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use uuid::Uuid;
 
     use super::*;
     use crate::{
-        caller::{Scope, Scopes, SessionCaller, TokenCaller},
-        id::Id,
+        caller::{Scope, Scopes},
+        testing::{at, id, session_of, token_of},
     };
 
-    fn id<K>(number: u128) -> Id<K> {
-        Id::from_uuid(Uuid::from_u128(number))
-    }
-
     fn person() -> Caller {
-        Caller::Session(SessionCaller { session: id(9), user: id(1), workspace: None, is_dev_login: false })
+        session_of(id(1))
     }
 
     fn fact(role: Role) -> MembershipFact {
@@ -244,7 +238,7 @@ mod tests {
 
     #[test]
     fn only_a_current_member_of_that_very_workspace_passes() {
-        let now = Timestamp::from_timestamp_millis(1_000_000).unwrap();
+        let now = at(0);
         let member =
             |caller: &Caller, fact: Option<&MembershipFact>| authorize_member(caller, id(2), fact, now);
         assert!(member(&person(), Some(&fact(Role::Viewer))).is_ok());
@@ -262,16 +256,8 @@ mod tests {
 
     #[test]
     fn a_token_works_only_in_its_own_workspace() {
-        let now = Timestamp::from_timestamp_millis(0).unwrap();
-        let token = |workspace| {
-            Caller::Token(TokenCaller {
-                token: id(5),
-                user: id(1),
-                workspace,
-                scopes: Scopes::new(&[Scope::Read]).unwrap(),
-                grant: None,
-            })
-        };
+        let now = at(0);
+        let token = |workspace| token_of(id(1), workspace, Scopes::of(Scope::Read));
         assert!(authorize_member(&token(id(2)), id(2), Some(&fact(Role::Owner)), now).is_ok());
         let refusal = authorize_member(&token(id(3)), id(2), Some(&fact(Role::Owner)), now).unwrap_err();
         assert_eq!(refusal.code, "workspace_not_found");
@@ -279,7 +265,7 @@ mod tests {
 
     #[test]
     fn each_role_proves_what_it_should() {
-        let now = Timestamp::from_timestamp_millis(0).unwrap();
+        let now = at(0);
         let member = |role| authorize_member(&person(), id(2), Some(&fact(role)), now).unwrap();
         for (role, builder, admin, owner) in [
             (Role::Owner, true, true, true),

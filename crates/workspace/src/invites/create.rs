@@ -1,4 +1,4 @@
-//! Inviting people.
+//! Creating invites.
 
 use std::collections::BTreeSet;
 
@@ -11,33 +11,35 @@ use secrecy::ExposeSecret as _;
 
 use super::{
     DEFAULT_LIFETIME_DAYS, Invite, InviteDelivery, InviteRole, InviteState, InvitesTx, IssuedInvite,
-    MAX_EMAILS, MAX_PENDING, invite_link, link_lifetime,
+    MAX_EMAILS, MAX_PENDING,
+    link::{invite_link, link_lifetime},
 };
-use crate::{
-    WorkspaceError,
-    members::{MembersTx, lock_as_admin},
-};
+use crate::{WorkspaceError, members::lock_as_admin};
 
-/// Whom to invite, as what.
+/// The addresses to invite, and their role.
 #[derive(Debug, Clone)]
 pub struct CreateInvites {
-    /// Their addresses in lower case. One that stands there twice is invited once.
+    /// The normalized addresses, 1 to [`MAX_EMAILS`]. Duplicates are ignored.
     pub emails: Vec<String>,
-    /// As what.
+    /// The role that the people get.
     pub role: InviteRole,
-    /// For how many days a link is good, 1 to 30; 7 when not said.
+    /// Lifetime of the links, in days, 1 to 30; [`DEFAULT_LIFETIME_DAYS`] by default.
     pub expires_in_days: Option<u16>,
-    /// When the access that they get ends.
+    /// Time at which the access that they get ends; `None` for no end.
     pub access_ends_at: Option<Timestamp>,
 }
 
-/// Invites people, all or nobody. An address that is invited already gets a new invite in place of the old one, whose
-/// link then leads nowhere.
+/// Invites all addresses or none. A pending invite for one of them is revoked and replaced.
 ///
 /// # Errors
-/// When a field is out of bounds, somebody is a member already, too many invites wait, or what the store says.
-pub async fn create_invites<T: MembersTx + InvitesTx + ?Sized>(
-    tx: &mut T,
+/// * [`WorkspaceError::InvalidField`] when a field is out of bounds
+/// * [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or
+///   the role
+/// * [`WorkspaceError::AlreadyMembers`] when one of the addresses belongs to a member
+/// * [`WorkspaceError::TooManyInvites`] when more than [`MAX_PENDING`] would be pending
+/// * [`WorkspaceError::Store`]
+pub async fn create_invites(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     peppers: &Peppers,
     admin: &Admin,
@@ -97,3 +99,6 @@ pub async fn create_invites<T: MembersTx + InvitesTx + ?Sized>(
     }
     Ok(issued)
 }
+
+#[cfg(test)]
+mod tests;

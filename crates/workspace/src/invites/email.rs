@@ -1,4 +1,4 @@
-//! The letter that carries an invite's link.
+//! The e-mail that carries the link of an invite.
 
 use kernel::{
     Context, Locale, UnitOfWork,
@@ -7,25 +7,25 @@ use kernel::{
     vault::Vault,
 };
 
-use super::{IssuedInvite, link_lifetime};
+use super::{IssuedInvite, link::link_lifetime};
 use crate::members::WorkspaceInfo;
 
-/// How a link gets to its person.
+/// The way in which a link reaches the invited person.
 pub enum InviteDelivery<'a> {
-    /// By mail.
+    /// By e-mail.
     Email {
-        /// Seals the letter.
+        /// Seals the e-mail until it is sent.
         vault: &'a Vault,
-        /// Where Qala is reached.
+        /// The public URL of Qala, without a trailing slash.
         public_url: &'a str,
-        /// The name of who invites.
+        /// The display name of the sender.
         inviter: &'a str,
-        /// The letter's language; the workspace's when not said.
+        /// The language of the e-mail; that of the workspace by default.
         locale: Option<Locale>,
     },
-    /// By whoever invites: they are shown the link.
+    /// By the caller, who gets the link in the response.
     Link {
-        /// Where Qala is reached.
+        /// The public URL of Qala, without a trailing slash.
         public_url: &'a str,
     },
 }
@@ -44,10 +44,10 @@ impl InviteDelivery<'_> {
         }
     }
 
-    /// Puts the letter into the outbox; a link that is shown needs none.
-    pub(super) fn enqueue<T: UnitOfWork + ?Sized>(
+    /// Puts the e-mail into the outbox; does nothing when the caller gets the link.
+    pub(super) fn enqueue(
         &self,
-        tx: &mut T,
+        tx: &mut dyn UnitOfWork,
         ctx: &Context,
         workspace_info: &WorkspaceInfo,
         issued: &IssuedInvite,
@@ -81,7 +81,7 @@ fn localized_role(locale: Locale, role: Role) -> &'static str {
     }
 }
 
-/// A moment as people write it.
+/// Formats the expiry as people of the locale write it.
 fn format_expiry(locale: Locale, at: kernel::Timestamp) -> String {
     let form = match locale {
         Locale::En => "%-d %B %Y, %H:%M UTC",
@@ -96,13 +96,11 @@ fn compose(locale: Locale, workspace: &str, inviter: &str, issued: &IssuedInvite
     let email = &issued.invite.email;
     let (subject, invitation, label, terms, stranger) = match locale {
         Locale::En => (
-            format!("You are invited to {workspace}"),
-            format!("{inviter} invites you to the workspace “{workspace}” in Qala. Your role: {role}."),
-            "Accept the invite",
-            format!(
-                "The link is valid once, until {until}, and only for {email}: sign in with that address."
-            ),
-            "If you do not know what this is about, do nothing: nobody joins without the link.",
+            format!("You're invited to join {workspace}"),
+            format!("{inviter} has invited you to the workspace “{workspace}” in Qala. Your role: {role}."),
+            "Accept invite",
+            format!("The link works once, until {until}, and only for {email}. Sign in with that address."),
+            "If you weren't expecting this, you can ignore it. Nobody joins without using the link.",
         ),
         Locale::Ru => (
             format!("Вас приглашают в «{workspace}»"),

@@ -1,48 +1,50 @@
-//! What invites need from a store.
+//! The store that invites need.
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp, UnitOfWork,
+    StoreError, Timestamp,
     id::{InviteId, UserId, WorkspaceId},
     token::Digest,
 };
 
 use super::Invite;
+use crate::members::MembersTx;
 
 /// Reads that need no transaction.
 #[async_trait]
 pub trait InvitesRead: Send + Sync {
-    /// A workspace's invites, newest first, settled ones included; the newest 500.
+    /// Returns the newest 500 invites of a workspace in any state, newest first.
     async fn invites(&self, workspace: WorkspaceId) -> Result<Vec<Invite>, StoreError>;
 
-    /// Whom one of a workspace's invites is for.
+    /// Returns the address that an invite of a workspace is for.
     async fn invite_address(
         &self,
         workspace: WorkspaceId,
         invite: InviteId,
     ) -> Result<Option<String>, StoreError>;
 
-    /// The invite whose newest link has a token stored under one of these digests.
+    /// Returns the invite whose newest link has one of these token digests.
     async fn find_invite_by_digest(&self, digests: &[Digest]) -> Result<Option<Invite>, StoreError>;
 }
 
-/// Writes, and the reads they decide by. Whoever writes has locked the workspace's members.
+/// Writes within a transaction, and the reads on which they depend. Callers lock the members of the workspace before they
+/// write.
 #[async_trait]
-pub trait InvitesTx: UnitOfWork {
-    /// As [`InvitesRead::find_invite_by_digest`], within the transaction.
+pub trait InvitesTx: MembersTx {
+    /// Returns what [`InvitesRead::find_invite_by_digest`] returns, within the transaction.
     async fn invite_by_digest(&mut self, digests: &[Digest]) -> Result<Option<Invite>, StoreError>;
 
-    /// One of a workspace's invites.
+    /// Returns an invite of a workspace.
     async fn invite(
         &mut self,
         workspace: WorkspaceId,
         invite: InviteId,
     ) -> Result<Option<Invite>, StoreError>;
 
-    /// How many invites of a workspace wait and have not expired.
+    /// Counts the invites of a workspace that are pending and have not expired at `now`.
     async fn count_pending(&mut self, workspace: WorkspaceId, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Which of these addresses are of members who have access at `now`.
+    /// Returns those of these addresses that belong to members who have access at `now`.
     async fn members_among(
         &mut self,
         workspace: WorkspaceId,
@@ -50,13 +52,13 @@ pub trait InvitesTx: UnitOfWork {
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError>;
 
-    /// Adds an invite.
+    /// Adds an invite; [`StoreError::Duplicate`] when the address has a pending invite into the workspace.
     async fn insert_invite(&mut self, invite: &Invite, digest: &Digest) -> Result<(), StoreError>;
 
-    /// Writes everything of an invite that changes; with a digest its link too, so that the one before leads nowhere.
+    /// Writes the sender, the expiry and the state of an invite. A digest replaces its link.
     async fn update_invite(&mut self, invite: &Invite, digest: Option<&Digest>) -> Result<(), StoreError>;
 
-    /// Revokes what a person sent and still waits, expired ones included; which these were.
+    /// Revokes the pending invites that a person sent, expired ones included, and returns them.
     async fn revoke_invites_of(
         &mut self,
         workspace: WorkspaceId,
@@ -64,7 +66,7 @@ pub trait InvitesTx: UnitOfWork {
         at: Timestamp,
     ) -> Result<Vec<InviteId>, StoreError>;
 
-    /// Revokes what still waits for an address, expired ones included; how many there were.
+    /// Revokes the pending invites for an address, expired ones included, and returns their number.
     async fn revoke_pending(
         &mut self,
         workspace: WorkspaceId,

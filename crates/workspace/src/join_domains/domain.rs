@@ -1,4 +1,4 @@
-//! Domain names, and those that nobody may claim.
+//! Domain names, and the public ones that nobody may claim.
 
 use std::{fmt, str::FromStr};
 
@@ -6,18 +6,18 @@ use crate::WorkspaceError;
 
 /// A domain name in lower case and in its ASCII form (IDNA2008, RFC 5891), below a public suffix.
 ///
-/// Two names that look alike in different scripts have different ASCII forms, so they are never taken for each other.
+/// Names that look alike in different scripts have different ASCII forms, so they never compare equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Domain(String);
 
 impl Domain {
-    /// The name.
+    /// Returns the name in its ASCII form.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The domain of an e-mail address, unless anybody can have an address there.
+    /// Returns the domain of an e-mail address; `None` if anyone can have an address there, or it is not a domain name.
     #[must_use]
     pub fn from_email(email: &str) -> Option<Self> {
         email.rsplit_once('@').and_then(|(_, domain)| domain.parse().ok())
@@ -39,7 +39,7 @@ impl FromStr for Domain {
             what: "must be a domain name such as example.com, of 3 to 253 characters",
         };
         let text = text.trim();
-        // A name in its own script is shorter than its ASCII form; longer ones need not be converted to be refused.
+        // Bounds the work of the conversion: 253 ASCII characters are fewer than 1,000 bytes in any script.
         if text.len() > 1_000 {
             return Err(invalid());
         }
@@ -49,7 +49,7 @@ impl FromStr for Domain {
         if !(3..=253).contains(&ascii.len()) || !ascii.contains('.') || is_address {
             return Err(invalid());
         }
-        // What stands below a public suffix has one owner; the suffix itself has many.
+        // A name directly below a public suffix has one owner; the suffix itself has many.
         let registrable = psl::domain_str(&ascii).ok_or(WorkspaceError::PublicDomain)?;
         if PUBLIC_EMAIL_DOMAINS.contains(&registrable) {
             return Err(WorkspaceError::PublicDomain);
@@ -58,7 +58,7 @@ impl FromStr for Domain {
     }
 }
 
-/// Where anybody gets an address. With their subdomains.
+/// Domains at which anyone can get an address. Their subdomains count too. Sorted.
 const PUBLIC_EMAIL_DOMAINS: &[&str] = &[
     "126.com",
     "163.com",
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_of_one_owner_is_refused() {
+    fn a_text_that_is_not_the_name_of_one_owner_is_refused() {
         for text in [
             "",
             "com",

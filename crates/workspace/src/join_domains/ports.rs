@@ -1,34 +1,35 @@
-//! What join domains need from a store, and from DNS.
+//! The store and the DNS resolver that join domains need.
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp, UnitOfWork,
+    StoreError, Timestamp,
     id::{UserId, WorkspaceId},
 };
 
 use super::{Domain, JoinDomain, JoinRole};
+use crate::invites::InvitesTx;
 
 /// A workspace that a person can join.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinSuggestion {
     /// The workspace.
     pub workspace: WorkspaceId,
-    /// Its name.
+    /// The display name of the workspace.
     pub name: String,
-    /// How many members have access.
+    /// Number of members who have access.
     pub member_count: u64,
-    /// As what the person would come in.
+    /// The role that the person would get.
     pub role: JoinRole,
 }
 
 /// Reads that need no transaction.
 #[async_trait]
 pub trait JoinDomainsRead: Send + Sync {
-    /// A workspace's domain.
+    /// Returns the join domain of a workspace.
     async fn join_domain(&self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError>;
 
-    /// The workspace that has proved a domain, unless the person is or was in it: whoever left asks for it by name,
-    /// whoever was removed waits for an invite.
+    /// Returns the workspace that has verified a domain, unless the person is a member, their access has ended, or they
+    /// were removed. A person who left gets the suggestion.
     async fn join_suggestion(
         &self,
         domain: &Domain,
@@ -36,39 +37,40 @@ pub trait JoinDomainsRead: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<JoinSuggestion>, StoreError>;
 
-    /// Verified domains of any workspace that are due for another look, the longest due first.
+    /// Returns up to `limit` verified domains of all workspaces that are due for a check at `now`, longest due first.
     async fn due_join_domains(&self, now: Timestamp, limit: u32) -> Result<Vec<JoinDomain>, StoreError>;
 }
 
-/// Writes, and the reads they decide by. Whoever writes has locked the workspace's members.
+/// Writes within a transaction, and the reads on which they depend. Callers lock the members of the workspace before they
+/// write. Joining by a domain also revokes the person's pending invites, hence [`InvitesTx`].
 #[async_trait]
-pub trait JoinDomainsTx: UnitOfWork {
-    /// A workspace's domain.
+pub trait JoinDomainsTx: InvitesTx {
+    /// Returns the join domain of a workspace.
     async fn join_domain_of(&mut self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError>;
 
-    /// The workspace that has proved a domain.
+    /// Returns the verified claim of a domain.
     async fn verified_join_domain(&mut self, domain: &Domain) -> Result<Option<JoinDomain>, StoreError>;
 
-    /// Writes a workspace's domain in place of the one before; [`StoreError::Duplicate`] when it is verified and
-    /// another workspace's is too.
+    /// Inserts or replaces the join domain of a workspace; [`StoreError::Duplicate`] when it is verified and another
+    /// workspace has verified it too.
     async fn upsert_join_domain(&mut self, domain: &JoinDomain) -> Result<(), StoreError>;
 
-    /// Takes a workspace's domain away; whether there was one.
+    /// Deletes the join domain of a workspace; false when there was none.
     async fn delete_join_domain(&mut self, workspace: WorkspaceId) -> Result<bool, StoreError>;
 }
 
-/// DNS could not be asked, or gave no answer that counts.
+/// A lookup that got no conclusive answer.
 #[derive(Debug, thiserror::Error)]
-#[error("DNS cannot be asked now")]
+#[error("DNS gave no conclusive answer")]
 pub struct DnsLookupError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
 /// Looks up TXT records.
 #[async_trait]
 pub trait TxtResolver: Send + Sync {
-    /// The texts of a name's TXT records, each with its pieces joined (RFC 7208 §3.3); none when DNS says for certain
-    /// that there are none.
+    /// Returns the text of each TXT record of a name, its strings joined (RFC 7208, section 3.3); an empty list when DNS
+    /// says that there is none.
     ///
     /// # Errors
-    /// When DNS does not say.
+    /// [`DnsLookupError`] when DNS gives no conclusive answer.
     async fn lookup_txt(&self, host: &str) -> Result<Vec<String>, DnsLookupError>;
 }

@@ -1,4 +1,4 @@
-//! Letting somebody in: the one place where a person becomes a member, whatever door they came through.
+//! Admitting a person to an existing workspace, with the same rules for every channel.
 
 use kernel::{
     Context, Timestamp,
@@ -6,17 +6,17 @@ use kernel::{
     id::{UserId, WorkspaceId},
 };
 
-use super::{LeaveReason, MembersTx, Membership};
+use super::{LeaveReason, Membership};
 use crate::{WorkspaceError, invites::InvitesTx};
 
-/// The door somebody comes through.
+/// The way by which a person joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinChannel {
-    /// An invite sent to their address.
+    /// They accepted an invite.
     Invite,
-    /// Their address is of the workspace's domain, and they asked.
+    /// Their address is at the join domain, and they asked to join.
     Domain,
-    /// Their address is of the workspace's domain, and they signed in.
+    /// Their address is at the join domain, and they signed in.
     AutoJoin,
 }
 
@@ -30,46 +30,47 @@ impl JoinChannel {
     }
 }
 
-/// Whom to let in, as what.
+/// The person to admit, and their new role.
 #[derive(Debug, Clone)]
 pub struct Admission<'a> {
-    /// Where.
+    /// The workspace to join.
     pub workspace: WorkspaceId,
-    /// Who.
+    /// The person.
     pub user: UserId,
-    /// Their verified address.
+    /// Their verified e-mail address, normalized.
     pub email: &'a str,
-    /// As what.
+    /// The role they get.
     pub role: Role,
-    /// Until when.
+    /// Time at which their access ends; `None` for no end.
     pub access_ends_at: Option<Timestamp>,
-    /// How.
+    /// The way by which they join.
     pub channel: JoinChannel,
 }
 
-/// What came of it.
+/// The outcome of an admission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdmittedMember {
-    /// Where.
+    /// The workspace.
     pub workspace: WorkspaceId,
-    /// Who.
+    /// The person.
     pub user: UserId,
-    /// Whether they were no member before. What they held from an earlier time, tokens above all, must then end.
+    /// True if they were not a member before. The caller must then end what is left from an earlier membership, such as
+    /// tokens.
     pub is_new: bool,
 }
 
-/// Lets a person in. Whoever is in already keeps what they have, unless the admission is to a higher role; that comes
-/// with its own end of access.
+/// Admits a person. A member keeps their role and end of access, unless the admission is to a higher role, which brings
+/// its own end of access.
 ///
-/// Who was removed, or whose access ended, comes back by an invite only. Invites that still wait for the address are
-/// revoked: an old link must not bring somebody back later.
+/// A person who was removed, or whose access has ended, comes back only by an invite; one who left does not come back
+/// by auto-join. Pending invites for the address are revoked, since an old link must not bring the person back later.
 ///
-/// The caller has locked the members.
+/// The caller must hold the lock on the members.
 ///
 /// # Errors
-/// 404 when the door is closed to this person, or what the store says.
-pub async fn admit<T: MembersTx + InvitesTx + ?Sized>(
-    tx: &mut T,
+/// [`WorkspaceError::WorkspaceNotFound`] when the channel is closed to this person; a failure of the store.
+pub async fn admit(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     admission: &Admission<'_>,
 ) -> Result<AdmittedMember, WorkspaceError> {
@@ -101,8 +102,146 @@ pub async fn admit<T: MembersTx + InvitesTx + ?Sized>(
     tx.revoke_pending(workspace, email, ctx.now).await?;
     let detail = serde_json::json!({ "role": role, "by": channel.as_str(), "accessEndsAt": access_ends_at });
     let mut entry = ctx.audit_entry("member.join").workspace(workspace).target(user).detail(detail);
-    // At sign-in the caller is still nobody.
+    // During sign-in the caller is still anonymous.
     entry.actor = user.to_string();
     tx.audit(entry);
     Ok(AdmittedMember { workspace, user, is_new })
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::at;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        invites::InviteState,
+        members::MembersTx as _,
+        testing::{FakeTx, acme, address_of, builder, request_of, stranger, viewer},
+    };
+
+    const CHANNELS: [JoinChannel; 3] = [JoinChannel::Invite, JoinChannel::Domain, JoinChannel::AutoJoin];
+
+    async fn admit_to(
+        tx: &mut FakeTx,
+        user: UserId,
+        role: Role,
+        channel: JoinChannel,
+    ) -> Result<AdmittedMember, WorkspaceError> {
+        tx.lock_members(acme()).await?;
+        let email = address_of(user);
+        let admission =
+            Admission { workspace: acme(), user, email: &email, role, access_ends_at: Some(at(9)), channel };
+        admit(tx, &request_of(user), &admission).await
+    }
+
+    #[tokio::test]
+    async fn a_stranger_comes_in_by_every_channel_and_that_is_audited() {
+        for (channel, name) in CHANNELS.into_iter().zip(["invite", "domain", "auto_join"]) {
+            let mut tx = FakeTx::acme();
+            let admitted = admit_to(&mut tx, stranger(), Role::Member, channel).await.unwrap();
+            assert_eq!(admitted, AdmittedMember { workspace: acme(), user: stranger(), is_new: true });
+            let expected = Membership {
+                user: stranger(),
+                role: Role::Member,
+                joined_at: at(0),
+                access_ends_at: Some(at(9)),
+            };
+            assert_eq!(tx.membership(stranger()), Some(&expected));
+            let detail = json!({ "role": "member", "by": name, "accessEndsAt": at(9) });
+            assert_eq!(tx.audited(), [("member.join", stranger().to_string(), detail)]);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_person_is_the_actor_even_before_they_are_signed_in() {
+        let mut tx = FakeTx::acme();
+        tx.lock_members(acme()).await.unwrap();
+        let ctx = kernel::testing::context(kernel::Caller::Anonymous, at(0));
+        let admission = Admission {
+            workspace: acme(),
+            user: stranger(),
+            email: "p5@acme.example",
+            role: Role::Member,
+            access_ends_at: None,
+            channel: JoinChannel::AutoJoin,
+        };
+        admit(&mut tx, &ctx, &admission).await.unwrap();
+        assert_eq!(tx.work.audit[0].actor, stranger().to_string());
+    }
+
+    #[tokio::test]
+    async fn a_member_keeps_a_role_that_is_as_high() {
+        for role in [Role::Builder, Role::Viewer] {
+            let mut tx = FakeTx::acme();
+            let before = tx.membership(builder()).cloned();
+            let admitted = admit_to(&mut tx, builder(), role, JoinChannel::Invite).await.unwrap();
+            assert!(!admitted.is_new);
+            assert_eq!(tx.membership(builder()).cloned(), before);
+            tx.assert_nothing_recorded();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_higher_role_brings_its_own_end_of_access_and_keeps_the_joining_time() {
+        let mut tx = FakeTx::acme();
+        let admitted = admit_to(&mut tx, viewer(), Role::Admin, JoinChannel::Invite).await.unwrap();
+        assert!(!admitted.is_new);
+        let expected = Membership {
+            user: viewer(),
+            role: Role::Admin,
+            joined_at: at(-1_000),
+            access_ends_at: Some(at(9)),
+        };
+        assert_eq!(tx.membership(viewer()), Some(&expected));
+        assert_eq!(tx.work.audited_actions(), ["member.join"]);
+    }
+
+    #[tokio::test]
+    async fn whoever_was_a_member_before_comes_back_only_by_the_channels_that_allow_it() {
+        for (reason, allowed) in
+            [(LeaveReason::Left, [true, true, false]), (LeaveReason::Removed, [true, false, false])]
+        {
+            for (channel, is_allowed) in CHANNELS.into_iter().zip(allowed) {
+                let mut tx = FakeTx::acme();
+                tx.leave_reasons.insert((acme(), stranger()), (reason, at(-5)));
+                let outcome = admit_to(&mut tx, stranger(), Role::Member, channel).await;
+                if is_allowed {
+                    assert!(outcome.unwrap().is_new);
+                    assert!(tx.leave_reasons.is_empty(), "the reason is forgotten");
+                } else {
+                    assert!(matches!(outcome, Err(WorkspaceError::WorkspaceNotFound)), "{outcome:?}");
+                    assert_eq!(tx.membership(stranger()), None);
+                    tx.assert_nothing_recorded();
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_lost_access_by_time_comes_back_only_by_invite_and_as_new() {
+        for (channel, is_allowed) in CHANNELS.into_iter().zip([true, false, false]) {
+            let mut tx = FakeTx::acme();
+            tx.edit(builder(), |membership| membership.access_ends_at = Some(at(0)));
+            let outcome = admit_to(&mut tx, builder(), Role::Member, channel).await;
+            if is_allowed {
+                assert!(outcome.unwrap().is_new);
+                let membership = tx.membership(builder()).unwrap();
+                assert_eq!((membership.role, membership.joined_at), (Role::Member, at(0)));
+            } else {
+                assert!(matches!(outcome, Err(WorkspaceError::WorkspaceNotFound)), "{outcome:?}");
+                tx.assert_nothing_recorded();
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn pending_invites_of_the_address_are_revoked() {
+        let mut tx = FakeTx::acme();
+        let (own, _) = tx.add_invite(10, &address_of(stranger()));
+        let (other, _) = tx.add_invite(11, "bek@example.com");
+        admit_to(&mut tx, stranger(), Role::Member, JoinChannel::Domain).await.unwrap();
+        assert_eq!(tx.invite_state(own.id), InviteState::Revoked { at: at(0) });
+        assert_eq!(tx.invite_state(other.id), InviteState::Pending);
+    }
 }

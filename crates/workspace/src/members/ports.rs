@@ -1,4 +1,4 @@
-//! What members need from a store.
+//! The store that members need.
 
 use async_trait::async_trait;
 use kernel::{
@@ -11,45 +11,45 @@ use super::{LeaveReason, Membership, WorkspaceInfo};
 /// Reads that need no transaction.
 #[async_trait]
 pub trait MembersRead: Send + Sync {
-    /// Who has access at `now`: most authority first, among equals who came first.
+    /// Returns the members who have access at `now`, most authority first, then by time of joining; at most 5,000.
     async fn members(&self, workspace: WorkspaceId, now: Timestamp) -> Result<Vec<Membership>, StoreError>;
 }
 
-/// Writes, and the reads they decide by.
+/// Writes within a transaction, and the reads on which they depend.
 #[async_trait]
 pub trait MembersTx: UnitOfWork {
-    /// Holds a workspace's members, invites and join domain still until the transaction ends: whoever else wants to
-    /// change them waits, and then sees what this one did. None when there is no such workspace.
+    /// Locks the members, invites and join domain of a workspace until the transaction ends: other transactions that
+    /// lock them wait, and then see the changes of this one. `None` when there is no such workspace.
     async fn lock_members(&mut self, workspace: WorkspaceId) -> Result<Option<WorkspaceInfo>, StoreError>;
 
-    /// One person's place, also when their access has ended.
+    /// Returns the membership of a person, also when their access has ended.
     async fn membership_of(
         &mut self,
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Option<Membership>, StoreError>;
 
-    /// How many owners have access at `now`.
+    /// Counts the owners who have access at `now`.
     async fn count_owners(&mut self, workspace: WorkspaceId, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Writes a place, whether the person had one or not.
+    /// Inserts or replaces a membership.
     async fn upsert_membership(
         &mut self,
         workspace: WorkspaceId,
         membership: &Membership,
     ) -> Result<(), StoreError>;
 
-    /// Takes a place away.
+    /// Deletes a membership.
     async fn delete_membership(&mut self, workspace: WorkspaceId, user: UserId) -> Result<(), StoreError>;
 
-    /// How a person went the last time, unless they have come back by an invite since.
+    /// Returns the way in which a person last stopped being a member; `None` if they have been admitted since.
     async fn leave_reason(
         &mut self,
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Option<LeaveReason>, StoreError>;
 
-    /// Notes how a person went; none forgets it.
+    /// Sets or clears the way in which a person stopped being a member, and the time.
     async fn set_leave_reason(
         &mut self,
         workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! Handing a workspace over.
+//! Transferring the ownership of a workspace.
 
 use kernel::{
     Context,
@@ -9,12 +9,19 @@ use kernel::{
 use super::{MembersTx, Membership, find_active_membership, lock_as_member};
 use crate::WorkspaceError;
 
-/// Makes a member an owner and the calling owner an admin. `confirm_name` is the workspace's name typed back.
+/// Makes a member an owner and the calling owner an admin. `confirm_name` is the name of the workspace, which the caller
+/// types to confirm; surrounding white space is ignored.
 ///
 /// # Errors
-/// When the caller is no owner any more, the name is another, the member's access has an end, or what the store says.
-pub async fn transfer_ownership<T: MembersTx + ?Sized>(
-    tx: &mut T,
+/// * [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::OwnerOnly`] when the caller has lost the membership or
+///   the role
+/// * [`WorkspaceError::MemberNotFound`] when the person has no access
+/// * [`WorkspaceError::InvalidField`] when the name is not that of the workspace
+/// * [`WorkspaceError::AlreadyOwner`] when the person is the caller
+/// * [`WorkspaceError::OwnerAccessCannotExpire`] when the person's access has an end
+/// * [`WorkspaceError::Store`]
+pub async fn transfer_ownership(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     owner: &Owner,
     user: UserId,
@@ -30,7 +37,7 @@ pub async fn transfer_ownership<T: MembersTx + ?Sized>(
     if confirm_name.trim() != workspace_info.name {
         return Err(WorkspaceError::InvalidField {
             field: "confirmName",
-            what: "must be the workspace's name, as it is written",
+            what: "must be the exact name of the workspace",
         });
     }
     if new_owner.user == actor.user {
@@ -44,4 +51,63 @@ pub async fn transfer_ownership<T: MembersTx + ?Sized>(
     let detail = serde_json::json!({ "from": new_owner.role });
     tx.audit(ctx.audit_entry("workspace.transfer").workspace(workspace).target(user).detail(detail));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::at;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{FakeTx, as_owner, builder, owner, request_of, stranger, viewer};
+
+    async fn transfer(tx: &mut FakeTx, user: UserId, confirm_name: &str) -> Result<(), WorkspaceError> {
+        let ctx = request_of(owner());
+        transfer_ownership(tx, &ctx, &as_owner(&ctx), user, confirm_name).await
+    }
+
+    #[tokio::test]
+    async fn the_member_becomes_an_owner_and_the_caller_an_admin() {
+        let mut tx = FakeTx::acme();
+        transfer(&mut tx, builder(), " Acme ").await.unwrap();
+        assert_eq!((tx.role(builder()), tx.role(owner())), (Some(Role::Owner), Some(Role::Admin)));
+        assert_eq!(tx.membership(builder()).unwrap().joined_at, at(-1_000));
+        let detail = json!({ "from": "builder" });
+        assert_eq!(tx.audited(), [("workspace.transfer", builder().to_string(), detail)]);
+
+        let refused = transfer(&mut tx, viewer(), "Acme").await;
+        assert!(matches!(refused, Err(WorkspaceError::OwnerOnly)), "{refused:?}");
+        assert_eq!(tx.role(viewer()), Some(Role::Viewer));
+    }
+
+    #[tokio::test]
+    async fn an_owner_who_was_demoted_meanwhile_transfers_nothing() {
+        let mut tx = FakeTx::acme();
+        tx.while_waiting(|tx| tx.edit(owner(), |membership| membership.role = Role::Admin));
+        let refused = transfer(&mut tx, builder(), "Acme").await;
+        assert!(matches!(refused, Err(WorkspaceError::OwnerOnly)), "{refused:?}");
+        assert_eq!(tx.role(builder()), Some(Role::Builder));
+        tx.assert_nothing_recorded();
+    }
+
+    #[tokio::test]
+    async fn the_name_must_match_and_the_new_owner_be_another_lasting_member() {
+        let mut tx = FakeTx::acme();
+        tx.edit(viewer(), |membership| membership.access_ends_at = Some(at(9)));
+        let refused = transfer(&mut tx, stranger(), "Acme").await;
+        assert!(matches!(refused, Err(WorkspaceError::MemberNotFound)), "{refused:?}");
+        for name in ["acme", "", "Acme Inc"] {
+            let refused = transfer(&mut tx, builder(), name).await;
+            assert!(
+                matches!(refused, Err(WorkspaceError::InvalidField { field: "confirmName", .. })),
+                "{refused:?}"
+            );
+        }
+        let refused = transfer(&mut tx, owner(), "Acme").await;
+        assert!(matches!(refused, Err(WorkspaceError::AlreadyOwner)), "{refused:?}");
+        let refused = transfer(&mut tx, viewer(), "Acme").await;
+        assert!(matches!(refused, Err(WorkspaceError::OwnerAccessCannotExpire)), "{refused:?}");
+        assert_eq!((tx.role(owner()), tx.role(builder())), (Some(Role::Owner), Some(Role::Builder)));
+        tx.assert_nothing_recorded();
+    }
 }

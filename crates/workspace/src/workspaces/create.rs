@@ -1,4 +1,4 @@
-//! Making a workspace; its maker becomes the owner.
+//! Creating a workspace. Its creator becomes the owner.
 
 use kernel::{
     Context, Locale,
@@ -10,33 +10,34 @@ use kernel::{
 use super::types::{Currency, Intent, Profile, TeamSize, Workspace};
 use crate::{Plan, WorkspaceError, WorkspaceTx};
 
-/// What a new workspace is to be.
+/// The description of a new workspace.
 #[derive(Debug, Clone)]
 pub struct CreateWorkspace {
-    /// Its name.
+    /// The display name, 2 to 60 characters after trimming.
     pub name: String,
-    /// Under which rules its data is held.
+    /// The data protection rules that apply.
     pub profile: Profile,
-    /// How many people will work in it.
+    /// The number of people who will work in it.
     pub team_size: TeamSize,
-    /// What it is made for.
+    /// The purposes, at most three.
     pub intents: Vec<Intent>,
-    /// The language of its mails; English when not said.
+    /// The default language of e-mails; English by default.
     pub locale: Option<Locale>,
-    /// An IANA time zone; UTC when not said.
+    /// An IANA time zone; UTC by default.
     pub timezone: Option<String>,
-    /// What money is counted in; the profile's when not said.
+    /// The currency; that of the profile by default.
     pub currency: Option<Currency>,
-    /// What it may use.
+    /// The plan, which sets the limits.
     pub plan: Plan,
 }
 
-/// Makes the workspace. The starter world is laid by others in the same transaction.
+/// Creates a workspace that `owner` owns. Sample data is the caller's to add in the same transaction.
 ///
 /// # Errors
-/// When a field is out of bounds, or what the store says.
-pub async fn create_workspace<T: WorkspaceTx + ?Sized>(
-    tx: &mut T,
+/// [`WorkspaceError::InvalidField`] when a field is out of bounds; [`WorkspaceError::Store`] with
+/// [`kernel::StoreError::Duplicate`] when the slug is taken.
+pub async fn create_workspace(
+    tx: &mut dyn WorkspaceTx,
     ctx: &Context,
     owner: UserId,
     input: CreateWorkspace,
@@ -47,7 +48,7 @@ pub async fn create_workspace<T: WorkspaceTx + ?Sized>(
         return invalid("name", "must have 2 to 60 printable characters");
     }
     if input.intents.len() > 3 {
-        return invalid("intents", "may hold at most three");
+        return invalid("intents", "must have at most three items");
     }
     let timezone = input.timezone.unwrap_or_else(|| "UTC".to_owned());
     if timezone.len() > 64 || timezone.parse::<chrono_tz::Tz>().is_err() {
@@ -79,7 +80,7 @@ pub async fn create_workspace<T: WorkspaceTx + ?Sized>(
     Ok(workspace)
 }
 
-/// What an hour is taken to cost until the workspace says otherwise.
+/// Cost of an hour until the workspace sets its own, in the minor unit of the currency.
 fn default_hourly_cost(currency: Currency) -> u32 {
     match currency {
         Currency::Usd | Currency::Eur => 2_500,
@@ -87,7 +88,7 @@ fn default_hourly_cost(currency: Currency) -> u32 {
     }
 }
 
-/// A readable name for addresses, with six random characters so that it is free and not to be guessed.
+/// Returns a readable name for URLs, with six random characters that make it unique and hard to guess.
 fn generate_slug(name: &str, ctx: &Context) -> String {
     let mut slug = slugify(name, 40);
     if slug.is_empty() {
@@ -95,4 +96,100 @@ fn generate_slug(name: &str, ctx: &Context) -> String {
     }
     slug.push('-');
     slug + &ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{StoreError, testing::at};
+
+    use super::*;
+    use crate::testing::{FakeTx, owner, request_of};
+
+    fn input() -> CreateWorkspace {
+        CreateWorkspace {
+            name: "  Acme Sales  ".to_owned(),
+            profile: Profile::Global,
+            team_size: TeamSize::Small,
+            intents: vec![Intent::Data],
+            locale: None,
+            timezone: None,
+            currency: None,
+            plan: Plan::Team,
+        }
+    }
+
+    #[tokio::test]
+    async fn its_creator_becomes_the_owner_and_the_creation_is_audited() {
+        let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
+        let workspace = create_workspace(&mut tx, &ctx, owner(), input()).await.unwrap();
+        assert_eq!(tx.workspaces, std::slice::from_ref(&workspace));
+        assert_eq!((&*workspace.name, workspace.plan), ("Acme Sales", Plan::Team));
+        assert_eq!((workspace.locale, &*workspace.timezone), (Locale::En, "UTC"));
+        let suffix = workspace.slug.strip_prefix("acme-sales-").unwrap();
+        assert_eq!(suffix.len(), 6, "{suffix}");
+        let membership = &tx.memberships[&(workspace.id, owner())];
+        assert_eq!((membership.role, membership.joined_at), (Role::Owner, at(0)));
+        let [entry] = &tx.work.audit[..] else { panic!("{:?}", tx.work.audit) };
+        assert_eq!((&*entry.action, entry.workspace), ("workspace.create", Some(workspace.id)));
+        assert_eq!(entry.target.as_ref().map(|target| &*target.0), Some(&*workspace.id.to_string()));
+        assert_eq!((&*entry.actor, &entry.detail), (&*owner().to_string(), &None));
+    }
+
+    #[tokio::test]
+    async fn the_currency_follows_the_profile_unless_it_is_given() {
+        for (profile, given, currency, hourly_cost) in [
+            (Profile::Global, None, Currency::Usd, 2_500),
+            (Profile::Eu, None, Currency::Eur, 2_500),
+            (Profile::KzStandard, None, Currency::Kzt, 500_000),
+            (Profile::KzStrict, None, Currency::Kzt, 500_000),
+            (Profile::KzStrict, Some(Currency::Usd), Currency::Usd, 2_500),
+        ] {
+            let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
+            let input = CreateWorkspace { profile, currency: given, ..input() };
+            let workspace = create_workspace(&mut tx, &ctx, owner(), input).await.unwrap();
+            assert_eq!((workspace.currency, workspace.hourly_cost_minor), (currency, hourly_cost));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_without_ascii_letters_still_gets_a_slug() {
+        let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
+        let input = CreateWorkspace { name: "Қала".to_owned(), ..input() };
+        let workspace = create_workspace(&mut tx, &ctx, owner(), input).await.unwrap();
+        assert!(workspace.slug.starts_with("workspace-"), "{}", workspace.slug);
+    }
+
+    #[tokio::test]
+    async fn a_field_out_of_bounds_is_refused_by_name() {
+        let name = |name: &str| CreateWorkspace { name: name.to_owned(), ..input() };
+        let timezone = |zone: &str| CreateWorkspace { timezone: Some(zone.to_owned()), ..input() };
+        for (input, expected) in [
+            (name(" x "), "name"),
+            (name(&"x".repeat(61)), "name"),
+            (name("a\nb"), "name"),
+            (CreateWorkspace { intents: vec![Intent::Ai; 4], ..input() }, "intents"),
+            (timezone("Moon/Crater"), "timezone"),
+            (timezone(&"x".repeat(65)), "timezone"),
+        ] {
+            let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
+            let refused = create_workspace(&mut tx, &ctx, owner(), input).await;
+            assert!(
+                matches!(refused, Err(WorkspaceError::InvalidField { field, .. }) if field == expected),
+                "{refused:?}"
+            );
+            assert!(tx.workspaces.is_empty());
+            tx.assert_nothing_recorded();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_slug_that_is_taken_is_a_duplicate() {
+        let mut tx = FakeTx::default();
+        create_workspace(&mut tx, &request_of(owner()), owner(), input()).await.unwrap();
+        // The same seed makes the same suffix.
+        let refused = create_workspace(&mut tx, &request_of(owner()), owner(), input()).await;
+        assert!(matches!(refused, Err(WorkspaceError::Store(StoreError::Duplicate))), "{refused:?}");
+        assert_eq!(tx.workspaces.len(), 1);
+        assert_eq!(tx.work.audited_actions(), ["workspace.create"]);
+    }
 }

@@ -1,4 +1,4 @@
-//! What a workspace is.
+//! The types that describe a workspace.
 
 use std::str::FromStr;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Plan;
 
-/// A closed set of names: how each stands on the wire and in stores.
-macro_rules! names {
+/// Defines an enumeration by the names that its variants have on the wire and in stores.
+macro_rules! named_enum {
     ($(#[$doc:meta])* $type:ident, $field:literal { $($(#[$vdoc:meta])* $variant:ident = $name:tt,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ macro_rules! names {
         }
 
         impl $type {
-            /// The name on the wire and in stores.
+            /// Returns the name on the wire and in stores.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
@@ -38,34 +38,34 @@ macro_rules! names {
     };
 }
 
-names! {
-    /// Under which rules a workspace's data is held.
+named_enum! {
+    /// The data protection rules that apply to a workspace.
     Profile, "profile" {
         /// No particular rules.
         Global = "global",
-        /// The European Union's.
+        /// The rules of the European Union.
         Eu = "eu",
-        /// Kazakhstan's.
+        /// The rules of Kazakhstan.
         KzStandard = "kz-standard",
-        /// Kazakhstan's, nothing leaving the country.
+        /// The rules of Kazakhstan; no data leaves the country.
         KzStrict = "kz-strict",
     }
 }
 
-names! {
-    /// Where a workspace is held.
+named_enum! {
+    /// The region that holds the data of a workspace.
     Cell, "cell" {
-        /// Anywhere.
+        /// Any region.
         Global = "global",
-        /// In the European Union.
+        /// The European Union.
         Eu = "eu",
-        /// In Kazakhstan.
+        /// Kazakhstan.
         Kz = "kz",
     }
 }
 
 impl Profile {
-    /// The cell a profile asks for.
+    /// Returns the region that this profile requires.
     #[must_use]
     pub fn cell(self) -> Cell {
         match self {
@@ -76,40 +76,40 @@ impl Profile {
     }
 }
 
-names! {
-    /// How many people will work in a workspace.
+named_enum! {
+    /// The number of people who will work in a workspace.
     TeamSize, "teamSize" {
-        /// One.
+        /// One person.
         Solo = "solo",
-        /// A few.
+        /// A few people.
         Small = "small",
-        /// Some dozens.
+        /// Some dozens of people.
         Medium = "medium",
-        /// More.
+        /// More people.
         Large = "large",
     }
 }
 
-names! {
-    /// What a workspace is made for.
+named_enum! {
+    /// A purpose of a workspace.
     Intent, "intents" {
         /// Tools for the team itself.
         InternalTools = "internal_tools",
         /// An app for customers.
         CustomerApp = "customer_app",
-        /// Work that runs by itself.
+        /// Automated work.
         Automations = "automations",
-        /// Keeping data.
+        /// Data storage.
         Data = "data",
-        /// Using models.
+        /// Use of models.
         Ai = "ai",
         /// Something else.
         Other = "other",
     }
 }
 
-names! {
-    /// What money is counted in.
+named_enum! {
+    /// The currency of a workspace.
     Currency, "currency" {
         /// Euro.
         Eur = "EUR",
@@ -123,45 +123,45 @@ names! {
 /// A workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// The workspace's id.
+    /// The id of the workspace.
     pub id: WorkspaceId,
-    /// Its name in addresses, unique.
+    /// The name in URLs, unique.
     pub slug: String,
-    /// Its name, 2 to 60 characters.
+    /// The display name, 2 to 60 characters.
     pub name: String,
-    /// Under which rules its data is held.
+    /// The data protection rules that apply.
     pub profile: Profile,
-    /// How many people will work in it.
+    /// The number of people who will work in it.
     pub team_size: TeamSize,
-    /// What it is made for, at most three.
+    /// The purposes, at most three.
     pub intents: Vec<Intent>,
-    /// The language of its mails.
+    /// The default language of e-mails.
     pub locale: Locale,
-    /// An IANA time zone.
+    /// The IANA time zone, such as `Asia/Almaty`.
     pub timezone: String,
-    /// What money is counted in.
+    /// The currency of a workspace.
     pub currency: Currency,
-    /// What an hour of a person's work costs, in the currency's minor unit.
+    /// Cost of an hour of a person's work, in the minor unit of the currency.
     pub hourly_cost_minor: u32,
-    /// What it may use.
+    /// The plan, which sets the limits.
     pub plan: Plan,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// A workspace in a person's list.
+/// A workspace as one of its members sees it in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceSummary {
-    /// The workspace's id.
+    /// The id of the workspace.
     pub id: WorkspaceId,
-    /// Its name.
+    /// The display name.
     pub name: String,
-    /// Its name in addresses.
+    /// The name in URLs.
     pub slug: String,
-    /// Under which rules its data is held.
+    /// The data protection rules that apply.
     pub profile: Profile,
     /// The person's role.
     pub role: Role,
-    /// How many members it has.
+    /// Number of members who have access.
     pub member_count: u64,
 }

@@ -18,6 +18,6 @@ pub(crate) async fn delete_join_domain(
     State(api): State<Api>,
     Authorized(ctx, admin): Authorized<Console, Admin>,
 ) -> ApiResult<Json<Ack>> {
-    api.transaction(unit!(|tx| workspace::join_domains::drop_join_domain(tx, &ctx, &admin).await)).await?;
+    api.transaction(unit!(|tx| workspace::join_domains::delete_join_domain(tx, &ctx, &admin).await)).await?;
     Ok(Json(Ack::OK))
 }

@@ -2,7 +2,7 @@
 
 use application::unit;
 use axum::{Json, extract::State};
-use kernel::{Problem, StoreError, authority::Admin};
+use kernel::{Problem, authority::Admin};
 use workspace::{WorkspaceError, join_domains::DnsCheck};
 
 use super::view::JoinDomainView;
@@ -36,12 +36,6 @@ pub(crate) async fn verify_join_domain(
         .transaction(unit!(|tx| {
             workspace::join_domains::confirm_join_domain(tx, &ctx, &admin, &claimed, dns_check).await
         }))
-        .await;
-    // Another workspace may have proved it between the look and the write.
-    let domain_taken = |error| match error {
-        WorkspaceError::Store(StoreError::Duplicate) => WorkspaceError::DomainTaken,
-        error => error,
-    };
-    let confirmed = confirmed.map_err(domain_taken)?;
+        .await?;
     Ok(Json(JoinDomainView::of(Some(confirmed), &caller)))
 }
