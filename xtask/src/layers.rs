@@ -1,9 +1,13 @@
-//! `cargo xtask layers`: which crate may depend on which.
+//! `cargo xtask layers`: which crate may depend on which, and which file of a crate may import from which.
 //!
 //! Only direct arrows are looked at. That is enough: every crate on a path is under its own rule, so a forbidden crate
 //! cannot hide behind an allowed one. The exception is what a library for others brings along: of that, the whole tree.
 
-use std::{collections::BTreeSet, fmt};
+mod circles;
+mod floors;
+mod imports;
+
+use std::{collections::BTreeSet, fmt, path::PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use cargo_metadata::DependencyKind;
@@ -151,6 +155,8 @@ struct Member {
     /// Normal and build dependencies; what tests use besides is their own affair.
     dependencies: BTreeSet<String>,
     manifest: Table,
+    /// Its folder `src`.
+    source: PathBuf,
 }
 
 /// A broken rule.
@@ -174,8 +180,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     for member in alone {
         check_dependency_tree(&member.name, &dependency_tree(workspace, &member.name)?, &mut violations);
     }
+    for member in members.iter().filter(|it| Layer::of(&it.name) != Some(Layer::Tooling)) {
+        check_modules(member, &mut violations)?;
+    }
     if violations.is_empty() {
-        println!("layers: {} crates, every arrow points the right way", members.len());
+        println!("layers: {} crates, every arrow points the right way, no file in a circle", members.len());
         return Ok(());
     }
     for violation in &violations {
@@ -196,9 +205,29 @@ fn read_members(workspace: &Workspace) -> Result<Vec<Member>> {
                 name: package.name.to_string(),
                 dependencies: normal.map(|dependency| dependency.name.clone()).collect(),
                 manifest: manifest.parse().with_context(|| format!("in {}", package.manifest_path))?,
+                source: package.manifest_path.with_file_name("src").into_std_path_buf(),
             })
         })
         .collect()
+}
+
+/// Checks which file of a crate imports from which.
+fn check_modules(member: &Member, violations: &mut Vec<Violation>) -> Result<()> {
+    let imports = imports::read(&member.source)?;
+    for circle in circles::find(&imports) {
+        let names = circle.iter().map(|module| module.join("::")).collect::<Vec<_>>();
+        violations.push(Violation {
+            subject: format!("{}: {}", member.name, names.join(", ")),
+            rule: "these files import from each other in a circle".to_owned(),
+        });
+    }
+    for floors in floors::FLOORS.iter().filter(|floors| floors.crate_name == member.name) {
+        violations.extend(floors.check(&imports).into_iter().map(|subject| Violation {
+            subject: format!("{}: {subject}", member.name),
+            rule: "a file imports from its own floor and those below".to_owned(),
+        }));
+    }
+    Ok(())
 }
 
 /// Every crate that a build of this one compiles, with all of its features.
@@ -306,6 +335,7 @@ mod tests {
             name: name.to_owned(),
             dependencies: uses.iter().map(ToString::to_string).collect(),
             manifest: manifest.parse().unwrap(),
+            source: PathBuf::new(),
         }
     }
 

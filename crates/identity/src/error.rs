@@ -2,6 +2,11 @@
 
 use kernel::{Problem, StoreError};
 
+/// Error of a response that fails verification, or of a challenge that cannot be made. The text may be logged.
+#[derive(Debug, thiserror::Error)]
+#[error("the passkey response was rejected: {0}")]
+pub struct PasskeyRejected(pub String);
+
 /// A refusal or failure of this domain.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
@@ -60,7 +65,7 @@ pub enum IdentityError {
     InvalidCeremony,
     /// The authenticator's response failed verification.
     #[error(transparent)]
-    PasskeyRejected(#[from] crate::passkeys::PasskeyRejected),
+    PasskeyRejected(#[from] PasskeyRejected),
     /// The issuer gives no address, or does not vouch for it.
     #[error("the issuer does not vouch for the e-mail address")]
     EmailNotTrusted,

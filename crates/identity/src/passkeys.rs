@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::User;
 
+pub use crate::error::PasskeyRejected;
 pub use delete::delete_passkey;
 pub use register::{finish_registration, start_registration};
 pub use reset::{PasskeyReset, reset_passkeys};
@@ -99,11 +100,6 @@ pub struct VerifiedCredential {
     /// Credential to store from now on, if the use changed it.
     pub credential: Option<String>,
 }
-
-/// Error of a response that fails verification, or of a challenge that cannot be made. The text may be logged.
-#[derive(Debug, thiserror::Error)]
-#[error("the passkey response was rejected: {0}")]
-pub struct PasskeyRejected(pub String);
 
 /// Makes challenges for authenticators and verifies their responses.
 pub trait RelyingParty: Send + Sync {

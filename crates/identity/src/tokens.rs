@@ -11,8 +11,9 @@ use kernel::{
     token::TokenHint,
 };
 
-pub use create::{CreateToken, CreatedToken, create_token};
+pub use create::create_token;
 pub(crate) use issue::issue_token;
+pub use issue::{CreateToken, CreatedToken};
 pub use revoke::revoke_token;
 
 /// Maximum number of active tokens of a person in one workspace.

@@ -7,9 +7,11 @@
 
 mod app;
 mod role;
+mod sharing;
 
 pub use app::{
     AppAccess, AppFact, AppRight, AppRightName, AppRights, CanEdit, CanRun, CanShare, CanView, Right,
-    Sharing, authorize_app,
+    authorize_app,
 };
 pub use role::{Admin, Builder, Member, MembershipFact, Owner, Role, Visibility, authorize_member};
+pub use sharing::Sharing;

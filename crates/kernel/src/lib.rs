@@ -30,6 +30,7 @@ pub mod problem;
 pub mod random;
 pub mod rfc3339;
 pub mod slug;
+mod store_error;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod token;
@@ -44,4 +45,5 @@ pub use id::Id;
 pub use locale::Locale;
 pub use problem::{Problem, ProblemKind};
 pub use random::{Randomness, SeededRandomness, SystemRandomness};
-pub use unit_of_work::{StoreError, Transactions, UnitOfWork};
+pub use store_error::StoreError;
+pub use unit_of_work::{Transactions, UnitOfWork};

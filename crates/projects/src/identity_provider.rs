@@ -10,7 +10,7 @@ use kernel::{Randomness, id::ProjectId, vault::Vault};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::person_token::{Algorithm, KeyMaterial, VerificationKey};
+use crate::verification_key::{Algorithm, KeyMaterial, VerificationKey};
 
 pub use provider_input::{JsonWebKey, NewIdentityProvider};
 

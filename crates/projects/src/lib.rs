@@ -19,6 +19,7 @@ pub mod projects;
 #[cfg(test)]
 mod testing;
 pub mod traffic;
+mod verification_key;
 
 pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};
 pub use error::ProjectError;

@@ -3,33 +3,12 @@
 use kernel::{
     Caller, Context,
     authority::{Member, Role},
-    caller::{Scope, Scopes},
+    caller::Scope,
     token::Peppers,
 };
-use secrecy::SecretString;
 
-use super::{Token, issue_token};
+use super::{CreateToken, CreatedToken, issue_token};
 use crate::{IdentityError, IdentityTx};
-
-/// Request for a token.
-#[derive(Debug, Clone)]
-pub struct CreateToken {
-    /// Name, 1 to 60 printable characters; surrounding white space is removed.
-    pub name: String,
-    /// Scopes of the token.
-    pub scopes: Scopes,
-    /// Lifetime in days, 1 to 365; none for a token that does not expire.
-    pub expires_in_days: Option<u16>,
-}
-
-/// A new token and its value.
-#[derive(Debug)]
-pub struct CreatedToken {
-    /// The token as stored.
-    pub token: Token,
-    /// Value of the token, shown once; only its digest is stored.
-    pub secret: SecretString,
-}
 
 /// Creates a token for the member in their workspace.
 ///
@@ -57,6 +36,8 @@ pub async fn create_token(
 #[cfg(test)]
 mod tests {
     use kernel::testing::{member, session_of, token_of};
+
+    use kernel::caller::Scopes;
 
     use super::*;
     use crate::testing::{FakeStore, aru, peppers, request_of, visitor, workspace};

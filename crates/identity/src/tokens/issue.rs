@@ -3,13 +3,34 @@
 use chrono::TimeDelta;
 use kernel::{
     Context,
+    caller::Scopes,
     id::{UserId, WorkspaceId},
     token::{self, Peppers, TokenHint, TokenKind},
 };
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{CreateToken, CreatedToken, MAX_TOKENS, Token};
+use super::{MAX_TOKENS, Token};
 use crate::{IdentityError, IdentityTx};
+
+/// Request for a token.
+#[derive(Debug, Clone)]
+pub struct CreateToken {
+    /// Name, 1 to 60 printable characters; surrounding white space is removed.
+    pub name: String,
+    /// Scopes of the token.
+    pub scopes: Scopes,
+    /// Lifetime in days, 1 to 365; none for a token that does not expire.
+    pub expires_in_days: Option<u16>,
+}
+
+/// A new token and its value.
+#[derive(Debug)]
+pub struct CreatedToken {
+    /// The token as stored.
+    pub token: Token,
+    /// Value of the token, shown once; only its digest is stored.
+    pub secret: SecretString,
+}
 
 /// Issues a token to a person; the caller has checked that they are a member and may have the scopes.
 ///

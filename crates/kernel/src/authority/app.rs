@@ -1,50 +1,17 @@
 //! Rights on one app, and the proofs they give.
 
-use std::{fmt, marker::PhantomData, str::FromStr};
+use std::{fmt, marker::PhantomData};
 
 use serde::{Deserialize, Serialize};
 
-use super::role::{Member, Role};
+use super::{
+    role::{Member, Role},
+    sharing::Sharing,
+};
 use crate::{
     Problem,
     id::{AppId, UserId, WorkspaceId},
 };
-
-/// The sharing level of an app inside its workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Sharing {
-    /// Only its creator, admins, owners, and people with a grant have access.
-    Private,
-    /// Members and builders have access too.
-    Team,
-    /// Everyone in the workspace has access.
-    Workspace,
-}
-
-impl Sharing {
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Private => "private",
-            Self::Team => "team",
-            Self::Workspace => "workspace",
-        }
-    }
-}
-
-impl FromStr for Sharing {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Private, Self::Team, Self::Workspace]
-            .into_iter()
-            .find(|sharing| sharing.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("sharing", "must be private, team or workspace"))
-    }
-}
 
 /// A right on an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

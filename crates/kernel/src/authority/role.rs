@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::app::Sharing;
+use super::sharing::Sharing;
 use crate::{
     Caller, Problem, Timestamp,
     id::{UserId, WorkspaceId},

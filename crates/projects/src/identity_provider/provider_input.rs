@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 
 use super::{IdentityProvider, SigningKey, encryption_context, key_algorithm};
-use crate::{ProjectError, person_token::Algorithm};
+use crate::{ProjectError, verification_key::Algorithm};
 
 const MAX_KEYS: usize = 8;
 /// Longest issuer, audience or name of a claim, in characters.

@@ -1,0 +1,62 @@
+//! Errors of the control plane's store.
+
+use std::error::Error as StdError;
+
+use crate::Problem;
+
+/// An error of a store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A unique value is already in use.
+    #[error("a row with this unique value already exists")]
+    Duplicate,
+    /// A stored row contradicts itself.
+    #[error("the stored row {row} of {table} is inconsistent: {what}")]
+    Inconsistent {
+        /// The table.
+        table: &'static str,
+        /// The row's key.
+        row: String,
+        /// The contradiction.
+        what: String,
+    },
+    /// The transaction wrote something and audited nothing.
+    #[error("a transaction that wrote something recorded no audit entry")]
+    NotAudited,
+    /// The database gave up the transaction in favour of another and asks for it to be run again: a deadlock or a
+    /// serialisation failure.
+    #[error("the database asks for the transaction to be run again")]
+    Contended(#[source] Box<dyn StdError + Send + Sync>),
+    /// The database is unreachable or overloaded.
+    #[error("the database is unavailable")]
+    Unavailable(#[source] Box<dyn StdError + Send + Sync>),
+    /// Any other error of the database.
+    #[error("the database failed")]
+    Failed(#[source] Box<dyn StdError + Send + Sync>),
+}
+
+impl StoreError {
+    /// `true` when the same transaction may succeed if it is run again.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Contended(_))
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Contended(_) | StoreError::Unavailable(_) => {
+                Self::unavailable("unavailable", "The database is temporarily unavailable.")
+                    .hint("Try again in a moment.")
+                    .caused_by(error)
+            }
+            StoreError::Duplicate => Self::conflict("conflict", "Someone created this at the same time.")
+                .hint("Read the current state, then try again if you still need to.")
+                .caused_by(error),
+            StoreError::Inconsistent { .. } | StoreError::NotAudited | StoreError::Failed(_) => {
+                Self::internal(error)
+            }
+        }
+    }
+}
