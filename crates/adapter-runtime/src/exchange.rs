@@ -5,6 +5,7 @@ use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use process_snapshot::Priority;
 use runs::engine::{
     ApprovalQuestion, DataCall, Failure, FailureCode, Host, HostError, InvocationLimits, LogLevel,
 };
@@ -15,7 +16,6 @@ use tokio::{
 };
 
 use crate::{
-    child_process::Priority,
     engine::MAX_CPU,
     pool::{BusyGuard, WorkerLease},
     protocol::{

@@ -1,7 +1,6 @@
 //! Which process serves whom. A process belongs to one workspace from its first invocation to its end.
 
 mod concurrency_limiter;
-mod cpu_usage;
 mod fair_queue;
 mod handover;
 mod stream_limiter;
@@ -20,13 +19,12 @@ use tokio::{
     time::{interval, timeout},
 };
 
-use crate::{config::RuntimeConfig, spawner::Spawner, worker_process::WorkerProcess};
+use crate::{config::RuntimeConfig, cpu_usage::CpuUsage, spawner::Spawner, worker_process::WorkerProcess};
 use concurrency_limiter::{ConcurrencyLimiter, WorkloadKey};
 use handover::{ActivityId, HandoverQueue, SHORT_INVOCATION};
 use stream_limiter::StreamLimiter;
 
 pub(crate) use concurrency_limiter::WorkloadKind;
-pub(crate) use cpu_usage::CpuUsage;
 pub(crate) use stream_limiter::StreamPermit;
 
 /// The processes of one engine.

@@ -28,9 +28,6 @@ pub(crate) const CANCEL_GRACE: Duration = Duration::from_secs(3);
 /// Processor time after which an invocation is a long computation, which gives way to short ones.
 pub(crate) const LONG_COMPUTATION: Duration = Duration::from_millis(20);
 
-/// What a fork server answers in place of a process's number when it could make none.
-pub(crate) const FORK_FAILED: i32 = 0;
-
 /// A version's id, bare.
 pub(crate) type VersionKey = [u8; 16];
 

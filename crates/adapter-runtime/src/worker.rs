@@ -1,17 +1,13 @@
 //! The worker process: one thread, one invocation at a time, each in a JavaScript runtime that is as new. It begins as
 //! a copy of a process that has built such a runtime and runs no app code itself.
 
-mod alarm_yield;
 mod budget;
 mod bundle;
 mod confine;
-mod ffi;
-mod fork_server;
 mod invocation_state;
 mod natives;
 mod parent_pipe;
 mod realm;
-mod snapshot_heap;
 mod task_runner;
 
 use std::{
@@ -22,9 +18,13 @@ use std::{
     time::Duration,
 };
 
+use process_snapshot::{ServeError, install_alarm_handler, run_yielding, serve};
 use runs::engine::{Bindings, FailureCode};
+use rustix::thread::set_name;
 
-use crate::protocol::{Fault, FromWorker, Job, JobLimits, JobResult, Outcome, Task, ToWorker, VersionKey};
+use crate::protocol::{
+    Fault, FromWorker, Job, JobLimits, JobResult, LONG_COMPUTATION, Outcome, Task, ToWorker, VersionKey,
+};
 use bundle::CompiledBundle;
 use parent_pipe::ParentPipe;
 use realm::AppRealm;
@@ -40,11 +40,14 @@ pub fn worker_main() -> ExitCode {
     if worker.warm_up().is_err() {
         return ExitCode::FAILURE;
     }
-    alarm_yield::install_alarm_handler();
-    if fork_server::serve().is_err() {
-        // The parent is gone.
-        return ExitCode::SUCCESS;
+    install_alarm_handler();
+    let _ = set_name(c"app-forkserver");
+    match serve() {
+        Ok(()) => {}
+        Err(ServeError::Disconnected) => return ExitCode::SUCCESS,
+        Err(ServeError::MultiThreaded) => return ExitCode::FAILURE,
     }
+    let _ = set_name(c"app-worker");
     let confinement = confine::confine_worker(entered);
     if worker.pipe.borrow_mut().send(&FromWorker::Ready(confinement)).is_err() {
         return ExitCode::FAILURE;
@@ -109,7 +112,8 @@ impl Worker {
         if let Some(forget) = forget {
             self.bundles.remove(&forget);
         }
-        let verdict = alarm_yield::run_yielding(gives_way, || {
+        let free_time = if gives_way { Duration::ZERO } else { LONG_COMPUTATION };
+        let verdict = run_yielding(free_time, || {
             let compiled = self.get_or_compile(version, files, limits)?;
             task_runner::run_task(task, &bindings, limits, &compiled, &self.realm, &self.pipe)
         });

@@ -11,15 +11,14 @@ use std::{
 use bytes::BytesMut;
 use futures::StreamExt as _;
 use kernel::id::WorkspaceId;
+use process_snapshot::{ChildProcess, ForkedProcess, Priority};
 use tokio::{net::unix::pipe, time::timeout};
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
 use crate::{
-    child_process::{ChildProcess, Priority},
     cooperative_reader::CooperativeReader,
-    pool::CpuUsage,
+    cpu_usage::CpuUsage,
     protocol::{Confinement, FromWorker, MAX_FRAME, VersionKey},
-    spawner::SpawnedWorker,
 };
 
 /// How long a process may take until it is ready.
@@ -51,8 +50,8 @@ struct CpuAccount {
 
 impl WorkerProcess {
     /// Waits until a new worker says what holds it in.
-    pub(crate) async fn handshake(newborn: SpawnedWorker) -> io::Result<Self> {
-        let SpawnedWorker { child, stdin, stdout } = newborn;
+    pub(crate) async fn handshake(process: ForkedProcess) -> io::Result<Self> {
+        let ForkedProcess { child, stdin, stdout } = process;
         let mut frames = LengthDelimitedCodec::builder()
             .little_endian()
             .length_field_length(4)

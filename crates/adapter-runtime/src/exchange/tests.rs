@@ -9,6 +9,7 @@ use std::{
 
 use futures::StreamExt as _;
 use kernel::Id;
+use process_snapshot::{ChildProcess, ForkedProcess};
 use runs::engine::{
     Bindings, Bundle, Engine as _, HandlerCall, HandlerOutput, HttpRequest, Invocation, ScheduledEvent,
     StreamedResponse,
@@ -21,10 +22,9 @@ use uuid::Uuid;
 use super::*;
 use crate::{
     QuickJsEngine, RuntimeConfig,
-    child_process::ChildProcess,
     engine::NoHost,
     protocol::{BufferedResponse, Confinement, Fault},
-    spawner::{SpawnedWorker, Spawner, WorkerFactory},
+    spawner::{Spawner, WorkerFactory},
 };
 
 const CONFINEMENT: Confinement = Confinement {
@@ -60,12 +60,12 @@ fn buffered_response() -> Outcome {
 struct ScriptedWorkers(PathBuf);
 
 impl WorkerFactory for ScriptedWorkers {
-    fn spawn_worker(&mut self) -> io::Result<SpawnedWorker> {
+    fn spawn_worker(&mut self) -> io::Result<ForkedProcess> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "cat \"$0\"; exec sleep 60"]).arg(&self.0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Ok(SpawnedWorker {
+        Ok(ForkedProcess {
             child: ChildProcess::adopt(Pid::from_child(&child))?,
             stdin: pipe::Sender::from_owned_fd(stdin.into())?,
             stdout: pipe::Receiver::from_owned_fd(stdout.into())?,

@@ -6,10 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use process_snapshot::MemoryMeter;
 use runs::engine::FailureCode;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::ffi::MemoryMeter;
 use crate::protocol::{Fault, JobLimits};
 
 /// Deadlines and the memory meter of one invocation.

@@ -6,19 +6,16 @@ use std::{
     rc::Rc,
 };
 
+use process_snapshot::{Bytecode, MeteredRuntime};
 use rquickjs::{
-    Context, Ctx, Module, Runtime,
-    allocator::Allocator,
+    Context, Ctx, Module,
     context::intrinsic,
     loader::{ImportAttributes, Loader, Resolver},
     module::Declared,
 };
 use runs::engine::FailureCode;
 
-use super::{
-    budget::Budget,
-    ffi::{Bytecode, MemoryMeter, MeteredAllocator, load_bytecode},
-};
+use super::budget::Budget;
 use crate::protocol::{Fault, JobLimits};
 
 /// The entry of every bundle.
@@ -86,43 +83,38 @@ impl Realm {
     /// A realm for app code, which loads the modules of the bundle that `chosen` holds at the time.
     pub(super) fn for_app(
         limits: JobLimits,
-        (meter, allocator): (Rc<MemoryMeter>, impl Allocator + 'static),
-        chosen: &Rc<RefCell<Option<Rc<CompiledBundle>>>>,
+        runtime: &MeteredRuntime,
+        current: &Rc<RefCell<Option<Rc<CompiledBundle>>>>,
     ) -> rquickjs::Result<Self> {
-        let (runtime, budget) = new_runtime(limits, Rc::clone(&meter), allocator)?;
-        let known = Rc::clone(chosen);
+        let budget = configure(runtime, limits);
+        let bundle = Rc::clone(current);
         let knows =
-            move |path: &str| known.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
-        runtime.set_loader(RelativeResolver(Box::new(knows)), BytecodeLoader(Rc::clone(chosen)));
-        let context = Context::custom::<AppIntrinsics>(&runtime)?;
-        context.with(|ctx| meter.attach(&ctx));
-        Ok(Self { context, budget })
+            move |path: &str| bundle.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
+        let resolver = RelativeResolver(Box::new(knows));
+        runtime.runtime().set_loader(resolver, BytecodeLoader(Rc::clone(current)));
+        Ok(Self { context: runtime.new_context::<AppIntrinsics>()?, budget })
     }
 
     /// A realm that can compile modules of these names, and runs nothing.
     fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
-        let meter = MemoryMeter::with_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX));
-        let (runtime, budget) = new_runtime(limits, Rc::clone(&meter), MeteredAllocator(Rc::clone(&meter)))?;
-        runtime.set_loader(RelativeResolver(Box::new(move |path| names.contains(path))), StubLoader);
-        let context =
-            Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
-        context.with(|ctx| meter.attach(&ctx));
+        let runtime = MeteredRuntime::new(usize::try_from(limits.memory).unwrap_or(usize::MAX))?;
+        let budget = configure(&runtime, limits);
+        let resolver = RelativeResolver(Box::new(move |path| names.contains(path)));
+        runtime.runtime().set_loader(resolver, StubLoader);
+        let context = runtime.new_context::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>()?;
         Ok(Self { context, budget })
     }
 }
 
-fn new_runtime(
-    limits: JobLimits,
-    meter: Rc<MemoryMeter>,
-    allocator: impl Allocator + 'static,
-) -> rquickjs::Result<(Runtime, Rc<Budget>)> {
-    let runtime = Runtime::new_with_alloc(allocator)?;
+/// Puts a runtime under a budget.
+fn configure(metered: &MeteredRuntime, limits: JobLimits) -> Rc<Budget> {
+    let runtime = metered.runtime();
     runtime.set_max_stack_size(MAX_NATIVE_STACK);
     runtime.set_gc_threshold(gc_threshold(limits));
-    let budget = Budget::new(limits, meter);
+    let budget = Budget::new(limits, Rc::clone(metered.meter()));
     let interrupt_budget = Rc::clone(&budget);
     runtime.set_interrupt_handler(Some(Box::new(move || interrupt_budget.exceeded_limit().is_some())));
-    Ok((runtime, budget))
+    budget
 }
 
 /// When cycles are first collected.
@@ -276,7 +268,7 @@ impl CompiledBundle {
     /// Declares one module; its imports are linked when it is evaluated.
     pub(super) fn load<'js>(&self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
         let bytecode = self.0.get(name).ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?;
-        load_bytecode(ctx.clone(), bytecode)
+        bytecode.load(ctx.clone())
     }
 }
 

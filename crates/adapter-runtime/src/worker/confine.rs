@@ -5,18 +5,18 @@
 
 use std::collections::BTreeMap;
 
+use process_snapshot::{Namespace, close_inherited_descriptors, unshare_namespace};
 use rustix::{
     process::{
         DumpableBehavior, Resource, Rlimit, Signal, chdir, set_dumpable_behavior,
         set_parent_process_death_signal, setrlimit,
     },
-    thread::{CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities, set_no_new_privs},
+    thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs},
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-use super::ffi;
 use crate::protocol::Confinement;
 
 /// Bytes of address space of the whole process.
@@ -32,12 +32,12 @@ pub(super) struct PartialConfinement {
 
 /// What can be done before the warm-up, which still reads files, and what a fork server needs no more.
 pub(super) fn confine_fork_server() -> PartialConfinement {
-    ffi::close_other_descriptors();
+    close_inherited_descriptors();
     // Another process of the same user must not read the heap.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let _ = chdir("/");
-    let user_namespace = ffi::unshare_namespace(UnshareFlags::NEWUSER);
-    let network_namespace = ffi::unshare_namespace(UnshareFlags::NEWNET);
+    let user_namespace = unshare_namespace(Namespace::User);
+    let network_namespace = unshare_namespace(Namespace::Network);
     let no_capabilities = drop_capabilities();
     // After the namespaces: the kernel forgets the signal when credentials change.
     let dies_with_parent = set_parent_death_signal();

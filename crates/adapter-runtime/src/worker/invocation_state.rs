@@ -152,25 +152,25 @@ impl InvocationState {
         !sending.is_waiting
     }
 
-    /// Sends the first bytes of what is left of a chunk, as many as there is room for.
-    pub(super) fn send_chunk(&self, rest: &[u8]) -> SendOutcome {
-        if rest.is_empty() {
+    /// Sends the first of the `length` bytes left of a chunk, as many as fit into the window; `copy` returns that many.
+    pub(super) fn send_chunk(&self, length: usize, copy: impl FnOnce(usize) -> Vec<u8>) -> SendOutcome {
+        if length == 0 {
             return SendOutcome::Bytes(0);
         }
         if !self.has_window() {
             return SendOutcome::WindowFull;
         }
         let mut sending = self.stream.borrow_mut();
-        if rest.len() as u64 > sending.remaining {
+        if length as u64 > sending.remaining {
             sending.is_over_limit = true;
             return SendOutcome::LimitExceeded;
         }
-        let count = rest.len().min(sending.window).min(MAX_CHUNK);
+        let count = length.min(sending.window).min(MAX_CHUNK);
         sending.window -= count;
         sending.remaining -= count as u64;
         sending.needs_flush = true;
         drop(sending);
-        self.send(&FromWorker::Chunk(Bytes::copy_from_slice(&rest[..count])));
+        self.send(&FromWorker::Chunk(Bytes::from(copy(count))));
         SendOutcome::Bytes(count)
     }
 

@@ -3,15 +3,13 @@
 use std::rc::Rc;
 
 use base64::{Engine as _, alphabet, engine};
+use process_snapshot::{Bytecode, copy_bytes, copy_range};
 use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, function::IntoJsFunc};
 use runs::engine::LogLevel;
 use sha2::Digest as _;
 use url::{Url, form_urlencoded, quirks};
 
-use super::{
-    ffi::{Bytecode, copy_bytes, load_bytecode, with_bytes},
-    invocation_state::{InvocationState, SendOutcome},
-};
+use super::invocation_state::{InvocationState, SendOutcome};
 use crate::protocol::{HostCall, Request, ResponseHead};
 
 /// The object handed to `install`.
@@ -69,7 +67,7 @@ pub(super) fn build_natives<'js>(
     add_streaming_natives(&natives, session)?;
     // Most code needs no streams, so they are not in the realm until some does.
     natives.add("streams", move |ctx: Ctx<'js>| {
-        let (module, _) = load_bytecode(ctx, &streams)?.eval()?;
+        let (module, _) = streams.load(ctx)?.eval()?;
         module.get::<_, Function<'js>>("install")
     })?;
     add_pure_natives(&natives)?;
@@ -91,7 +89,9 @@ fn add_streaming_natives<'js>(
     let piece = own();
     // Numbers that `70_sending.js` knows: bytes sent, 0 for none left, -1 for no room, -2 for too much.
     natives.add("sendChunk", move |chunk: TypedArray<'js, u8>, from: usize| -> i32 {
-        match with_bytes(&chunk, from, |rest| piece.send_chunk(rest)) {
+        let length = chunk.as_raw().map_or(0, |bytes| bytes.len()).saturating_sub(from);
+        let copy = |count| copy_range(&chunk, from..from + count).unwrap_or_default();
+        match piece.send_chunk(length, copy) {
             SendOutcome::Bytes(count) => i32::try_from(count).unwrap_or_default(),
             SendOutcome::WindowFull => -1,
             SendOutcome::LimitExceeded => -2,

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use process_snapshot::without_yielding;
 use rustix::{
     buffer::spare_capacity,
     event::{PollFd, PollFlags, Timespec, poll},
@@ -9,7 +10,6 @@ use rustix::{
     stdio::{stdin, stdout},
 };
 
-use super::alarm_yield;
 use crate::protocol::{FromWorker, MAX_FRAME, ToWorker};
 
 /// Buffered output is written once it is this long.
@@ -40,7 +40,7 @@ impl ParentPipe {
     pub(super) fn flush(&mut self) -> Result<(), Disconnected> {
         let mut rest = self.output.as_slice();
         while !rest.is_empty() {
-            match alarm_yield::without_yielding(|| write(stdout(), rest)) {
+            match without_yielding(|| write(stdout(), rest)) {
                 Ok(0) => return Err(Disconnected),
                 Ok(count) => rest = &rest[count..],
                 Err(Errno::INTR) => {}
@@ -61,7 +61,7 @@ impl ParentPipe {
                 return Ok(Some(message));
             }
             if let Some(deadline) = deadline
-                && !alarm_yield::without_yielding(|| wait_readable(deadline))?
+                && !without_yielding(|| wait_readable(deadline))?
             {
                 return Ok(None);
             }
@@ -94,7 +94,7 @@ impl ParentPipe {
         }
         self.input.reserve(FLUSH_THRESHOLD);
         loop {
-            match alarm_yield::without_yielding(|| read(stdin(), spare_capacity(&mut self.input))) {
+            match without_yielding(|| read(stdin(), spare_capacity(&mut self.input))) {
                 Ok(0) => return Err(Disconnected),
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}

@@ -6,17 +6,16 @@ use std::{
     rc::Rc,
 };
 
+use process_snapshot::SnapshotRuntime;
 use rquickjs::{Context, Ctx, Function, Object, Persistent};
 use runs::engine::FailureCode;
 
 use super::{
     budget::Budget,
     bundle::{CompiledBundle, Realm, gc_threshold},
-    ffi::{MemoryMeter, load_bytecode},
     invocation_state::InvocationState,
     natives::build_natives,
     parent_pipe::ParentPipe,
-    snapshot_heap::{SnapshotAllocator, SnapshotHeap},
 };
 use crate::protocol::{Fault, JobLimits};
 
@@ -36,7 +35,7 @@ pub(super) struct AppRealm {
     // Never dropped: what hangs on the runtime must outlive every restoring, and the process ends with it.
     realm: ManuallyDrop<Realm>,
     prelude: ManuallyDrop<PreludeHandles>,
-    heap: Rc<SnapshotHeap>,
+    runtime: ManuallyDrop<SnapshotRuntime>,
     current_bundle: Rc<RefCell<Option<Rc<CompiledBundle>>>>,
     pub(super) invocation: Rc<InvocationState>,
     is_dirty: Cell<bool>,
@@ -53,28 +52,25 @@ impl AppRealm {
     /// Builds the realm and runs the prelude in it.
     pub(super) fn build(pipe: Rc<RefCell<ParentPipe>>) -> rquickjs::Result<Self> {
         let (prelude, streams) = CompiledBundle::compile_prelude()?;
-        let meter = MemoryMeter::with_limit(usize::try_from(BUILD_LIMITS.memory).unwrap_or(usize::MAX));
-        let arena = SnapshotHeap::new(Rc::clone(&meter));
-        let (chosen, session) = (Rc::default(), InvocationState::new(pipe, BUILD_LIMITS));
-        let realm = Realm::for_app(BUILD_LIMITS, (meter, SnapshotAllocator(Rc::clone(&arena))), &chosen)?;
-        let lent = realm.context.with(|ctx| {
-            let (module, _) = load_bytecode(ctx.clone(), &prelude)?.eval()?;
-            let natives = build_natives(&ctx, &session, streams)?;
+        let runtime = SnapshotRuntime::new(usize::try_from(BUILD_LIMITS.memory).unwrap_or(usize::MAX))?;
+        let (current_bundle, invocation) = (Rc::default(), InvocationState::new(pipe, BUILD_LIMITS));
+        let realm = Realm::for_app(BUILD_LIMITS, runtime.metered(), &current_bundle)?;
+        let prelude = realm.context.with(|ctx| {
+            let (module, _) = prelude.load(ctx.clone())?.eval()?;
+            let natives = build_natives(&ctx, &invocation, streams)?;
             let install: Function<'_> = module.get("install")?;
             let driver: Object<'_> = install.call((natives.clone(),))?;
             while ctx.execute_pending_job() {}
             let (driver, natives) = (Persistent::save(&ctx, driver), Persistent::save(&ctx, natives));
             Ok::<_, rquickjs::Error>(PreludeHandles { driver, _natives: natives })
         })?;
-        realm.context.runtime().run_gc();
-        arena.freeze();
-        let (realm, lent) = (ManuallyDrop::new(realm), ManuallyDrop::new(lent));
+        runtime.freeze();
         Ok(Self {
-            realm,
-            prelude: lent,
-            heap: arena,
-            current_bundle: chosen,
-            invocation: session,
+            realm: ManuallyDrop::new(realm),
+            prelude: ManuallyDrop::new(prelude),
+            runtime: ManuallyDrop::new(runtime),
+            current_bundle,
+            invocation,
             is_dirty: Cell::new(false),
         })
     }
@@ -113,7 +109,7 @@ impl AppRealm {
     pub(super) fn reset(&self) {
         if self.is_dirty.replace(false) {
             self.current_bundle.take();
-            self.heap.reset();
+            self.runtime.reset();
         }
     }
 }
@@ -165,7 +161,8 @@ mod tests {
     #[test]
     fn whatever_code_does_the_realm_is_as_new() {
         let realm = AppRealm::build(Rc::default()).unwrap();
-        let used = realm.heap.used();
+        let used = || realm.runtime.metered().meter().used();
+        let used_before = used();
         let expected = invoke(&realm, PROBE).unwrap();
         assert!(
             expected.starts_with(r#"["other","undefined",null,2,"1",true,1,2,"function","#),
@@ -193,7 +190,7 @@ mod tests {
             ),
         ] {
             assert_eq!(invoke(&realm, code).map_or_else(FailureCode::as_str, |_| "ok"), ends, "{code}");
-            assert_eq!((realm.heap.used(), realm.heap.has_transient()), (used, false), "{code}");
+            assert_eq!((used(), realm.runtime.has_transient_blocks()), (used_before, false), "{code}");
             assert_eq!(invoke(&realm, PROBE).unwrap(), expected, "after {code}");
         }
     }

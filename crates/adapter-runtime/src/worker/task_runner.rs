@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
+use process_snapshot::copy_bytes;
 use rquickjs::{
     ArrayBuffer, Ctx, Function, Module, Object, Promise, TypedArray, Value, module::Evaluated,
     promise::PromiseState,
@@ -257,7 +258,7 @@ impl<'js> TaskRunner<'_, 'js> {
                 let headers = unflatten_pairs(next().get().map_err(broken)?);
                 let body: Option<TypedArray<'js, u8>> = next().get().map_err(broken)?;
                 self.check_output_size(body.as_ref().map_or(0, TypedArray::len))?;
-                let body = body.as_ref().and_then(super::ffi::copy_bytes).unwrap_or_default().into();
+                let body = body.as_ref().and_then(copy_bytes).unwrap_or_default().into();
                 Ok(Outcome::Response(BufferedResponse { head: ResponseHead { status, headers }, body }))
             }
             "streamed" => Ok(Outcome::Streamed),

@@ -51,7 +51,7 @@ impl DecayedUsage {
 }
 
 impl CpuUsage {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Instant) -> Self {
         Self(Mutex::new(DecayedUsage { landmark: now, weighted_seconds: HashMap::new(), max_seconds: 0.0 }))
     }
 
