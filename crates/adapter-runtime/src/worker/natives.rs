@@ -1,6 +1,6 @@
 //! The functions that Rust lends to the prelude. App code cannot reach them.
 
-use std::rc::Rc;
+use std::{ptr::NonNull, rc::Rc};
 
 use base64::{Engine as _, alphabet, engine};
 use process_snapshot::{Bytecode, copy_bytes, copy_range};
@@ -89,7 +89,7 @@ fn add_streaming_natives<'js>(
     let piece = own();
     // Numbers that `70_sending.js` knows: bytes sent, 0 for none left, -1 for no room, -2 for too much.
     natives.add("sendChunk", move |chunk: TypedArray<'js, u8>, from: usize| -> i32 {
-        let length = chunk.as_raw().map_or(0, |bytes| bytes.len()).saturating_sub(from);
+        let length = chunk.as_raw().map_or(0, NonNull::len).saturating_sub(from);
         let copy = |count| copy_range(&chunk, from..from + count).unwrap_or_default();
         match piece.send_chunk(length, copy) {
             SendOutcome::Bytes(count) => i32::try_from(count).unwrap_or_default(),
