@@ -13,6 +13,10 @@ use crate::{shell, workspace::Workspace};
 /// The one crate with `unsafe` code.
 const PACKAGE: &str = "process-snapshot";
 
+/// The package and the tests that reset the runtime of app code, with its prelude. They run without the search for leaks,
+/// because that runtime lives as long as its process by design.
+const RUNTIME_TESTS: (&str, &str) = ("adapter-runtime", "worker::realm");
+
 /// Settings of AddressSanitizer.
 ///
 /// - `handle_segv=0`: the crate's handler of SIGSEGV leaves faults that are not its own to the action before it. A test expects
@@ -46,11 +50,18 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let wants = |tool| options.only.is_none_or(|only| only == tool);
     let folder = workspace.members()?.target_directory.join("sanitize");
     if wants(Tool::Address) {
-        let mut cargo = cargo(workspace, &options.toolchain);
-        cargo.env("RUSTFLAGS", "-Zsanitizer=address").env("ASAN_OPTIONS", ASAN_OPTIONS);
-        // With a target named, build scripts and procedural macros are not instrumented.
-        cargo.args(["test", "--locked", "--package", PACKAGE, "--target", &host()]);
-        shell::run(cargo.arg("--target-dir").arg(folder.join("address")))?;
+        let test = |package: &str, asan_options: &str| {
+            let mut cargo = cargo(workspace, &options.toolchain);
+            cargo.env("RUSTFLAGS", "-Zsanitizer=address").env("ASAN_OPTIONS", asan_options);
+            // With a target named, build scripts and procedural macros are not instrumented.
+            cargo.args(["test", "--locked", "--package", package, "--target", &host()]);
+            cargo.arg("--target-dir").arg(folder.join("address"));
+            cargo
+        };
+        shell::run(&mut test(PACKAGE, ASAN_OPTIONS))?;
+        let (package, tests) = RUNTIME_TESTS;
+        let without_leaks = format!("{ASAN_OPTIONS}:detect_leaks=0");
+        shell::run(test(package, &without_leaks).args(["--lib", "--", tests]))?;
     }
     if wants(Tool::Miri) {
         let mut cargo = cargo(workspace, &options.toolchain);
