@@ -116,6 +116,8 @@ async fn a_worker_killed_from_outside_is_lost_and_replaced() {
     let invocation = scheduled(1, bundle_of(&[("main.js", &source)]), &json!(null));
     let killer = async {
         wait_until(|| host.concurrent_calls.lock().unwrap().0 == 1).await;
+        // That of the engine before this one may still be ending.
+        wait_until(|| workers_named("app-forkserver").len() == 1).await;
         let original = workers_named("app-forkserver");
         kill(&workers_named("app-worker")).await;
         original
