@@ -26,6 +26,8 @@ enum Layer {
     StandaloneDomain,
     /// An implementation of domain ports on some outside thing.
     Adapter,
+    /// What adapters need of the operating system and the script engine that safe code cannot do.
+    System,
     /// The database's schema.
     Migrations,
     /// What the surfaces share: authentication, authorisation, limits, use cases over several domains.
@@ -49,6 +51,7 @@ impl Layer {
             "backend-data" => Self::StandaloneDomain,
             "migrations" => Self::Migrations,
             "application" => Self::Application,
+            "process-snapshot" => Self::System,
             "api" | "mcp" | "console" | "cli" => Self::Surface,
             "workers" => Self::Workers,
             "qala" => Self::Binary,
@@ -61,17 +64,20 @@ impl Layer {
     /// The one table of arrows between our own crates.
     fn may_use(self, other: Self) -> bool {
         match self {
-            Self::Kernel | Self::StandaloneDomain => false,
+            Self::Kernel | Self::StandaloneDomain | Self::System => false,
             Self::Domain | Self::Migrations => other == Self::Kernel,
             Self::Adapter => {
-                matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain | Self::Migrations)
+                matches!(
+                    other,
+                    Self::Kernel | Self::Domain | Self::StandaloneDomain | Self::Migrations | Self::System
+                )
             }
             Self::Workers => matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain),
             Self::Application => matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain),
             Self::Surface => {
                 matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain | Self::Application)
             }
-            Self::Binary => other != Self::Tooling,
+            Self::Binary => !matches!(other, Self::Tooling | Self::System),
             Self::Tooling => true,
         }
     }
@@ -118,7 +124,7 @@ impl Layer {
                 &["axum", "hyper", "sea-orm", "sea-orm-migration", "sqlx", "rusqlite", "reqwest", "rquickjs"],
                 "a background loop calls use cases; what it needs from outside it asks for through a domain port",
             )),
-            Self::Adapter | Self::Migrations | Self::Binary | Self::Tooling => None,
+            Self::Adapter | Self::System | Self::Migrations | Self::Binary | Self::Tooling => None,
         }
     }
 
@@ -127,25 +133,29 @@ impl Layer {
             Self::Kernel => "kernel depends on no crate of ours",
             Self::Domain => "a domain crate depends on kernel only",
             Self::StandaloneDomain => "backend-data is a library for others and depends on no crate of ours",
-            Self::Adapter => "an adapter depends on kernel, domain crates and migrations only",
+            Self::Adapter => {
+                "an adapter depends on kernel, domain crates, migrations and process-snapshot only"
+            }
+            Self::System => "process-snapshot depends on no crate of ours",
             Self::Migrations => "migrations depend on kernel only",
             Self::Application => "application depends on kernel and domain crates only",
             Self::Surface => {
                 "api, mcp, console and cli depend on application, kernel and domain crates, not on each other"
             }
             Self::Workers => "workers depend on kernel and domain crates only",
-            Self::Binary => "the binary does not depend on developer tools",
+            Self::Binary => "the binary does not depend on developer tools or process-snapshot",
             Self::Tooling => "developer tools may depend on anything",
         }
     }
 }
 
 /// Outside crates that only the named crates of ours may use (the binary always may).
-const RESTRICTED_CRATES: [(&[&str], &[&str]); 3] = [
+const RESTRICTED_CRATES: [(&[&str], &[&str]); 4] = [
     (&["sea-orm", "sea-orm-migration"], &["adapter-store", "adapter-rows", "migrations"]),
     // `tests` makes and drops throwaway databases, `xtask bench` fills one.
     (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests", "xtask"]),
     (&["reqwest"], &["adapter-gate", "adapter-oidc"]),
+    (&["rquickjs"], &["adapter-runtime", "process-snapshot"]),
 ];
 
 /// One crate of ours with what it declares.
@@ -349,6 +359,8 @@ mod tests {
             member("migrations", &["sea-orm-migration"]),
             member("adapter-store", &["kernel", "runs", "apps", "migrations", "sea-orm", "tokio"]),
             member("adapter-gate", &["runs", "reqwest"]),
+            member("adapter-runtime", &["runs", "process-snapshot", "rquickjs"]),
+            member("process-snapshot", &["rquickjs", "tokio"]),
             member("workers", &["runs", "tokio"]),
             member("api", &["runs", "axum", "tokio"]),
             member("qala", &["api", "workers", "adapter-store", "adapter-gate", "sqlx"]),
@@ -379,6 +391,11 @@ mod tests {
             ("adapter-gate", "api"),
             ("adapter-gate", "sqlx"),
             ("adapter-store", "reqwest"),
+            ("adapter-gate", "rquickjs"),
+            ("process-snapshot", "kernel"),
+            ("process-snapshot", "adapter-runtime"),
+            ("workers", "process-snapshot"),
+            ("qala", "process-snapshot"),
             ("migrations", "runs"),
             ("workers", "adapter-store"),
             ("workers", "api"),

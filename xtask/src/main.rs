@@ -13,6 +13,7 @@ mod layers;
 mod openapi;
 mod postgres;
 mod prerequisites;
+mod sanitize;
 mod shell;
 mod test_suite;
 mod workspace;
@@ -46,6 +47,8 @@ enum Command {
     Deps,
     /// Check that every repository path named in README.md and docs/ exists.
     Docs,
+    /// Run the tests of `unsafe` code under AddressSanitizer and Miri; needs a nightly toolchain.
+    Sanitize(sanitize::Options),
     /// Run a development server.
     Dev(dev::Options),
     /// Measure a release build on this machine, beside the floors of the same machine.
@@ -91,6 +94,7 @@ fn run(command: Command) -> Result<()> {
         Command::Openapi(options) => openapi::run(&Workspace::open()?, &options),
         Command::Deps => deps::run(&Workspace::open()?),
         Command::Docs => docs::run(&Workspace::open()?),
+        Command::Sanitize(options) => sanitize::run(&Workspace::open()?, &options),
         Command::Dev(options) => dev::run(&Workspace::open()?, &options),
         #[cfg(feature = "bench")]
         Command::Bench(options) => bench::run(&Workspace::open()?, &options),

@@ -1,5 +1,5 @@
-//! How many invocations a second, and how long each takes, with 1, 4 and 16 callers: handlers that use no streams, one
-//! that uses some, and one that answers with one.
+//! Invocations a second and their latency with 1, 4 and 16 callers: handlers without streams, one that uses a stream, and one
+//! that responds with one.
 //!
 //! `cargo build --release -p adapter-runtime --bins && cargo run --release -p adapter-runtime --example runtime_bench`
 
@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 const MEASURE_DURATION: Duration = Duration::from_secs(4);
-/// What is measured: a handler of both kinds without streams, with streams, and an answer that is one.
+/// Name and code of each handler.
 const CASES: [(&str, &str); 4] = [
     ("scheduled", "export default { async scheduled(event) { console.log('run'); return event.data.id; } };"),
     ("fetch, whole", "export default { async fetch() { return new Response('hello'); } };"),
@@ -111,7 +111,7 @@ fn fetch() -> HandlerCall {
     })
 }
 
-/// One invocation to its end.
+/// Runs one invocation to its end.
 async fn invoke(engine: &QuickJsEngine, invocation: Invocation) -> Result<(), Failure> {
     if let HandlerOutput::Streamed(StreamedResponse { mut body, completion: end, .. }) =
         engine.invoke(invocation, Arc::new(DenyingHost)).await?

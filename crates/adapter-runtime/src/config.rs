@@ -1,50 +1,51 @@
-//! How many worker processes there are, and how they are started.
+//! Settings of the engine.
 
 use std::{ffi::OsString, path::PathBuf, thread::available_parallelism, time::Duration};
 
 /// The settings of a [`QuickJsEngine`](crate::QuickJsEngine).
 #[derive(Debug, Clone)]
 pub struct RuntimeConfig {
-    /// The program that calls [`worker_main`](crate::worker_main); the running one when absent.
+    /// The program that calls [`worker_main`](crate::worker_main). Default: the running program.
     pub program: Option<PathBuf>,
-    /// Its arguments.
+    /// Arguments of the program. Default: `worker`.
     pub arguments: Vec<OsString>,
-    /// Processes kept ready that have seen no workspace yet.
+    /// Processes kept ready that are not bound to a workspace yet. Default: 1.
     pub prewarmed: usize,
-    /// How much code is at work at once.
+    /// Invocations that run at once.
     pub concurrency: ConcurrencyLimits,
-    /// As many processes at work for one workspace as keep the processors busy: beyond that, short code waits for its
-    /// turn at one of them.
+    /// Processes running code of one workspace that keep the machine's processors busy. Beyond that number, an invocation
+    /// waits a moment for one of them. Default: the number of processors.
     pub handover_threshold: usize,
-    /// How long an idle process is kept for its workspace.
+    /// Time that an idle process is kept for its workspace. Default: 60 seconds.
     pub idle_timeout: Duration,
-    /// Callers that may wait for a place of one kind, at most, in all.
+    /// Invocations of one kind that may wait for a slot, in all. Default: 1,024.
     pub max_queued: usize,
-    /// Callers that may wait for a process, at most, in one workspace.
+    /// Invocations of one kind that may wait for a slot, in one workspace. Default: 256.
     pub max_queued_per_workspace: usize,
-    /// How long a caller waits for a process.
+    /// Time that an invocation waits for a slot. Default: 30 seconds.
     pub queue_timeout: Duration,
-    /// How long after its wall limit, or beyond its processor time, a process is killed that did not stop by itself.
+    /// Time beyond a limit (wall clock or processor time) at which a process is killed that did not stop by itself. Default:
+    /// 200 ms.
     pub kill_grace: Duration,
-    /// Whether a process runs no code in which one of the walls is missing (see
-    /// [`Confinement::missing_layers`](crate::Confinement::missing_layers)).
+    /// True if a process must have every layer of confinement to run code; see
+    /// [`Confinement::missing_layers`](crate::Confinement::missing_layers). Default: false.
     pub require_confinement: bool,
 }
 
-/// How much code is at work at once, by what it is for. As many processes as these together are bound to a workspace at
-/// most, busy or idle.
+/// Invocations that run at once, by kind. Their sum is also the number of processes bound to a workspace, busy or idle, at
+/// most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConcurrencyLimits {
-    /// Runs.
+    /// Runs of automations.
     pub runs: usize,
-    /// Answers over HTTP.
+    /// Responses over HTTP.
     pub requests: usize,
     /// Checks of bundles.
     pub checks: usize,
 }
 
 impl ConcurrencyLimits {
-    /// Places for so many runs, as many answers (at least four), and two checks.
+    /// Allows `runs` runs, as many responses (at least four), and two checks.
     #[must_use]
     pub fn for_runs(runs: usize) -> Self {
         Self { runs, requests: runs.max(4), checks: 2 }

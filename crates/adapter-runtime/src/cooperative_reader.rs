@@ -1,4 +1,4 @@
-//! Reading much in turns: a task that finds more and more to read would keep its thread from all others for
+//! A reader that yields to other tasks. A task that always finds more to read would keep its thread from all others for
 //! milliseconds.
 
 use std::{
@@ -9,13 +9,13 @@ use std::{
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// Bytes after which other tasks have their turn.
+/// Bytes after which the reader yields.
 const READ_BUDGET: usize = 256 << 10;
 
-/// A reader that lets other tasks go on after each turn.
+/// A reader that is pending once after every [`READ_BUDGET`] bytes.
 pub(crate) struct CooperativeReader<R> {
     reader: R,
-    /// Bytes that were read since there was nothing to read, or others had their turn.
+    /// Bytes that were read since the reader was last pending.
     read_since_yield: usize,
 }
 
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn much_is_read_whole_and_in_turns() {
+    async fn much_is_read_whole_with_yields() {
         let bytes: Vec<u8> = (0..READ_BUDGET * 3 + 5).map(|n| u8::try_from(n % 251).unwrap()).collect();
         let (mut reader, mut read) = (CooperativeReader::new(bytes.as_slice()), Vec::new());
         let mut polls = 1;

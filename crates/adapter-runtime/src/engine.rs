@@ -1,4 +1,4 @@
-//! The port `runs::engine::Engine` on worker processes.
+//! The port [`Engine`] on worker processes.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -15,20 +15,13 @@ use serde_json::value::RawValue;
 use crate::{
     config::RuntimeConfig,
     exchange::{Exchange, ExchangeEvent, WorkerLoss, lost_worker_failure},
-    pool::{Pool, WorkerLease, WorkloadKind},
-    protocol::{
-        Confinement, Fault, Job, JobLimits, JobResult, MAX_FAILURE_MESSAGE, Outcome, Task, VersionKey,
-        truncate_text,
-    },
+    pool::{Pool, WorkloadKind},
+    protocol::{Confinement, Fault, Job, JobLimits, Outcome, Task, VersionKey},
     spawner::Spawner,
     streaming::start_streaming,
 };
 
-/// The most memory one invocation may ask for; the process itself is held to twice as much.
-const MAX_MEMORY: u64 = 512 << 20;
-/// The most processor time one invocation may ask for.
-pub(crate) const MAX_CPU: Duration = Duration::from_secs(120);
-/// What compiling and the top level of a bundle may use when it is only checked.
+/// Limits of a check, which compiles a bundle and runs its top level.
 const CHECK_LIMITS: InvocationLimits = InvocationLimits {
     wall_time: Duration::from_secs(10),
     cpu_time: Duration::from_secs(5),
@@ -39,25 +32,25 @@ const CHECK_LIMITS: InvocationLimits = InvocationLimits {
     streamed_bytes: 0,
 };
 
-/// Runs app code in QuickJS, in processes of its own.
+/// An engine that runs app code in QuickJS, in worker processes.
 pub struct QuickJsEngine {
     pool: Arc<Pool>,
 }
 
 impl QuickJsEngine {
-    /// Starts the engine and its first blank process. Must be called inside a tokio runtime.
+    /// Starts the engine and its prewarmed processes. Must be called inside a tokio runtime.
     ///
     /// # Errors
-    /// When there is no runtime, the program cannot be found or a thread cannot be started.
+    /// If there is no runtime, the program cannot be found or a thread cannot be started.
     pub fn start(config: RuntimeConfig) -> io::Result<Self> {
         let spawner = Spawner::start(&config)?;
         Self::with_spawner(spawner, config)
     }
 
-    /// What holds worker processes in on this machine, as one says that is made for it.
+    /// Starts a worker process and returns the layers of confinement that it reports.
     ///
     /// # Errors
-    /// When none can be started, or a wall is missing that is required.
+    /// If none can be started, or a layer is missing that is required.
     pub async fn confinement(&self) -> io::Result<Confinement> {
         self.pool.spawn().await.map(|process| process.confinement)
     }
@@ -89,21 +82,21 @@ impl QuickJsEngine {
             evict: if is_cached { None } else { process.evict_lru_version() },
             bindings,
             task,
-            limits: to_job_limits(limits),
+            limits: JobLimits::from(limits),
             is_low_priority: process.has_low_priority(),
         };
-        let within = (*limits, self.pool.config().kill_grace);
-        let mut exchange = Exchange::start((process, lease.take_busy_guard()), job, within, host);
+        let bounds = (*limits, self.pool.config().kill_grace);
+        let mut exchange = Exchange::start((process, lease.take_busy_guard()), job, bounds, host);
         match exchange.next_event().await {
-            Ok(ExchangeEvent::Completed(done)) => {
-                complete_job(exchange, lease, version, done).map(StartedJob::Completed)
+            Ok(ExchangeEvent::Completed(completed)) => {
+                exchange.complete(lease, version, completed).map(StartedJob::Completed)
             }
-            // Where there is no place for it, the code is stopped: its process goes with the exchange.
+            // Without a permit the code is stopped: dropping the exchange kills its process.
             Ok(ExchangeEvent::Head(head)) => {
-                let place = self.pool.acquire_stream(workspace)?;
-                Ok(StartedJob::Streaming(start_streaming(exchange, (lease, place), version, head)))
+                let permit = self.pool.acquire_stream(workspace)?;
+                Ok(StartedJob::Streaming(start_streaming(exchange, (lease, permit), version, head)))
             }
-            // No head came before.
+            // A body without a head.
             Ok(ExchangeEvent::Chunk(_) | ExchangeEvent::BodyEnd) => {
                 Err(lost_worker_failure(&exchange.process, &lease, WorkerLoss::Broken, limits).await)
             }
@@ -112,25 +105,10 @@ impl QuickJsEngine {
     }
 }
 
-/// What became of a job.
+/// A job that was completed, or has begun to stream its response.
 enum StartedJob {
     Completed(Outcome),
     Streaming(StreamedResponse),
-}
-
-/// Gives the process back after a job that is done.
-pub(crate) fn complete_job(
-    exchange: Exchange,
-    lease: WorkerLease,
-    version: VersionKey,
-    done: JobResult,
-) -> Result<Outcome, Failure> {
-    let mut process = exchange.process;
-    process.record_cached(version, done.is_cached);
-    if !done.should_retire {
-        lease.return_worker(process);
-    }
-    done.result.map_err(to_failure)
 }
 
 #[async_trait]
@@ -144,7 +122,7 @@ impl Engine for QuickJsEngine {
         match self.run_job(workspace, &bundle, (task, bindings), &limits, host).await? {
             StartedJob::Streaming(streamed) => Ok(HandlerOutput::Streamed(streamed)),
             StartedJob::Completed(outcome) => validate_output(outcome, &limits).inspect_err(|failure| {
-                tracing::warn!(%app, %failure, "a worker gave back what it may not");
+                tracing::warn!(%app, %failure, "rejected the output of a worker");
             }),
         }
     }
@@ -160,11 +138,11 @@ impl Engine for QuickJsEngine {
     }
 }
 
-/// What the worker says is checked again: it ran code that is not ours.
+/// Checks an outcome again, since the worker ran foreign code.
 fn validate_output(outcome: Outcome, limits: &InvocationLimits) -> Result<HandlerOutput, Failure> {
     let check_size = |length: usize| {
         let fault = Fault::new(FailureCode::OutputTooLarge, "the code gave back more than it may");
-        if length as u64 <= limits.output_bytes { Ok(()) } else { Err(to_failure(fault)) }
+        if length as u64 <= limits.output_bytes { Ok(()) } else { Err(Failure::from(fault)) }
     };
     match outcome {
         Outcome::Json(json) => {
@@ -184,30 +162,11 @@ fn validate_output(outcome: Outcome, limits: &InvocationLimits) -> Result<Handle
     }
 }
 
-fn to_failure(fault: Fault) -> Failure {
-    let Fault { code, mut message, host_code } = fault;
-    truncate_text(&mut message, MAX_FAILURE_MESSAGE);
-    Failure { code, message, host_code }
-}
-
 fn unexpected_message() -> Failure {
-    to_failure(Fault::new(FailureCode::WorkerLost, "the worker answered something else than it was asked"))
+    Failure::from(Fault::new(FailureCode::WorkerLost, "the worker answered something else than it was asked"))
 }
 
-fn to_job_limits(limits: &InvocationLimits) -> JobLimits {
-    let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX >> 1);
-    JobLimits {
-        wall_micros: micros(limits.wall_time),
-        cpu_micros: micros(limits.cpu_time.min(MAX_CPU)),
-        memory: limits.memory_bytes.min(MAX_MEMORY),
-        log_lines: limits.log_lines,
-        host_calls: limits.host_calls,
-        output: limits.output_bytes,
-        streamed: limits.streamed_bytes,
-    }
-}
-
-/// The event as app code sees it: the time is a number, as in Workers.
+/// Encodes an event for app code, with its time as a number of milliseconds, as Cloudflare Workers have it.
 fn event_json(event: &ScheduledEvent) -> Result<String, Failure> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -227,11 +186,13 @@ fn event_json(event: &ScheduledEvent) -> Result<String, Failure> {
         run_id: event.run_id.to_string(),
         attempt: event.attempt,
     })
-    .map_err(|error| to_failure(Fault::new(FailureCode::AppError, format!("the event is no JSON: {error}"))))
+    .map_err(|error| {
+        Failure::from(Fault::new(FailureCode::AppError, format!("the event is no JSON: {error}")))
+    })
 }
 
-/// The outside of code that is only checked.
-pub(crate) struct NoHost;
+/// A host that refuses every call, for code that is only checked.
+struct NoHost;
 
 #[async_trait]
 impl Host for NoHost {
@@ -256,3 +217,6 @@ fn no_host_error() -> HostError {
         message: "code that is only checked has no outside".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

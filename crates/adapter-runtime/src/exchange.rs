@@ -1,98 +1,92 @@
-//! One invocation as the parent sees it: a job goes out, lines and host calls come in, answers go out, until the
-//! worker is done, gone, or out of time. The answer comes at the end, or before it in pieces.
+//! One invocation as the parent sees it. The parent sends a job, receives log lines and host calls, and sends the results of
+//! the calls, until the worker completes the job, ends or exceeds a limit. The response is part of the last message, or comes
+//! before it in chunks.
+
+mod host_calls;
+mod worker_loss;
 
 use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
-use runs::engine::{
-    ApprovalQuestion, DataCall, Failure, FailureCode, Host, HostError, InvocationLimits, LogLevel,
-};
-use serde_json::value::RawValue;
+use process_snapshot::Priority;
+use runs::engine::{Failure, Host, HostError, InvocationLimits, LogLevel};
 use tokio::{
     io::AsyncWriteExt as _,
     time::{Instant, Sleep, sleep_until},
 };
 
 use crate::{
-    child_process::Priority,
-    engine::MAX_CPU,
     pool::{BusyGuard, WorkerLease},
     protocol::{
         CANCEL_GRACE, FromWorker, HostCall, HostCallOutput, Job, JobResult, LONG_COMPUTATION, MAX_CHUNK,
-        MAX_LOG_LINE, Outcome, ResponseHead, STREAM_WINDOW, Task, ToWorker, encode_frame, truncate_text,
+        MAX_CPU, MAX_LOG_LINE, Outcome, ResponseHead, STREAM_WINDOW, Task, ToWorker, VersionKey,
+        encode_frame, truncate_text,
     },
     worker_process::WorkerProcess,
 };
+use host_calls::{call_size, execute_call, host_error};
 
-/// Host calls of one invocation that are under way at once; the others wait.
+pub(crate) use worker_loss::{WorkerLoss, lost_worker_failure};
+
+/// Host calls of one invocation that run at once; the others wait.
 const MAX_CONCURRENT_CALLS: usize = 6;
-/// Bytes of answers not yet written at which no further call is started.
+/// Bytes waiting to be written to the worker at which no further call is started.
 const MAX_UNWRITTEN_BYTES: usize = 16 << 20;
-/// Bytes of calls that wait.
+/// Bytes of waiting calls, at most.
 const MAX_QUEUED_CALL_BYTES: usize = 32 << 20;
 
-/// How soon the processor time of a worker is looked at again at the earliest.
+/// Least time between two looks at a worker's processor time.
 const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Time between two looks at a long computation: it is charged, and its workspace's share is checked.
+/// Most time between two looks at a long computation. Each look charges its processor time and checks its workspace's share.
 const LONG_COMPUTATION_CHECK_INTERVAL: Duration = Duration::from_millis(100);
-
-/// Why a process cannot be used again.
-pub(crate) enum WorkerLoss {
-    /// It did not stop at its wall limit.
-    WallTimeExceeded,
-    /// It did not stop at its limit of processor time.
-    CpuTimeExceeded,
-    /// It ended, or said something that no worker says.
-    Broken,
-}
 
 type CompletedCall = (u32, Result<HostCallOutput, HostError>);
 
-/// What a worker says that its parent's caller must hear.
+/// A step of the response.
 pub(crate) enum ExchangeEvent {
-    /// An answer begins whose body comes in pieces. Only then come pieces and an end.
+    /// Begins a streamed response. Only after it come chunks and the end of the body.
     Head(ResponseHead),
     /// The next bytes of the body.
     Chunk(Bytes),
-    /// The body is complete.
+    /// Ends the body.
     BodyEnd,
-    /// The job is done.
+    /// Ends the job.
     Completed(JobResult),
 }
 
-/// How far an answer is, and so what the worker may say next.
+/// The stage of the response, which decides what the worker may send next.
 enum ResponseStage {
-    /// The job is too long to be sent.
+    /// The job does not fit into a frame.
     Unsendable,
-    /// Nothing was answered yet; whether it may be in pieces.
+    /// Before the response. Only the response to a `fetch` may be streamed.
     Pending { may_stream: bool },
-    /// The body comes.
+    /// After the head of a streamed response.
     Streaming {
-        /// Bytes that were sent and not taken yet.
+        /// Bytes that were received and not acknowledged; at most [`STREAM_WINDOW`].
         unacknowledged: u32,
-        /// Bytes that may still come in all.
+        /// Bytes that the rest of the body may have.
         remaining: u64,
-        /// Whether the worker was told that nobody wants more.
+        /// True if the worker was asked to stop.
         is_cancelled: bool,
     },
-    /// The body is complete.
+    /// After the body of a streamed response.
     BodyComplete,
 }
 
 /// One job of a process.
 pub(crate) struct Exchange {
     pub(crate) process: WorkerProcess,
-    /// Until the code waits for the outside.
+    /// Dropped when the code begins to wait for the outside.
     busy: Option<BusyGuard>,
     pub(crate) limits: InvocationLimits,
     host: Arc<dyn Host>,
     grace: Duration,
-    /// When it is stopped, whatever it does.
+    /// The time at which the worker is stopped, whatever it does.
     wall_deadline: Instant,
     cpu: CpuBudget,
-    /// Rings when one of the two may be reached, or the job may have become a long computation.
+    /// Elapses when a limit may be reached, or the job may have become a long computation.
     next_check: Pin<Box<Sleep>>,
     stage: ResponseStage,
     log_lines: u32,
@@ -104,35 +98,36 @@ pub(crate) struct Exchange {
 
 /// The processor time of a job.
 struct CpuBudget {
-    /// What the process had used before.
+    /// Processor time of the process before the job; `None` if it was gone already.
     used_before: Option<Duration>,
-    /// What it may use, with the grace.
+    /// Processor time that the job may use, with the grace.
     limit: Duration,
 }
 
 impl Exchange {
-    /// Has `process` begin a job.
+    /// Sends a job to a process. It is stopped at its limits plus `grace`.
     pub(crate) fn start(
-        (mut process, at_work): (WorkerProcess, Option<BusyGuard>),
+        (mut process, busy): (WorkerProcess, Option<BusyGuard>),
         job: Job,
         (limits, grace): (InvocationLimits, Duration),
         host: Arc<dyn Host>,
     ) -> Self {
-        let (wall, most) = (Instant::now() + limits.wall_time + grace, limits.cpu_time.min(MAX_CPU) + grace);
-        // A thread uses at most the time that passes.
-        let overdue = Box::pin(sleep_until(wall.min(Instant::now() + most.min(LONG_COMPUTATION))));
-        let cpu = CpuBudget { used_before: process.charge_cpu_time(), limit: most };
+        let wall_deadline = Instant::now() + limits.wall_time + grace;
+        let cpu_limit = limits.cpu_time.min(MAX_CPU) + grace;
+        // A worker has one thread, which uses at most the time that passes.
+        let first_check = wall_deadline.min(Instant::now() + cpu_limit.min(LONG_COMPUTATION));
+        let cpu = CpuBudget { used_before: process.charge_cpu_time(), limit: cpu_limit };
         let may_stream = matches!(job.task, Task::Fetch(_));
         let is_sent = queue_message(&mut process, &ToWorker::Invoke(Box::new(job)));
         Self {
             process,
-            busy: at_work,
+            busy,
             limits,
             host,
             grace,
-            wall_deadline: wall,
+            wall_deadline,
             cpu,
-            next_check: overdue,
+            next_check: Box::pin(sleep_until(first_check)),
             stage: if is_sent { ResponseStage::Pending { may_stream } } else { ResponseStage::Unsendable },
             log_lines: 0,
             call_count: 0,
@@ -142,7 +137,7 @@ impl Exchange {
         }
     }
 
-    /// Serves the worker until it says something of the answer. Whoever stops waiting for that may wait again.
+    /// Serves the worker until the next step of the response. Cancel safe: dropping the future loses nothing.
     pub(crate) async fn next_event(&mut self) -> Result<ExchangeEvent, WorkerLoss> {
         if matches!(self.stage, ResponseStage::Unsendable) {
             return Err(WorkerLoss::Broken);
@@ -159,13 +154,13 @@ impl Exchange {
                 frame = process.frames.next() => {
                     let frame = frame.and_then(Result::ok).ok_or(WorkerLoss::Broken)?;
                     let message = FromWorker::decode(&frame.freeze()).ok_or(WorkerLoss::Broken)?;
-                    if let Some(heard) = self.handle_message(message)? {
-                        return Ok(heard);
+                    if let Some(event) = self.handle_message(message)? {
+                        return Ok(event);
                     }
                 }
                 written = process.stdin.write_buf(&mut process.outgoing), if !process.outgoing.is_empty() => {
                     if written.is_err() {
-                        // The worker is gone; its output tells when.
+                        // The worker is gone; the end of its output reports that.
                         process.outgoing.clear();
                     }
                 }
@@ -174,7 +169,7 @@ impl Exchange {
         }
     }
 
-    /// Which limit the worker did not keep by itself; if none, when to look again.
+    /// Returns the limit that the worker failed to keep by itself. If there is none, sets the time of the next check.
     fn check_limits(&mut self) -> Option<WorkerLoss> {
         let now = Instant::now();
         if now >= self.wall_deadline {
@@ -193,29 +188,27 @@ impl Exchange {
                 (self.cpu.limit - used).clamp(MIN_CHECK_INTERVAL, LONG_COMPUTATION_CHECK_INTERVAL)
             }
             Some(used) => (self.cpu.limit.min(LONG_COMPUTATION) - used).max(MIN_CHECK_INTERVAL),
-            // It is gone; its output tells.
+            // It is gone; the end of its output reports that.
             None => self.wall_deadline - now,
         };
         self.next_check.as_mut().reset(self.wall_deadline.min(now + left));
         None
     }
 
-    /// Tells the worker that bytes of the body were taken.
+    /// Tells the worker that the reader took bytes of the body.
     pub(crate) fn acknowledge(&mut self, count: u32) {
-        if let ResponseStage::Streaming { unacknowledged: untaken, .. } = &mut self.stage {
-            *untaken = untaken.saturating_sub(count);
+        if let ResponseStage::Streaming { unacknowledged, .. } = &mut self.stage {
+            *unacknowledged = unacknowledged.saturating_sub(count);
             queue_message(&mut self.process, &ToWorker::WindowUpdate(count));
         }
     }
 
-    /// Tells the worker that nobody wants more of the body, and leaves it a short time; a body that is complete is
-    /// nobody's concern any more.
+    /// Tells the worker that the reader is gone, and leaves it [`CANCEL_GRACE`]. Does nothing outside of a body.
     pub(crate) fn cancel_stream(&mut self) {
-        if let ResponseStage::Streaming { is_cancelled: hung_up, .. } = &mut self.stage {
-            *hung_up = true;
+        if let ResponseStage::Streaming { is_cancelled, .. } = &mut self.stage {
+            *is_cancelled = true;
             queue_message(&mut self.process, &ToWorker::CancelStream);
-            let soon = Instant::now() + CANCEL_GRACE + self.grace;
-            self.wall_deadline = self.wall_deadline.min(soon);
+            self.wall_deadline = self.wall_deadline.min(Instant::now() + CANCEL_GRACE + self.grace);
             if self.wall_deadline < self.next_check.deadline() {
                 self.next_check.as_mut().reset(self.wall_deadline);
             }
@@ -223,12 +216,12 @@ impl Exchange {
     }
 }
 
-/// Puts a message on its way; `false` when it is too long.
+/// Queues a message to be written; returns false if it does not fit into a frame.
 fn queue_message(process: &mut WorkerProcess, message: &ToWorker) -> bool {
-    let mut frames = Vec::new();
-    let put = encode_frame(&mut frames, message);
-    process.outgoing.extend_from_slice(&frames);
-    put
+    let mut frame = Vec::new();
+    let fits = encode_frame(&mut frame, message);
+    process.outgoing.extend_from_slice(&frame);
+    fits
 }
 
 fn queue_call_result(process: &mut WorkerProcess, call: u32, result: Result<HostCallOutput, HostError>) {
@@ -239,7 +232,22 @@ fn queue_call_result(process: &mut WorkerProcess, call: u32, result: Result<Host
 }
 
 impl Exchange {
-    /// Takes one message. A worker that exceeds what it enforces itself is not to be trusted further.
+    /// Ends an exchange whose job was completed, and gives the process back unless it should retire.
+    pub(crate) fn complete(
+        self,
+        lease: WorkerLease,
+        version: VersionKey,
+        completed: JobResult,
+    ) -> Result<Outcome, Failure> {
+        let mut process = self.process;
+        process.record_cached(version, completed.is_cached);
+        if !completed.should_retire {
+            lease.return_worker(process);
+        }
+        completed.result.map_err(Failure::from)
+    }
+
+    /// Handles one message. A worker that exceeds a limit that it should have enforced itself counts as broken.
     fn handle_message(&mut self, message: FromWorker) -> Result<Option<ExchangeEvent>, WorkerLoss> {
         match message {
             FromWorker::Log { level, message } => {
@@ -275,15 +283,13 @@ impl Exchange {
                 Ok(Some(ExchangeEvent::Head(head)))
             }
             FromWorker::Chunk(bytes) => {
-                let ResponseStage::Streaming { unacknowledged: untaken, remaining: left, .. } =
-                    &mut self.stage
-                else {
+                let ResponseStage::Streaming { unacknowledged, remaining, .. } = &mut self.stage else {
                     return Err(WorkerLoss::Broken);
                 };
                 let count = u32::try_from(bytes.len()).map_err(|_| WorkerLoss::Broken)?;
-                *untaken = untaken.saturating_add(count);
-                *left = left.checked_sub(count.into()).ok_or(WorkerLoss::Broken)?;
-                if bytes.is_empty() || bytes.len() > MAX_CHUNK || *untaken > STREAM_WINDOW {
+                *unacknowledged = unacknowledged.saturating_add(count);
+                *remaining = remaining.checked_sub(count.into()).ok_or(WorkerLoss::Broken)?;
+                if bytes.is_empty() || bytes.len() > MAX_CHUNK || *unacknowledged > STREAM_WINDOW {
                     return Err(WorkerLoss::Broken);
                 }
                 Ok(Some(ExchangeEvent::Chunk(bytes)))
@@ -293,17 +299,15 @@ impl Exchange {
                 self.stage = ResponseStage::BodyComplete;
                 Ok(Some(ExchangeEvent::BodyEnd))
             }
-            FromWorker::Completed(done) => {
-                let fits = match (&self.stage, &done.result) {
+            FromWorker::Completed(completed) => {
+                let fits = match (&self.stage, &completed.result) {
                     (_, Err(_)) => true,
                     (ResponseStage::Pending { .. }, Ok(outcome)) => !matches!(outcome, Outcome::Streamed),
-                    (ResponseStage::Streaming { is_cancelled: hung_up, .. }, Ok(Outcome::Streamed)) => {
-                        *hung_up
-                    }
+                    (ResponseStage::Streaming { is_cancelled, .. }, Ok(Outcome::Streamed)) => *is_cancelled,
                     (ResponseStage::BodyComplete, Ok(outcome)) => matches!(outcome, Outcome::Streamed),
                     (ResponseStage::Unsendable | ResponseStage::Streaming { .. }, Ok(_)) => false,
                 };
-                if fits { Ok(Some(ExchangeEvent::Completed(done))) } else { Err(WorkerLoss::Broken) }
+                if fits { Ok(Some(ExchangeEvent::Completed(completed))) } else { Err(WorkerLoss::Broken) }
             }
             FromWorker::Ready(_) => Err(WorkerLoss::Broken),
         }
@@ -311,7 +315,7 @@ impl Exchange {
 
     fn forward_log_line(&mut self, level: LogLevel, mut message: String) -> Result<(), WorkerLoss> {
         self.log_lines += 1;
-        // One line more tells how many were dropped.
+        // The worker's own line about dropped lines comes on top.
         if self.log_lines > self.limits.log_lines.saturating_add(1) {
             return Err(WorkerLoss::Broken);
         }
@@ -331,88 +335,3 @@ impl Exchange {
         }
     }
 }
-
-fn call_size(call: &HostCall) -> usize {
-    match call {
-        HostCall::Fetch { request, .. } => {
-            let headers: usize = request.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
-            request.url.len() + headers + request.body.len()
-        }
-        HostCall::Data { key, values, .. } => key.len() + values.len(),
-        HostCall::Approval { title, detail } => title.len() + detail.as_ref().map_or(0, String::len),
-    }
-}
-
-async fn execute_call(host: &dyn Host, call: HostCall) -> Result<HostCallOutput, HostError> {
-    match call {
-        HostCall::Fetch { connection: None, request } => {
-            host.fetch(request.into()).await.map(|response| HostCallOutput::Response(response.into()))
-        }
-        HostCall::Fetch { connection: Some(name), request } => host
-            .connection_fetch(&name, request.into())
-            .await
-            .map(|response| HostCallOutput::Response(response.into())),
-        HostCall::Data { project, op, table, key, values } => {
-            let call = data_call(&op, table, key, values)?;
-            host.data(&project, call).await.map(|json| HostCallOutput::Json(json.get().to_owned()))
-        }
-        HostCall::Approval { title, detail } => {
-            let answer = host.approval(ApprovalQuestion { title, detail }).await;
-            answer.map(|json| HostCallOutput::Json(json.get().to_owned()))
-        }
-    }
-}
-
-fn data_call(op: &str, table: String, key: String, values: String) -> Result<DataCall, HostError> {
-    let json = |text| {
-        RawValue::from_string(text).map_err(|_| host_error("invalid_request", "the values are not JSON"))
-    };
-    Ok(match op {
-        "select" => DataCall::Select { table, query: key },
-        "get" => DataCall::Get { table, id: key },
-        "insert" => DataCall::Insert { table, rows: json(values)? },
-        "update" => DataCall::Update { table, query: key, values: json(values)? },
-        "delete" => DataCall::Delete { table, query: key },
-        _ => return Err(host_error("invalid_request", "there is no such operation")),
-    })
-}
-
-fn host_error(code: &str, message: &str) -> HostError {
-    HostError { code: code.to_owned(), message: message.to_owned() }
-}
-
-/// The failure of an invocation whose process was lost.
-pub(crate) async fn lost_worker_failure(
-    process: &WorkerProcess,
-    lease: &WorkerLease,
-    lost: WorkerLoss,
-    limits: &InvocationLimits,
-) -> Failure {
-    let fail = |code, message| Failure { code, message, host_code: None };
-    let worker = process.pid();
-    match lost {
-        WorkerLoss::WallTimeExceeded => {
-            tracing::info!(worker, "a worker was killed at its wall limit");
-            fail(
-                FailureCode::Timeout,
-                format!("the code took longer than {} ms", limits.wall_time.as_millis()),
-            )
-        }
-        WorkerLoss::CpuTimeExceeded => {
-            tracing::info!(worker, "a worker was killed at its limit of processor time");
-            let most = limits.cpu_time.min(MAX_CPU).as_millis();
-            fail(FailureCode::CpuExceeded, format!("the code used more than {most} ms of processor time"))
-        }
-        WorkerLoss::Broken => {
-            lease.recycle_workers();
-            let status = process.wait_exit_status().await;
-            let status =
-                status.map_or_else(|| "it broke the protocol".to_owned(), |status| status.to_string());
-            tracing::warn!(worker, status, "a worker was lost");
-            fail(FailureCode::WorkerLost, format!("the process that ran the code was lost: {status}"))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

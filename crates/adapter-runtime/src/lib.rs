@@ -1,8 +1,9 @@
 #![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
 
-mod child_process;
 mod config;
 mod cooperative_reader;
+mod cpu_usage;
 mod engine;
 mod exchange;
 mod pool;

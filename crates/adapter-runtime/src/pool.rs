@@ -1,8 +1,7 @@
-//! Which process serves whom. A process belongs to one workspace from its first invocation to its end.
+//! The pool of worker processes. A process is bound to one workspace from its first invocation to its end.
 //! See `docs/decisions/0015-run-app-code-in-worker-processes.md`.
 
 mod concurrency_limiter;
-mod cpu_usage;
 mod fair_queue;
 mod handover;
 mod stream_limiter;
@@ -10,7 +9,7 @@ mod stream_limiter;
 use std::{
     io,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use kernel::id::WorkspaceId;
@@ -21,16 +20,15 @@ use tokio::{
     time::{interval, timeout},
 };
 
-use crate::{config::RuntimeConfig, spawner::Spawner, worker_process::WorkerProcess};
+use crate::{config::RuntimeConfig, cpu_usage::CpuUsage, spawner::Spawner, worker_process::WorkerProcess};
 use concurrency_limiter::{ConcurrencyLimiter, WorkloadKey};
 use handover::{ActivityId, HandoverQueue, SHORT_INVOCATION};
 use stream_limiter::StreamLimiter;
 
 pub(crate) use concurrency_limiter::WorkloadKind;
-pub(crate) use cpu_usage::CpuUsage;
 pub(crate) use stream_limiter::StreamPermit;
 
-/// The processes of one engine.
+/// The worker processes of one engine.
 pub(crate) struct Pool {
     config: RuntimeConfig,
     spawner: Spawner,
@@ -40,15 +38,15 @@ pub(crate) struct Pool {
 }
 
 struct State {
-    /// Processes that have seen no workspace.
+    /// Processes that are not bound to a workspace.
     prewarmed: Vec<WorkerProcess>,
-    /// Blank processes on their way.
+    /// Prewarmed processes that are being started.
     starting: usize,
-    /// How often processes to come were to be of another make. A blank one of an earlier make serves nobody.
+    /// Incremented by [`WorkerLease::recycle_workers`]. A prewarmed process of an earlier generation serves nobody.
     generation: u64,
     /// Idle processes, the longest idle first.
     idle: Vec<IdleWorker>,
-    /// By [`Kind`].
+    /// Indexed by [`WorkloadKind`].
     limiters: [ConcurrencyLimiter<oneshot::Sender<WorkerLease>>; WorkloadKind::ALL.len()],
     handover: HandoverQueue<WorkerLease>,
     is_confinement_logged: bool,
@@ -60,8 +58,8 @@ struct IdleWorker {
     idle_since: Instant,
 }
 
-/// The right to run one process for a workspace. Dropped without [`Lease::release`] it gives the place up, and the
-/// process in it is killed.
+/// The right to run one process for a workspace. Dropping it frees the slot; the process is kept only if it was given back by
+/// [`WorkerLease::return_worker`].
 pub(crate) struct WorkerLease {
     pool: Arc<Pool>,
     key: WorkloadKey,
@@ -69,14 +67,14 @@ pub(crate) struct WorkerLease {
     process: Option<WorkerProcess>,
 }
 
-/// That code is at work whose process may be free soon; to be dropped when it waits for the outside.
+/// Counts an invocation as computing, so that its process may be free soon. Drop it when the code waits for the outside.
 pub(crate) struct BusyGuard {
     pool: Arc<Pool>,
     activity: ActivityId,
 }
 
 impl Pool {
-    /// Must be called inside a tokio runtime.
+    /// Starts the prewarmed processes. Must be called inside a tokio runtime.
     pub(crate) fn start(config: RuntimeConfig, spawner: Spawner) -> io::Result<Arc<Self>> {
         let streams = Arc::new(StreamLimiter::for_request_limit(config.concurrency.requests));
         let state = State {
@@ -91,8 +89,8 @@ impl Pool {
         let usage = Arc::new(CpuUsage::new(Instant::now()));
         let pool = Arc::new(Self { config, spawner, streams, usage, state: Mutex::new(state) });
         pool.replenish();
-        let reaped = Arc::downgrade(&pool);
-        Handle::try_current().map_err(io::Error::other)?.spawn(evict_idle(reaped, pool.config.idle_timeout));
+        let eviction = evict_idle(Arc::downgrade(&pool), pool.config.idle_timeout);
+        Handle::try_current().map_err(io::Error::other)?.spawn(eviction);
         Ok(pool)
     }
 
@@ -100,7 +98,7 @@ impl Pool {
         &self.config
     }
 
-    /// A place for an answer that comes in pieces.
+    /// Takes a permit for a streamed response.
     pub(crate) fn acquire_stream(&self, workspace: WorkspaceId) -> Result<StreamPermit, Failure> {
         self.streams
             .try_acquire(workspace)
@@ -111,8 +109,8 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process of a place for `kind` of work of `workspace`; waits in turn when none is free that it may have. Where
-    /// the workspace is over its share of processor time, the process gives way to all others.
+    /// Takes a slot of a kind for a workspace, with a process. Waits in the queue if no slot is free that the workspace may have.
+    /// If the workspace is over its share of processor time, the process runs at idle priority.
     pub(crate) async fn acquire(
         self: &Arc<Self>,
         workspace: WorkspaceId,
@@ -126,15 +124,15 @@ impl Pool {
 
     async fn acquire_worker(
         self: &Arc<Self>,
-        party: WorkloadKey,
+        key: WorkloadKey,
     ) -> Result<(WorkerLease, WorkerProcess), Failure> {
-        if let Some(mut lease) = self.wait_for_handover(party).await
+        if let Some(mut lease) = self.wait_for_handover(key).await
             && let Some(process) = lease.process.take()
         {
-            // It has just answered, so it lives.
+            // It has just completed a job, so it is alive.
             return Ok((lease, process));
         }
-        let mut lease = match self.lease_or_enqueue(party)? {
+        let mut lease = match self.lease_or_enqueue(key)? {
             Ok(lease) => lease,
             Err(turn) => match timeout(self.config.queue_timeout, turn).await {
                 Ok(Ok(lease)) => lease,
@@ -146,9 +144,9 @@ impl Pool {
         {
             return Ok((lease, process));
         }
-        let blank = self.take_prewarmed();
+        let prewarmed = self.take_prewarmed();
         self.replenish();
-        if let Some(process) = blank {
+        if let Some(process) = prewarmed {
             return Ok((lease, process));
         }
         match self.spawn().await {
@@ -163,66 +161,65 @@ impl Pool {
         }
     }
 
-    /// The place of a process that became free soon, if that was to be expected.
-    async fn wait_for_handover(self: &Arc<Self>, party: WorkloadKey) -> Option<WorkerLease> {
+    /// Waits a moment for a process that is expected to be free soon; `None` if none is, or it was not.
+    async fn wait_for_handover(self: &Arc<Self>, key: WorkloadKey) -> Option<WorkerLease> {
         let turn = {
             let mut state = self.state();
-            // Where others wait for a place, this caller waits in turn too.
-            if state.limiter(party.kind).has_waiters() {
+            // Nobody overtakes the queue.
+            if state.limiter(key.kind).has_waiters() {
                 return None;
             }
-            state.handover.try_wait(party, Instant::now())?
+            state.handover.try_wait(key, Instant::now())?
         };
         let lease = timeout(SHORT_INVOCATION, turn).await;
         if lease.is_err() {
-            self.state().handover.remove_closed(party);
+            self.state().handover.remove_closed(key);
         }
         lease.ok()?.ok()
     }
 
-    /// A place at once, or a turn in the queue.
+    /// Takes a slot at once, or a place in the queue.
     fn lease_or_enqueue(
         self: &Arc<Self>,
-        party: WorkloadKey,
+        key: WorkloadKey,
     ) -> Result<Result<WorkerLease, oneshot::Receiver<WorkerLease>>, Failure> {
         let mut state = self.state();
-        if state.limiter(party.kind).can_acquire(party.workspace) {
-            let lease = self.grant_lease(&mut state, party);
-            let evicted = self.remove_surplus_idle(&mut state);
+        if state.limiter(key.kind).can_acquire(key.workspace) {
+            let lease = self.grant_lease(&mut state, key);
+            let surplus = self.remove_surplus_idle(&mut state);
             drop(state);
-            drop(evicted);
+            drop(surplus);
             return Ok(Ok(lease));
         }
         let (turn, waiting) = oneshot::channel();
         let bounds = (self.config.max_queued, self.config.max_queued_per_workspace);
-        let queued =
-            state.limiter(party.kind).enqueue(party.workspace, turn, bounds, oneshot::Sender::is_closed);
+        let queued = state.limiter(key.kind).enqueue(key.workspace, turn, bounds, oneshot::Sender::is_closed);
         if queued { Ok(Err(waiting)) } else { Err(overloaded("too much code waits for a worker process")) }
     }
 
-    /// A place, with an idle process of the workspace if there is one.
-    fn grant_lease(self: &Arc<Self>, state: &mut State, party: WorkloadKey) -> WorkerLease {
+    /// Takes a free slot, with an idle process of the workspace if there is one.
+    fn grant_lease(self: &Arc<Self>, state: &mut State, key: WorkloadKey) -> WorkerLease {
         let now = Instant::now();
-        state.limiter(party.kind).acquire(party.workspace);
+        state.limiter(key.kind).acquire(key.workspace);
         let with_low_priority = |low| {
-            let mine = |idle: &IdleWorker| idle.workspace == party.workspace;
+            let mine = |idle: &IdleWorker| idle.workspace == key.workspace;
             state.idle.iter().rposition(|idle| mine(idle) && idle.process.has_low_priority() == low)
         };
-        let over_share = self.usage.is_over_share(party.workspace, now);
+        let over_share = self.usage.is_over_share(key.workspace, now);
         let low = if over_share { with_low_priority(true) } else { None };
         let at = low.or_else(|| with_low_priority(false));
         let process = at.map(|at| state.idle.remove(at).process);
-        let work = state.handover.start(party, now);
-        let at_work = Some(BusyGuard { pool: Arc::clone(self), activity: work });
-        WorkerLease { pool: Arc::clone(self), key: party, busy: at_work, process }
+        let activity = state.handover.start(key, now);
+        let busy = Some(BusyGuard { pool: Arc::clone(self), activity });
+        WorkerLease { pool: Arc::clone(self), key, busy, process }
     }
 
-    /// The idle processes that are too many beside those at work, the longest idle first. To be dropped, which kills
-    /// them, outside of the lock.
+    /// Removes the idle processes that are too many beside the busy ones, the longest idle first. Drop them outside of the lock,
+    /// which kills them.
     fn remove_surplus_idle(&self, state: &mut State) -> Vec<IdleWorker> {
-        let taken: usize = state.limiters.iter().map(ConcurrencyLimiter::in_use).sum();
+        let busy: usize = state.limiters.iter().map(ConcurrencyLimiter::in_use).sum();
         let max: usize = WorkloadKind::ALL.iter().map(|kind| concurrency_limit(&self.config, *kind)).sum();
-        let over = (taken + state.idle.len()).saturating_sub(max);
+        let over = (busy + state.idle.len()).saturating_sub(max);
         state.idle.drain(..over.min(state.idle.len())).collect()
     }
 
@@ -236,7 +233,7 @@ impl Pool {
         None
     }
 
-    /// Starts blank processes in the background until there are enough.
+    /// Starts prewarmed processes in the background until there are enough.
     fn replenish(self: &Arc<Self>) {
         loop {
             let mut state = self.state();
@@ -244,7 +241,7 @@ impl Pool {
                 return;
             }
             state.starting += 1;
-            let make = state.generation;
+            let generation = state.generation;
             drop(state);
             let pool = Arc::downgrade(self);
             let Ok(runtime) = Handle::try_current() else { return };
@@ -254,16 +251,16 @@ impl Pool {
                 let mut state = strong.state();
                 state.starting -= 1;
                 match process {
-                    Ok(process) if state.generation != make => {
+                    Ok(process) if state.generation != generation => {
                         drop(state);
                         drop(process);
                         strong.replenish();
                     }
                     Ok(process) => {
                         state.prewarmed.push(process);
-                        let told = std::mem::replace(&mut state.is_confinement_logged, true);
+                        let is_logged = std::mem::replace(&mut state.is_confinement_logged, true);
                         if let Some(process) = state.prewarmed.last()
-                            && !told
+                            && !is_logged
                         {
                             log_confinement(process);
                         }
@@ -274,7 +271,7 @@ impl Pool {
         }
     }
 
-    /// A new process, behind all walls where they are required.
+    /// Starts a process. Fails if a layer of confinement is missing and all are required.
     pub(crate) async fn spawn(&self) -> io::Result<WorkerProcess> {
         let process = self.spawner.spawn().await?;
         let missing = process.confinement.missing_layers();
@@ -293,35 +290,35 @@ impl Pool {
         }
     }
 
-    /// Gives a place back: to those in the queue that may have one now, or to whoever waits for just this process.
-    fn release_slot(self: &Arc<Self>, party: WorkloadKey, process: Option<WorkerProcess>) {
+    /// Frees a slot, and grants slots to callers in the queue that may have one now, or to one that waits for this very process.
+    fn release_slot(self: &Arc<Self>, key: WorkloadKey, process: Option<WorkerProcess>) {
         let is_reusable = |process: &WorkerProcess| {
-            !process.has_low_priority() || self.usage.is_over_share(party.workspace, Instant::now())
+            !process.has_low_priority() || self.usage.is_over_share(key.workspace, Instant::now())
         };
         let process = process.filter(is_reusable);
         let mut state = self.state();
-        state.limiter(party.kind).release(party.workspace);
+        state.limiter(key.kind).release(key.workspace);
         let lives = process.is_some();
-        let idle = |process| IdleWorker { workspace: party.workspace, process, idle_since: Instant::now() };
+        let idle = |process| IdleWorker { workspace: key.workspace, process, idle_since: Instant::now() };
         state.idle.extend(process.map(idle));
-        let (mut granted, mut releasing) = (Vec::new(), Some(party.workspace));
-        while let Some((next, turn)) = state.limiter(party.kind).next_waiter(releasing) {
+        let (mut granted, mut releasing) = (Vec::new(), Some(key.workspace));
+        while let Some((next, turn)) = state.limiter(key.kind).next_waiter(releasing) {
             if !turn.is_closed() {
                 granted.push((
                     turn,
-                    self.grant_lease(&mut state, WorkloadKey { workspace: next, kind: party.kind }),
+                    self.grant_lease(&mut state, WorkloadKey { workspace: next, kind: key.kind }),
                 ));
                 releasing = None;
             }
         }
-        if lives && granted.is_empty() && state.limiter(party.kind).can_acquire(party.workspace) {
-            let turn = state.handover.pop_waiter(party);
-            granted.extend(turn.map(|turn| (turn, self.grant_lease(&mut state, party))));
+        if lives && granted.is_empty() && state.limiter(key.kind).can_acquire(key.workspace) {
+            let turn = state.handover.pop_waiter(key);
+            granted.extend(turn.map(|turn| (turn, self.grant_lease(&mut state, key))));
         }
         let surplus = self.remove_surplus_idle(&mut state);
         drop(state);
         for (turn, lease) in granted {
-            // Should that caller go away at this very moment, the lease comes back here as it is dropped.
+            // If that caller went away at this very moment, dropping the lease comes back here.
             let _ = turn.send(lease);
         }
         drop(surplus);
@@ -335,33 +332,33 @@ impl State {
 }
 
 fn concurrency_limit(config: &RuntimeConfig, kind: WorkloadKind) -> usize {
-    let places = config.concurrency;
+    let limits = config.concurrency;
     match kind {
-        WorkloadKind::Run => places.runs,
-        WorkloadKind::HttpRequest => places.requests,
-        WorkloadKind::Check => places.checks,
+        WorkloadKind::Run => limits.runs,
+        WorkloadKind::HttpRequest => limits.requests,
+        WorkloadKind::Check => limits.checks,
     }
 }
 
 impl WorkerLease {
-    /// What counts the code of this lease among the work that may end soon.
+    /// Takes the guard that counts the invocation of this lease as computing.
     pub(crate) fn take_busy_guard(&mut self) -> Option<BusyGuard> {
         self.busy.take()
     }
 
-    /// Has processes to come be of another make: the code of this lease broke its own, and may know more than it
-    /// should.
+    /// Replaces the fork server and the prewarmed processes: the code of this lease broke its own process, and may have learnt the
+    /// addresses that others of the same fork server have.
     pub(crate) fn recycle_workers(&self) {
         let mut state = self.pool.state();
         state.generation += 1;
-        let blank = std::mem::take(&mut state.prewarmed);
+        let prewarmed = std::mem::take(&mut state.prewarmed);
         self.pool.spawner.recycle();
         drop(state);
-        drop(blank);
+        drop(prewarmed);
         self.pool.replenish();
     }
 
-    /// Keeps the process for the next invocation of the workspace.
+    /// Gives the process back for the next invocation of the workspace.
     pub(crate) fn return_worker(mut self, process: WorkerProcess) {
         self.process = Some(process);
     }
@@ -380,27 +377,27 @@ impl Drop for WorkerLease {
     }
 }
 
-/// Ends processes that have been idle for long.
-async fn evict_idle(pool: Weak<Pool>, idle: std::time::Duration) {
-    let mut tick = interval((idle / 4).max(std::time::Duration::from_millis(50)));
+/// Kills processes that have been idle for `idle_timeout`, until the pool is dropped.
+async fn evict_idle(pool: Weak<Pool>, idle_timeout: Duration) {
+    let mut tick = interval((idle_timeout / 4).max(Duration::from_millis(50)));
     loop {
         tick.tick().await;
         let Some(pool) = pool.upgrade() else { return };
         let mut state = pool.state();
-        let long: Vec<IdleWorker> =
-            state.idle.extract_if(.., |entry| entry.idle_since.elapsed() >= idle).collect();
+        let expired: Vec<IdleWorker> =
+            state.idle.extract_if(.., |entry| entry.idle_since.elapsed() >= idle_timeout).collect();
         drop(state);
-        drop(long);
+        drop(expired);
     }
 }
 
 fn log_confinement(process: &WorkerProcess) {
     let missing = process.confinement.missing_layers();
     if missing.is_empty() {
-        tracing::debug!("app code runs behind all walls of the sandbox");
+        tracing::debug!("app code runs with every layer of confinement");
     } else {
         let missing = missing.join(", ");
-        tracing::warn!(missing, "app code runs behind fewer walls than it could");
+        tracing::warn!(missing, "app code runs without some layers of confinement");
     }
 }
 

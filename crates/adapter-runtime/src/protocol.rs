@@ -1,76 +1,76 @@
-//! What the parent and a worker process say to each other: frames of a length (four bytes, little endian) and a
-//! postcard message, over the worker's stdin and stdout. The body of an app's whole response follows its message in the frame, so
-//! that it is never copied out of it.
+//! The messages between the parent and a worker process. A frame is a length (four bytes, little endian) and a postcard
+//! message, on the worker's stdin and stdout. The body of a buffered response follows its message in the frame, so that it is
+//! never copied out of it.
 //!
-//! A fork server is told less: each message on the socket that is its stdin is one byte with the two pipes of a worker
-//! to be made (`SCM_RIGHTS` of unix(7)), and the answer is the number of its process.
-//!
-//! JSON travels as text and is checked where it arrives; the parent takes nothing a worker says on trust.
+//! JSON travels as text and is checked where it arrives. The parent trusts nothing that a worker sends.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
-use runs::engine::{Bindings, FailureCode, HostError, HttpRequest, HttpResponse, LogLevel};
+use runs::engine::{
+    Bindings, Failure, FailureCode, HostError, HttpRequest, HttpResponse, InvocationLimits, LogLevel,
+};
 use serde::{Deserialize, Serialize};
 
-/// No frame is longer, in either direction.
+/// Bytes of a frame without its length, at most, in either direction.
 pub(crate) const MAX_FRAME: usize = 32 << 20;
-/// Bytes of one line of log.
+/// Bytes of one log line, at most.
 pub(crate) const MAX_LOG_LINE: usize = 16 << 10;
-/// Characters of a failure's message.
+/// Bytes of a failure's message, at most.
 pub(crate) const MAX_FAILURE_MESSAGE: usize = 2000;
-/// Bytes of a streamed body that the worker may send before it is told that some were taken.
+/// Bytes of a streamed body that the worker may send before some are acknowledged.
 pub(crate) const STREAM_WINDOW: u32 = 256 << 10;
-/// Bytes of one piece of a streamed body.
+/// Bytes of one chunk of a streamed body, at most.
 pub(crate) const MAX_CHUNK: usize = 64 << 10;
-/// How long the code of a streamed answer may go on after it was told that nobody wants more.
+/// Time that the code of a streamed response may go on after its reader is gone.
 pub(crate) const CANCEL_GRACE: Duration = Duration::from_secs(3);
-/// Processor time after which an invocation is a long computation, which gives way to short ones.
+/// Processor time after which an invocation is a long computation, which yields to short ones.
 pub(crate) const LONG_COMPUTATION: Duration = Duration::from_millis(20);
+/// Bytes of memory that one invocation may ask for, at most. The process itself is limited to 1 GiB of address space.
+const MAX_MEMORY: u64 = 512 << 20;
+/// Processor time that one invocation may ask for, at most.
+pub(crate) const MAX_CPU: Duration = Duration::from_secs(120);
 
-/// What a fork server answers in place of a process's number when it could make none.
-pub(crate) const FORK_FAILED: i32 = 0;
-
-/// A version's id, bare.
+/// The UUID of a version.
 pub(crate) type VersionKey = [u8; 16];
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
-    /// Run this; one at a time.
+    /// Runs a job. The next one comes after its [`FromWorker::Completed`].
     Invoke(Box<Job>),
-    /// The answer to a [`FromWorker::Call`].
+    /// The result of a [`FromWorker::Call`].
     CallResult { call: u32, result: Result<HostCallOutput, HostError> },
-    /// So many bytes of the streamed body were taken.
+    /// Bytes of the streamed body that the reader took.
     WindowUpdate(u32),
-    /// Nobody wants more of the streamed body.
+    /// Tells that the reader of the streamed body is gone.
     CancelStream,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) version: VersionKey,
-    /// Absent when the worker has compiled this version already.
+    /// `None` if the worker has compiled this version already.
     pub(crate) files: Option<BTreeMap<String, String>>,
-    /// A version to drop, so that the worker needs no policy of its own.
+    /// A version to drop. The parent decides, so that the worker needs no eviction policy.
     pub(crate) evict: Option<VersionKey>,
     pub(crate) bindings: Bindings,
     pub(crate) task: Task,
     pub(crate) limits: JobLimits,
-    /// True if the worker lets other processes go first from its first instruction.
+    /// True if the worker yields to other processes from its first instruction.
     pub(crate) is_low_priority: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Task {
-    /// Only compile, link and look at the exports.
+    /// Compiles and links the bundle, and looks at its exports.
     Check,
-    /// `scheduled` with its event as JSON.
+    /// Calls `scheduled` with an event in JSON.
     Scheduled(String),
-    /// `fetch` with its request.
+    /// Calls `fetch` with a request.
     Fetch(Request),
 }
 
-/// [`runs::engine::Limits`] in numbers.
+/// [`InvocationLimits`] in numbers: microseconds, bytes and counts.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct JobLimits {
     pub(crate) wall_micros: u64,
@@ -105,7 +105,7 @@ pub(crate) enum HostCallOutput {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromWorker {
-    /// The first message: what holds the process in.
+    /// The first message of a process.
     Ready(Confinement),
     Log {
         level: LogLevel,
@@ -115,18 +115,18 @@ pub(crate) enum FromWorker {
         id: u32,
         call: HostCall,
     },
-    /// An answer begins whose body comes in pieces; once, and only where an answer is asked for.
+    /// Begins a streamed response; at most once, and only in a [`Task::Fetch`].
     Head(ResponseHead),
-    /// The next bytes of the body; never none.
+    /// The next bytes of the body; between 1 and [`MAX_CHUNK`] of them.
     Chunk(Bytes),
-    /// The body is complete; the code may still go on.
+    /// Ends the body; the code may still go on.
     BodyEnd,
     /// The last message of a job.
     Completed(JobResult),
 }
 
 impl FromWorker {
-    /// The message of a frame; none where it is no message of a worker.
+    /// Decodes the message of a frame; `None` if it is not one of a worker.
     pub(crate) fn decode(frame: &Bytes) -> Option<Self> {
         let (mut message, rest) = postcard::take_from_bytes(frame).ok()?;
         if let Self::Completed(JobResult { result: Ok(Outcome::Response(response)), .. }) = &mut message {
@@ -137,7 +137,7 @@ impl FromWorker {
         Some(message)
     }
 
-    /// Appends the message's frame, as [`put_frame`] does.
+    /// Appends the message's frame, as [`encode_frame`] does.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) -> bool {
         let body = match self {
             Self::Completed(JobResult { result: Ok(Outcome::Response(response)), .. }) => &response.body[..],
@@ -160,7 +160,7 @@ pub(crate) enum HostCall {
     Approval { title: String, detail: Option<String> },
 }
 
-/// A whole response of an app.
+/// A response of an app that is not streamed.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct BufferedResponse {
     pub(crate) head: ResponseHead,
@@ -172,9 +172,9 @@ pub(crate) struct BufferedResponse {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct JobResult {
     pub(crate) result: Result<Outcome, Fault>,
-    /// Whether the version is compiled and kept.
+    /// True if the worker keeps the compiled version.
     pub(crate) is_cached: bool,
-    /// Whether the process has used up its days and should be replaced.
+    /// True if the process has used half of its processor time and should be replaced.
     pub(crate) should_retire: bool,
 }
 
@@ -186,11 +186,11 @@ pub(crate) enum Outcome {
     },
     Json(String),
     Response(BufferedResponse),
-    /// All of it was sent before.
+    /// A response that was sent in chunks before.
     Streamed,
 }
 
-/// [`runs::engine::Failure`] on the wire.
+/// A [`Failure`] on the wire.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) code: FailureCode,
@@ -204,27 +204,27 @@ impl Fault {
     }
 }
 
-/// What holds a worker process in, as far as the machine permits.
+/// The layers of confinement around a worker process, each `true` if it is in force on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// No privileges can be gained.
+    /// The process cannot gain privileges (`no_new_privs` of prctl(2)).
     pub no_new_privs: bool,
-    /// Only the listed system calls are allowed.
+    /// A seccomp filter allows a fixed list of system calls.
     pub seccomp: bool,
     /// A user namespace of its own.
     pub user_namespace: bool,
     /// An empty network namespace.
     pub network_namespace: bool,
-    /// No capability is left, in its own namespace neither.
+    /// The process has no capability, not even in its own namespace.
     pub no_capabilities: bool,
-    /// The resource limits.
+    /// All resource limits are set (setrlimit(2)).
     pub rlimits: bool,
-    /// Dies with its parent.
+    /// The kernel kills the process when its parent ends.
     pub dies_with_parent: bool,
 }
 
 impl Confinement {
-    /// The walls that do not stand, and what would let each stand.
+    /// Returns the names of the layers that are missing, with what each needs.
     #[must_use]
     pub fn missing_layers(&self) -> Vec<&'static str> {
         let layers = [
@@ -240,6 +240,29 @@ impl Confinement {
             (self.dies_with_parent, "parent death signal"),
         ];
         layers.iter().filter(|(stands, _)| !stands).map(|(_, name)| *name).collect()
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(Fault { code, mut message, host_code }: Fault) -> Self {
+        truncate_text(&mut message, MAX_FAILURE_MESSAGE);
+        Self { code, message, host_code }
+    }
+}
+
+impl From<&InvocationLimits> for JobLimits {
+    /// Cuts processor time and memory to their maxima.
+    fn from(limits: &InvocationLimits) -> Self {
+        let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX >> 1);
+        Self {
+            wall_micros: micros(limits.wall_time),
+            cpu_micros: micros(limits.cpu_time.min(MAX_CPU)),
+            memory: limits.memory_bytes.min(MAX_MEMORY),
+            log_lines: limits.log_lines,
+            host_calls: limits.host_calls,
+            output: limits.output_bytes,
+            streamed: limits.streamed_bytes,
+        }
     }
 }
 
@@ -267,12 +290,12 @@ impl From<BufferedResponse> for HttpResponse {
     }
 }
 
-/// Appends one frame. A message too long for a frame is left out and told by `false`.
+/// Appends one frame. Appends nothing and returns false if the message does not fit into a frame.
 pub(crate) fn encode_frame(out: &mut Vec<u8>, message: &impl Serialize) -> bool {
     encode_frame_with_body(out, message, &[])
 }
 
-/// Appends one frame of a message and the body that follows it.
+/// Appends one frame of a message and the body that follows it, or nothing, as [`encode_frame`] does.
 fn encode_frame_with_body(out: &mut Vec<u8>, message: &impl Serialize, body: &[u8]) -> bool {
     let Ok(message) = postcard::to_stdvec(message) else { return false };
     let length = message.len() + body.len();
@@ -285,7 +308,7 @@ fn encode_frame_with_body(out: &mut Vec<u8>, message: &impl Serialize, body: &[u
     true
 }
 
-/// At most `max` bytes of `text`, cut between characters.
+/// Cuts a text to at most `max` bytes, between characters.
 pub(crate) fn truncate_text(text: &mut String, max: usize) {
     if text.len() > max {
         text.truncate(text.floor_char_boundary(max));

@@ -1,5 +1,5 @@
-//! An answer that comes in pieces: a task drives its invocation to the end, whether or not anybody reads, and the
-//! reader's stream takes what has come.
+//! Streamed responses. A task drives the invocation to its end, whether or not anybody reads; the reader's stream takes the
+//! bytes that have come.
 
 use std::{
     pin::Pin,
@@ -13,42 +13,41 @@ use runs::engine::{Failure, FailureCode, StreamedResponse};
 use tokio::sync::{Notify, oneshot};
 
 use crate::{
-    engine::complete_job,
     exchange::{Exchange, ExchangeEvent, WorkerLoss, lost_worker_failure},
     pool::{StreamPermit, WorkerLease},
     protocol::{ResponseHead, STREAM_WINDOW, VersionKey},
 };
 
-/// Bytes that were taken at which the worker is told; it goes on all the same until the window is full.
+/// Bytes that the reader took at which the worker is told. Until then the worker goes on to fill its window.
 const WINDOW_UPDATE_THRESHOLD: u32 = STREAM_WINDOW / 4;
 
-/// Lets an invocation go on that has begun to answer.
+/// Continues an invocation whose response has begun, in a task of its own.
 pub(crate) fn start_streaming(
     exchange: Exchange,
-    places: (WorkerLease, StreamPermit),
+    permits: (WorkerLease, StreamPermit),
     version: VersionKey,
     head: ResponseHead,
 ) -> StreamedResponse {
     let buffer = Arc::new(BodyBuffer::default());
-    let (end_sender, end) = oneshot::channel();
-    tokio::spawn(drive_exchange(exchange, places, version, BodyWriter(Arc::clone(&buffer)), end_sender));
+    let (sender, completion) = oneshot::channel();
+    tokio::spawn(drive_exchange(exchange, permits, version, BodyWriter(Arc::clone(&buffer)), sender));
     let ResponseHead { status, headers } = head;
-    let end = async move { end.await.unwrap_or_else(|_| Err(interrupted_failure())) };
-    StreamedResponse { status, headers, body: BodyReader(buffer).boxed(), completion: end.boxed() }
+    let completion = async move { completion.await.unwrap_or_else(|_| Err(interrupted_failure())) };
+    StreamedResponse { status, headers, body: BodyReader(buffer).boxed(), completion: completion.boxed() }
 }
 
-/// What has come and was not taken; at most a window of it, however small the pieces were.
+/// Bytes that have come and were not read; at most [`STREAM_WINDOW`] of them, however small the chunks were.
 #[derive(Default)]
 struct BodyBuffer {
     state: Mutex<BodyState>,
-    /// Rings when the reader took something or went away.
+    /// Notified when the reader took bytes or was dropped.
     reader_progress: Notify,
 }
 
 #[derive(Default)]
 struct BodyState {
     bytes: BytesMut,
-    /// Bytes that were taken, and the worker was not told of.
+    /// Bytes that were read and not yet acknowledged to the worker.
     unacknowledged: u32,
     result: Option<Result<(), Failure>>,
     reader_waker: Option<Waker>,
@@ -61,26 +60,26 @@ impl BodyBuffer {
     }
 }
 
-/// The task's end. However the task ends, the reader hears of it.
+/// The task's end of the buffer. Dropping it ends the reader's stream with a failure, unless it was finished.
 struct BodyWriter(Arc<BodyBuffer>);
 
 impl BodyWriter {
-    fn push(&self, piece: &[u8]) {
+    fn push(&self, chunk: &[u8]) {
         let mut state = self.0.state();
         if !state.is_reader_gone {
-            state.bytes.extend_from_slice(piece);
+            state.bytes.extend_from_slice(chunk);
         }
         wake_reader(state);
     }
 
-    /// The first end is the one that counts.
-    fn finish(&self, how: Result<(), Failure>) {
+    /// Ends the reader's stream. Only the first call counts.
+    fn finish(&self, result: Result<(), Failure>) {
         let mut state = self.0.state();
-        state.result.get_or_insert(how);
+        state.result.get_or_insert(result);
         wake_reader(state);
     }
 
-    /// Bytes that the worker is to be told of, and whether the reader is gone.
+    /// Returns the bytes to acknowledge, if they are enough, and true if the reader is gone.
     fn take_reader_progress(&self) -> (Option<u32>, bool) {
         let mut state = self.0.state();
         let taken = (state.unacknowledged >= WINDOW_UPDATE_THRESHOLD)
@@ -103,7 +102,7 @@ impl Drop for BodyWriter {
     }
 }
 
-/// The reader's end.
+/// The reader's end of the buffer.
 struct BodyReader(Arc<BodyBuffer>);
 
 impl Stream for BodyReader {
@@ -123,7 +122,7 @@ impl Stream for BodyReader {
                 state.reader_waker = Some(cx.waker().clone());
                 Poll::Pending
             }
-            Some(how) => Poll::Ready(std::mem::replace(how, Ok(())).err().map(Err)),
+            Some(result) => Poll::Ready(std::mem::replace(result, Ok(())).err().map(Err)),
         }
     }
 }
@@ -138,52 +137,52 @@ impl Drop for BodyReader {
     }
 }
 
-/// Serves the worker to the end of its job. Should nobody want to hear of that end, it is stopped at once: dropping the
-/// process kills it.
+/// Serves the worker to the end of its job. If the receiver of `completion` is dropped, the worker is stopped at once: dropping
+/// its process kills it.
 async fn drive_exchange(
     mut exchange: Exchange,
-    (lease, _place): (WorkerLease, StreamPermit),
+    (lease, _permit): (WorkerLease, StreamPermit),
     version: VersionKey,
     writer: BodyWriter,
-    mut end_sender: oneshot::Sender<Result<(), Failure>>,
+    mut completion: oneshot::Sender<Result<(), Failure>>,
 ) {
-    let mut hung_up = false;
-    let done = loop {
+    let mut is_cancelled = false;
+    let completed = loop {
         tokio::select! {
             biased;
-            () = end_sender.closed() => return,
+            () = completion.closed() => return,
             () = writer.0.reader_progress.notified() => {
-                let (taken, gone) = writer.take_reader_progress();
-                if gone && !hung_up {
-                    hung_up = true;
+                let (taken, is_reader_gone) = writer.take_reader_progress();
+                if is_reader_gone && !is_cancelled {
+                    is_cancelled = true;
                     exchange.cancel_stream();
                 } else if let Some(taken) = taken {
                     exchange.acknowledge(taken);
                 }
             }
-            heard = exchange.next_event() => match heard {
-                Ok(ExchangeEvent::Chunk(piece)) => writer.push(&piece),
+            event = exchange.next_event() => match event {
+                Ok(ExchangeEvent::Chunk(chunk)) => writer.push(&chunk),
                 Ok(ExchangeEvent::BodyEnd) => writer.finish(Ok(())),
-                Ok(ExchangeEvent::Completed(done)) => break Ok(done),
-                // There was a head already.
+                Ok(ExchangeEvent::Completed(completed)) => break Ok(completed),
+                // A second head.
                 Ok(ExchangeEvent::Head(_)) => break Err(WorkerLoss::Broken),
                 Err(lost) => break Err(lost),
             },
         }
     };
-    let result = match done {
-        Ok(done) => complete_job(exchange, lease, version, done).map(drop),
+    let result = match completed {
+        Ok(completed) => exchange.complete(lease, version, completed).map(drop),
         Err(lost) => {
             let limits = exchange.limits;
             Err(lost_worker_failure(&exchange.process, &lease, lost, &limits).await)
         }
     };
     writer.finish(result.clone());
-    // Nobody wants to know any more.
-    let _ = end_sender.send(result);
+    // Fails if the receiver was dropped just now.
+    let _ = completion.send(result);
 }
 
-/// The server stops, or gave the invocation up.
+/// The failure of a response whose task was stopped, as when the server shuts down.
 fn interrupted_failure() -> Failure {
     let message = "the answer was cut off".to_owned();
     Failure { code: FailureCode::WorkerLost, message, host_code: None }

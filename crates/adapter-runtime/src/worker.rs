@@ -1,17 +1,13 @@
-//! The worker process: one thread, one invocation at a time, each in a JavaScript runtime that is as new. It begins as
-//! a copy of a process that has built such a runtime and runs no app code itself.
+//! The worker process: one thread that runs one invocation at a time, each in a JavaScript runtime that was just reset. It
+//! begins as a copy of the fork server, which has built the runtime and runs no app code itself.
 
-mod alarm_yield;
 mod budget;
 mod bundle;
 mod confine;
-mod ffi;
-mod fork_server;
 mod invocation_state;
 mod natives;
 mod parent_pipe;
 mod realm;
-mod snapshot_heap;
 mod task_runner;
 
 use std::{
@@ -22,30 +18,38 @@ use std::{
     time::Duration,
 };
 
+use process_snapshot::{ServeError, install_alarm_handler, run_yielding, serve};
 use runs::engine::{Bindings, FailureCode};
+use rustix::thread::set_name;
 
-use crate::protocol::{Fault, FromWorker, Job, JobLimits, JobResult, Outcome, Task, ToWorker, VersionKey};
+use crate::protocol::{
+    Fault, FromWorker, Job, JobLimits, JobResult, LONG_COMPUTATION, Outcome, Task, ToWorker, VersionKey,
+};
 use bundle::CompiledBundle;
 use parent_pipe::ParentPipe;
 use realm::AppRealm;
 
-/// The whole life of a fork server, and of the workers that it makes. The binary calls this, and nothing else, for its
-/// hidden worker command, before it starts threads, opens files or reads configuration.
+/// Runs a fork server, and each of its workers. The binary calls this, and nothing else, for its hidden worker command, before
+/// it starts threads, opens files or reads configuration.
 #[must_use]
 pub fn worker_main() -> ExitCode {
-    let entered = confine::confine_fork_server();
+    let confinement = confine::confine_fork_server();
     let pipe = Rc::<RefCell<ParentPipe>>::default();
     let Ok(realm) = AppRealm::build(Rc::clone(&pipe)) else { return ExitCode::FAILURE };
     let mut worker = Worker { pipe, realm, bundles: HashMap::new() };
     if worker.warm_up().is_err() {
         return ExitCode::FAILURE;
     }
-    alarm_yield::install_alarm_handler();
-    if fork_server::serve().is_err() {
-        // The parent is gone.
-        return ExitCode::SUCCESS;
+    install_alarm_handler();
+    // Names for lists of processes; without them nothing else changes.
+    let _ = set_name(c"app-forkserver");
+    match serve() {
+        Ok(()) => {}
+        Err(ServeError::Disconnected) => return ExitCode::SUCCESS,
+        Err(ServeError::MultiThreaded) => return ExitCode::FAILURE,
     }
-    let confinement = confine::confine_worker(entered);
+    let _ = set_name(c"app-worker");
+    let confinement = confine::confine_worker(confinement);
     if worker.pipe.borrow_mut().send(&FromWorker::Ready(confinement)).is_err() {
         return ExitCode::FAILURE;
     }
@@ -60,8 +64,8 @@ struct Worker {
 }
 
 impl Worker {
-    /// Runs code once, so that what libraries do on first use (such as reading the time zone) happens before the
-    /// process is sealed.
+    /// Runs code once, so that what libraries do on first use (such as reading the time zone) happens before system calls are
+    /// filtered.
     fn warm_up(&mut self) -> Result<Outcome, Fault> {
         let source = "export default { scheduled() { return [new Date(0).getHours(), Math.random()]; } }";
         let limits = JobLimits {
@@ -82,19 +86,19 @@ impl Worker {
         outcome
     }
 
-    /// Serves until the parent hangs up.
+    /// Serves until the parent closes its pipe.
     fn serve(&mut self) {
         loop {
             let message = self.pipe.borrow_mut().receive(None);
             match message {
                 Ok(Some(ToWorker::Invoke(job))) => {
-                    let done = self.invoke(*job);
-                    if !self.send_result(done) {
+                    let result = self.invoke(*job);
+                    if !self.send_result(result) {
                         return;
                     }
                     self.realm.reset();
                 }
-                // What came too late for its invocation.
+                // Messages that came too late for their invocation.
                 Ok(
                     Some(ToWorker::CallResult { .. } | ToWorker::WindowUpdate(_) | ToWorker::CancelStream)
                     | None,
@@ -105,17 +109,18 @@ impl Worker {
     }
 
     fn invoke(&mut self, job: Job) -> JobResult {
-        let Job { version, files, evict: forget, bindings, task, limits, is_low_priority: gives_way } = job;
-        if let Some(forget) = forget {
-            self.bundles.remove(&forget);
+        let Job { version, files, evict, bindings, task, limits, is_low_priority } = job;
+        if let Some(evict) = evict {
+            self.bundles.remove(&evict);
         }
-        let verdict = alarm_yield::run_yielding(gives_way, || {
+        let free_time = if is_low_priority { Duration::ZERO } else { LONG_COMPUTATION };
+        let result = run_yielding(free_time, || {
             let compiled = self.get_or_compile(version, files, limits)?;
             task_runner::run_task(task, &bindings, limits, &compiled, &self.realm, &self.pipe)
         });
         let cpu_time_limit = Duration::from_secs(confine::MAX_PROCESS_CPU_SECONDS / 2);
         JobResult {
-            result: verdict,
+            result,
             is_cached: self.bundles.contains_key(&version),
             should_retire: budget::cpu_time() > cpu_time_limit,
         }
@@ -135,18 +140,14 @@ impl Worker {
         self.bundles.get(&version).cloned().ok_or_else(missing)
     }
 
-    /// Sends the last message of a job; an answer too long for a frame becomes a fault.
-    fn send_result(&self, done: JobResult) -> bool {
-        let (kept, retire) = (done.is_cached, done.should_retire);
+    /// Sends the last message of a job; a response too long for a frame becomes a fault. Returns false if the parent is gone.
+    fn send_result(&self, result: JobResult) -> bool {
+        let JobResult { is_cached, should_retire, .. } = result;
         let mut pipe = self.pipe.borrow_mut();
-        let sent = match pipe.send(&FromWorker::Completed(done)) {
+        let sent = match pipe.send(&FromWorker::Completed(result)) {
             Ok(false) => {
                 let fault = Fault::new(FailureCode::OutputTooLarge, "the answer is too large");
-                pipe.send(&FromWorker::Completed(JobResult {
-                    result: Err(fault),
-                    is_cached: kept,
-                    should_retire: retire,
-                }))
+                pipe.send(&FromWorker::Completed(JobResult { result: Err(fault), is_cached, should_retire }))
             }
             other => other,
         };

@@ -1,4 +1,4 @@
-//! A worker process without the rest of the product; for tests and measurements.
+//! A worker process without the rest of Qala, for tests and measurements.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! Places for code at work. Runs, answers and checks have places apart, so that visitors keep no run waiting and runs
-//! no visitor; and of each kind one workspace never has all, however long its code sleeps or computes.
+//! Slots for invocations. Runs, responses and checks have slots of their own, so that visits delay no run and runs delay no
+//! visit; and one workspace never has all slots of a kind, however long its code sleeps or computes.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use runs::fair_share::can_acquire;
 
 use super::fair_queue::FairQueue;
 
-/// What code is at work for.
+/// The kind of an invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum WorkloadKind {
-    /// A run.
+    /// A run of an automation.
     Run,
-    /// An answer over HTTP.
+    /// A response over HTTP.
     HttpRequest,
     /// A check of a bundle.
     Check,
@@ -23,14 +23,14 @@ impl WorkloadKind {
     pub(super) const ALL: [Self; 3] = [Self::Run, Self::HttpRequest, Self::Check];
 }
 
-/// Whose code is at work, and for what.
+/// A workspace and a kind of invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct WorkloadKey {
     pub(super) workspace: WorkspaceId,
     pub(super) kind: WorkloadKind,
 }
 
-/// The places of one kind, and who waits for one.
+/// The slots of one kind, and the queue for them.
 pub(super) struct ConcurrencyLimiter<T> {
     capacity: usize,
     in_use: usize,
@@ -39,11 +39,11 @@ pub(super) struct ConcurrencyLimiter<T> {
 }
 
 impl<T> ConcurrencyLimiter<T> {
-    pub(super) fn new(count: usize) -> Self {
-        Self { capacity: count, in_use: 0, in_use_by_workspace: HashMap::new(), queue: FairQueue::default() }
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, in_use: 0, in_use_by_workspace: HashMap::new(), queue: FairQueue::default() }
     }
 
-    /// How many are taken.
+    /// Returns the number of slots in use.
     pub(super) fn in_use(&self) -> usize {
         self.in_use
     }
@@ -52,7 +52,7 @@ impl<T> ConcurrencyLimiter<T> {
         self.in_use_by_workspace.get(&workspace).copied().unwrap_or_default()
     }
 
-    /// Whether a place is free that the workspace may have.
+    /// Returns true if a slot is free that the workspace may have.
     pub(super) fn can_acquire(&self, workspace: WorkspaceId) -> bool {
         can_acquire(self.in_use_by(workspace), self.capacity.saturating_sub(self.in_use))
     }
@@ -72,12 +72,13 @@ impl<T> ConcurrencyLimiter<T> {
         }
     }
 
-    /// Whether anybody waits.
+    /// Returns true if the queue is not empty.
     pub(super) fn has_waiters(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// Waits in turn; `false` when too many do, not counting those who are `gone`.
+    /// Joins the queue. Returns false if it is full (`max`) or the workspace has its share of it (`max_here`), after waiters that
+    /// are `gone` were removed.
     pub(super) fn enqueue(
         &mut self,
         workspace: WorkspaceId,
@@ -88,12 +89,12 @@ impl<T> ConcurrencyLimiter<T> {
         self.queue.push(workspace, item, (max, max_here), gone)
     }
 
-    /// Who is next of those that may have a place; one that `releasing` has just given back stays with it rather than
-    /// not.
+    /// Removes the next waiter whose workspace may have a slot. A slot that `releasing` has just freed stays with that workspace
+    /// in case of doubt.
     pub(super) fn next_waiter(&mut self, releasing: Option<WorkspaceId>) -> Option<(WorkspaceId, T)> {
-        let Self { capacity: count, in_use: taken, in_use_by_workspace: held, queue } = self;
-        let held = |workspace| held.get(&workspace).copied().unwrap_or_default();
-        let free = count.saturating_sub(*taken);
+        let Self { capacity, in_use, in_use_by_workspace, queue } = self;
+        let held = |workspace| in_use_by_workspace.get(&workspace).copied().unwrap_or_default();
+        let free = capacity.saturating_sub(*in_use);
         queue.pop(releasing, held, |workspace| can_acquire(held(workspace), free))
     }
 }

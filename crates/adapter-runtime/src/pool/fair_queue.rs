@@ -1,11 +1,11 @@
-//! Who is next when a process becomes free: fair between workspaces, first come first served inside one.
+//! A queue that is fair between workspaces, and first come, first served within one.
 
 use std::collections::{HashMap, VecDeque};
 
 use kernel::id::WorkspaceId;
 use runs::fair_share::can_acquire;
 
-/// Callers in waiting.
+/// Waiting callers, with a ticket number each.
 pub(super) struct FairQueue<T> {
     waiters: HashMap<WorkspaceId, VecDeque<(u64, T)>>,
     length: usize,
@@ -23,7 +23,8 @@ impl<T> FairQueue<T> {
         self.length == 0
     }
 
-    /// Joins the queue; `false` when it is full, or the workspace has its share of it. Those who are `gone` make room.
+    /// Joins the queue. Returns false if it is full (`max`) or the workspace has its share of it (`max_here`), after waiters that
+    /// are `gone` were removed.
     pub(super) fn push(
         &mut self,
         workspace: WorkspaceId,
@@ -55,10 +56,10 @@ impl<T> FairQueue<T> {
         here < max_here && can_acquire(here, max.saturating_sub(self.length))
     }
 
-    /// The next caller, of a workspace that may have a place, for one that `releasing` has given back.
+    /// Removes the next waiter whose workspace may have a slot.
     ///
-    /// A place stays with its workspace, since changing hands costs a process, unless another workspace that
-    /// waits would still hold fewer places than this one keeps, or holds none and waits longer.
+    /// A slot that `releasing` has freed stays with that workspace, since another workspace needs another process, unless one that
+    /// waits would still hold fewer slots than `releasing` keeps, or holds none and waits longer.
     pub(super) fn pop(
         &mut self,
         releasing: Option<WorkspaceId>,
@@ -103,7 +104,7 @@ mod tests {
         WorkspaceId::from_uuid(Uuid::from_u128(number))
     }
 
-    /// Who is next of these, where a workspace holds as many places as is said beside the one that is given back.
+    /// Returns the next of these waiters, where workspaces hold so many slots beside the one that is freed.
     fn order(pushes: &[(u128, &'static str)], held: &[(u128, usize)], releasing: u128) -> &'static str {
         let mut queue = FairQueue::default();
         for (workspace, item) in pushes {

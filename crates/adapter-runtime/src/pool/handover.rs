@@ -1,7 +1,7 @@
-//! Waiting a moment for a process that is about to be free.
+//! Handing a process over to a caller that waits a moment for it (decision 0087).
 //!
-//! Short code is run faster by a few processes in turn than by many at once: each process puts its memory back after
-//! each invocation, and a processor's caches hold that of few. Code that waits for the outside keeps nobody waiting.
+//! A few processes in turn run short code faster than many at once: each resets its memory after each invocation, and a
+//! processor's caches hold the memory of few. Code that waits for the outside is not counted, so nobody waits for it.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -12,16 +12,16 @@ use tokio::sync::oneshot;
 
 use super::concurrency_limiter::WorkloadKey;
 
-/// An invocation that has gone on for less is taken to end soon, and is waited for as long.
+/// Age below which an invocation is expected to end soon, and time that a caller waits for it.
 pub(super) const SHORT_INVOCATION: Duration = Duration::from_millis(4);
 
-/// Callers of one workspace that wait for a process about to be free, at most: more would not be served in that time,
-/// and how many come is up to strangers.
+/// Callers of one workspace and kind that wait for a process, at most. More would not be served in that time, and their number is
+/// up to strangers.
 const MAX_WAITERS: usize = 64;
 
-/// Which processes have code at work since just now, and who waits for one of them.
+/// The invocations that compute, and the callers that wait for one of their processes.
 pub(super) struct HandoverQueue<T> {
-    /// As many as this at work for a workspace keep the processors busy.
+    /// Computing invocations of a workspace that keep the processors busy.
     threshold: usize,
     active: Vec<ActiveInvocation>,
     waiters: HashMap<WorkloadKey, VecDeque<oneshot::Sender<T>>>,
@@ -30,41 +30,41 @@ pub(super) struct HandoverQueue<T> {
 
 struct ActiveInvocation {
     id: ActivityId,
-    party: WorkloadKey,
+    key: WorkloadKey,
     since: Instant,
 }
 
-/// The code of one invocation, as long as it waits for nobody.
+/// The id of an invocation while it computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ActivityId(u64);
 
 impl<T> HandoverQueue<T> {
-    pub(super) fn new(enough: usize) -> Self {
-        Self { threshold: enough, active: Vec::new(), waiters: HashMap::new(), last_id: 0 }
+    pub(super) fn new(threshold: usize) -> Self {
+        Self { threshold, active: Vec::new(), waiters: HashMap::new(), last_id: 0 }
     }
 
-    /// Notes that code begins.
-    pub(super) fn start(&mut self, party: WorkloadKey, now: Instant) -> ActivityId {
+    /// Records that code begins to compute.
+    pub(super) fn start(&mut self, key: WorkloadKey, now: Instant) -> ActivityId {
         self.last_id += 1;
-        let work = ActivityId(self.last_id);
-        self.active.push(ActiveInvocation { id: work, party, since: now });
-        work
+        let id = ActivityId(self.last_id);
+        self.active.push(ActiveInvocation { id, key, since: now });
+        id
     }
 
-    /// Notes that it has ended, or waits for the outside.
-    pub(super) fn finish(&mut self, work: ActivityId) {
-        self.active.retain(|begun| begun.id != work);
+    /// Records that it has ended, or waits for the outside.
+    pub(super) fn finish(&mut self, id: ActivityId) {
+        self.active.retain(|active| active.id != id);
     }
 
-    /// A turn at a process of the workspace, if enough of them are expected to be free soon.
-    pub(super) fn try_wait(&mut self, party: WorkloadKey, now: Instant) -> Option<oneshot::Receiver<T>> {
-        let is_short = |begun: &&ActiveInvocation| {
-            begun.party == party && now.duration_since(begun.since) < SHORT_INVOCATION
+    /// Joins the queue for a process of the workspace, if enough of them are expected to be free soon.
+    pub(super) fn try_wait(&mut self, key: WorkloadKey, now: Instant) -> Option<oneshot::Receiver<T>> {
+        let is_short = |active: &&ActiveInvocation| {
+            active.key == key && now.duration_since(active.since) < SHORT_INVOCATION
         };
         if self.active.iter().filter(is_short).count() < self.threshold {
             return None;
         }
-        let line = self.waiters.entry(party).or_default();
+        let line = self.waiters.entry(key).or_default();
         if line.len() >= MAX_WAITERS {
             return None;
         }
@@ -73,22 +73,22 @@ impl<T> HandoverQueue<T> {
         Some(waiting)
     }
 
-    /// Who has waited the longest for a process of the workspace.
-    pub(super) fn pop_waiter(&mut self, party: WorkloadKey) -> Option<oneshot::Sender<T>> {
-        let line = self.waiters.get_mut(&party)?;
+    /// Removes the caller that has waited the longest for a process of the workspace.
+    pub(super) fn pop_waiter(&mut self, key: WorkloadKey) -> Option<oneshot::Sender<T>> {
+        let line = self.waiters.get_mut(&key)?;
         let next = std::iter::from_fn(|| line.pop_front()).find(|turn| !turn.is_closed());
         if line.is_empty() {
-            self.waiters.remove(&party);
+            self.waiters.remove(&key);
         }
         next
     }
 
-    /// Forgets those of a workspace who wait no more.
-    pub(super) fn remove_closed(&mut self, party: WorkloadKey) {
-        if let Some(line) = self.waiters.get_mut(&party) {
+    /// Removes the callers of a workspace that wait no more.
+    pub(super) fn remove_closed(&mut self, key: WorkloadKey) {
+        if let Some(line) = self.waiters.get_mut(&key) {
             line.retain(|turn| !turn.is_closed());
             if line.is_empty() {
-                self.waiters.remove(&party);
+                self.waiters.remove(&key);
             }
         }
     }

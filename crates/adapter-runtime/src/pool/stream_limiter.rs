@@ -1,6 +1,5 @@
-//! How many answers may be streamed at once. A visitor who reads slowly keeps a process from everybody else for as long
-//! as an answer may take, and it costs the visitor nothing: so streams get half of the places of answers, and no
-//! workspace all of that half.
+//! A limit on streamed responses. A visitor who reads slowly keeps a process from everybody else for as long as a response may
+//! take, and it costs the visitor nothing: so streams get half of the slots for responses, and no workspace all of that half.
 
 use std::{
     collections::HashMap,
@@ -10,14 +9,14 @@ use std::{
 use kernel::id::WorkspaceId;
 use runs::fair_share::can_acquire;
 
-/// The places for streams of one engine.
+/// The permits for streams of one engine.
 #[derive(Debug)]
 pub(crate) struct StreamLimiter {
     limit: usize,
     active: Mutex<HashMap<WorkspaceId, usize>>,
 }
 
-/// A place; dropping it gives it back.
+/// A permit to stream one response. Dropping it frees it.
 #[derive(Debug)]
 pub(crate) struct StreamPermit {
     limiter: Arc<StreamLimiter>,
@@ -25,24 +24,24 @@ pub(crate) struct StreamPermit {
 }
 
 impl StreamLimiter {
-    /// Half of the places of answers, and at least one.
-    pub(crate) fn for_request_limit(answers: usize) -> Self {
-        Self { limit: (answers / 2).max(1), active: Mutex::default() }
+    /// Allows half as many streams as responses, and at least one.
+    pub(crate) fn for_request_limit(requests: usize) -> Self {
+        Self { limit: (requests / 2).max(1), active: Mutex::default() }
     }
 
-    /// A place, unless there is none left, or the workspace has its share.
+    /// Takes a permit, unless there is none left or the workspace has its share.
     pub(crate) fn try_acquire(self: &Arc<Self>, workspace: WorkspaceId) -> Option<StreamPermit> {
-        let mut taken = self.lock_active();
-        let own = taken.get(&workspace).copied().unwrap_or_default();
-        let free = self.limit.saturating_sub(taken.values().sum());
+        let mut active = self.lock_active();
+        let own = active.get(&workspace).copied().unwrap_or_default();
+        let free = self.limit.saturating_sub(active.values().sum());
         if !can_acquire(own, free) {
             return None;
         }
-        taken.insert(workspace, own + 1);
+        active.insert(workspace, own + 1);
         Some(StreamPermit { limiter: Arc::clone(self), workspace })
     }
 
-    /// A panic elsewhere leaves counts that are still whole: each change is one call.
+    /// Locks the counts. A panic of another thread leaves them whole, since each change is one call.
     fn lock_active(&self) -> MutexGuard<'_, HashMap<WorkspaceId, usize>> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,10 +49,10 @@ impl StreamLimiter {
 
 impl Drop for StreamPermit {
     fn drop(&mut self) {
-        let mut taken = self.limiter.lock_active();
-        match taken.get_mut(&self.workspace) {
+        let mut active = self.limiter.lock_active();
+        match active.get_mut(&self.workspace) {
             Some(own) if *own > 1 => *own -= 1,
-            _ => drop(taken.remove(&self.workspace)),
+            _ => drop(active.remove(&self.workspace)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What one invocation may use up, asked by QuickJS every few thousand steps.
+//! The limits of one invocation. QuickJS's interrupt handler checks them every few thousand steps.
 
 use std::{
     cell::Cell,
@@ -6,17 +6,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use process_snapshot::MemoryMeter;
 use runs::engine::FailureCode;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::ffi::MemoryMeter;
 use crate::protocol::{Fault, JobLimits};
 
 /// Deadlines and the memory meter of one invocation.
 pub(super) struct Budget {
     wall_deadline: Cell<Instant>,
     cpu_deadline: Cell<Duration>,
-    /// Before this moment no processor time can be used up: a thread uses at most the time that passes.
+    /// The time before which the processor time cannot be used up, since a thread uses at most the time that passes.
     earliest_cpu_check: Cell<Instant>,
     limits: Cell<JobLimits>,
     meter: Rc<MemoryMeter>,
@@ -37,7 +37,7 @@ impl Budget {
         budget
     }
 
-    /// Starts over with these limits; whether the memory in use fits them.
+    /// Starts over with these limits. Returns false if more memory than that is in use already.
     pub(super) fn restart(&self, limits: JobLimits) -> bool {
         let (now, cpu) = (Instant::now(), Duration::from_micros(limits.cpu_micros));
         self.wall_deadline.set(now + Duration::from_micros(limits.wall_micros));
@@ -48,17 +48,17 @@ impl Budget {
         self.meter.set_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX))
     }
 
-    /// Leaves at most this much time from now on.
+    /// Brings the wall-clock deadline forward to at most `time` from now.
     pub(super) fn shorten_deadline(&self, time: Duration) {
         self.wall_deadline.set(self.wall_deadline.get().min(Instant::now() + time));
     }
 
-    /// When the invocation must be over.
+    /// Returns the wall-clock deadline.
     pub(super) fn wall_deadline(&self) -> Instant {
         self.wall_deadline.get()
     }
 
-    /// Looks at every limit; once one is exceeded it stays so, whatever the code catches.
+    /// Checks every limit and returns the first that is exceeded. It stays exceeded, whatever the code catches.
     pub(super) fn exceeded_limit(&self) -> Option<FailureCode> {
         if self.exceeded_limit.get().is_none() {
             let now = Instant::now();
@@ -76,7 +76,7 @@ impl Budget {
         self.exceeded_limit.get()
     }
 
-    /// The fault of the limit that was exceeded.
+    /// Returns the fault of the limit that is exceeded.
     pub(super) fn fault(&self) -> Option<Fault> {
         let limits = self.limits.get();
         self.exceeded_limit().map(|code| {
@@ -96,7 +96,7 @@ impl Budget {
     }
 }
 
-/// Processor time of this thread, which is the only one.
+/// Returns the processor time of this thread, which is the only one of the process.
 pub(super) fn cpu_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

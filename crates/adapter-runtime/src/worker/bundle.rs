@@ -1,4 +1,4 @@
-//! Bundles compiled to bytecode, and how their modules find each other.
+//! Bundles compiled to bytecode, and the resolution of their imports.
 
 use std::{
     cell::RefCell,
@@ -6,29 +6,27 @@ use std::{
     rc::Rc,
 };
 
+use process_snapshot::{Bytecode, MeteredRuntime};
 use rquickjs::{
-    Context, Ctx, Module, Runtime,
-    allocator::Allocator,
+    Context, Ctx, Module,
     context::intrinsic,
     loader::{ImportAttributes, Loader, Resolver},
     module::Declared,
 };
 use runs::engine::FailureCode;
 
-use super::{
-    budget::Budget,
-    ffi::{Bytecode, MemoryMeter, MeteredAllocator, load_bytecode},
-};
+use super::budget::Budget;
 use crate::protocol::{Fault, JobLimits};
 
-/// The entry of every bundle.
+/// Name of the entry module of every bundle.
 pub(super) const ENTRY_MODULE: &str = "main.js";
-/// The name of the prelude's module; no bundle file can be called so, and frames of it are left out of stacks.
+/// Name of the prelude's module. No file of a bundle has such a name, and stack traces leave its frames out.
 pub(super) const PRELUDE_MODULE: &str = "qala:prelude";
-/// Bytes of native stack that JavaScript may use; the thread has eight times as much.
+/// Bytes of native stack that JavaScript may use. The thread has eight times as much.
 const MAX_NATIVE_STACK: usize = 1 << 20;
 
-/// Bytes at which cycles are first collected: most invocations end before, and everything is freed at once.
+/// Bytes in use at which garbage is first collected, unless the limit is low. Most invocations end before and are freed as a
+/// whole.
 const GC_THRESHOLD: usize = 4 << 20;
 
 const PRELUDE_SOURCE: &str = concat!(
@@ -45,7 +43,7 @@ const PRELUDE_SOURCE: &str = concat!(
     include_str!("../js/90_install.js"),
 );
 
-/// The name of the streams' module, which is as hidden as the prelude.
+/// Name of the module of streams, with the same rules.
 const STREAMS_MODULE: &str = "qala:streams";
 
 const STREAMS_SOURCE: &str = concat!(
@@ -57,8 +55,7 @@ const STREAMS_SOURCE: &str = concat!(
     include_str!("../js/streams/90_install.js"),
 );
 
-/// What app code runs with. Without [`intrinsic::Eval`] there is no way from a string to code: `eval`, `Function`
-/// and their kin throw.
+/// Intrinsics of app code. Without [`intrinsic::Eval`] no text becomes code: `eval`, `Function` and the like throw.
 type AppIntrinsics = (
     intrinsic::Date,
     intrinsic::RegExpCompiler,
@@ -73,65 +70,60 @@ type AppIntrinsics = (
     intrinsic::DOMException,
 );
 
-/// Modules as bytecode, by name.
+/// The modules of a bundle as bytecode, by name.
 pub(super) struct CompiledBundle(BTreeMap<String, Bytecode>);
 
-/// A context, alone in its runtime, under a budget.
+/// The only context of a runtime, under a budget.
 pub(super) struct Realm {
     pub(super) context: Context,
     pub(super) budget: Rc<Budget>,
 }
 
 impl Realm {
-    /// A realm for app code, which loads the modules of the bundle that `chosen` holds at the time.
+    /// Makes a realm for app code. It loads modules of the bundle that `current` holds at the time.
     pub(super) fn for_app(
         limits: JobLimits,
-        (meter, allocator): (Rc<MemoryMeter>, impl Allocator + 'static),
-        chosen: &Rc<RefCell<Option<Rc<CompiledBundle>>>>,
+        runtime: &MeteredRuntime,
+        current: &Rc<RefCell<Option<Rc<CompiledBundle>>>>,
     ) -> rquickjs::Result<Self> {
-        let (runtime, budget) = new_runtime(limits, Rc::clone(&meter), allocator)?;
-        let known = Rc::clone(chosen);
+        let budget = configure(runtime, limits);
+        let bundle = Rc::clone(current);
         let knows =
-            move |path: &str| known.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
-        runtime.set_loader(RelativeResolver(Box::new(knows)), BytecodeLoader(Rc::clone(chosen)));
-        let context = Context::custom::<AppIntrinsics>(&runtime)?;
-        context.with(|ctx| meter.attach(&ctx));
-        Ok(Self { context, budget })
+            move |path: &str| bundle.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
+        let resolver = RelativeResolver(Box::new(knows));
+        runtime.runtime().set_loader(resolver, BytecodeLoader(Rc::clone(current)));
+        Ok(Self { context: runtime.new_context::<AppIntrinsics>()?, budget })
     }
 
-    /// A realm that can compile modules of these names, and runs nothing.
+    /// Makes a realm that compiles modules of these names, and runs nothing.
     fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
-        let meter = MemoryMeter::with_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX));
-        let (runtime, budget) = new_runtime(limits, Rc::clone(&meter), MeteredAllocator(Rc::clone(&meter)))?;
-        runtime.set_loader(RelativeResolver(Box::new(move |path| names.contains(path))), StubLoader);
-        let context =
-            Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
-        context.with(|ctx| meter.attach(&ctx));
+        let runtime = MeteredRuntime::new(usize::try_from(limits.memory).unwrap_or(usize::MAX))?;
+        let budget = configure(&runtime, limits);
+        let resolver = RelativeResolver(Box::new(move |path| names.contains(path)));
+        runtime.runtime().set_loader(resolver, StubLoader);
+        let context = runtime.new_context::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>()?;
         Ok(Self { context, budget })
     }
 }
 
-fn new_runtime(
-    limits: JobLimits,
-    meter: Rc<MemoryMeter>,
-    allocator: impl Allocator + 'static,
-) -> rquickjs::Result<(Runtime, Rc<Budget>)> {
-    let runtime = Runtime::new_with_alloc(allocator)?;
+/// Puts a runtime under a budget.
+fn configure(metered: &MeteredRuntime, limits: JobLimits) -> Rc<Budget> {
+    let runtime = metered.runtime();
     runtime.set_max_stack_size(MAX_NATIVE_STACK);
     runtime.set_gc_threshold(gc_threshold(limits));
-    let budget = Budget::new(limits, meter);
+    let budget = Budget::new(limits, Rc::clone(metered.meter()));
     let interrupt_budget = Rc::clone(&budget);
     runtime.set_interrupt_handler(Some(Box::new(move || interrupt_budget.exceeded_limit().is_some())));
-    Ok((runtime, budget))
+    budget
 }
 
-/// When cycles are first collected.
+/// Returns the bytes in use at which garbage is first collected.
 pub(super) fn gc_threshold(limits: JobLimits) -> usize {
     GC_THRESHOLD.min(usize::try_from(limits.memory / 4).unwrap_or(usize::MAX))
 }
 
 impl CompiledBundle {
-    /// The prelude and the streams as bytecode.
+    /// Compiles the prelude and the streams.
     pub(super) fn compile_prelude() -> rquickjs::Result<(Bytecode, Bytecode)> {
         let limits = JobLimits {
             wall_micros: 60_000_000,
@@ -149,7 +141,7 @@ impl CompiledBundle {
         Ok((compile(PRELUDE_MODULE, PRELUDE_SOURCE)?, compile(STREAMS_MODULE, STREAMS_SOURCE)?))
     }
 
-    /// Compiles every module of a bundle.
+    /// Compiles all modules of a bundle.
     pub(super) fn compile(files: &BTreeMap<String, String>, limits: JobLimits) -> Result<Self, Fault> {
         if !files.contains_key(ENTRY_MODULE) {
             return Err(Fault::new(FailureCode::InvalidBundle, "the bundle has no main.js"));
@@ -176,13 +168,13 @@ impl CompiledBundle {
     }
 }
 
-/// Other files of a bundle are for people, and for the outside of the worker.
+/// Returns true if a file of a bundle is a module. Others are for people, and for uses outside of the worker.
 fn is_module(name: &str) -> bool {
     let extension = std::path::Path::new(name).extension();
     !name.contains(':') && extension.is_some_and(|extension| extension == "js" || extension == "mjs")
 }
 
-/// A message of the form `main.js:3:5: SyntaxError: …`.
+/// Makes a fault with a message like `main.js:3:5: SyntaxError: …`.
 fn syntax_fault(ctx: &Ctx<'_>, name: &str, error: &rquickjs::Error) -> Fault {
     let message = if error.is_exception() {
         let thrown = ctx.catch();
@@ -205,7 +197,7 @@ fn syntax_fault(ctx: &Ctx<'_>, name: &str, error: &rquickjs::Error) -> Fault {
     Fault::new(FailureCode::InvalidBundle, message)
 }
 
-/// Resolves `./x.js` and `../x.js` between the files of the bundle, and nothing else.
+/// Resolves `./x.js` and `../x.js` to files of the bundle that the function knows, and nothing else.
 struct RelativeResolver(Box<dyn Fn(&str) -> bool>);
 
 impl Resolver for RelativeResolver {
@@ -243,8 +235,7 @@ fn resolve_relative(base: &str, name: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Stands in for an imported module while its importer is compiled; what it exports is asked when the bundle is
-/// linked.
+/// Loads an empty module for every import while its importer is compiled. Exports are looked up when the bundle is linked.
 struct StubLoader;
 
 impl Loader for StubLoader {
@@ -258,6 +249,7 @@ impl Loader for StubLoader {
     }
 }
 
+/// Loads modules of the current bundle.
 struct BytecodeLoader(Rc<RefCell<Option<Rc<CompiledBundle>>>>);
 
 impl Loader for BytecodeLoader {
@@ -267,8 +259,8 @@ impl Loader for BytecodeLoader {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<Module<'js, Declared>> {
-        let chosen = self.0.borrow().clone();
-        chosen.ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?.load(ctx, name)
+        let current = self.0.borrow().clone();
+        current.ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?.load(ctx, name)
     }
 }
 
@@ -276,7 +268,7 @@ impl CompiledBundle {
     /// Declares one module; its imports are linked when it is evaluated.
     pub(super) fn load<'js>(&self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
         let bytecode = self.0.get(name).ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?;
-        load_bytecode(ctx.clone(), bytecode)
+        bytecode.load(ctx.clone())
     }
 }
 

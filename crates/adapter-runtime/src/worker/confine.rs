@@ -1,43 +1,44 @@
-//! Takes away from the worker process everything that running JavaScript does not need.
+//! Confinement of the worker process to what running JavaScript needs.
 //!
-//! Each step is taken as far as the machine permits and reported; none is fatal, since the engine itself gives
-//! app code no way to the system. This is the second wall.
+//! Each step is taken as far as the machine permits, and reported. None is fatal: the engine itself gives app code no way to
+//! the system, and this is the second layer of defence, against a flaw in the engine.
 
 use std::collections::BTreeMap;
 
+use process_snapshot::{Namespace, close_inherited_descriptors, unshare_namespace};
 use rustix::{
     process::{
         DumpableBehavior, Resource, Rlimit, Signal, chdir, set_dumpable_behavior,
         set_parent_process_death_signal, setrlimit,
     },
-    thread::{CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities, set_no_new_privs},
+    thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs},
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-use super::ffi;
 use crate::protocol::Confinement;
 
-/// Bytes of address space of the whole process.
+/// Bytes of address space of a process, at most.
 const MAX_ADDRESS_SPACE: u64 = 1 << 30;
-/// Seconds of processor time of the whole process, over all its invocations.
+/// Seconds of processor time of a process over all its invocations, at most.
 pub(super) const MAX_PROCESS_CPU_SECONDS: u64 = 300;
 
-/// What [`enter`] came to, and what is left for [`seal`].
+/// The layers that the fork server has set up, and the filter that is left for [`confine_worker`].
 pub(super) struct PartialConfinement {
     confinement: Confinement,
     filter: Option<BpfProgram>,
 }
 
-/// What can be done before the warm-up, which still reads files, and what a fork server needs no more.
+/// Sets up the layers that neither the fork server nor the warm-up, which reads files, is hindered by. Call it first thing in
+/// `main`.
 pub(super) fn confine_fork_server() -> PartialConfinement {
-    ffi::close_other_descriptors();
+    close_inherited_descriptors();
     // Another process of the same user must not read the heap.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let _ = chdir("/");
-    let user_namespace = ffi::unshare_namespace(UnshareFlags::NEWUSER);
-    let network_namespace = ffi::unshare_namespace(UnshareFlags::NEWNET);
+    let user_namespace = unshare_namespace(Namespace::User);
+    let network_namespace = unshare_namespace(Namespace::Network);
     let no_capabilities = drop_capabilities();
     // After the namespaces: the kernel forgets the signal when credentials change.
     let dies_with_parent = set_parent_death_signal();
@@ -56,10 +57,10 @@ pub(super) fn confine_fork_server() -> PartialConfinement {
     PartialConfinement { confinement, filter: build_seccomp_filter() }
 }
 
-/// The last step, in each worker for itself: from here on only reading, writing, waiting and memory.
-pub(super) fn confine_worker(entered: PartialConfinement) -> Confinement {
-    let PartialConfinement { mut confinement, filter } = entered;
-    // A copy does not have it from its original.
+/// Sets up the rest in each worker. From here on it can read, write, wait and manage memory.
+pub(super) fn confine_worker(partial: PartialConfinement) -> Confinement {
+    let PartialConfinement { mut confinement, filter } = partial;
+    // A fork does not inherit it.
     confinement.dies_with_parent = set_parent_death_signal();
     confinement.rlimits &=
         set_rlimits(&[(Resource::Cpu, MAX_PROCESS_CPU_SECONDS), (Resource::Nproc, 0), (Resource::Nofile, 3)]);
@@ -67,7 +68,8 @@ pub(super) fn confine_worker(entered: PartialConfinement) -> Confinement {
     confinement
 }
 
-/// Whoever makes a user namespace has every capability in it.
+/// Drops all capabilities, of which a process that makes a user namespace has every one in it. Returns false if the kernel
+/// refuses.
 fn drop_capabilities() -> bool {
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).is_ok()
@@ -77,7 +79,7 @@ fn set_parent_death_signal() -> bool {
     set_parent_process_death_signal(Some(Signal::KILL)).is_ok()
 }
 
-/// Sets limits that nothing raises again; whether all could be set.
+/// Sets soft and hard limits. Returns false if the kernel refuses one of them.
 fn set_rlimits(limits: &[(Resource, u64)]) -> bool {
     let set = |(resource, most): &(Resource, u64)| {
         setrlimit(*resource, Rlimit { current: Some(*most), maximum: Some(*most) }).is_ok()
@@ -89,7 +91,7 @@ fn build_seccomp_filter() -> Option<BpfProgram> {
     let arch = std::env::consts::ARCH.try_into().ok()?;
     let mut rules: BTreeMap<i64, Vec<_>> =
         ALLOWED_SYSCALLS.iter().map(|number| (*number, Vec::new())).collect();
-    // Memory, but none that can be executed: what is in the process is all the code there will be.
+    // No memory may become executable, so that no code comes into the process.
     let exec = u64::try_from(libc::PROT_EXEC).ok()?;
     for number in [libc::SYS_mmap, libc::SYS_mprotect] {
         let plain =
@@ -100,7 +102,7 @@ fn build_seccomp_filter() -> Option<BpfProgram> {
     filter.try_into().ok()
 }
 
-/// No file, socket, process, thread or signal to others can be made with these.
+/// System calls of a worker. None of them opens a file or socket, makes a process or thread, or signals another process.
 const ALLOWED_SYSCALLS: &[i64] = &[
     libc::SYS_read,
     libc::SYS_write,

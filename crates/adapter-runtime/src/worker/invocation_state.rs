@@ -1,4 +1,4 @@
-//! What one invocation has asked of the outside: lines of log, host calls in flight, timers.
+//! The state of one invocation towards the outside: log lines, host calls, timers and the streamed response.
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,7 +18,7 @@ use crate::protocol::{
     STREAM_WINDOW, truncate_text,
 };
 
-/// The state behind the functions lent to the prelude, which outlive an invocation.
+/// The state behind the native functions, which outlive an invocation.
 pub(super) struct InvocationState {
     pipe: Rc<RefCell<ParentPipe>>,
     limits: Cell<JobLimits>,
@@ -31,30 +31,30 @@ pub(super) struct InvocationState {
     stream: RefCell<ResponseStream>,
 }
 
-/// A streamed answer on its way.
+/// A streamed response.
 #[derive(Default)]
 struct ResponseStream {
     /// Bytes that may be sent now.
     window: usize,
-    /// Bytes that may be sent in all, from now on.
+    /// Bytes that the rest of the body may have.
     remaining: u64,
-    /// Whether the code waits for room.
+    /// True if the code waits for the window to open.
     is_waiting: bool,
-    /// Whether something was sent since the pipe was last flushed.
+    /// True if something was sent since the pipe was last flushed.
     needs_flush: bool,
-    /// Whether the body would become longer than it may.
+    /// True if the code tried to send more than `remaining` bytes.
     is_over_limit: bool,
-    /// Whether nobody wants more.
+    /// True if the reader is gone.
     is_cancelled: bool,
 }
 
-/// What became of a chunk.
+/// The result of stream a chunk.
 pub(super) enum SendOutcome {
-    /// So many bytes of it are on their way; none when there is nothing of it left.
+    /// Bytes of it that were sent; 0 if nothing of it is left.
     Bytes(usize),
-    /// There is no room.
+    /// The window is full.
     WindowFull,
-    /// The body would become longer than it may.
+    /// The body would exceed its limit.
     LimitExceeded,
 }
 
@@ -65,7 +65,7 @@ struct Timers {
 }
 
 thread_local! {
-    /// Numbers of host calls are never used twice in a process, so that a late answer meets no other call.
+    /// The id of the last host call. Ids are not used twice in a process, so that a late result settles no other call.
     static LAST_CALL: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -84,7 +84,7 @@ impl InvocationState {
         })
     }
 
-    /// Forgets the invocation before, and starts the next.
+    /// Clears the state for the next invocation.
     pub(super) fn reset(&self, limits: JobLimits) {
         self.limits.set(limits);
         self.log_lines.set(0);
@@ -96,7 +96,7 @@ impl InvocationState {
         self.stream.take();
     }
 
-    /// Sends to the parent; without a parent there is nothing left to do.
+    /// Sends a message, and ends the process if the parent is gone. Returns false if it is too long for a frame.
     fn send(&self, message: &FromWorker) -> bool {
         self.pipe.borrow_mut().send(message).unwrap_or_else(|_| process::exit(0))
     }
@@ -111,7 +111,7 @@ impl InvocationState {
         self.send(&FromWorker::Log { level, message });
     }
 
-    /// Tells how many lines were dropped, if any.
+    /// Logs the number of dropped lines, if there are any.
     pub(super) fn report_dropped_lines(&self) {
         if self.dropped_log_lines.get() > 0 {
             let message = format!("{} more lines of log were dropped", self.dropped_log_lines.get());
@@ -119,7 +119,7 @@ impl InvocationState {
         }
     }
 
-    /// Starts a host call. Gives its number, 0 when there were too many, -1 when it is too large.
+    /// Starts a host call. Returns its id, 0 if there were too many, -1 if it is too large.
     pub(super) fn start_call(&self, call: HostCall) -> i32 {
         if self.call_count.get() >= self.limits.get().host_calls {
             return 0;
@@ -134,7 +134,7 @@ impl InvocationState {
         id.cast_signed()
     }
 
-    /// Begins a streamed answer.
+    /// Begins a streamed response. Returns false if the head is too long for a frame.
     pub(super) fn send_head(&self, head: ResponseHead) -> bool {
         *self.stream.borrow_mut() = ResponseStream {
             window: STREAM_WINDOW as usize,
@@ -145,32 +145,32 @@ impl InvocationState {
         self.send(&FromWorker::Head(head))
     }
 
-    /// Whether anything of a body can be sent; if not, the code will wait.
+    /// Returns true if something of the body can be sent; otherwise records that the code waits.
     pub(super) fn has_window(&self) -> bool {
-        let mut sending = self.stream.borrow_mut();
-        sending.is_waiting = sending.window == 0;
-        !sending.is_waiting
+        let mut stream = self.stream.borrow_mut();
+        stream.is_waiting = stream.window == 0;
+        !stream.is_waiting
     }
 
-    /// Sends the first bytes of what is left of a chunk, as many as there is room for.
-    pub(super) fn send_chunk(&self, rest: &[u8]) -> SendOutcome {
-        if rest.is_empty() {
+    /// Sends the first of the `length` bytes left of a chunk, as many as fit into the window; `copy` returns that many.
+    pub(super) fn send_chunk(&self, length: usize, copy: impl FnOnce(usize) -> Vec<u8>) -> SendOutcome {
+        if length == 0 {
             return SendOutcome::Bytes(0);
         }
         if !self.has_window() {
             return SendOutcome::WindowFull;
         }
-        let mut sending = self.stream.borrow_mut();
-        if rest.len() as u64 > sending.remaining {
-            sending.is_over_limit = true;
+        let mut stream = self.stream.borrow_mut();
+        if length as u64 > stream.remaining {
+            stream.is_over_limit = true;
             return SendOutcome::LimitExceeded;
         }
-        let count = rest.len().min(sending.window).min(MAX_CHUNK);
-        sending.window -= count;
-        sending.remaining -= count as u64;
-        sending.needs_flush = true;
-        drop(sending);
-        self.send(&FromWorker::Chunk(Bytes::copy_from_slice(&rest[..count])));
+        let count = length.min(stream.window).min(MAX_CHUNK);
+        stream.window -= count;
+        stream.remaining -= count as u64;
+        stream.needs_flush = true;
+        drop(stream);
+        self.send(&FromWorker::Chunk(Bytes::from(copy(count))));
         SendOutcome::Bytes(count)
     }
 
@@ -180,21 +180,21 @@ impl InvocationState {
         self.send(&FromWorker::BodyEnd);
     }
 
-    /// Gives room back; whether the code waited for some.
+    /// Opens the window by `count` bytes. Returns true if the code waited for that.
     pub(super) fn extend_window(&self, count: u32) -> bool {
-        let mut sending = self.stream.borrow_mut();
-        sending.window = (sending.window + count as usize).min(STREAM_WINDOW as usize);
-        std::mem::take(&mut sending.is_waiting)
+        let mut stream = self.stream.borrow_mut();
+        stream.window = (stream.window + count as usize).min(STREAM_WINDOW as usize);
+        std::mem::take(&mut stream.is_waiting)
     }
 
-    /// Nobody wants more of the body.
+    /// Records that the reader of the body is gone.
     pub(super) fn cancel_stream(&self) {
-        let mut sending = self.stream.borrow_mut();
-        sending.is_waiting = false;
-        sending.is_cancelled = true;
+        let mut stream = self.stream.borrow_mut();
+        stream.is_waiting = false;
+        stream.is_cancelled = true;
     }
 
-    /// What was sent of a body reaches the visitor now, however long the code goes on.
+    /// Flushes what was sent of a streamed response, so that it reaches the visitor however long the code goes on.
     pub(super) fn flush_stream(&self) {
         if std::mem::take(&mut self.stream.borrow_mut().needs_flush)
             && self.pipe.borrow_mut().flush().is_err()
@@ -203,19 +203,19 @@ impl InvocationState {
         }
     }
 
-    /// Why a streamed answer was no good, and what its limits make of a fault.
+    /// Returns the fault of a streamed response: its own, or `fault` with the reason that the stream adds.
     pub(super) fn stream_fault(&self, fault: Option<Fault>) -> Option<Fault> {
-        let sending = self.stream.borrow();
+        let stream = self.stream.borrow();
         let timeout = |message: String| Some(Fault::new(FailureCode::Timeout, message));
         match fault {
-            Some(fault) if fault.code == FailureCode::Timeout && sending.is_cancelled => timeout(format!(
+            Some(fault) if fault.code == FailureCode::Timeout && stream.is_cancelled => timeout(format!(
                 "the code went on for {} s after the visitor had gone",
                 CANCEL_GRACE.as_secs()
             )),
-            Some(fault) if fault.code == FailureCode::Timeout && sending.is_waiting => {
+            Some(fault) if fault.code == FailureCode::Timeout && stream.is_waiting => {
                 timeout(format!("{}: the visitor had not taken what was sent before", fault.message))
             }
-            None if sending.is_over_limit => {
+            None if stream.is_over_limit => {
                 let most = self.limits.get().streamed;
                 let message = format!("the code streamed more than the {most} bytes that are allowed");
                 Some(Fault::new(FailureCode::OutputTooLarge, message))
@@ -224,7 +224,7 @@ impl InvocationState {
         }
     }
 
-    /// Whether this very invocation waits for the call.
+    /// Ends a host call. Returns false if it is not one of this invocation.
     pub(super) fn finish_call(&self, id: u32) -> bool {
         self.calls_in_flight.borrow_mut().remove(&id)
     }
@@ -246,7 +246,7 @@ impl InvocationState {
         }
     }
 
-    /// Takes the first timer whose time has come.
+    /// Removes the first timer that is due.
     pub(super) fn pop_due_timer(&self) -> Option<u32> {
         let mut timers = self.timers.borrow_mut();
         let (due, id) = *timers.queue.first()?;
@@ -258,7 +258,7 @@ impl InvocationState {
         Some(id)
     }
 
-    /// When something may happen next: nothing will, the latest moment to look again.
+    /// Returns the latest time to wait for a message until; `None` if nothing will ever happen.
     pub(super) fn next_wakeup(&self, wall: Instant) -> Option<Instant> {
         let timer = self.timers.borrow().queue.first().map(|(due, _)| *due);
         match timer {
@@ -274,7 +274,7 @@ impl InvocationState {
         bytes
     }
 
-    /// From 0 to below 1, of the system's randomness.
+    /// Returns a number from 0 to below 1, from the system's randomness.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
     pub(super) fn random_number(&self) -> f64 {
         let mut pool = self.random_pool.borrow_mut();

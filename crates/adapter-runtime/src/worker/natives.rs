@@ -1,27 +1,25 @@
-//! The functions that Rust lends to the prelude. App code cannot reach them.
+//! The native functions of the prelude. App code cannot reach them.
 
-use std::rc::Rc;
+use std::{ptr::NonNull, rc::Rc};
 
 use base64::{Engine as _, alphabet, engine};
+use process_snapshot::{Bytecode, copy_bytes, copy_range};
 use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, function::IntoJsFunc};
 use runs::engine::LogLevel;
 use sha2::Digest as _;
 use url::{Url, form_urlencoded, quirks};
 
-use super::{
-    ffi::{Bytecode, copy_bytes, load_bytecode, with_bytes},
-    invocation_state::{InvocationState, SendOutcome},
-};
+use super::invocation_state::{InvocationState, SendOutcome};
 use crate::protocol::{HostCall, Request, ResponseHead};
 
-/// The object handed to `install`.
+/// Builds the object of native functions that the prelude's `install` takes.
 pub(super) fn build_natives<'js>(
     ctx: &Ctx<'js>,
-    session: &Rc<InvocationState>,
+    invocation: &Rc<InvocationState>,
     streams: Bytecode,
 ) -> rquickjs::Result<Object<'js>> {
     let natives = Natives { ctx, object: Object::new(ctx.clone())? };
-    let own = || Rc::clone(session);
+    let own = || Rc::clone(invocation);
 
     let log = own();
     natives.add("log", move |level: i32, message: String| {
@@ -66,22 +64,22 @@ pub(super) fn build_natives<'js>(
     })?;
     let number = own();
     natives.add("randomNumber", move || number.random_number())?;
-    add_streaming_natives(&natives, session)?;
-    // Most code needs no streams, so they are not in the realm until some does.
+    add_streaming_natives(&natives, invocation)?;
+    // Most code needs no streams, so their module is loaded when code first uses one.
     natives.add("streams", move |ctx: Ctx<'js>| {
-        let (module, _) = load_bytecode(ctx, &streams)?.eval()?;
+        let (module, _) = streams.load(ctx)?.eval()?;
         module.get::<_, Function<'js>>("install")
     })?;
     add_pure_natives(&natives)?;
     Ok(natives.object)
 }
 
-/// The way of a streamed answer.
+/// Adds the functions that send a streamed response.
 fn add_streaming_natives<'js>(
     natives: &Natives<'_, 'js>,
-    session: &Rc<InvocationState>,
+    invocation: &Rc<InvocationState>,
 ) -> rquickjs::Result<()> {
-    let own = || Rc::clone(session);
+    let own = || Rc::clone(invocation);
     let head = own();
     natives.add("sendHead", move |status: u16, headers: Vec<String>| {
         head.send_head(ResponseHead { status, headers: unflatten_pairs(headers) })
@@ -89,9 +87,11 @@ fn add_streaming_natives<'js>(
     let room = own();
     natives.add("hasRoom", move || room.has_window())?;
     let piece = own();
-    // Numbers that `70_sending.js` knows: bytes sent, 0 for none left, -1 for no room, -2 for too much.
+    // Returns what `70_sending.js` expects: bytes sent, 0 if none are left, -1 if the window is full, -2 beyond the limit.
     natives.add("sendChunk", move |chunk: TypedArray<'js, u8>, from: usize| -> i32 {
-        match with_bytes(&chunk, from, |rest| piece.send_chunk(rest)) {
+        let length = chunk.as_raw().map_or(0, NonNull::len).saturating_sub(from);
+        let copy = |count| copy_range(&chunk, from..from + count).unwrap_or_default();
+        match piece.send_chunk(length, copy) {
             SendOutcome::Bytes(count) => i32::try_from(count).unwrap_or_default(),
             SendOutcome::WindowFull => -1,
             SendOutcome::LimitExceeded => -2,
@@ -112,7 +112,7 @@ impl<'js> Natives<'_, 'js> {
     }
 }
 
-/// Functions without memory.
+/// Adds the functions that keep no state.
 fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
     natives.add("encode", |ctx: Ctx<'js>, text: String| ArrayBuffer::new_copy(ctx, text.into_bytes()))?;
     natives.add("decode", |ctx: Ctx<'js>, bytes: TypedArray<'js, u8>, fatal: bool, keep_mark: bool| {
@@ -135,7 +135,7 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
     })
 }
 
-/// Names and values that stand in turn.
+/// Pairs up a list in which names and values alternate.
 pub(super) fn unflatten_pairs(flat: Vec<String>) -> Vec<(String, String)> {
     let mut pairs = Vec::with_capacity(flat.len() / 2);
     let mut flat = flat.into_iter();
@@ -157,7 +157,7 @@ fn decode(bytes: &TypedArray<'_, u8>, fatal: bool, keep_mark: bool) -> Option<St
     }
 }
 
-/// The forgiving base64 of the web: white space is dropped, padding is optional.
+/// Decodes base64 as the Infra standard's forgiving-base64 does: white space is ignored, padding is optional.
 fn atob(text: &str) -> Option<String> {
     const FORGIVING: engine::GeneralPurpose = engine::GeneralPurpose::new(
         &alphabet::STANDARD,
@@ -209,7 +209,7 @@ fn url_parts(url: &Url) -> Vec<String> {
     parts.into_iter().map(str::to_owned).chain([quirks::origin(url)]).collect()
 }
 
-/// Sets one of the parts that [`url_parts`] lists; nothing when the value does not fit.
+/// Sets one of the parts that [`url_parts`] lists; `None` if the value does not fit.
 fn set_url_part(href: &str, part: u32, value: &str) -> Option<Vec<String>> {
     let mut url = Url::parse(href).ok()?;
     let changed = match part {

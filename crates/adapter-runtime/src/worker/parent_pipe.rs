@@ -1,7 +1,8 @@
-//! The worker's end of the two pipes: buffered frames out, frames in with a deadline.
+//! The worker's ends of the two pipes: frames to the parent, with a buffer, and frames from it, with a deadline.
 
 use std::time::Instant;
 
+use process_snapshot::without_yielding;
 use rustix::{
     buffer::spare_capacity,
     event::{PollFd, PollFlags, Timespec, poll},
@@ -9,13 +10,12 @@ use rustix::{
     stdio::{stdin, stdout},
 };
 
-use super::alarm_yield;
 use crate::protocol::{FromWorker, MAX_FRAME, ToWorker};
 
-/// Buffered output is written once it is this long.
+/// Bytes of buffered output at which it is written.
 const FLUSH_THRESHOLD: usize = 64 << 10;
 
-/// The pipes to the parent.
+/// The pipes between worker and parent.
 #[derive(Default)]
 pub(super) struct ParentPipe {
     input: Vec<u8>,
@@ -23,24 +23,24 @@ pub(super) struct ParentPipe {
     output: Vec<u8>,
 }
 
-/// The parent is gone, or speaks no sense.
+/// The error of a parent that is gone or breaks the protocol.
 #[derive(Debug)]
 pub(super) struct Disconnected;
 
 impl ParentPipe {
-    /// Puts a message into the buffer; `false` when it is too long for a frame.
+    /// Appends a message to the buffer. Returns false if it is too long for a frame.
     pub(super) fn send(&mut self, message: &FromWorker) -> Result<bool, Disconnected> {
-        let put = message.encode(&mut self.output);
+        let fits = message.encode(&mut self.output);
         if self.output.len() >= FLUSH_THRESHOLD {
             self.flush()?;
         }
-        Ok(put)
+        Ok(fits)
     }
 
     pub(super) fn flush(&mut self) -> Result<(), Disconnected> {
         let mut rest = self.output.as_slice();
         while !rest.is_empty() {
-            match alarm_yield::without_yielding(|| write(stdout(), rest)) {
+            match without_yielding(|| write(stdout(), rest)) {
                 Ok(0) => return Err(Disconnected),
                 Ok(count) => rest = &rest[count..],
                 Err(Errno::INTR) => {}
@@ -48,12 +48,12 @@ impl ParentPipe {
             }
         }
         self.output.clear();
-        // A large answer must not keep its memory.
+        // One large message must not hold memory for ever.
         self.output.shrink_to(FLUSH_THRESHOLD * 2);
         Ok(())
     }
 
-    /// The next message, or nothing when `deadline` comes first. Flushes before it waits.
+    /// Flushes, and waits for the next message; `None` if `deadline` comes first.
     pub(super) fn receive(&mut self, deadline: Option<Instant>) -> Result<Option<ToWorker>, Disconnected> {
         self.flush()?;
         loop {
@@ -61,7 +61,7 @@ impl ParentPipe {
                 return Ok(Some(message));
             }
             if let Some(deadline) = deadline
-                && !alarm_yield::without_yielding(|| wait_readable(deadline))?
+                && !without_yielding(|| wait_readable(deadline))?
             {
                 return Ok(None);
             }
@@ -94,7 +94,7 @@ impl ParentPipe {
         }
         self.input.reserve(FLUSH_THRESHOLD);
         loop {
-            match alarm_yield::without_yielding(|| read(stdin(), spare_capacity(&mut self.input))) {
+            match without_yielding(|| read(stdin(), spare_capacity(&mut self.input))) {
                 Ok(0) => return Err(Disconnected),
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
@@ -104,7 +104,7 @@ impl ParentPipe {
     }
 }
 
-/// Waits until there is something to read; false when `deadline` comes first.
+/// Waits until stdin is readable. Returns false if `deadline` comes first.
 fn wait_readable(deadline: Instant) -> Result<bool, Disconnected> {
     let stdin = stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];

@@ -1,4 +1,4 @@
-//! The realm that app code runs in: built once, and put back to how it was built after each invocation.
+//! The realm that app code runs in: built once, and reset after each invocation.
 
 use std::{
     cell::{Cell, RefCell},
@@ -6,21 +6,20 @@ use std::{
     rc::Rc,
 };
 
+use process_snapshot::SnapshotRuntime;
 use rquickjs::{Context, Ctx, Function, Object, Persistent};
 use runs::engine::FailureCode;
 
 use super::{
     budget::Budget,
     bundle::{CompiledBundle, Realm, gc_threshold},
-    ffi::{MemoryMeter, load_bytecode},
     invocation_state::InvocationState,
     natives::build_natives,
     parent_pipe::ParentPipe,
-    snapshot_heap::{SnapshotAllocator, SnapshotHeap},
 };
 use crate::protocol::{Fault, JobLimits};
 
-/// What building the realm may use.
+/// Limits while the realm is built.
 const BUILD_LIMITS: JobLimits = JobLimits {
     wall_micros: 60_000_000,
     cpu_micros: 60_000_000,
@@ -31,50 +30,48 @@ const BUILD_LIMITS: JobLimits = JobLimits {
     streamed: 0,
 };
 
-/// A context with the prelude, and nothing of any app.
+/// A context with the prelude. Between invocations it has nothing of any app.
 pub(super) struct AppRealm {
-    // Never dropped: what hangs on the runtime must outlive every restoring, and the process ends with it.
+    // Never dropped: these are handles from before the freeze, which must exist at every reset.
     realm: ManuallyDrop<Realm>,
     prelude: ManuallyDrop<PreludeHandles>,
-    heap: Rc<SnapshotHeap>,
+    runtime: ManuallyDrop<SnapshotRuntime>,
     current_bundle: Rc<RefCell<Option<Rc<CompiledBundle>>>>,
     pub(super) invocation: Rc<InvocationState>,
     is_dirty: Cell<bool>,
 }
 
-/// Values that Rust holds from the building on.
+/// JavaScript values that Rust holds from before the freeze.
 struct PreludeHandles {
     driver: Persistent<Object<'static>>,
-    /// Held so that no code can get the functions lent to the prelude freed, whatever it lets go of.
+    /// Keeps the native functions alive, whatever references app code deletes: freeing one would drop a Rust closure that the
+    /// reset cannot bring back.
     _natives: Persistent<Object<'static>>,
 }
 
 impl AppRealm {
-    /// Builds the realm and runs the prelude in it.
+    /// Builds the realm, runs the prelude in it and freezes it.
     pub(super) fn build(pipe: Rc<RefCell<ParentPipe>>) -> rquickjs::Result<Self> {
         let (prelude, streams) = CompiledBundle::compile_prelude()?;
-        let meter = MemoryMeter::with_limit(usize::try_from(BUILD_LIMITS.memory).unwrap_or(usize::MAX));
-        let arena = SnapshotHeap::new(Rc::clone(&meter));
-        let (chosen, session) = (Rc::default(), InvocationState::new(pipe, BUILD_LIMITS));
-        let realm = Realm::for_app(BUILD_LIMITS, (meter, SnapshotAllocator(Rc::clone(&arena))), &chosen)?;
-        let lent = realm.context.with(|ctx| {
-            let (module, _) = load_bytecode(ctx.clone(), &prelude)?.eval()?;
-            let natives = build_natives(&ctx, &session, streams)?;
+        let runtime = SnapshotRuntime::new(usize::try_from(BUILD_LIMITS.memory).unwrap_or(usize::MAX))?;
+        let (current_bundle, invocation) = (Rc::default(), InvocationState::new(pipe, BUILD_LIMITS));
+        let realm = Realm::for_app(BUILD_LIMITS, runtime.metered(), &current_bundle)?;
+        let prelude = realm.context.with(|ctx| {
+            let (module, _) = prelude.load(ctx.clone())?.eval()?;
+            let natives = build_natives(&ctx, &invocation, streams)?;
             let install: Function<'_> = module.get("install")?;
             let driver: Object<'_> = install.call((natives.clone(),))?;
             while ctx.execute_pending_job() {}
             let (driver, natives) = (Persistent::save(&ctx, driver), Persistent::save(&ctx, natives));
             Ok::<_, rquickjs::Error>(PreludeHandles { driver, _natives: natives })
         })?;
-        realm.context.runtime().run_gc();
-        arena.freeze();
-        let (realm, lent) = (ManuallyDrop::new(realm), ManuallyDrop::new(lent));
+        runtime.freeze();
         Ok(Self {
-            realm,
-            prelude: lent,
-            heap: arena,
-            current_bundle: chosen,
-            invocation: session,
+            realm: ManuallyDrop::new(realm),
+            prelude: ManuallyDrop::new(prelude),
+            runtime: ManuallyDrop::new(runtime),
+            current_bundle,
+            invocation,
             is_dirty: Cell::new(false),
         })
     }
@@ -87,12 +84,12 @@ impl AppRealm {
         &self.realm.budget
     }
 
-    /// The functions of the prelude that Rust calls.
+    /// Returns the object with the functions of the prelude that Rust calls.
     pub(super) fn driver<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
         self.prelude.driver.clone().restore(ctx)
     }
 
-    /// Starts an invocation of a bundle.
+    /// Resets the realm and starts an invocation of a bundle.
     pub(super) fn start_invocation(
         &self,
         limits: JobLimits,
@@ -109,11 +106,11 @@ impl AppRealm {
         Ok(())
     }
 
-    /// Puts the realm back to how it was built, if anything was done in it since.
+    /// Resets the realm, unless nothing was done in it since the last reset.
     pub(super) fn reset(&self) {
         if self.is_dirty.replace(false) {
             self.current_bundle.take();
-            self.heap.reset();
+            self.runtime.reset();
         }
     }
 }
@@ -133,7 +130,7 @@ mod tests {
     const LIMITS: JobLimits =
         JobLimits { wall_micros: 3_000_000, memory: 16 << 20, log_lines: 10, output: 10_000, ..BUILD_LIMITS };
 
-    /// What no invocation may find changed.
+    /// Code that looks at everything an earlier invocation could have changed.
     const PROBE: &str = "
         import { name } from './other.js';
         return [
@@ -163,9 +160,10 @@ mod tests {
     }
 
     #[test]
-    fn whatever_code_does_the_realm_is_as_new() {
+    fn whatever_code_does_a_reset_undoes_it() {
         let realm = AppRealm::build(Rc::default()).unwrap();
-        let used = realm.heap.used();
+        let used = || realm.runtime.metered().meter().used();
+        let used_before = used();
         let expected = invoke(&realm, PROBE).unwrap();
         assert!(
             expected.starts_with(r#"["other","undefined",null,2,"1",true,1,2,"function","#),
@@ -193,14 +191,14 @@ mod tests {
             ),
         ] {
             assert_eq!(invoke(&realm, code).map_or_else(FailureCode::as_str, |_| "ok"), ends, "{code}");
-            assert_eq!((realm.heap.used(), realm.heap.has_transient()), (used, false), "{code}");
+            assert_eq!((used(), realm.runtime.has_transient_blocks()), (used_before, false), "{code}");
             assert_eq!(invoke(&realm, PROBE).unwrap(), expected, "after {code}");
         }
     }
 
-    /// Past the moment at which it is looked anew which pages are written to.
+    /// More invocations than resets between two at which all pages count as unwritten again.
     #[test]
-    fn the_realm_is_as_new_after_many_invocations() {
+    fn many_invocations_later_a_reset_still_undoes_everything() {
         let realm = AppRealm::build(Rc::default()).unwrap();
         let expected = invoke(&realm, PROBE).unwrap();
         for _ in 0..300 {
@@ -212,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_the_realm_itself_exceeds_is_told() {
+    fn a_limit_that_the_realm_itself_exceeds_is_a_fault() {
         let realm = AppRealm::build(Rc::default()).unwrap();
         let files = BTreeMap::from([("main.js".to_owned(), String::new())]);
         let compiled = Rc::new(CompiledBundle::compile(&files, BUILD_LIMITS).unwrap());

@@ -1,7 +1,8 @@
-//! One invocation: the bundle in a realm that is as new, and the loop that drives its promises.
+//! One invocation: runs a bundle in a realm that was reset, and drives its promises until they settle.
 
 use std::{cell::RefCell, rc::Rc};
 
+use process_snapshot::copy_bytes;
 use rquickjs::{
     ArrayBuffer, Ctx, Function, Module, Object, Promise, TypedArray, Value, module::Evaluated,
     promise::PromiseState,
@@ -19,11 +20,10 @@ use crate::protocol::{
     Response, ResponseHead, Task, ToWorker, truncate_text,
 };
 
-/// Jobs between two looks at the budget; code inside a job is interrupted by the engine.
+/// Promise jobs between two checks of the budget. Within a job the engine's interrupt handler checks it.
 const JOBS_PER_BUDGET_CHECK: u32 = 16;
 
-/// Runs `task` of a compiled bundle. Its traces stay in the realm until that is restored, which can wait until the
-/// answer is on its way.
+/// Runs a task of a compiled bundle. The realm is not reset afterwards: that can wait until the response is on its way.
 pub(super) fn run_task(
     task: Task,
     bindings: &Bindings,
@@ -33,14 +33,14 @@ pub(super) fn run_task(
     pipe: &RefCell<ParentPipe>,
 ) -> Result<Outcome, Fault> {
     realm.start_invocation(limits, compiled)?;
-    let verdict = realm
+    let result = realm
         .context()
         .with(|ctx| TaskRunner { ctx: &ctx, realm, pipe, limits }.execute(compiled, task, bindings));
     realm.invocation.report_dropped_lines();
-    // A limit that was exceeded decides, whatever the code made of it.
+    // An exceeded limit wins over whatever the code returned.
     let fault = realm.invocation.stream_fault(realm.budget().fault());
-    let verdict = fault.map_or(verdict, Err);
-    verdict.map_err(|mut fault| {
+    let result = fault.map_or(result, Err);
+    result.map_err(|mut fault| {
         truncate_text(&mut fault.message, MAX_FAILURE_MESSAGE);
         fault
     })
@@ -53,7 +53,7 @@ struct TaskRunner<'a, 'js> {
     limits: JobLimits,
 }
 
-/// The functions of the prelude that Rust calls.
+/// Functions of the prelude that Rust calls.
 struct PreludeFunctions<'js> {
     object: Object<'js>,
     settle: Function<'js>,
@@ -62,7 +62,7 @@ struct PreludeFunctions<'js> {
 }
 
 impl PreludeFunctions<'_> {
-    /// Calls what few invocations need.
+    /// Calls a function that few invocations need.
     fn call(&self, name: &str) -> rquickjs::Result<()> {
         self.object.get::<_, Function<'_>>(name)?.call(())
     }
@@ -99,7 +99,7 @@ impl<'js> TaskRunner<'_, 'js> {
         }
     }
 
-    /// The driver, told that an invocation begins.
+    /// Tells the prelude that an invocation begins, and returns its functions.
     fn begin_invocation(&self) -> rquickjs::Result<PreludeFunctions<'js>> {
         let object = self.realm.driver(self.ctx)?;
         object.get::<_, Function<'js>>("begin")?.call::<_, ()>(())?;
@@ -111,8 +111,8 @@ impl<'js> TaskRunner<'_, 'js> {
         })
     }
 
-    /// Links and evaluates the entry module. What fails in linking is the bundle's fault; what the top level
-    /// throws is too when it is only checked.
+    /// Links and evaluates the entry module. A failure to link is [`FailureCode::InvalidBundle`]; in a check, an exception of the
+    /// top level is too.
     fn load(
         &self,
         compiled: &CompiledBundle,
@@ -158,7 +158,7 @@ impl<'js> TaskRunner<'_, 'js> {
         ))
     }
 
-    /// Runs jobs, timers and host answers until the promise is settled or a limit is exceeded.
+    /// Runs jobs, timers and results of host calls until the promise is settled or a limit is exceeded.
     fn drive_until_settled(
         &self,
         driver: &PreludeFunctions<'js>,
@@ -193,7 +193,7 @@ impl<'js> TaskRunner<'_, 'js> {
                     self.realm.budget().shorten_deadline(CANCEL_GRACE);
                     self.map_exception(driver, driver.call("hangUp"))?;
                 }
-                // The parent asks for nothing else while a job runs.
+                // The parent is gone, or breaks the protocol: it sends no job while one runs.
                 Ok(Some(ToWorker::Invoke(_))) | Err(_) => std::process::exit(0),
                 Ok(None) => {}
             }
@@ -232,7 +232,8 @@ impl<'js> TaskRunner<'_, 'js> {
         }
     }
 
-    /// The prelude's own functions throw only when a limit is exceeded or app code broke their footing.
+    /// Converts an exception of a prelude function. One is thrown only if a limit is exceeded or app code has changed the built-in
+    /// objects that the prelude uses.
     fn map_exception(
         &self,
         driver: &PreludeFunctions<'js>,
@@ -257,7 +258,7 @@ impl<'js> TaskRunner<'_, 'js> {
                 let headers = unflatten_pairs(next().get().map_err(broken)?);
                 let body: Option<TypedArray<'js, u8>> = next().get().map_err(broken)?;
                 self.check_output_size(body.as_ref().map_or(0, TypedArray::len))?;
-                let body = body.as_ref().and_then(super::ffi::copy_bytes).unwrap_or_default().into();
+                let body = body.as_ref().and_then(copy_bytes).unwrap_or_default().into();
                 Ok(Outcome::Response(BufferedResponse { head: ResponseHead { status, headers }, body }))
             }
             "streamed" => Ok(Outcome::Streamed),
@@ -283,7 +284,7 @@ impl<'js> TaskRunner<'_, 'js> {
         Err(Fault::new(FailureCode::OutputTooLarge, message))
     }
 
-    /// What was thrown, told by the prelude.
+    /// Converts an exception, which the prelude describes.
     fn exception_fault(&self, driver: &PreludeFunctions<'js>, error: &rquickjs::Error) -> Fault {
         if let Some(fault) = self.realm.budget().fault() {
             return fault;
@@ -292,14 +293,14 @@ impl<'js> TaskRunner<'_, 'js> {
             return self.internal_fault(error);
         }
         let value = self.ctx.catch();
-        let told = driver.failure.call::<_, Vec<Value<'js>>>((value,)).and_then(|told| {
+        let described = driver.failure.call::<_, Vec<Value<'js>>>((value,)).and_then(|parts| {
             let undefined = || Value::new_undefined(self.ctx.clone());
-            let mut told = told.into_iter().skip(1);
-            let message: String = told.next().unwrap_or_else(undefined).get()?;
-            let host_code: Option<String> = told.next().unwrap_or_else(undefined).get()?;
+            let mut parts = parts.into_iter().skip(1);
+            let message: String = parts.next().unwrap_or_else(undefined).get()?;
+            let host_code: Option<String> = parts.next().unwrap_or_else(undefined).get()?;
             Ok((message, host_code))
         });
-        match told {
+        match described {
             Ok((message, host_code)) => Fault { code: FailureCode::AppError, message, host_code },
             Err(error) => self.internal_fault(&error),
         }

@@ -1,4 +1,4 @@
-//! `docs/runtime.md` against the engine: its tables are true, and complete.
+//! The tables of `docs/runtime.md`, compared with the engine in both directions.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use crate::support::*;
 
 const PAGE: &str = include_str!("../../../../docs/runtime.md");
 
-/// What the language itself brings (ECMA-262), which the tables do not list.
+/// Names of the language itself (ECMA-262), which the tables do not list.
 const LANGUAGE: &str = "AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DataView Date DisposableStack \
      Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array Int32Array Int8Array \
      InternalError Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set String \
      SuppressedError Symbol SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet \
      decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval globalThis isFinite isNaN parseFloat parseInt undefined unescape";
 
-/// Each name of the tables, and whether it is said to be offered.
+/// The names of the tables, with `true` for those that are offered.
 fn tables() -> BTreeMap<&'static str, bool> {
     let row = |line: &'static str| {
         let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);

@@ -1,4 +1,4 @@
-//! Code of one workspace that sleeps, computes or streams without end, beside that of another.
+//! Fairness between a workspace whose code sleeps, computes or streams without end, and others.
 
 use std::{sync::Arc, time::Duration};
 
@@ -38,14 +38,14 @@ fn run(workspace: u128, code: &str) -> Invocation {
     invocation
 }
 
-/// Invocations of the hostile workspace that do not end, and the host that hears them.
+/// Invocations of a hostile workspace that do not end, and the host that counts them.
 struct Flood {
     host: Arc<TestHost>,
     tasks: Vec<JoinHandle<Result<HandlerOutput, Failure>>>,
 }
 
 impl Flood {
-    /// More than there are places; comes back when so many are at work.
+    /// Starts more invocations than there are slots, and returns when that many run.
     async fn spawn(engine: &Arc<QuickJsEngine>, at_work: usize, one: impl Fn() -> Invocation) -> Self {
         let host = TestHost::new();
         let start = |_| {
@@ -68,7 +68,7 @@ impl Flood {
     }
 }
 
-/// Answers and runs of the quiet workspace come to their ends while all of the flood goes on.
+/// Checks that responses and runs of a quiet workspace complete while the whole flood goes on.
 async fn assert_served(engine: &QuickJsEngine, flood: &Flood, visits: usize, runs: usize) {
     for _ in 0..visits {
         let answered = engine.invoke(visit(QUIET, "return new Response('hello');"), TestHost::new()).await;
@@ -88,7 +88,7 @@ async fn sleeping_visits_leave_places_for_answers_and_runs() {
         Flood::spawn(&engine, 6, || visit(HOSTILE, "await new Promise((done) => setTimeout(done, 59000));"))
             .await;
     assert_served(&engine, &flood, 3, 3).await;
-    // Its own runs have places of their own.
+    // Its runs have slots of their own.
     engine.invoke(run(HOSTILE, "return 1;"), TestHost::new()).await.unwrap();
     assert_eq!(flood.running(), 6);
     flood.abort();
@@ -123,7 +123,7 @@ async fn code_that_computes_leaves_places() {
         invocation
     };
     let flood = Flood::spawn(&engine, 6, spinner).await;
-    // On few cores that may take a while: only its coming is looked at.
+    // On few processors that may take a while, so no time is asserted.
     let answered = engine.invoke(visit(QUIET, "return new Response('hello');"), TestHost::new()).await;
     assert!(matches!(answered.unwrap(), HandlerOutput::Response(_)));
     engine.invoke(run(QUIET, "return 1;"), TestHost::new()).await.unwrap();
@@ -131,7 +131,7 @@ async fn code_that_computes_leaves_places() {
     flood.abort();
 }
 
-/// With places given back one by one, each of two floods comes to hold about as much, and a third workspace is served.
+/// While slots are freed one by one, each of two floods comes to hold about as many, and a third workspace is served.
 #[tokio::test]
 async fn two_floods_leave_places_to_a_third_workspace() {
     let engine = Arc::new(engine());
@@ -139,7 +139,7 @@ async fn two_floods_leave_places_to_a_third_workspace() {
     let first = Flood::spawn(&engine, 6, waits(HOSTILE)).await;
     let second = Flood::spawn(&engine, 1, waits(3)).await;
     assert_served(&engine, &first, 2, 2).await;
-    // What waits longest goes on as places come back; the richer one's place goes to the poorer.
+    // The longest waiting goes on as slots are freed; a slot of the workspace that holds more goes to the one that holds less.
     for at_work in 2..=3 {
         first.host.release_fetch.notify_one();
         while second.running() < at_work {
@@ -152,7 +152,7 @@ async fn two_floods_leave_places_to_a_third_workspace() {
     second.abort();
 }
 
-/// What waits in the queue is bounded too, and one workspace does not fill it.
+/// The queue is bounded too, and one workspace does not fill it.
 #[tokio::test]
 async fn a_flood_does_not_fill_the_queue() {
     let engine = Arc::new(
@@ -161,13 +161,13 @@ async fn a_flood_does_not_fill_the_queue() {
     );
     let waits = |workspace| visit(workspace, "await fetch('https://gate.example/'); return new Response();");
     let flood = Flood::spawn(&engine, 6, || waits(HOSTILE)).await;
-    // Six are at work and six may wait.
+    // Six run and six may wait.
     while flood.tasks.iter().filter(|task| task.is_finished()).count() < 8 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let over = engine.invoke(waits(HOSTILE), TestHost::new()).await.unwrap_err();
     assert_failed_with(FailureCode::Overloaded, &over);
-    // The places that are left are taken by two others; a third workspace waits and is not refused.
+    // Two others take the remaining slots; a third workspace waits and is not refused.
     let others = [3, 4].map(|workspace| {
         let (engine, host) = (Arc::clone(&engine), Arc::clone(&flood.host));
         tokio::spawn(async move { engine.invoke(waits(workspace), host).await })

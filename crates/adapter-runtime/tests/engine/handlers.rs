@@ -1,4 +1,4 @@
-//! Both handlers, their arguments, logs and answers.
+//! Both handlers: their arguments, logs and results.
 
 use runs::engine::{Engine as _, FailureCode, HandlerCall, HandlerOutput, HttpRequest, LogLevel};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What one invocation leaves behind, and what it can reach.
+//! Isolation of invocations from each other and from the system.
 
 use serde_json::json;
 
@@ -20,14 +20,14 @@ async fn nothing_survives_an_invocation() {
         let (result, _) = run_with(&engine, &look, |_| ()).await;
         assert_eq!(result.unwrap(), json!([[1], null, "undefined", "{}", "function"]));
     }
-    // The same version again is a fresh module too.
+    // The same version is a fresh module the second time too.
     let count = "let count = 0; export default { scheduled: () => ++count };";
     for _ in 0..3 {
         assert_eq!(run_with(&engine, count, |_| ()).await.0.unwrap(), json!(1));
     }
 }
 
-/// Places in a stack tell names and numbers; functions and what they were called on stay where they are.
+/// Stack frames tell names and numbers, but give no access to functions and receivers.
 #[tokio::test]
 async fn a_stack_hands_out_no_function() {
     let (result, _) = run(

@@ -1,4 +1,4 @@
-//! Code that takes more than it may, and code that breaks its process.
+//! Code that exceeds its limits, and code that breaks its process.
 
 use std::time::{Duration, Instant};
 
@@ -86,7 +86,7 @@ async fn deep_recursion_is_an_error_of_the_code() {
     assert_eq!(result.unwrap(), json!("caught"));
 }
 
-/// Native functions of the engine do not ask the interrupt handler: only the parent's kill ends them.
+/// Native functions of the engine do not call the interrupt handler: only the parent can stop them.
 #[tokio::test]
 async fn a_long_native_call_is_killed_while_others_go_on() {
     let engine = engine();
@@ -106,11 +106,11 @@ async fn a_long_native_call_is_killed_while_others_go_on() {
     assert_failed_with(FailureCode::Timeout, &slow.unwrap_err());
     assert!(started.elapsed() < Duration::from_secs(5));
     assert!(quick_done.duration_since(started) < started.elapsed());
-    // The place is free again.
+    // The slot is free again.
     assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
 }
 
-/// What grows when the memory ends is in the middle of being moved: the engine must not crash over it.
+/// An object that grows as memory is refused is being moved at that moment: the engine must not crash.
 #[tokio::test]
 async fn code_at_its_memory_limit_is_stopped_and_breaks_nothing() {
     let patient = |invocation: &mut Invocation| {
@@ -132,7 +132,7 @@ async fn code_at_its_memory_limit_is_stopped_and_breaks_nothing() {
             assert_failed_with(FailureCode::MemoryExceeded, &failure);
             let caught =
                 body(&format!("const keep = new Uint8Array({keep}); for (;;) try {{ {grows} }} catch {{}}"));
-            // A map whose growth was refused sends the engine round in native code: the parent ends that.
+            // A map that could not grow makes the engine loop in native code, which the parent stops.
             let short = |invocation: &mut Invocation| {
                 patient(invocation);
                 invocation.limits.cpu_time = Duration::from_secs(5);
@@ -144,7 +144,7 @@ async fn code_at_its_memory_limit_is_stopped_and_breaks_nothing() {
     }
 }
 
-/// The engine is in native code all the time, where no script is interrupted: the parent ends it.
+/// The engine is in native code all the time, where nothing interrupts it: the parent stops it.
 #[tokio::test]
 async fn native_code_ends_at_the_cpu_limit_too() {
     for code in [

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::surface::all_hold;
 
-/// What goes before each case.
+/// Code before each case.
 macro_rules! cases {
     ($(($code:expr, $gives:expr $(,)?)),+ $(,)?) => {
         all_hold(&[$((concat!(
@@ -176,7 +176,7 @@ async fn bodies_are_streams() {
     ];
 }
 
-/// Streams are made when they are first touched; by then app code may have put anything anywhere.
+/// Streams are loaded when code first uses them; by then app code may have changed any built-in object.
 #[tokio::test]
 async fn globals_that_changed_before_make_no_difference() {
     let works = "const t = new TransformStream({ transform(x, c) { c.enqueue(x + 1) } });

@@ -1,4 +1,4 @@
-//! Answers that come in pieces: how they arrive, how they end, and who goes away.
+//! Streamed responses: their arrival, their end, and readers that go away.
 
 use std::{
     sync::Arc,
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::support::*;
 
-/// What `fetch` answers whose body is `code`.
+/// Invokes a `fetch` handler whose body is `code`.
 async fn invoke_fetch(
     engine: &QuickJsEngine,
     code: &str,
@@ -42,7 +42,7 @@ async fn streamed(code: &str, change: impl FnOnce(&mut Invocation)) -> (Streamed
     }
 }
 
-/// All that comes, and how it ends.
+/// Reads the whole body, and returns it with its end.
 async fn read_to_end(mut body: BodyStream) -> (Vec<u8>, Result<(), Failure>) {
     let mut bytes = Vec::new();
     while let Some(piece) = body.next().await {
@@ -78,7 +78,7 @@ async fn pieces_come_when_they_are_enqueued() {
     );
     let (StreamedResponse { status, headers, mut body, completion }, host) = streamed(&code, |_| ()).await;
     assert_eq!((status, headers), (203, vec![("x-made".to_owned(), "yes".to_owned())]));
-    // Nothing lets the code go on before this came.
+    // The code goes on only after this has arrived.
     assert_eq!(next_chunk(&mut body).await, "first");
     assert!(body.next().now_or_never().is_none());
     host.release_fetch.notify_one();
@@ -256,7 +256,7 @@ async fn the_bytes_of_all_pieces_are_bounded() {
     assert_eq!(host.log_messages(), ["cancelled RangeError"]);
 }
 
-/// Nobody reads: the stream is asked for what fits into the window, and the worker waits until its time is over.
+/// Nobody reads: the stream is pulled for as much as fits into the window, and the worker waits until its time is over.
 #[tokio::test]
 async fn who_reads_slowly_holds_a_worker_no_longer_than_the_wall_limit() {
     let code = "return new Response(new ReadableStream({ pull(c) { console.log('pull'); c.enqueue(new Uint8Array(32768)) } }));";
@@ -270,7 +270,7 @@ async fn who_reads_slowly_holds_a_worker_no_longer_than_the_wall_limit() {
     let failure = completion.await.unwrap_err();
     assert_failed_with(FailureCode::Timeout, &failure);
     assert!(failure.message.contains("the visitor had not taken"), "{failure}");
-    // Eight fill the window, and the stream keeps one in its own queue.
+    // Eight chunks fill the window, and the stream holds one in its own queue.
     let pulls = host.log_messages().len();
     assert!((8..=10).contains(&pulls), "{pulls} pulls");
     assert_responds(&engine).await;
@@ -279,7 +279,7 @@ async fn who_reads_slowly_holds_a_worker_no_longer_than_the_wall_limit() {
     assert_failed_with(FailureCode::Timeout, &how.unwrap_err());
 }
 
-/// The only place for an answer is free.
+/// Checks that the only slot for a response is free.
 async fn assert_responds(engine: &QuickJsEngine) {
     let (output, _) = invoke_fetch(engine, "return new Response('1');", |_| ()).await;
     assert!(matches!(output.unwrap(), HandlerOutput::Response(_)));
@@ -290,7 +290,7 @@ async fn a_reader_that_goes_away_cancels_the_stream_and_frees_the_worker() {
     let engine = engine_with_one_slot();
     for (source, said) in [
         ("start(c) { timer = setInterval(() => c.enqueue(utf8('x')), 1) }", "cancelled AbortError"),
-        // It fills the window and waits for room.
+        // It fills the window and waits.
         ("pull(c) { c.enqueue(new Uint8Array(65536)) }", "cancelled AbortError"),
         (
             "start(c) { c.enqueue(utf8('x')) }, async pull(c) { await fetch('https://x.example/?wait=20000') }",
@@ -360,7 +360,7 @@ async fn a_stream_that_nothing_will_continue_is_told() {
     assert_failed_with(FailureCode::NeverSettled, &completion.await.unwrap_err());
 }
 
-/// Visitors who do not read: they must not take every process, nor one workspace's every place for streams.
+/// Visitors who do not read take neither every process nor, of one workspace, every permit for streams.
 #[tokio::test]
 async fn streams_leave_processes_to_others() {
     let engine = QuickJsEngine::start(RuntimeConfig {
@@ -381,7 +381,7 @@ async fn streams_leave_processes_to_others() {
     assert_failed_with(FailureCode::Overloaded, &of(1).await.unwrap_err());
     let third = of(2).await.unwrap();
     assert_failed_with(FailureCode::Overloaded, &of(3).await.unwrap_err());
-    // What does not stream goes on, in as many processes as are left.
+    // Other responses go on, in the processes that are left.
     for _ in 0..3 {
         assert_responds(&engine).await;
     }

@@ -1,4 +1,4 @@
-//! A host that remembers and answers, and short ways to run code.
+//! A host that records calls and replies, and short ways to run code.
 
 use std::{
     collections::BTreeMap,
@@ -38,7 +38,7 @@ pub(crate) fn engine() -> QuickJsEngine {
     QuickJsEngine::start(config()).unwrap()
 }
 
-/// An engine with one place for each kind of work.
+/// An engine with one slot of each kind.
 pub(crate) fn engine_with_one_slot() -> QuickJsEngine {
     let places = ConcurrencyLimits { runs: 1, requests: 1, checks: 1 };
     QuickJsEngine::start(RuntimeConfig { concurrency: places, ..config() }).unwrap()
@@ -77,12 +77,12 @@ pub(crate) fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> I
     }
 }
 
-/// What a test's code said and got.
+/// A host that records the log lines and calls of a test's code.
 #[derive(Default)]
 pub(crate) struct TestHost {
     pub(crate) lines: Mutex<Vec<(LogLevel, String)>>,
     pub(crate) concurrent_calls: Mutex<(usize, usize)>,
-    /// Lets one request to `https://gate.example/` through.
+    /// Releases one request to `https://gate.example/`.
     pub(crate) release_fetch: Notify,
 }
 

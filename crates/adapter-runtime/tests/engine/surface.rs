@@ -1,4 +1,4 @@
-//! The names app code finds, table driven: an expression and the JSON it gives.
+//! The names that app code finds, as a table of expressions and the JSON they evaluate to.
 
 use serde_json::{Value, json};
 

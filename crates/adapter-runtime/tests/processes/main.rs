@@ -1,5 +1,5 @@
-//! Workers as processes: what holds them in, and what happens when they die. A program of its own with one test at
-//! a time, since it looks at every worker it finds and kills some.
+//! Workers as processes: their confinement, their priority and their end. A program of its own with one test at a time, since
+//! it looks at all children of its process and kills some.
 
 #![allow(
     dead_code,
@@ -25,14 +25,14 @@ use support::*;
 async fn workers_are_held_in_and_may_die() {
     a_worker_is_confined().await;
     a_process_serves_one_workspace().await;
-    copies_have_no_luck_in_common().await;
-    a_long_computation_gives_way_to_short_ones().await;
-    many_short_computations_give_way_too().await;
+    workers_draw_different_random_numbers().await;
+    a_long_computation_yields_to_short_ones().await;
+    many_short_computations_yield_too().await;
     a_worker_killed_from_outside_is_lost_and_replaced().await;
 }
 
-/// Its process has a lower priority from then on, and so is used again only for what is to have one.
-async fn a_long_computation_gives_way_to_short_ones() {
+/// Its process keeps a lower priority, and so serves only invocations that should have one.
+async fn a_long_computation_yields_to_short_ones() {
     let engine = engine_with_slots(8);
     assert_eq!(run_with(&engine, &body("return 1;"), |_| ()).await.0.unwrap(), json!(1));
     assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "short code keeps its priority");
@@ -54,12 +54,12 @@ async fn a_long_computation_gives_way_to_short_ones() {
     let other = |job: &mut Invocation| job.workspace = id(2);
     assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
     wait_until(|| !workers().contains(&lowered.unwrap())).await;
-    assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "short code has all of it");
+    assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "short code keeps its priority");
 }
 
-/// Where others run code too, a workspace that computes all the time gives way from the first instruction, in one
-/// process again and again.
-async fn many_short_computations_give_way_too() {
+/// Where others run code too, a workspace that computes all the time yields from the first instruction, in one process that is
+/// reused.
+async fn many_short_computations_yield_too() {
     let engine = engine_with_slots(8);
     let short = body("let sum = 0; for (let i = 0; i < 50000; i++) sum += i; return 1;");
     let idle = || workers().into_iter().find(|worker| policy(*worker) == Some(SCHED_IDLE));
@@ -71,13 +71,13 @@ async fn many_short_computations_give_way_too() {
         }
         idle()
     };
-    assert_eq!(until_lowered(Duration::from_secs(1)).await, None, "alone it gives way to nobody");
+    assert_eq!(until_lowered(Duration::from_secs(1)).await, None, "alone it yields to nobody");
     let other = |job: &mut Invocation| job.workspace = id(2);
     assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
-    // What it used is counted as the process is used again.
+    // Processor time is charged when the process is used again.
     assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
     let lowered = until_lowered(Duration::from_secs(20)).await;
-    assert!(lowered.is_some(), "beside another it gives way");
+    assert!(lowered.is_some(), "beside another it yields");
     run().await;
     assert_eq!(idle(), lowered, "its process is used again");
     assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
@@ -85,27 +85,27 @@ async fn many_short_computations_give_way_too() {
     assert!(others >= 1, "the other one's keeps its priority");
 }
 
-/// The policy of sched(7) of what runs only while nothing else does.
+/// The scheduling policy of processes that run only while no other does (sched(7)).
 const SCHED_IDLE: i32 = 5;
 
 fn workers() -> Vec<Pid> {
     workers_named("app-worker")
 }
 
-/// The nice value of a process; none when it is gone.
+/// Returns the nice value of a process; `None` if it is gone.
 fn nice(process: Pid) -> Option<i32> {
     field(process, 19)
 }
 
-/// The scheduling policy of a process; none when it is gone.
+/// Returns the scheduling policy of a process; `None` if it is gone.
 fn policy(process: Pid) -> Option<i32> {
     field(process, 41)
 }
 
-/// A field of proc_pid_stat(5), counted from one as there.
+/// Returns a field of proc_pid_stat(5), counted from one as there.
 fn field(process: Pid, number: usize) -> Option<i32> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
-    // The fields after the name, which is in brackets; the first of them is the third of all.
+    // Split behind the name, which is in parentheses and may contain anything; the first field after it is the third.
     stat.rsplit_once(')')?.1.split_whitespace().nth(number - 3)?.parse().ok()
 }
 
@@ -116,6 +116,8 @@ async fn a_worker_killed_from_outside_is_lost_and_replaced() {
     let invocation = scheduled(1, bundle_of(&[("main.js", &source)]), &json!(null));
     let killer = async {
         wait_until(|| host.concurrent_calls.lock().unwrap().0 == 1).await;
+        // That of the engine before this one may still be ending.
+        wait_until(|| workers_named("app-forkserver").len() == 1).await;
         let original = workers_named("app-forkserver");
         kill(&workers_named("app-worker")).await;
         original
@@ -124,16 +126,16 @@ async fn a_worker_killed_from_outside_is_lost_and_replaced() {
     assert_failed_with(FailureCode::WorkerLost, &result.unwrap_err());
     let again: Result<_, Failure> = run_with(&engine, &body("return 1;"), |_| ()).await.0;
     assert_eq!(again.unwrap(), json!(1));
-    // What broke may know where a copy has its memory: the next are of another process.
+    // A broken worker may know the addresses of its siblings: the next ones are forked from another process.
     wait_until(|| workers_named("app-forkserver").len() == 1).await;
     assert!(original.len() == 1 && workers_named("app-forkserver") != original);
-    // One that dies while it is idle is noticed before it is used, and so is what makes them.
+    // A worker that dies while it is idle is noticed before it is used, and so is the fork server.
     kill(&children()).await;
     assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
 }
 
-/// What was drawn before a process was copied would be drawn in every copy.
-async fn copies_have_no_luck_in_common() {
+/// Random numbers drawn before a fork would be the same in every worker.
+async fn workers_draw_different_random_numbers() {
     let engine = engine_with_slots(8);
     let code =
         "return [Math.random(), crypto.randomUUID(), crypto.getRandomValues(new Uint8Array(16)).join()];";
@@ -159,7 +161,7 @@ async fn wait_until(holds: impl Fn() -> bool) {
     tokio::time::timeout(limit, waiting).await.unwrap();
 }
 
-/// Kills them and waits until the system has: a dead one is a zombie until somebody asks after it, or gone.
+/// Kills processes and waits until each is a zombie, or gone.
 async fn kill(workers: &[Pid]) {
     for worker in workers {
         kill_process(*worker, Signal::KILL).unwrap();
@@ -171,13 +173,13 @@ async fn kill(workers: &[Pid]) {
     wait_until(|| workers.iter().all(dead)).await;
 }
 
-/// Those of them that have this name.
+/// Returns the children that have this name.
 fn workers_named(name: &str) -> Vec<Pid> {
     let called = |id: &Pid| std::fs::read_to_string(format!("/proc/{}/comm", id.as_raw_nonzero()));
     children().into_iter().filter(|id| called(id).is_ok_and(|called| called.trim_end() == name)).collect()
 }
 
-/// The processes that this one started, or had started.
+/// Returns the children of this process, those that the fork server made included.
 fn children() -> Vec<Pid> {
     let me = std::process::id().to_string();
     let mut found = Vec::new();
@@ -193,7 +195,7 @@ fn children() -> Vec<Pid> {
 }
 
 async fn a_worker_is_confined() {
-    // No spare one: it may not have come as far yet.
+    // No prewarmed process: it may not be confined yet.
     let engine = engine_with_slots(8);
     run_with(&engine, &body(""), |_| ()).await.0.unwrap();
     let workers = workers_named("app-worker");
@@ -211,7 +213,7 @@ async fn a_worker_is_confined() {
         ] {
             assert!(status.contains(line), "{line} is missing in\n{status}");
         }
-        // Only root may look further into a process that is not dumpable.
+        // Only root may read these of a process that is not dumpable.
         if let Ok(environment) = read("environ") {
             assert_eq!(environment, "TZ=UTC0\0");
         }
@@ -224,14 +226,14 @@ async fn a_worker_is_confined() {
     }
 }
 
-/// An engine that starts a process when it is needed, and not before.
+/// An engine that starts a process only when it needs one.
 fn engine_with_slots(runs: usize) -> QuickJsEngine {
     let places = adapter_runtime::ConcurrencyLimits { runs, requests: 0, checks: 0 };
     QuickJsEngine::start(adapter_runtime::RuntimeConfig { concurrency: places, prewarmed: 0, ..config() })
         .unwrap()
 }
 
-/// With one place, a second workspace gets another process, and the first one's is gone.
+/// With one slot, a second workspace gets another process, and the first one's is gone.
 async fn a_process_serves_one_workspace() {
     let engine = engine_with_slots(1);
     let mut seen = Vec::new();

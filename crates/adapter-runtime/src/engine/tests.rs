@@ -1,4 +1,4 @@
-//! Workers that lie: whatever they say about an answer, nobody takes it for more than it is.
+//! Workers that break the protocol: the engine rejects whatever they send beyond what they may.
 
 use std::{
     collections::BTreeMap,
@@ -7,8 +7,10 @@ use std::{
     process::{Command, Stdio},
 };
 
+use bytes::Bytes;
 use futures::StreamExt as _;
 use kernel::Id;
+use process_snapshot::{ChildProcess, ForkedProcess};
 use runs::engine::{
     Bindings, Bundle, Engine as _, HandlerCall, HandlerOutput, HttpRequest, Invocation, ScheduledEvent,
     StreamedResponse,
@@ -21,10 +23,8 @@ use uuid::Uuid;
 use super::*;
 use crate::{
     QuickJsEngine, RuntimeConfig,
-    child_process::ChildProcess,
-    engine::NoHost,
-    protocol::{BufferedResponse, Confinement, Fault},
-    spawner::{SpawnedWorker, Spawner, WorkerFactory},
+    protocol::{BufferedResponse, FromWorker, JobResult, MAX_CHUNK, ResponseHead},
+    spawner::WorkerFactory,
 };
 
 const CONFINEMENT: Confinement = Confinement {
@@ -56,16 +56,16 @@ fn buffered_response() -> Outcome {
     })
 }
 
-/// Workers that say what is in a file, and then nothing.
+/// Workers that write a file to stdout, and nothing after it.
 struct ScriptedWorkers(PathBuf);
 
 impl WorkerFactory for ScriptedWorkers {
-    fn spawn_worker(&mut self) -> io::Result<SpawnedWorker> {
+    fn spawn_worker(&mut self) -> io::Result<ForkedProcess> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "cat \"$0\"; exec sleep 60"]).arg(&self.0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Ok(SpawnedWorker {
+        Ok(ForkedProcess {
             child: ChildProcess::adopt(Pid::from_child(&child))?,
             stdin: pipe::Sender::from_owned_fd(stdin.into())?,
             stdout: pipe::Receiver::from_owned_fd(stdout.into())?,
@@ -75,7 +75,7 @@ impl WorkerFactory for ScriptedWorkers {
     fn recycle(&mut self) {}
 }
 
-/// An engine whose worker says this whatever it is asked, and what became of one invocation.
+/// Invokes an engine whose worker sends these messages, whatever it is asked.
 async fn invoke_scripted(says: &[FromWorker], entry: HandlerCall) -> Result<HandlerOutput, Failure> {
     invoke_scripted_within(100_000, says, entry).await
 }
@@ -151,7 +151,7 @@ async fn an_answer_that_goes_on_as_none_may_is_cut_off() {
         vec![head(200), head(200)],
         vec![head(200), chunk(0)],
         vec![head(200), chunk(MAX_CHUNK + 1)],
-        // More bytes than may be streamed in all.
+        // More than the 100,000 bytes that may be streamed in all.
         vec![head(200), chunk(65_536), chunk(34_465)],
         vec![head(200), completed(Ok(Outcome::Streamed))],
         vec![head(200), completed(Ok(buffered_response()))],
@@ -168,7 +168,7 @@ async fn an_answer_that_goes_on_as_none_may_is_cut_off() {
         assert_eq!(completion.await.unwrap_err().code, FailureCode::WorkerLost, "{says:?}");
         let complete = matches!(says[1], FromWorker::BodyEnd);
         let last = body.collect::<Vec<_>>().await.pop();
-        // A body that was complete stays so, whatever comes after it.
+        // A complete body stays complete, whatever comes after it.
         assert_eq!(last.is_none_or(|last| last.is_ok()), complete, "{says:?}");
     }
 }
@@ -189,7 +189,7 @@ async fn a_fault_after_the_head_is_the_bodys_end() {
     assert_eq!(completion.await.unwrap_err().code, FailureCode::AppError);
 }
 
-/// More than the window, of which nobody has taken anything.
+/// Sends more than the window while nobody reads.
 #[tokio::test]
 async fn who_sends_more_than_there_is_room_for_is_stopped() {
     let says: Vec<_> = [head(200)].into_iter().chain((0..5).map(|_| chunk(MAX_CHUNK))).collect();

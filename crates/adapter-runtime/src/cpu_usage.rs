@@ -1,8 +1,8 @@
-//! Processor time of each workspace's app code of late. Where several workspaces run code, that of those that use the most
-//! gives way to everything else on the machine, from its first instruction (decision 0133).
+//! Recent processor time of each workspace's app code. Where several workspaces run code, the code of those that use the most
+//! yields to everything else on the machine, from its first instruction (decision 0133).
 //!
-//! Time is weighted by forward decay: what was used later weighs more, by a factor that doubles every [`HALF_LIFE`].
-//! Nothing has to be decayed to be compared, and the most that any workspace has used is known at once.
+//! Time is weighted by forward decay: later use weighs more, by a factor that doubles every [`HALF_LIFE`]. Old values need no
+//! update to be compared, and the maximum over all workspaces is known at once.
 //! See `docs/decisions/0133-lower-the-priority-of-long-computations.md`.
 
 use std::{
@@ -13,26 +13,27 @@ use std::{
 
 use kernel::id::WorkspaceId;
 
-/// Half of what was used is forgotten in this time.
+/// Time in which a use loses half of its weight.
 const HALF_LIFE: Duration = Duration::from_secs(1);
-/// A workspace that used less gives way to nobody. One that uses a tenth of a processor all the time stays below it.
+/// Weighted time below which a workspace is never over its share. One that uses a tenth of a processor all the time stays
+/// below it.
 const ALWAYS_ALLOWED: Duration = Duration::from_millis(150);
-/// A workspace that used less than this part of what the busiest one used does not give way.
+/// Part of the busiest workspace's time from which a workspace is over its share.
 const OVER_SHARE_RATIO: f64 = 2.0 / 3.0;
-/// After so long the weights begin at one again, before they are too large for a float, and who used nothing is forgotten.
+/// Time after which the weights start from one again, before they are too large for a float. Workspaces with
+/// [`NEGLIGIBLE`] time are removed then.
 const REBASE_INTERVAL: Duration = Duration::from_secs(60);
-/// Processor time that is too little to be remembered.
+/// Processor time that is too little to keep.
 const NEGLIGIBLE: Duration = Duration::from_micros(100);
 
-/// The processor time of all workspaces.
+/// The recent processor time of all workspaces.
 pub(crate) struct CpuUsage(Mutex<DecayedUsage>);
 
 struct DecayedUsage {
-    /// The time at which the weight was one.
+    /// The time at which the weight is one.
     landmark: Instant,
-    /// Weighed seconds.
     weighted_seconds: HashMap<WorkspaceId, f64>,
-    /// The most of them.
+    /// The maximum of `weighted_seconds`.
     max_seconds: f64,
 }
 
@@ -41,7 +42,7 @@ impl DecayedUsage {
         (now.saturating_duration_since(self.landmark).as_secs_f64() / HALF_LIFE.as_secs_f64()).exp2()
     }
 
-    /// Lets the weights begin at one again.
+    /// Makes `now` the landmark.
     fn rebase(&mut self, now: Instant) {
         let weight = self.weight(now);
         self.weighted_seconds.values_mut().for_each(|seconds| *seconds /= weight);
@@ -52,7 +53,7 @@ impl DecayedUsage {
 }
 
 impl CpuUsage {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Instant) -> Self {
         Self(Mutex::new(DecayedUsage { landmark: now, weighted_seconds: HashMap::new(), max_seconds: 0.0 }))
     }
 
@@ -62,26 +63,27 @@ impl CpuUsage {
 
     /// Adds processor time that code of the workspace has used.
     pub(crate) fn record(&self, workspace: WorkspaceId, used: Duration, now: Instant) {
-        let mut weighed = self.lock();
-        if now.saturating_duration_since(weighed.landmark) > REBASE_INTERVAL {
-            weighed.rebase(now);
+        let mut weighted = self.lock();
+        if now.saturating_duration_since(weighted.landmark) > REBASE_INTERVAL {
+            weighted.rebase(now);
         }
-        let used = used.as_secs_f64() * weighed.weight(now);
-        let seconds = weighed.weighted_seconds.entry(workspace).or_default();
+        let used = used.as_secs_f64() * weighted.weight(now);
+        let seconds = weighted.weighted_seconds.entry(workspace).or_default();
         *seconds += used;
         let seconds = *seconds;
-        weighed.max_seconds = weighed.max_seconds.max(seconds);
+        weighted.max_seconds = weighted.max_seconds.max(seconds);
     }
 
-    /// Returns true if the workspace is one of those that used the most, and not little. One that is alone gives way to nobody.
+    /// Returns true if the workspace is one of those that used the most, and used more than [`ALWAYS_ALLOWED`]. A workspace that is
+    /// alone is never over its share.
     pub(crate) fn is_over_share(&self, workspace: WorkspaceId, now: Instant) -> bool {
-        let weighed = self.lock();
-        if weighed.weighted_seconds.len() < 2 {
+        let weighted = self.lock();
+        if weighted.weighted_seconds.len() < 2 {
             return false;
         }
-        weighed.weighted_seconds.get(&workspace).is_some_and(|seconds| {
-            *seconds >= weighed.max_seconds * OVER_SHARE_RATIO
-                && *seconds > ALWAYS_ALLOWED.as_secs_f64() * weighed.weight(now)
+        weighted.weighted_seconds.get(&workspace).is_some_and(|seconds| {
+            *seconds >= weighted.max_seconds * OVER_SHARE_RATIO
+                && *seconds > ALWAYS_ALLOWED.as_secs_f64() * weighted.weight(now)
         })
     }
 }
@@ -97,7 +99,7 @@ mod tests {
         Id::from_uuid(Uuid::from_u128(number))
     }
 
-    /// Each workspace uses so much of a processor for a while; who is over its share then.
+    /// Uses a part of a processor for each workspace for a while, and returns which are over their share then.
     fn over_share(used: &[f64], lasts: Duration) -> Vec<bool> {
         let begun = Instant::now();
         let (usage, step) = (CpuUsage::new(begun), Duration::from_millis(50));
@@ -112,11 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn who_uses_the_most_gives_way() {
+    fn the_workspace_that_uses_the_most_is_over_its_share() {
         for lasts in [1, 10, 600, 7200].map(Duration::from_secs) {
             assert_eq!(over_share(&[1.0, 0.5, 0.2], lasts), [true, false, false]);
             assert_eq!(over_share(&[1.0, 0.9, 0.01], lasts), [true, true, false]);
-            assert_eq!(over_share(&[1.0], lasts), [false], "there is nobody to give way to");
+            assert_eq!(over_share(&[1.0], lasts), [false], "there is nobody to yield to");
         }
     }
 
