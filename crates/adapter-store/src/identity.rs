@@ -1,8 +1,10 @@
 //! The ports of `identity`.
 
 pub(crate) mod devices;
+mod oauth;
 mod oidc;
 mod passkeys;
+mod people;
 mod read;
 mod session_list;
 mod write;

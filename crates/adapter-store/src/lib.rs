@@ -14,10 +14,8 @@ mod events;
 mod group_commit;
 mod identity;
 mod installation;
-mod oauth;
 mod observability;
 mod outbox;
-mod people;
 mod projects;
 #[cfg(test)]
 mod query_plans;
@@ -26,7 +24,6 @@ mod retention;
 mod runs;
 mod sql;
 mod store;
-mod traffic;
 mod tx;
 mod workspace;
 

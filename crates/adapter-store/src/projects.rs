@@ -1,5 +1,7 @@
 //! The ports of `projects`.
 
+mod traffic;
+
 use ::projects::{
     Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings, ports::KeyUsageWriter,
     projects::ProjectSummary,

@@ -1,4 +1,4 @@
-//! Many people at once.
+//! Lists of people, and what ends with a membership.
 
 use std::collections::BTreeSet;
 
