@@ -11,7 +11,10 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use crate::error::{OrStoreError as _, store_error};
+use crate::{
+    error::{OrStoreError as _, store_error},
+    pool::{ACQUIRE_TIMEOUT, BUSY_TIMEOUT, Connections, STATEMENT_CACHE_CAPACITY, WAL_AUTOCHECKPOINT_PAGES},
+};
 
 /// Where the control plane's data is kept.
 #[derive(Debug, Clone)]
@@ -56,23 +59,6 @@ impl std::str::FromStr for DatabaseUrl {
     }
 }
 
-/// The connections of one database.
-pub(crate) struct Connections {
-    /// For transactions; on SQLite the one writer.
-    pub(crate) write: DatabaseConnection,
-    /// For everything else.
-    pub(crate) read: DatabaseConnection,
-}
-
-/// Pages in SQLite's log at which a writer makes a checkpoint: 64 MiB. The more there are, the oftener one page is in the
-/// log several times and copied once.
-pub(crate) const WAL_AUTOCHECKPOINT_PAGES: u32 = 16_000;
-/// Room for every shape of statement that is used often.
-pub(crate) const STATEMENT_CACHE_CAPACITY: usize = 256;
-/// How long a connection, and the turn to write, is waited for.
-pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long SQLite waits for a lock that somebody else has.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// A backend that has touched many things grows; a fresh one now and then keeps it small.
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// A connection that was not used for so long is asked for a sign of life first.

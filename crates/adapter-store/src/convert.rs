@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use kernel::{Id, StoreError, Timestamp};
+use kernel::{Id, StoreError, Timestamp, token::Digest};
 use uuid::Uuid;
 
-use crate::error::inconsistent;
+use crate::{entity::column::DbId, error::inconsistent};
 
 /// A moment as its column keeps it.
 pub(crate) fn millis(timestamp: Timestamp) -> i64 {
@@ -31,6 +31,10 @@ pub(crate) struct RowContext {
 }
 
 impl RowContext {
+    pub(crate) fn new<K>(table: &'static str, id: impl Into<DbId<K>>) -> Self {
+        Self { table, id: id.into().0.uuid() }
+    }
+
     pub(crate) fn error(self, what: impl std::fmt::Display) -> StoreError {
         inconsistent(self.table, self.id, what)
     }
@@ -64,4 +68,20 @@ pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String, StoreErr
 
 pub(crate) fn ids<K>(ids: &[Id<K>]) -> Vec<Uuid> {
     ids.iter().map(|id| id.uuid()).collect()
+}
+
+/// Digests as their columns store them.
+pub(crate) fn digest_bytes(digests: &[Digest]) -> Vec<Vec<u8>> {
+    digests.iter().map(|digest| digest.as_bytes().to_vec()).collect()
+}
+
+/// Returns the digest that a row is stored under.
+pub(crate) fn parse_digest(row: RowContext, bytes: &[u8]) -> Result<[u8; Digest::LEN], StoreError> {
+    let digest = Digest::from_slice(bytes).ok_or_else(|| row.error("the digest has another length"))?;
+    Ok(*digest.as_bytes())
+}
+
+/// A text as a part of a pattern whose escape character is `\`.
+pub(crate) fn escape_like(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }

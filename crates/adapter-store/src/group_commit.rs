@@ -55,7 +55,7 @@ use self::{
     signature_cache::SignatureCache,
     sqlite_writer::SqliteWriter,
 };
-use crate::{events::EventNotifier, sql::SqlExecutor, store::WriteLock};
+use crate::{events::notifier::EventNotifier, pool::WriteLock, sql::SqlExecutor};
 
 /// How many operations share one transaction at most.
 const MAX_BATCH_OPS: usize = 128;

@@ -3,11 +3,13 @@
 //! The entities are private to this crate. Each domain's ports are implemented in the folder of its name; what
 //! must be fast is in `hot`, where many requests share one transaction.
 
+mod after_commit;
 mod apps;
 mod caller_cache;
 mod connect;
 mod connections;
 mod convert;
+#[expect(unreachable_pub, reason = "sea-orm's derives name what they make `pub`")]
 mod entity;
 mod error;
 mod events;
@@ -16,16 +18,22 @@ mod identity;
 mod installation;
 mod observability;
 mod outbox;
+mod outbox_rows;
+mod pool;
 mod projects;
+mod query;
 #[cfg(test)]
 mod query_plans;
+mod queue_sql;
 mod rekey;
 mod retention;
 mod runs;
 mod sql;
 mod store;
 mod tx;
+mod usage;
 mod workspace;
+mod write_probe;
 
 pub use connect::{DatabaseUrl, DatabaseUrlError};
 pub use installation::KeyCheckError;

@@ -42,7 +42,7 @@ use kernel::{
 };
 use sea_orm::{ConnectionTrait as _, Statement};
 
-use crate::{Store, StoreTx, connect, group_commit::GroupCommit, store::WriteLock};
+use crate::{Store, StoreTx, connect, group_commit::GroupCommit, pool::WriteLock};
 
 /// The statements a store has sent.
 #[derive(Clone, Default)]

@@ -3,16 +3,15 @@
 
 mod bulk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use kernel::{Id, StoreError, Timestamp};
+use kernel::StoreError;
 use rusqlite::types::FromSql;
-use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, TryGetable, Value};
-use uuid::Uuid;
+use sea_orm::{ConnectionTrait, DbBackend, FromQueryResult, QueryResult, Statement, TryGetable, Value};
 
 pub(crate) use bulk::{Fields, insert_rows};
 
-use crate::{convert::millis, error::OrStoreError as _};
+use crate::error::OrStoreError as _;
 
 /// Rows of one statement that is sent to a database.
 const MAX_ROWS: usize = 64;
@@ -158,6 +157,15 @@ impl Sql {
         db.fetch_all(self.text, self.values).await
     }
 
+    /// Runs it on a connection of the pools; its rows are read by the names of their columns.
+    pub(crate) async fn fetch_models<T: FromQueryResult>(
+        self,
+        db: &impl ConnectionTrait,
+    ) -> Result<Vec<T>, StoreError> {
+        let statement = Statement::from_sql_and_values(db.get_database_backend(), self.text, self.values);
+        T::find_by_statement(statement).all(db).await.or_store_error()
+    }
+
     pub(crate) async fn fetch_optional<D: SqlExecutor>(self, db: &D) -> Result<Option<SqlRow>, StoreError> {
         Ok(self.fetch_all(db).await?.into_iter().next())
     }
@@ -204,17 +212,6 @@ fn power_of_two_chunks<T>(max_len: usize, mut items: &[T]) -> impl Iterator<Item
         items = rest;
         Some(chunk)
     })
-}
-
-/// The last moment of each id, in the order of the ids: a statement that updates from a list takes any row of several
-/// with one id, and two that lock rows in one order do not lock each other out.
-pub(crate) fn latest_by_id<K>(last_uses: &[(Id<K>, Timestamp)]) -> Vec<(Uuid, i64)> {
-    let mut latest = BTreeMap::new();
-    for (id, at) in last_uses {
-        let known = latest.entry(id.uuid()).or_insert(i64::MIN);
-        *known = millis(*at).max(*known);
-    }
-    latest.into_iter().collect()
 }
 
 /// Locks rows against other writers where there is such a thing: SQLite's one writer needs none. Rows that point at

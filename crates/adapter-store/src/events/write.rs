@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kernel::{Id, StoreError, events::Event, id::WorkspaceId};
 use uuid::Uuid;
 
-use super::EventColumns;
+use super::columns::EventColumns;
 use crate::{
     convert::millis,
     error::inconsistent,

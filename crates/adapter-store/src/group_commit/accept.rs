@@ -25,10 +25,7 @@ use super::{
 };
 use crate::{
     convert::millis,
-    runs::{
-        promote_blocked,
-        queue_state::{CONCURRENCY_BLOCKED, LEASED, READY},
-    },
+    queue_sql::{CONCURRENCY_BLOCKED, LEASED, READY, promote_blocked},
     sql::{Fields, Sql, SqlExecutor, column, insert_rows, statement_chunks_for},
 };
 

@@ -14,7 +14,7 @@ use kernel::StoreError;
 use rusqlite::Connection;
 
 use super::sqlite_writer::sqlite_store_error;
-use crate::connect::{BUSY_TIMEOUT, WAL_AUTOCHECKPOINT_PAGES};
+use crate::pool::{BUSY_TIMEOUT, WAL_AUTOCHECKPOINT_PAGES};
 
 /// Pages not copied yet at which a checkpoint is made here.
 const CHECKPOINT_PAGES: i64 = 12_000;

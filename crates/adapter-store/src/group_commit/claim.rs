@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     convert::{RowContext, millis},
-    runs::queue_state::{LEASED, READY},
+    queue_sql::{LEASED, READY},
     sql::{Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
 };
 

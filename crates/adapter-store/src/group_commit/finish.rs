@@ -15,11 +15,8 @@ use uuid::Uuid;
 use super::{dead_letters, event_triggers, failure_streaks};
 use crate::{
     convert::{millis, to_json},
-    observability::LogRow,
-    runs::{
-        promote_blocked,
-        queue_state::{AWAITING_APPROVAL, CONCURRENCY_BLOCKED, LEASED, READY},
-    },
+    observability::log_rows::LogRow,
+    queue_sql::{AWAITING_APPROVAL, CONCURRENCY_BLOCKED, LEASED, READY, promote_blocked},
     sql::{Fields, Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
 };
 

@@ -4,7 +4,7 @@ use kernel::StoreError;
 use sea_orm::DatabaseConnection;
 
 use super::{Batch, BatchOutcome, BatchWriter, fsync_queue::DurabilityWaiter};
-use crate::{error::OrStoreError as _, store};
+use crate::{error::OrStoreError as _, pool};
 
 /// A lane whose transactions are sent to the database.
 pub(super) struct PgWriter(pub(super) DatabaseConnection);
@@ -16,7 +16,7 @@ impl BatchWriter for PgWriter {
         if let Some(written) = batch.outcome_if_idle(&self.0).await? {
             return Ok(written);
         }
-        let tx = store::begin(&self.0).await?;
+        let tx = pool::begin(&self.0).await?;
         let written = batch.perform(&tx, None).await?;
         tx.commit().await.or_store_error()?;
         Ok(written)

@@ -17,7 +17,7 @@ use super::{
     Batch,
     finish::{self, FinishedBatch},
 };
-use crate::{events, observability::insert_log_lines, sql::SqlExecutor};
+use crate::{events, observability::log_rows::insert_log_lines, sql::SqlExecutor};
 
 /// Writes the events of a batch, and the lines of log that they tell of. Done last: see [`events::write`].
 pub(super) async fn publish_events<D: SqlExecutor>(
@@ -55,7 +55,7 @@ pub(super) async fn publish_events<D: SqlExecutor>(
     all.extend(waiting.map(|(call, _)| queued_event(call.workspace, call.app, call.run, call.at)));
     all.extend(claimed.iter().flatten().map(running_event));
     all.extend(batch.refuse.iter().map(|refused| refused_call_event(refused)));
-    let numbered = events::append(tx, &all).await?;
+    let numbered = events::write::append(tx, &all).await?;
     let seqs = ends.iter().filter_map(|end| numbered.seqs.get(*end).copied());
     insert_log_lines(tx, &finish::log_rows(owned.iter().copied().zip(seqs))).await?;
     Ok(numbered.workspaces)

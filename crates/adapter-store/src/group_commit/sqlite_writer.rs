@@ -18,9 +18,8 @@ use super::{
     signature_cache::SignatureCache,
 };
 use crate::{
-    connect::{BUSY_TIMEOUT, STATEMENT_CACHE_CAPACITY, WAL_AUTOCHECKPOINT_PAGES},
+    pool::{BUSY_TIMEOUT, STATEMENT_CACHE_CAPACITY, WAL_AUTOCHECKPOINT_PAGES, WriteLock},
     sql::{Fields, SqlExecutor, SqlRow},
-    store::WriteLock,
 };
 
 /// The pages that the lane keeps, in KiB: it writes where it wrote last. More would cost it time, since SQLite looks at

@@ -8,33 +8,45 @@ use ::identity::{
 };
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
-    id::{DeviceLoginId, TokenId, UserId, WorkspaceId},
+    StoreError, Timestamp,
+    id::{DeviceLoginId, TokenId, UserId, WorkspaceId, kind},
+};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, FromQueryResult, QueryFilter as _, QuerySelect as _, sea_query::Expr,
 };
 
+use super::models;
 use crate::{
-    Store, StoreTx,
     caller_cache::CallerChange,
-    convert::{RowContext, ids, millis},
-    identity::devices::{APPROVED, DENIED},
-    sql::{Sql, column, statement_chunks},
+    entity::{
+        column::{DbId, DbTime},
+        device_logins::{self, DeviceLoginState},
+        sessions, tokens, users,
+    },
+    error::OrStoreError as _,
+    sql::statement_chunks,
+    store::Store,
+    tx::StoreTx,
 };
+
+/// A person who is online.
+#[derive(FromQueryResult)]
+struct OnlineRow {
+    user_id: DbId<kind::User>,
+}
 
 #[async_trait]
 impl PeopleRead for Store {
     async fn users(&self, wanted: &[UserId]) -> Result<Vec<User>, StoreError> {
         let mut users = Vec::with_capacity(wanted.len());
-        for wanted in statement_chunks(&ids(wanted)) {
-            let mut sql = Sql::new("SELECT id, name, email, created_at FROM users WHERE id IN (");
-            sql.bind_all(wanted.iter().copied()).push(")");
-            for found in sql.fetch_all(self.read()).await? {
-                let row = RowContext { table: "users", id: column(&found, 0)? };
-                users.push(User {
-                    id: Id::from_uuid(row.id),
-                    name: column(&found, 1)?,
-                    email: row.parse(&column::<String>(&found, 2)?)?,
-                    created_at: row.timestamp(column(&found, 3)?)?,
-                });
+        for wanted in statement_chunks(wanted) {
+            let found = users::Entity::find()
+                .filter(users::Column::Id.is_in(wanted.iter().copied().map(DbId)))
+                .all(self.read())
+                .await
+                .or_store_error()?;
+            for model in found {
+                users.push(models::user(model)?);
             }
         }
         Ok(users)
@@ -47,13 +59,19 @@ impl PeopleRead for Store {
         now: Timestamp,
     ) -> Result<BTreeSet<UserId>, StoreError> {
         let mut online = BTreeSet::new();
-        for wanted in statement_chunks(&ids(wanted)) {
-            let mut sql = Sql::new("SELECT DISTINCT user_id FROM sessions WHERE user_id IN (");
-            sql.bind_all(wanted.iter().copied()).push(") AND last_seen_at > ").bind(millis(since));
-            sql.push(" AND expires_at > ").bind(millis(now));
-            for found in sql.fetch_all(self.read()).await? {
-                online.insert(Id::from_uuid(column(&found, 0)?));
-            }
+        for wanted in statement_chunks(wanted) {
+            let found = sessions::Entity::find()
+                .filter(sessions::Column::UserId.is_in(wanted.iter().copied().map(DbId)))
+                .filter(sessions::Column::LastSeenAt.gt(DbTime(since)))
+                .filter(sessions::Column::ExpiresAt.gt(DbTime(now)))
+                .select_only()
+                .column(sessions::Column::UserId)
+                .distinct()
+                .into_model::<OnlineRow>()
+                .all(self.read())
+                .await
+                .or_store_error()?;
+            online.extend(found.into_iter().map(|row| row.user_id.0));
         }
         Ok(online)
     }
@@ -67,21 +85,23 @@ impl PeopleTx for StoreTx {
         user: UserId,
         at: Timestamp,
     ) -> Result<Vec<TokenId>, StoreError> {
-        let mut sql = Sql::new("UPDATE tokens SET revoked_at = ");
-        sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
-        sql.push(" AND user_id = ").bind(user.uuid()).push(" AND revoked_at IS NULL RETURNING id");
+        let revoked = tokens::Entity::update_many()
+            .col_expr(tokens::Column::RevokedAt, Expr::value(DbTime(at)))
+            .filter(tokens::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(tokens::Column::UserId.eq(DbId(user)))
+            .filter(tokens::Column::RevokedAt.is_null())
+            .exec_with_returning(self.read())
+            .await
+            .or_store_error()?;
         // Most hold none: then nothing was written, and nothing need be audited.
-        let revoked = sql.fetch_all(self.read()).await?;
         if !revoked.is_empty() {
             self.write();
         }
-        let mut tokens = Vec::with_capacity(revoked.len());
-        for found in &revoked {
-            let token = Id::from_uuid(column(found, 0)?);
-            self.invalidate_caller(CallerChange::Token(token));
-            tokens.push(token);
+        let revoked: Vec<TokenId> = revoked.into_iter().map(|token| token.id.0).collect();
+        for token in &revoked {
+            self.invalidate_caller(CallerChange::Token(*token));
         }
-        Ok(tokens)
+        Ok(revoked)
     }
 
     async fn deny_device_logins_of(
@@ -89,13 +109,17 @@ impl PeopleTx for StoreTx {
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Vec<DeviceLoginId>, StoreError> {
-        let mut sql = Sql::new("UPDATE device_logins SET state = ");
-        sql.bind(DENIED).push(" WHERE state = ").bind(APPROVED).push(" AND approved_workspace_id = ");
-        sql.bind(workspace.uuid()).push(" AND approved_by = ").bind(user.uuid()).push(" RETURNING id");
-        let denied = sql.fetch_all(self.read()).await?;
+        let denied = device_logins::Entity::update_many()
+            .col_expr(device_logins::Column::State, Expr::value(DeviceLoginState::Denied))
+            .filter(device_logins::Column::State.eq(DeviceLoginState::Approved))
+            .filter(device_logins::Column::ApprovedWorkspaceId.eq(DbId(workspace)))
+            .filter(device_logins::Column::ApprovedBy.eq(DbId(user)))
+            .exec_with_returning(self.read())
+            .await
+            .or_store_error()?;
         if !denied.is_empty() {
             self.write();
         }
-        denied.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+        Ok(denied.into_iter().map(|login| login.id.0).collect())
     }
 }

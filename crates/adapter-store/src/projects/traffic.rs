@@ -5,20 +5,67 @@ use ::projects::{
     traffic::{RequestCount, RequestRecord, StoredRequest},
 };
 use async_trait::async_trait;
-use kernel::{Id, StoreError, id::ProjectId};
-use uuid::Uuid;
-
-use crate::{
-    Store,
-    convert::{RowContext, millis},
-    sql::{Sql, column, statement_chunks},
+use kernel::{StoreError, id::ProjectId};
+use sea_orm::{
+    ActiveValue::{NotSet, Set},
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
-const COLUMNS: &str =
-    "project_id, at, method, path, rows_table, status, micros, key_id, row_count, error_code";
+use crate::{
+    convert::RowContext,
+    entity::{
+        column::{DbId, DbTime},
+        project_minutes, project_requests,
+    },
+    error::OrStoreError as _,
+    sql::statement_chunks,
+    store::Store,
+};
 
 fn to_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn request_row(request: &RequestRecord) -> project_requests::ActiveModel {
+    project_requests::ActiveModel {
+        id: NotSet,
+        project_id: Set(DbId(request.project)),
+        at: Set(DbTime(request.at)),
+        method: Set(request.method.clone()),
+        path: Set(request.path.clone()),
+        rows_table: Set(request.table.clone()),
+        status: Set(request.status.into()),
+        micros: Set(to_i64(request.micros)),
+        key_id: Set(DbId(request.key)),
+        row_count: Set(request.rows.map(to_i64)),
+        error_code: Set(request.error_code.clone()),
+    }
+}
+
+fn count_row(count: &RequestCount) -> project_minutes::ActiveModel {
+    project_minutes::ActiveModel {
+        project_id: Set(DbId(count.project)),
+        at: Set(count.minute),
+        bucket: Set(count.bucket.into()),
+        requests: Set(to_i64(count.requests)),
+        errors: Set(to_i64(count.errors)),
+        last_at: Set(count.last_at),
+    }
+}
+
+/// Adds a count to one that is there.
+fn add_to_count() -> OnConflict {
+    use project_minutes::Column;
+    let stored = |column| Expr::col((project_minutes::Entity, column));
+    let added = |column| Expr::col(("excluded", column));
+    let is_later = added(Column::LastAt).gt(stored(Column::LastAt));
+    let last_at = Expr::case(is_later, added(Column::LastAt)).finally(stored(Column::LastAt));
+    OnConflict::columns([Column::ProjectId, Column::At, Column::Bucket])
+        .value(Column::Requests, stored(Column::Requests).add(added(Column::Requests)))
+        .value(Column::Errors, stored(Column::Errors).add(added(Column::Errors)))
+        .value(Column::LastAt, Expr::Case(Box::new(last_at)))
+        .to_owned()
 }
 
 #[async_trait]
@@ -29,33 +76,17 @@ impl TrafficLog for Store {
         counted: &[RequestCount],
     ) -> Result<(), StoreError> {
         for requests in statement_chunks(requests) {
-            let mut sql = Sql::new("INSERT INTO project_requests (");
-            sql.push(COLUMNS).push(") VALUES ").push_values(requests, |sql, request| {
-                sql.bind(request.project.uuid()).push(", ").bind(millis(request.at)).push(", ");
-                sql.bind(request.method.clone()).push(", ").bind(request.path.clone()).push(", ");
-                sql.bind(request.table.clone()).push(", ").bind(i64::from(request.status)).push(", ");
-                sql.bind(to_i64(request.micros)).push(", ").bind(request.key.uuid()).push(", ");
-                sql.bind(request.rows.map(to_i64)).push(", ").bind(request.error_code.clone());
-            });
-            sql.execute(&self.write()).await?;
+            project_requests::Entity::insert_many(requests.iter().map(request_row))
+                .exec_without_returning(&*self.write().await?)
+                .await
+                .or_store_error()?;
         }
         for counted in statement_chunks(counted) {
-            let mut sql = Sql::new(
-                "INSERT INTO project_minutes (project_id, at, bucket, requests, errors, last_at) VALUES ",
-            );
-            sql.push_values(counted, |sql, count| {
-                sql.bind(count.project.uuid()).push(", ").bind(count.minute).push(", ");
-                sql.bind(i64::from(count.bucket)).push(", ").bind(to_i64(count.requests)).push(", ");
-                sql.bind(to_i64(count.errors)).push(", ").bind(count.last_at);
-            });
-            sql.push(
-                " ON CONFLICT (project_id, at, bucket) DO UPDATE SET \
-                 requests = project_minutes.requests + excluded.requests, \
-                 errors = project_minutes.errors + excluded.errors, \
-                 last_at = CASE WHEN excluded.last_at > project_minutes.last_at THEN excluded.last_at \
-                 ELSE project_minutes.last_at END",
-            );
-            sql.execute(&self.write()).await?;
+            project_minutes::Entity::insert_many(counted.iter().map(count_row))
+                .on_conflict(add_to_count())
+                .exec_without_returning(&*self.write().await?)
+                .await
+                .or_store_error()?;
         }
         Ok(())
     }
@@ -65,28 +96,30 @@ impl TrafficLog for Store {
         project: ProjectId,
         limit: u32,
     ) -> Result<Vec<StoredRequest>, StoreError> {
-        let mut sql = Sql::new("SELECT id, ");
-        sql.push(COLUMNS).push(" FROM project_requests WHERE project_id = ").bind(project.uuid());
-        sql.push(" ORDER BY id DESC LIMIT ").bind(i64::from(limit));
-        let found = sql.fetch_all(self.read()).await?;
+        let found = project_requests::Entity::find()
+            .filter(project_requests::Column::ProjectId.eq(DbId(project)))
+            .order_by_desc(project_requests::Column::Id)
+            .limit(u64::from(limit))
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let row = RowContext::new("project_requests", project);
         found
-            .iter()
-            .map(|found| {
-                let row = RowContext { table: "project_requests", id: project.uuid() };
-                let rows: Option<i64> = column(found, 9)?;
+            .into_iter()
+            .map(|model| {
                 Ok(StoredRequest {
-                    number: row.number(column::<i64>(found, 0)?)?,
+                    number: row.number(model.id)?,
                     request: RequestRecord {
                         project,
-                        at: row.timestamp(column(found, 2)?)?,
-                        method: column(found, 3)?,
-                        path: column(found, 4)?,
-                        table: column(found, 5)?,
-                        status: row.number(column::<i64>(found, 6)?)?,
-                        micros: row.number(column::<i64>(found, 7)?)?,
-                        key: Id::from_uuid(column::<Uuid>(found, 8)?),
-                        rows: rows.map(|rows| row.number(rows)).transpose()?,
-                        error_code: column(found, 10)?,
+                        at: model.at.0,
+                        method: model.method,
+                        path: model.path,
+                        table: model.rows_table,
+                        status: row.number(model.status)?,
+                        micros: row.number(model.micros)?,
+                        key: model.key_id.0,
+                        rows: model.row_count.map(|rows| row.number(rows)).transpose()?,
+                        error_code: model.error_code,
                     },
                 })
             })
@@ -98,21 +131,23 @@ impl TrafficLog for Store {
         project: ProjectId,
         begin: i64,
     ) -> Result<Vec<RequestCount>, StoreError> {
-        let mut sql =
-            Sql::new("SELECT at, bucket, requests, errors, last_at FROM project_minutes WHERE project_id = ");
-        sql.bind(project.uuid()).push(" AND at >= ").bind(begin);
-        let found = sql.fetch_all(self.read()).await?;
+        let found = project_minutes::Entity::find()
+            .filter(project_minutes::Column::ProjectId.eq(DbId(project)))
+            .filter(project_minutes::Column::At.gte(begin))
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let row = RowContext::new("project_minutes", project);
         found
-            .iter()
-            .map(|found| {
-                let row = RowContext { table: "project_minutes", id: project.uuid() };
+            .into_iter()
+            .map(|model| {
                 Ok(RequestCount {
                     project,
-                    minute: column(found, 0)?,
-                    bucket: row.number(column::<i64>(found, 1)?)?,
-                    requests: row.number(column::<i64>(found, 2)?)?,
-                    errors: row.number(column::<i64>(found, 3)?)?,
-                    last_at: column(found, 4)?,
+                    minute: model.at,
+                    bucket: row.number(model.bucket)?,
+                    requests: row.number(model.requests)?,
+                    errors: row.number(model.errors)?,
+                    last_at: model.last_at,
                 })
             })
             .collect()

@@ -2,26 +2,30 @@
 
 use ::workspace::audit_log::{AuditFilter, AuditRead, AuditRecord};
 use async_trait::async_trait;
-use kernel::{Id, StoreError, id::WorkspaceId, page::PageRequest};
-
-use crate::{
-    Store,
-    convert::RowContext,
-    sql::{Sql, SqlRow, column},
+use kernel::{StoreError, id::WorkspaceId, page::PageRequest};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    sea_query::ExprTrait as _,
 };
 
-fn record(found: &SqlRow) -> Result<AuditRecord, StoreError> {
-    let row = RowContext { table: "audit_log", id: column(found, 0)? };
-    let detail: Option<String> = column(found, 7)?;
+use crate::{
+    convert::RowContext,
+    entity::{audit_log, column::DbId},
+    error::OrStoreError as _,
+    store::Store,
+};
+
+fn record(model: audit_log::Model) -> Result<AuditRecord, StoreError> {
+    let row = RowContext::new("audit_log", model.id);
     Ok(AuditRecord {
-        id: Id::from_uuid(row.id),
-        at: row.timestamp(column(found, 1)?)?,
-        actor: column(found, 2)?,
-        action: column(found, 3)?,
-        target: column(found, 4)?,
-        request: Id::from_uuid(column(found, 5)?),
-        address: column(found, 6)?,
-        detail: detail.map(|text| row.json(&text)).transpose()?,
+        id: model.id.0,
+        at: model.at.0,
+        actor: model.actor,
+        action: model.action,
+        target: model.target,
+        request: model.request_id.0,
+        address: model.address,
+        detail: model.detail.map(|text| row.json(&text)).transpose()?,
     })
 }
 
@@ -33,22 +37,21 @@ impl AuditRead for Store {
         filter: &AuditFilter,
         page: PageRequest,
     ) -> Result<Vec<AuditRecord>, StoreError> {
-        let mut sql = Sql::new(
-            "SELECT id, at, actor, action, target, request_id, address, detail FROM audit_log WHERE workspace_id = ",
-        );
-        sql.bind(workspace.uuid());
-        if let Some(action) = &filter.action {
-            sql.push(" AND action = ").bind(action.as_str());
-        }
-        if let Some(actor) = filter.actor {
-            // A person's own acts, and those of their tokens. The underscore of an id stands for itself too.
-            sql.push(" AND (actor = ").bind(actor.to_string());
-            sql.push(" OR actor LIKE ").bind(format!("{actor} by %")).push(")");
-        }
-        if let Some(after) = page.after {
-            sql.push(" AND id < ").bind(after);
-        }
-        sql.push(" ORDER BY id DESC LIMIT ").bind(i64::from(page.limit) + 1);
-        sql.fetch_all(self.read()).await?.iter().map(record).collect()
+        use audit_log::Column;
+        let found = audit_log::Entity::find()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .apply_if(filter.action.as_deref(), |query, action| query.filter(Column::Action.eq(action)))
+            .apply_if(filter.actor, |query, actor| {
+                // A person's own acts, and those of their tokens. The underscore of an id stands for itself too.
+                let own = Column::Actor.eq(actor.to_string());
+                query.filter(own.or(Column::Actor.like(format!("{actor} by %"))))
+            })
+            .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
+            .order_by_desc(Column::Id)
+            .limit(u64::from(page.limit) + 1)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(record).collect()
     }
 }

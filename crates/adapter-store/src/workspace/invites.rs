@@ -3,44 +3,52 @@
 use ::workspace::invites::{Invite, InviteState, InvitesRead, InvitesTx};
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    StoreError, Timestamp,
+    email_address::legacy_spellings,
     id::{InviteId, UserId, WorkspaceId},
     token::Digest,
 };
-use uuid::Uuid;
-
-use crate::{
-    Store, StoreTx,
-    convert::{RowContext, millis},
-    sql::{Sql, SqlExecutor, SqlRow, column},
+use sea_orm::{
+    ActiveValue::{NotSet, Set},
+    ColumnTrait as _, ConnectionTrait, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, RelationTrait as _, Select, UpdateMany,
+    sea_query::{Expr, ExprTrait as _},
 };
 
-/// A list is never longer. Settled invites are swept away after a while.
-const MAX_INVITES: &str = "500";
+use crate::{
+    convert::{RowContext, digest_bytes},
+    entity::{
+        column::{DbId, DbText, DbTime},
+        invites::{self, InviteStatus},
+        members, users,
+    },
+    error::OrStoreError as _,
+    query::{self, literal, unset_or_after},
+    store::Store,
+    tx::StoreTx,
+};
 
-const SELECT_INVITES: &str = "SELECT id, workspace_id, email, role, invited_by, created_at, days, expires_at, \
-                       access_ends_at, state, settled_at, accepted_by FROM invites WHERE ";
+/// Invites in a list; at most. Settled invites are deleted after a while.
+const MAX_INVITES: u64 = 500;
 
-fn invite(found: &SqlRow) -> Result<Invite, StoreError> {
-    let row = RowContext { table: "invites", id: column(found, 0)? };
-    let settled_at = row.optional_timestamp(column(found, 10)?)?;
-    let accepted_by: Option<Uuid> = column(found, 11)?;
-    let state = match (column::<String>(found, 9)?.as_str(), settled_at, accepted_by) {
-        ("pending", None, None) => InviteState::Pending,
-        ("accepted", Some(at), Some(by)) => InviteState::Accepted { by: Id::from_uuid(by), at },
-        ("revoked", Some(at), None) => InviteState::Revoked { at },
-        (state, ..) => return Err(row.error(format_args!("{state} lacks what belongs to it"))),
+fn invite(model: invites::Model) -> Result<Invite, StoreError> {
+    let row = RowContext::new("invites", model.id);
+    let state = match (model.state, model.settled_at, model.accepted_by) {
+        (InviteStatus::Pending, None, None) => InviteState::Pending,
+        (InviteStatus::Accepted, Some(at), Some(by)) => InviteState::Accepted { by: by.0, at: at.0 },
+        (InviteStatus::Revoked, Some(at), None) => InviteState::Revoked { at: at.0 },
+        (state, ..) => return Err(row.error(format_args!("{state:?} lacks what belongs to it"))),
     };
     Ok(Invite {
-        id: Id::from_uuid(row.id),
-        workspace: Id::from_uuid(column(found, 1)?),
-        email: fold_email(column(found, 2)?),
-        role: row.parse(&column::<String>(found, 3)?)?,
-        invited_by: Id::from_uuid(column(found, 4)?),
-        created_at: row.timestamp(column(found, 5)?)?,
-        lifetime_days: row.number(column(found, 6)?)?,
-        expires_at: row.timestamp(column(found, 7)?)?,
-        access_ends_at: row.optional_timestamp(column(found, 8)?)?,
+        id: model.id.0,
+        workspace: model.workspace_id.0,
+        email: fold_email(model.email),
+        role: model.role.0,
+        invited_by: model.invited_by.0,
+        created_at: model.created_at.0,
+        lifetime_days: row.number(model.days)?,
+        expires_at: model.expires_at.0,
+        access_ends_at: model.access_ends_at.map(DbTime::into_inner),
         state,
     })
 }
@@ -50,35 +58,67 @@ fn fold_email(email: String) -> String {
     kernel::email_address::normalize(&email).unwrap_or(email)
 }
 
-/// The columns of a state: its name, when it was settled, and by whom it was accepted.
-fn state_columns(state: InviteState) -> (&'static str, Option<i64>, Option<Uuid>) {
-    match state {
-        InviteState::Pending => ("pending", None, None),
-        InviteState::Accepted { by, at } => ("accepted", Some(millis(at)), Some(by.uuid())),
-        InviteState::Revoked { at } => ("revoked", Some(millis(at)), None),
+/// The columns that follow from an invite's state.
+fn state_columns(state: InviteState) -> invites::ActiveModel {
+    let (state, settled_at, accepted_by) = match state {
+        InviteState::Pending => (InviteStatus::Pending, None, None),
+        InviteState::Accepted { by, at } => (InviteStatus::Accepted, Some(at), Some(by)),
+        InviteState::Revoked { at } => (InviteStatus::Revoked, Some(at), None),
+    };
+    invites::ActiveModel {
+        state: Set(state),
+        settled_at: Set(settled_at.map(DbTime)),
+        accepted_by: Set(accepted_by.map(DbId)),
+        ..Default::default()
     }
 }
 
-async fn find_by_digest<D: SqlExecutor>(db: &D, digests: &[Digest]) -> Result<Option<Invite>, StoreError> {
+/// Selects a workspace's invites.
+fn invites_of(workspace: WorkspaceId) -> Select<invites::Entity> {
+    invites::Entity::find().filter(invites::Column::WorkspaceId.eq(DbId(workspace)))
+}
+
+/// The condition that an invite is pending, by which the partial index is found.
+fn is_pending() -> Expr {
+    Expr::col((invites::Entity, invites::Column::State)).eq(literal("pending"))
+}
+
+/// Revokes a workspace's pending invites; the caller says which of them.
+fn revoke_pending_of(workspace: WorkspaceId, at: Timestamp) -> UpdateMany<invites::Entity> {
+    invites::Entity::update_many()
+        .set(state_columns(InviteState::Revoked { at }))
+        .filter(invites::Column::WorkspaceId.eq(DbId(workspace)))
+        .filter(is_pending())
+}
+
+async fn find_by_digest(db: &impl ConnectionTrait, digests: &[Digest]) -> Result<Option<Invite>, StoreError> {
     if digests.is_empty() {
         return Ok(None);
     }
-    let mut sql = Sql::new(SELECT_INVITES);
-    sql.push("digest IN (").bind_all(digests.iter().map(|digest| digest.as_bytes().to_vec())).push(")");
-    sql.fetch_optional(db).await?.as_ref().map(invite).transpose()
+    let found = invites::Entity::find()
+        .filter(invites::Column::Digest.is_in(digest_bytes(digests)))
+        .one(db)
+        .await
+        .or_store_error()?;
+    found.map(invite).transpose()
 }
 
-async fn fetch_count(sql: Sql, db: &impl SqlExecutor, workspace: WorkspaceId) -> Result<u64, StoreError> {
-    let counted = sql.fetch_optional(db).await?.map(|found| column::<i64>(&found, 0)).transpose()?;
-    RowContext { table: "invites", id: workspace.uuid() }.number(counted.unwrap_or_default())
+/// One address.
+#[derive(FromQueryResult)]
+struct EmailRow {
+    email: String,
 }
 
 #[async_trait]
 impl InvitesRead for Store {
     async fn invites(&self, workspace: WorkspaceId) -> Result<Vec<Invite>, StoreError> {
-        let mut sql = Sql::new(SELECT_INVITES);
-        sql.push("workspace_id = ").bind(workspace.uuid()).push(" ORDER BY id DESC LIMIT ").push(MAX_INVITES);
-        sql.fetch_all(self.read()).await?.iter().map(invite).collect()
+        let found = invites_of(workspace)
+            .order_by_desc(invites::Column::Id)
+            .limit(MAX_INVITES)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(invite).collect()
     }
 
     async fn invite_address(
@@ -86,9 +126,15 @@ impl InvitesRead for Store {
         workspace: WorkspaceId,
         id: InviteId,
     ) -> Result<Option<String>, StoreError> {
-        let mut sql = Sql::new("SELECT email FROM invites WHERE id = ");
-        sql.bind(id.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
-        sql.fetch_optional(self.read()).await?.map(|found| column(&found, 0)).transpose()
+        let found = invites_of(workspace)
+            .filter(invites::Column::Id.eq(DbId(id)))
+            .select_only()
+            .column(invites::Column::Email)
+            .into_model::<EmailRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.map(|row| row.email))
     }
 
     async fn find_invite_by_digest(&self, digests: &[Digest]) -> Result<Option<Invite>, StoreError> {
@@ -103,15 +149,18 @@ impl InvitesTx for StoreTx {
     }
 
     async fn invite(&mut self, workspace: WorkspaceId, id: InviteId) -> Result<Option<Invite>, StoreError> {
-        let mut sql = Sql::new(SELECT_INVITES);
-        sql.push("id = ").bind(id.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
-        sql.fetch_optional(self.read()).await?.as_ref().map(invite).transpose()
+        let found = invites_of(workspace)
+            .filter(invites::Column::Id.eq(DbId(id)))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.map(invite).transpose()
     }
 
     async fn count_pending(&mut self, workspace: WorkspaceId, now: Timestamp) -> Result<u64, StoreError> {
-        let mut sql = Sql::new("SELECT count(*) FROM invites WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(" AND state = 'pending' AND expires_at > ").bind(millis(now));
-        fetch_count(sql, self.read(), workspace).await
+        let pending =
+            invites_of(workspace).filter(is_pending()).filter(invites::Column::ExpiresAt.gt(DbTime(now)));
+        query::count(pending, self.read()).await
     }
 
     async fn members_among(
@@ -120,43 +169,55 @@ impl InvitesTx for StoreTx {
         emails: &[String],
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
-        let mut sql =
-            Sql::new("SELECT u.email FROM users u JOIN members m ON m.user_id = u.id AND m.workspace_id = ");
-        let spellings: Vec<String> =
-            emails.iter().flat_map(|email| kernel::email_address::legacy_spellings(email)).collect();
-        sql.bind(workspace.uuid()).push(" WHERE u.email IN (").bind_all(spellings.iter().map(String::as_str));
-        sql.push(") AND (m.access_ends_at IS NULL OR m.access_ends_at > ").bind(millis(now));
-        sql.push(") ORDER BY u.email");
-        sql.fetch_all(self.read()).await?.iter().map(|found| column(found, 0)).collect()
+        let spellings = emails.iter().flat_map(|email| legacy_spellings(email));
+        let found = users::Entity::find()
+            .join_rev(JoinType::InnerJoin, members::Relation::User.def())
+            .filter(members::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(users::Column::Email.is_in(spellings))
+            .filter(unset_or_after(members::Column::AccessEndsAt, now))
+            .select_only()
+            .column(users::Column::Email)
+            .order_by_asc(users::Column::Email)
+            .into_model::<EmailRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.into_iter().map(|row| row.email).collect())
     }
 
     async fn insert_invite(&mut self, invite: &Invite, digest: &Digest) -> Result<(), StoreError> {
-        let (name, settled_at, accepted_by) = state_columns(invite.state);
-        let mut sql = Sql::new(
-            "INSERT INTO invites (id, workspace_id, email, role, digest, invited_by, created_at, days, expires_at, \
-             access_ends_at, state, settled_at, accepted_by) VALUES (",
-        );
-        sql.bind(invite.id.uuid()).push(", ").bind(invite.workspace.uuid()).push(", ");
-        sql.bind(invite.email.as_str()).push(", ").bind(invite.role.role().as_str()).push(", ");
-        sql.bind(digest.as_bytes().to_vec()).push(", ").bind(invite.invited_by.uuid()).push(", ");
-        sql.bind(millis(invite.created_at)).push(", ").bind(i64::from(invite.lifetime_days)).push(", ");
-        sql.bind(millis(invite.expires_at)).push(", ").bind(invite.access_ends_at.map(millis)).push(", ");
-        sql.bind(name).push(", ").bind(settled_at).push(", ").bind(accepted_by).push(")");
-        sql.execute(self.write()).await.map(drop)
+        let row = invites::ActiveModel {
+            id: Set(DbId(invite.id)),
+            workspace_id: Set(DbId(invite.workspace)),
+            email: Set(invite.email.clone()),
+            role: Set(DbText(invite.role)),
+            digest: Set(digest.as_bytes().to_vec()),
+            invited_by: Set(DbId(invite.invited_by)),
+            created_at: Set(DbTime(invite.created_at)),
+            days: Set(invite.lifetime_days.into()),
+            expires_at: Set(DbTime(invite.expires_at)),
+            access_ends_at: Set(invite.access_ends_at.map(DbTime)),
+            ..state_columns(invite.state)
+        };
+        invites::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
     }
 
     async fn update_invite(&mut self, invite: &Invite, digest: Option<&Digest>) -> Result<(), StoreError> {
-        let (name, settled_at, accepted_by) = state_columns(invite.state);
-        let mut sql = Sql::new("UPDATE invites SET invited_by = ");
-        sql.bind(invite.invited_by.uuid()).push(", expires_at = ").bind(millis(invite.expires_at));
-        sql.push(", state = ").bind(name).push(", settled_at = ").bind(settled_at);
-        sql.push(", accepted_by = ").bind(accepted_by);
-        if let Some(digest) = digest {
-            sql.push(", digest = ").bind(digest.as_bytes().to_vec());
-        }
-        sql.push(" WHERE id = ").bind(invite.id.uuid());
-        sql.push(" AND workspace_id = ").bind(invite.workspace.uuid());
-        sql.execute(self.write()).await.map(drop)
+        let changes = invites::ActiveModel {
+            invited_by: Set(DbId(invite.invited_by)),
+            expires_at: Set(DbTime(invite.expires_at)),
+            digest: digest.map_or(NotSet, |digest| Set(digest.as_bytes().to_vec())),
+            ..state_columns(invite.state)
+        };
+        invites::Entity::update_many()
+            .set(changes)
+            .filter(invites::Column::Id.eq(DbId(invite.id)))
+            .filter(invites::Column::WorkspaceId.eq(DbId(invite.workspace)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
     }
 
     async fn revoke_invites_of(
@@ -165,14 +226,15 @@ impl InvitesTx for StoreTx {
         inviter: UserId,
         at: Timestamp,
     ) -> Result<Vec<InviteId>, StoreError> {
-        let mut sql = Sql::new("UPDATE invites SET state = 'revoked', settled_at = ");
-        sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
-        sql.push(" AND invited_by = ").bind(inviter.uuid()).push(" AND state = 'pending' RETURNING id");
-        let revoked = sql.fetch_all(self.read()).await?;
+        let revoked = revoke_pending_of(workspace, at)
+            .filter(invites::Column::InvitedBy.eq(DbId(inviter)))
+            .exec_with_returning(self.read())
+            .await
+            .or_store_error()?;
         if !revoked.is_empty() {
             self.write();
         }
-        revoked.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+        Ok(revoked.into_iter().map(|model| model.id.0).collect())
     }
 
     async fn revoke_pending(
@@ -181,13 +243,13 @@ impl InvitesTx for StoreTx {
         email: &str,
         at: Timestamp,
     ) -> Result<u64, StoreError> {
-        let mut sql = Sql::new("UPDATE invites SET state = 'revoked', settled_at = ");
-        sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
-        let spellings = kernel::email_address::legacy_spellings(email);
-        sql.push(" AND email IN (").bind_all(spellings.iter().map(String::as_str));
-        sql.push(") AND state = 'pending'");
-        // Nothing that waited is nothing written.
-        let revoked = sql.execute(self.read()).await?;
+        let revoked = revoke_pending_of(workspace, at)
+            .filter(invites::Column::Email.is_in(legacy_spellings(email)))
+            .exec(self.read())
+            .await
+            .or_store_error()?
+            .rows_affected;
+        // No pending invite: leave the transaction read-only.
         if revoked > 0 {
             self.write();
         }

@@ -1,51 +1,74 @@
 //! Join domains.
 
 use ::workspace::join_domains::{
-    Domain, DomainState, JoinDomain, JoinDomainsRead, JoinDomainsTx, JoinSuggestion,
+    Domain, DomainState, JoinDomain, JoinDomainsRead, JoinDomainsTx, JoinRole, JoinSuggestion,
 };
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
-    id::{UserId, WorkspaceId},
+    StoreError, Timestamp,
+    id::{UserId, WorkspaceId, kind},
+};
+use sea_orm::{
+    ActiveValue::Set,
+    ColumnTrait as _, ConnectionTrait, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
+    sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
+use super::members::member_count;
 use crate::{
-    Store, StoreTx,
-    convert::{RowContext, millis},
-    sql::{Sql, SqlExecutor, SqlRow, column},
+    convert::RowContext,
+    entity::{
+        column::{DbId, DbText, DbTime},
+        departures::{self, DepartureKind},
+        join_domains, members, workspaces,
+    },
+    error::OrStoreError as _,
+    query::literal,
+    store::Store,
+    tx::StoreTx,
 };
 
-const SELECT_JOIN_DOMAINS: &str = "SELECT workspace_id, domain, proof, auto_join, role, created_at, verified_at, recheck_at, \
-                       misses FROM join_domains WHERE ";
-
-fn join_domain(found: &SqlRow) -> Result<JoinDomain, StoreError> {
-    let row = RowContext { table: "join_domains", id: column(found, 0)? };
-    let moments = (row.optional_timestamp(column(found, 6)?)?, row.optional_timestamp(column(found, 7)?)?);
-    let state = match moments {
+fn join_domain(model: join_domains::Model) -> Result<JoinDomain, StoreError> {
+    let row = RowContext::new("join_domains", model.workspace_id);
+    let state = match (model.verified_at, model.recheck_at) {
         (None, None) => DomainState::Pending,
         (Some(at), Some(recheck_at)) => {
-            DomainState::Verified { at, recheck_at, misses: row.number(column(found, 8)?)? }
+            DomainState::Verified { at: at.0, recheck_at: recheck_at.0, misses: row.number(model.misses)? }
         }
         _ => return Err(row.error("it is verified by half")),
     };
     Ok(JoinDomain {
-        workspace: Id::from_uuid(row.id),
-        domain: row.parse(&column::<String>(found, 1)?)?,
-        verification_record: column(found, 2)?,
-        auto_join: column(found, 3)?,
-        role: row.parse(&column::<String>(found, 4)?)?,
-        created_at: row.timestamp(column(found, 5)?)?,
+        workspace: model.workspace_id.0,
+        domain: row.parse(&model.domain)?,
+        verification_record: model.proof,
+        auto_join: model.auto_join,
+        role: model.role.0,
+        created_at: model.created_at.0,
         state,
     })
 }
 
-async fn find_by_workspace<D: SqlExecutor>(
-    db: &D,
+async fn find_by_workspace(
+    db: &impl ConnectionTrait,
     workspace: WorkspaceId,
 ) -> Result<Option<JoinDomain>, StoreError> {
-    let mut sql = Sql::new(SELECT_JOIN_DOMAINS);
-    sql.push("workspace_id = ").bind(workspace.uuid());
-    sql.fetch_optional(db).await?.as_ref().map(join_domain).transpose()
+    let found = join_domains::Entity::find_by_id(workspace).one(db).await.or_store_error()?;
+    found.map(join_domain).transpose()
+}
+
+/// Selects domains that were proved.
+fn verified() -> Select<join_domains::Entity> {
+    join_domains::Entity::find().filter(join_domains::Column::VerifiedAt.is_not_null())
+}
+
+/// A workspace that somebody may join.
+#[derive(FromQueryResult)]
+struct SuggestionRow {
+    id: DbId<kind::Workspace>,
+    name: String,
+    role: DbText<JoinRole>,
+    member_count: i64,
 }
 
 #[async_trait]
@@ -60,38 +83,55 @@ impl JoinDomainsRead for Store {
         user: UserId,
         now: Timestamp,
     ) -> Result<Option<JoinSuggestion>, StoreError> {
-        let mut sql = Sql::new(
-            "SELECT w.id, w.name, d.role, (SELECT count(*) FROM members other WHERE other.workspace_id = w.id AND \
-             (other.access_ends_at IS NULL OR other.access_ends_at > ",
-        );
-        sql.bind(millis(now)).push(
-            ")) FROM join_domains d JOIN workspaces w ON w.id = d.workspace_id \
-             WHERE d.verified_at IS NOT NULL AND d.domain = ",
-        );
-        sql.bind(domain.as_str());
-        sql.push(" AND NOT EXISTS (SELECT 1 FROM members m WHERE m.workspace_id = w.id AND m.user_id = ");
-        sql.bind(user.uuid());
-        sql.push(") AND NOT EXISTS (SELECT 1 FROM departures g WHERE g.workspace_id = w.id AND g.user_id = ");
-        sql.bind(user.uuid()).push(" AND g.kind = 'removed')");
-        let found = sql.fetch_optional(self.read()).await?;
+        let this = (workspaces::Entity, workspaces::Column::Id);
+        let own_membership = members::Entity::find()
+            .filter(Expr::col((members::Entity, members::Column::WorkspaceId)).equals(this))
+            .filter(members::Column::UserId.eq(DbId(user)))
+            .select_only()
+            .expr(literal(1))
+            .into_query();
+        let own_removal = departures::Entity::find()
+            .filter(Expr::col((departures::Entity, departures::Column::WorkspaceId)).equals(this))
+            .filter(departures::Column::UserId.eq(DbId(user)))
+            .filter(departures::Column::Kind.eq(DepartureKind::Removed))
+            .select_only()
+            .expr(literal(1))
+            .into_query();
+        let found = verified()
+            .filter(join_domains::Column::Domain.eq(domain.as_str()))
+            .join(JoinType::InnerJoin, join_domains::Relation::Workspace.def())
+            .filter(Expr::exists(own_membership).not())
+            .filter(Expr::exists(own_removal).not())
+            .select_only()
+            .columns([workspaces::Column::Id, workspaces::Column::Name])
+            .column(join_domains::Column::Role)
+            .expr_as(member_count(now), "member_count")
+            .into_model::<SuggestionRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
         found
             .map(|found| {
-                let row = RowContext { table: "join_domains", id: column(&found, 0)? };
+                let row = RowContext::new("join_domains", found.id);
                 Ok(JoinSuggestion {
-                    workspace: Id::from_uuid(row.id),
-                    name: column(&found, 1)?,
-                    role: row.parse(&column::<String>(&found, 2)?)?,
-                    member_count: row.number(column(&found, 3)?)?,
+                    workspace: found.id.0,
+                    name: found.name,
+                    role: found.role.0,
+                    member_count: row.number(found.member_count)?,
                 })
             })
             .transpose()
     }
 
     async fn due_join_domains(&self, now: Timestamp, limit: u32) -> Result<Vec<JoinDomain>, StoreError> {
-        let mut sql = Sql::new(SELECT_JOIN_DOMAINS);
-        sql.push("verified_at IS NOT NULL AND recheck_at <= ").bind(millis(now));
-        sql.push(" ORDER BY recheck_at LIMIT ").bind(i64::from(limit));
-        sql.fetch_all(self.read()).await?.iter().map(join_domain).collect()
+        let found = verified()
+            .filter(join_domains::Column::RecheckAt.lte(DbTime(now)))
+            .order_by_asc(join_domains::Column::RecheckAt)
+            .limit(u64::from(limit))
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(join_domain).collect()
     }
 }
 
@@ -102,40 +142,58 @@ impl JoinDomainsTx for StoreTx {
     }
 
     async fn verified_join_domain(&mut self, domain: &Domain) -> Result<Option<JoinDomain>, StoreError> {
-        let mut sql = Sql::new(SELECT_JOIN_DOMAINS);
-        sql.push("verified_at IS NOT NULL AND domain = ").bind(domain.as_str());
-        sql.fetch_optional(self.read()).await?.as_ref().map(join_domain).transpose()
+        let found = verified()
+            .filter(join_domains::Column::Domain.eq(domain.as_str()))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.map(join_domain).transpose()
     }
 
     async fn upsert_join_domain(&mut self, domain: &JoinDomain) -> Result<(), StoreError> {
+        use join_domains::Column;
         let (verified_at, recheck_at, misses) = match domain.state {
             DomainState::Pending => (None, None, 0),
-            DomainState::Verified { at, recheck_at, misses } => {
-                (Some(millis(at)), Some(millis(recheck_at)), misses)
-            }
+            DomainState::Verified { at, recheck_at, misses } => (Some(at), Some(recheck_at), misses),
         };
-        let mut sql = Sql::new(
-            "INSERT INTO join_domains (workspace_id, domain, proof, auto_join, role, created_at, verified_at, \
-             recheck_at, misses) VALUES (",
-        );
-        sql.bind(domain.workspace.uuid()).push(", ").bind(domain.domain.as_str()).push(", ");
-        sql.bind(domain.verification_record.as_str()).push(", ").bind(domain.auto_join).push(", ");
-        sql.bind(domain.role.role().as_str()).push(", ").bind(millis(domain.created_at)).push(", ");
-        sql.bind(verified_at).push(", ").bind(recheck_at).push(", ").bind(i64::from(misses)).push(
-            ") ON CONFLICT (workspace_id) DO UPDATE SET domain = excluded.domain, proof = excluded.proof, \
-             auto_join = excluded.auto_join, role = excluded.role, created_at = excluded.created_at, \
-             verified_at = excluded.verified_at, recheck_at = excluded.recheck_at, misses = excluded.misses",
-        );
-        sql.execute(self.write()).await.map(drop)
+        let row = join_domains::ActiveModel {
+            workspace_id: Set(DbId(domain.workspace)),
+            domain: Set(domain.domain.as_str().to_owned()),
+            proof: Set(domain.verification_record.clone()),
+            auto_join: Set(domain.auto_join),
+            role: Set(DbText(domain.role)),
+            created_at: Set(DbTime(domain.created_at)),
+            verified_at: Set(verified_at.map(DbTime)),
+            recheck_at: Set(recheck_at.map(DbTime)),
+            misses: Set(misses.into()),
+        };
+        let replace = OnConflict::column(Column::WorkspaceId)
+            .update_columns([
+                Column::Domain,
+                Column::Proof,
+                Column::AutoJoin,
+                Column::Role,
+                Column::CreatedAt,
+                Column::VerifiedAt,
+                Column::RecheckAt,
+                Column::Misses,
+            ])
+            .to_owned();
+        join_domains::Entity::insert(row)
+            .on_conflict(replace)
+            .exec_without_returning(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
     }
 
     async fn delete_join_domain(&mut self, workspace: WorkspaceId) -> Result<bool, StoreError> {
-        let mut sql = Sql::new("DELETE FROM join_domains WHERE workspace_id = ");
-        sql.bind(workspace.uuid());
-        let deleted = sql.execute(self.read()).await? > 0;
-        if deleted {
-            self.write();
+        let deleted =
+            join_domains::Entity::delete_by_id(workspace).exec(self.read()).await.or_store_error()?;
+        if deleted.rows_affected == 0 {
+            return Ok(false);
         }
-        Ok(deleted)
+        self.write();
+        Ok(true)
     }
 }

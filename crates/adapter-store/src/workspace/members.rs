@@ -1,64 +1,107 @@
-//! Who is in a workspace.
+//! Members of workspaces, and how they left.
 
 use ::workspace::members::{LeaveReason, MembersRead, MembersTx, Membership, WorkspaceInfo};
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    StoreError, Timestamp,
+    authority::Role,
     id::{UserId, WorkspaceId},
+};
+use sea_orm::{
+    ActiveValue::Set,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, Order, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, Select,
+    sea_query::{CaseStatement, Expr, Func, OnConflict, SelectStatement},
 };
 
 use crate::{
-    Store, StoreTx,
     caller_cache::CallerChange,
-    convert::{RowContext, millis},
-    sql::{Sql, SqlExecutor as _, SqlRow, column, for_update},
+    entity::{
+        column::{DbId, DbText, DbTime},
+        departures::{self, DepartureKind},
+        members, workspaces,
+    },
+    error::OrStoreError as _,
+    query::{self, ROW_LOCK, unset_or_after},
+    store::Store,
+    tx::StoreTx,
 };
 
-/// More people than a list is for; it is never longer.
-const MAX_MEMBERS: &str = "5000";
+/// Members in a list; at most.
+const MAX_MEMBERS: u64 = 5000;
 
-const SELECT_MEMBERS: &str =
-    "SELECT user_id, role, joined_at, access_ends_at FROM members WHERE workspace_id = ";
+impl From<members::Model> for Membership {
+    fn from(model: members::Model) -> Self {
+        Self {
+            user: model.user_id.0,
+            role: model.role.0,
+            joined_at: model.joined_at.0,
+            access_ends_at: model.access_ends_at.map(DbTime::into_inner),
+        }
+    }
+}
 
-fn membership(found: &SqlRow) -> Result<Membership, StoreError> {
-    let row = RowContext { table: "members", id: column(found, 0)? };
-    Ok(Membership {
-        user: Id::from_uuid(row.id),
-        role: row.parse(&column::<String>(found, 1)?)?,
-        joined_at: row.timestamp(column(found, 2)?)?,
-        access_ends_at: row.optional_timestamp(column(found, 3)?)?,
-    })
+/// Selects a workspace's members.
+fn members_of(workspace: WorkspaceId) -> Select<members::Entity> {
+    members::Entity::find().filter(members::Column::WorkspaceId.eq(DbId(workspace)))
+}
+
+/// Selects the number of people who have access to the workspace of the row around, as a subquery.
+pub(super) fn member_count(now: Timestamp) -> SelectStatement {
+    use sea_orm::sea_query::{Asterisk, ExprTrait as _, Query};
+
+    let of = |column| Expr::col(("other", column));
+    Query::select()
+        .expr(Func::count(Expr::col(Asterisk)))
+        .from_as(members::Entity, "other")
+        .and_where(of(members::Column::WorkspaceId).equals((workspaces::Entity, workspaces::Column::Id)))
+        .and_where(
+            of(members::Column::AccessEndsAt)
+                .is_null()
+                .or(of(members::Column::AccessEndsAt).gt(Expr::val(DbTime(now)))),
+        )
+        .to_owned()
 }
 
 #[async_trait]
 impl MembersRead for Store {
     async fn members(&self, workspace: WorkspaceId, now: Timestamp) -> Result<Vec<Membership>, StoreError> {
-        let mut sql = Sql::new(SELECT_MEMBERS);
-        sql.bind(workspace.uuid()).push(" AND (access_ends_at IS NULL OR access_ends_at > ");
-        sql.bind(millis(now)).push(
-            ") ORDER BY CASE role WHEN 'owner' THEN 0 WHEN 'admin' THEN 1 WHEN 'builder' THEN 2 WHEN 'member' THEN 3 \
-             ELSE 4 END, joined_at, user_id LIMIT ",
-        );
-        sql.push(MAX_MEMBERS);
-        sql.fetch_all(self.read()).await?.iter().map(membership).collect()
+        use members::Column;
+        let rank = [Role::Owner, Role::Admin, Role::Builder, Role::Member]
+            .into_iter()
+            .fold(CaseStatement::new(), |rank, role| rank.case(Column::Role.eq(DbText(role)), role as i32))
+            .finally(Role::Viewer as i32);
+        let found = members_of(workspace)
+            .filter(unset_or_after(Column::AccessEndsAt, now))
+            .order_by(Expr::Case(Box::new(rank)), Order::Asc)
+            .order_by_asc(Column::JoinedAt)
+            .order_by_asc(Column::UserId)
+            .limit(MAX_MEMBERS)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.into_iter().map(Membership::from).collect())
     }
+}
+
+/// What workspaces tell of themselves in mail.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "workspaces::Entity")]
+struct WorkspaceInfoRow {
+    name: String,
+    locale: DbText<kernel::Locale>,
 }
 
 #[async_trait]
 impl MembersTx for StoreTx {
     async fn lock_members(&mut self, workspace: WorkspaceId) -> Result<Option<WorkspaceInfo>, StoreError> {
-        let mut sql = Sql::new("SELECT id, name, locale FROM workspaces WHERE id = ");
-        sql.bind(workspace.uuid()).push(for_update(self.read().backend()));
-        let found = sql.fetch_optional(self.read()).await?;
-        found
-            .map(|found| {
-                let row = RowContext { table: "workspaces", id: column(&found, 0)? };
-                Ok(WorkspaceInfo {
-                    name: column(&found, 1)?,
-                    locale: row.parse(&column::<String>(&found, 2)?)?,
-                })
-            })
-            .transpose()
+        let found = workspaces::Entity::find_by_id(workspace)
+            .lock(ROW_LOCK)
+            .into_partial_model::<WorkspaceInfoRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.map(|row| WorkspaceInfo { name: row.name, locale: row.locale.0 }))
     }
 
     async fn membership_of(
@@ -66,19 +109,16 @@ impl MembersTx for StoreTx {
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Option<Membership>, StoreError> {
-        let mut sql = Sql::new(SELECT_MEMBERS);
-        sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
-        sql.fetch_optional(self.read()).await?.as_ref().map(membership).transpose()
+        let key = (DbId(workspace), DbId(user));
+        let found = members::Entity::find_by_id(key).one(self.read()).await.or_store_error()?;
+        Ok(found.map(Membership::from))
     }
 
     async fn count_owners(&mut self, workspace: WorkspaceId, now: Timestamp) -> Result<u64, StoreError> {
-        let mut sql = Sql::new("SELECT count(*) FROM members WHERE workspace_id = ");
-        sql.bind(workspace.uuid())
-            .push(" AND role = 'owner' AND (access_ends_at IS NULL OR access_ends_at > ");
-        sql.bind(millis(now)).push(")");
-        let counted =
-            sql.fetch_optional(self.read()).await?.map(|found| column::<i64>(&found, 0)).transpose()?;
-        RowContext { table: "members", id: workspace.uuid() }.number(counted.unwrap_or_default())
+        let owners = members_of(workspace)
+            .filter(members::Column::Role.eq(DbText(Role::Owner)))
+            .filter(unset_or_after(members::Column::AccessEndsAt, now));
+        query::count(owners, self.read()).await
     }
 
     async fn upsert_membership(
@@ -86,23 +126,31 @@ impl MembersTx for StoreTx {
         workspace: WorkspaceId,
         membership: &Membership,
     ) -> Result<(), StoreError> {
-        let mut sql =
-            Sql::new("INSERT INTO members (workspace_id, user_id, role, joined_at, access_ends_at) VALUES (");
-        sql.bind(workspace.uuid()).push(", ").bind(membership.user.uuid()).push(", ");
-        sql.bind(membership.role.as_str()).push(", ").bind(millis(membership.joined_at)).push(", ");
-        sql.bind(membership.access_ends_at.map(millis)).push(
-            ") ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role, \
-             joined_at = excluded.joined_at, access_ends_at = excluded.access_ends_at",
-        );
+        use members::Column;
+        let row = members::ActiveModel {
+            workspace_id: Set(DbId(workspace)),
+            user_id: Set(DbId(membership.user)),
+            role: Set(DbText(membership.role)),
+            joined_at: Set(DbTime(membership.joined_at)),
+            access_ends_at: Set(membership.access_ends_at.map(DbTime)),
+        };
+        let replace = OnConflict::columns([Column::WorkspaceId, Column::UserId])
+            .update_columns([Column::Role, Column::JoinedAt, Column::AccessEndsAt])
+            .to_owned();
         self.invalidate_caller(CallerChange::Member(workspace, membership.user));
-        sql.execute(self.write()).await.map(drop)
+        members::Entity::insert(row)
+            .on_conflict(replace)
+            .exec_without_returning(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
     }
 
     async fn delete_membership(&mut self, workspace: WorkspaceId, user: UserId) -> Result<(), StoreError> {
         self.invalidate_caller(CallerChange::Member(workspace, user));
-        let mut sql = Sql::new("DELETE FROM members WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
-        sql.execute(self.write()).await.map(drop)
+        let key = (DbId(workspace), DbId(user));
+        members::Entity::delete_by_id(key).exec(self.write()).await.or_store_error()?;
+        Ok(())
     }
 
     async fn leave_reason(
@@ -110,15 +158,12 @@ impl MembersTx for StoreTx {
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Option<LeaveReason>, StoreError> {
-        let mut sql = Sql::new("SELECT kind FROM departures WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
-        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        match column::<String>(&found, 0)?.as_str() {
-            "left" => Ok(Some(LeaveReason::Left)),
-            "removed" => Ok(Some(LeaveReason::Removed)),
-            other => Err(RowContext { table: "departures", id: user.uuid() }
-                .error(format_args!("{other} is no way to go"))),
-        }
+        let key = (DbId(workspace), DbId(user));
+        let found = departures::Entity::find_by_id(key).one(self.read()).await.or_store_error()?;
+        Ok(found.map(|model| match model.kind {
+            DepartureKind::Left => LeaveReason::Left,
+            DepartureKind::Removed => LeaveReason::Removed,
+        }))
     }
 
     async fn set_leave_reason(
@@ -127,25 +172,30 @@ impl MembersTx for StoreTx {
         user: UserId,
         departure: Option<(LeaveReason, Timestamp)>,
     ) -> Result<(), StoreError> {
-        let sql = match departure {
-            None => {
-                let mut sql = Sql::new("DELETE FROM departures WHERE workspace_id = ");
-                sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
-                sql
-            }
-            Some((departure, at)) => {
-                let kind = match departure {
-                    LeaveReason::Left => "left",
-                    LeaveReason::Removed => "removed",
-                };
-                let mut sql = Sql::new("INSERT INTO departures (workspace_id, user_id, kind, at) VALUES (");
-                sql.bind(workspace.uuid()).push(", ").bind(user.uuid()).push(", ").bind(kind).push(", ");
-                sql.bind(millis(at)).push(
-                    ") ON CONFLICT (workspace_id, user_id) DO UPDATE SET kind = excluded.kind, at = excluded.at",
-                );
-                sql
-            }
+        use departures::Column;
+        let Some((reason, at)) = departure else {
+            let key = (DbId(workspace), DbId(user));
+            departures::Entity::delete_by_id(key).exec(self.write()).await.or_store_error()?;
+            return Ok(());
         };
-        sql.execute(self.write()).await.map(drop)
+        let kind = match reason {
+            LeaveReason::Left => DepartureKind::Left,
+            LeaveReason::Removed => DepartureKind::Removed,
+        };
+        let row = departures::ActiveModel {
+            workspace_id: Set(DbId(workspace)),
+            user_id: Set(DbId(user)),
+            kind: Set(kind),
+            at: Set(DbTime(at)),
+        };
+        let replace = OnConflict::columns([Column::WorkspaceId, Column::UserId])
+            .update_columns([Column::Kind, Column::At])
+            .to_owned();
+        departures::Entity::insert(row)
+            .on_conflict(replace)
+            .exec_without_returning(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
     }
 }

@@ -2,44 +2,61 @@
 
 use std::sync::Arc;
 
-use ::workspace::{Plan, Workspace, WorkspaceRead, WorkspaceSummary, WorkspaceTx};
+use ::workspace::{Plan, Workspace, WorkspaceRead, WorkspaceSummary, WorkspaceTx, workspaces::Profile};
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    StoreError, Timestamp,
     authority::{MembershipFact, Role},
-    id::{UserId, WorkspaceId},
+    id::{UserId, WorkspaceId, kind},
 };
 use sea_orm::{
     ActiveValue::Set,
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _,
+    ColumnTrait as _, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, RelationTrait as _,
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
+use super::members::member_count;
 use crate::{
-    Store, StoreTx,
     caller_cache::CallerChange,
-    convert::{RowContext, millis, to_json},
-    entity::{members, workspaces},
+    convert::{RowContext, to_json},
+    entity::{
+        column::{DbId, DbText, DbTime},
+        members, workspaces,
+    },
     error::OrStoreError as _,
-    sql::{Sql, column},
+    query::unset_or_after,
+    store::Store,
+    tx::StoreTx,
 };
 
 fn workspace(model: workspaces::Model) -> Result<Workspace, StoreError> {
-    let row = RowContext { table: "workspaces", id: model.id };
+    let row = RowContext::new("workspaces", model.id);
     Ok(Workspace {
-        id: Id::from_uuid(model.id),
-        profile: row.parse(&model.profile)?,
-        team_size: row.parse(&model.team_size)?,
+        id: model.id.0,
+        profile: model.profile.0,
+        team_size: model.team_size.0,
         intents: row.json(&model.intents)?,
-        locale: row.parse(&model.locale)?,
-        currency: row.parse(&model.currency)?,
+        locale: model.locale.0,
+        currency: model.currency.0,
         hourly_cost_minor: row.number(model.hourly_cost_minor)?,
-        plan: row.parse(&model.plan)?,
-        created_at: row.timestamp(model.created_at)?,
+        plan: model.plan.0,
+        created_at: model.created_at.0,
         slug: model.slug,
         name: model.name,
         timezone: model.timezone,
     })
+}
+
+/// A workspace in a person's list.
+#[derive(FromQueryResult)]
+struct SummaryRow {
+    id: DbId<kind::Workspace>,
+    name: String,
+    slug: String,
+    profile: DbText<Profile>,
+    role: DbText<Role>,
+    member_count: i64,
 }
 
 #[async_trait]
@@ -53,21 +70,14 @@ impl WorkspaceRead for Store {
         if let Some(fact) = cache.get(|all| &all.members, &(workspace, user)) {
             return Ok(fact);
         }
-        let found = members::Entity::find_by_id((workspace.uuid(), user.uuid()))
-            .one(self.read())
-            .await
-            .or_store_error()?;
-        let fact = found
-            .map(|model| {
-                let row = RowContext { table: "members", id: model.user_id };
-                Ok(MembershipFact {
-                    workspace,
-                    user,
-                    role: row.parse(&model.role)?,
-                    access_ends_at: row.optional_timestamp(model.access_ends_at)?,
-                })
-            })
-            .transpose()?;
+        let key = (DbId(workspace), DbId(user));
+        let found = members::Entity::find_by_id(key).one(self.read()).await.or_store_error()?;
+        let fact = found.map(|model| MembershipFact {
+            workspace,
+            user,
+            role: model.role.0,
+            access_ends_at: model.access_ends_at.map(DbTime::into_inner),
+        });
         cache.insert(|all| &all.members, (workspace, user), fact.clone());
         Ok(fact)
     }
@@ -77,7 +87,7 @@ impl WorkspaceRead for Store {
         if let Some(workspace) = cache.get(|all| &all.workspaces, &id) {
             return Ok(Some(Workspace::clone(&workspace)));
         }
-        let found = workspaces::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
+        let found = workspaces::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
         let found = found.map(workspace).transpose()?;
         if let Some(workspace) = &found {
             cache.insert(|all| &all.workspaces, id, Arc::new(workspace.clone()));
@@ -86,26 +96,35 @@ impl WorkspaceRead for Store {
     }
 
     async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError> {
-        let mut sql = Sql::new(
-            "SELECT w.id, w.name, w.slug, w.profile, m.role, \
-             (SELECT count(*) FROM members other WHERE other.workspace_id = w.id \
-             AND (other.access_ends_at IS NULL OR other.access_ends_at > ",
-        );
-        sql.bind(millis(now));
-        sql.push(")) FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = ");
-        sql.bind(user.uuid()).push(" AND (m.access_ends_at IS NULL OR m.access_ends_at > ").bind(millis(now));
-        sql.push(") ORDER BY w.id");
-        let rows = sql.fetch_all(self.read()).await?;
-        rows.iter()
+        let found = members::Entity::find()
+            .filter(members::Column::UserId.eq(DbId(user)))
+            .filter(unset_or_after(members::Column::AccessEndsAt, now))
+            .join(JoinType::InnerJoin, members::Relation::Workspace.def())
+            .select_only()
+            .columns([
+                workspaces::Column::Id,
+                workspaces::Column::Name,
+                workspaces::Column::Slug,
+                workspaces::Column::Profile,
+            ])
+            .column(members::Column::Role)
+            .expr_as(member_count(now), "member_count")
+            .order_by_asc(workspaces::Column::Id)
+            .into_model::<SummaryRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found
+            .into_iter()
             .map(|found| {
-                let row = RowContext { table: "workspaces", id: column(found, 0)? };
+                let row = RowContext::new("workspaces", found.id);
                 Ok(WorkspaceSummary {
-                    id: Id::from_uuid(row.id),
-                    name: column(found, 1)?,
-                    slug: column(found, 2)?,
-                    profile: row.parse(&column::<String>(found, 3)?)?,
-                    role: row.parse(&column::<String>(found, 4)?)?,
-                    member_count: row.number(column(found, 5)?)?,
+                    id: found.id.0,
+                    name: found.name,
+                    slug: found.slug,
+                    profile: found.profile.0,
+                    role: found.role.0,
+                    member_count: row.number(found.member_count)?,
                 })
             })
             .collect()
@@ -120,10 +139,10 @@ fn permanent_member(
     joined_at: Timestamp,
 ) -> members::ActiveModel {
     members::ActiveModel {
-        workspace_id: Set(workspace.uuid()),
-        user_id: Set(user.uuid()),
-        role: Set(role.as_str().to_owned()),
-        joined_at: Set(millis(joined_at)),
+        workspace_id: Set(DbId(workspace)),
+        user_id: Set(DbId(user)),
+        role: Set(DbText(role)),
+        joined_at: Set(DbTime(joined_at)),
         access_ends_at: Set(None),
     }
 }
@@ -132,19 +151,19 @@ fn permanent_member(
 impl WorkspaceTx for StoreTx {
     async fn insert_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError> {
         let row = workspaces::ActiveModel {
-            id: Set(workspace.id.uuid()),
+            id: Set(DbId(workspace.id)),
             slug: Set(workspace.slug.clone()),
             name: Set(workspace.name.clone()),
-            profile: Set(workspace.profile.as_str().to_owned()),
-            team_size: Set(workspace.team_size.as_str().to_owned()),
+            profile: Set(DbText(workspace.profile)),
+            team_size: Set(DbText(workspace.team_size)),
             intents: Set(to_json(&workspace.intents)?),
-            locale: Set(workspace.locale.as_str().to_owned()),
+            locale: Set(DbText(workspace.locale)),
             timezone: Set(workspace.timezone.clone()),
-            currency: Set(workspace.currency.as_str().to_owned()),
+            currency: Set(DbText(workspace.currency)),
             hourly_cost_minor: Set(workspace.hourly_cost_minor.into()),
-            plan: Set(workspace.plan.as_str().to_owned()),
+            plan: Set(DbText(workspace.plan)),
             revision: Set(1),
-            created_at: Set(millis(workspace.created_at)),
+            created_at: Set(DbTime(workspace.created_at)),
         };
         workspaces::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
@@ -165,9 +184,9 @@ impl WorkspaceTx for StoreTx {
 
     async fn set_plan(&mut self, workspace: WorkspaceId, plan: Plan) -> Result<bool, StoreError> {
         let updated = workspaces::Entity::update_many()
-            .col_expr(workspaces::Column::Plan, Expr::value(plan.as_str()))
+            .col_expr(workspaces::Column::Plan, Expr::value(DbText(plan)))
             .col_expr(workspaces::Column::Revision, Expr::col(workspaces::Column::Revision).add(1))
-            .filter(workspaces::Column::Id.eq(workspace.uuid()))
+            .filter(workspaces::Column::Id.eq(DbId(workspace)))
             .exec(self.write())
             .await
             .or_store_error()?;
