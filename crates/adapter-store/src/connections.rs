@@ -102,12 +102,10 @@ impl GateReader for Store {
 
 /// The manifest of an app's current version, as JSON.
 #[derive(DerivePartialModel)]
-#[sea_orm(entity = "apps::Entity")]
+#[sea_orm(entity = "app_versions::Entity")]
 struct AppManifestRow {
-    id: DbId<kind::App>,
-    #[sea_orm(from_expr = "app_versions::Column::Id")]
-    version_id: DbId<kind::Version>,
-    #[sea_orm(from_expr = "app_versions::Column::Manifest")]
+    id: DbId<kind::Version>,
+    app_id: DbId<kind::App>,
     manifest: String,
 }
 
@@ -119,13 +117,13 @@ struct RefusalCountRow {
 }
 
 impl Store {
-    /// Which apps of a workspace declare which outside hosts, as their current versions have it.
+    /// Returns the apps of a workspace by the outside hosts that their current versions declare.
     async fn apps_by_host(
         &self,
         workspace: WorkspaceId,
     ) -> Result<HashMap<GateHost, Vec<AppId>>, StoreError> {
-        let found = apps::Entity::find()
-            .join(JoinType::InnerJoin, apps::Relation::CurrentVersion.def())
+        let found = app_versions::Entity::find()
+            .join(JoinType::InnerJoin, app_versions::Relation::CurrentOf.def())
             .filter(apps::Column::DeletedAt.is_null())
             .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
             .order_by_asc(apps::Column::Id)
@@ -135,21 +133,21 @@ impl Store {
             .or_store_error()?;
         let mut apps: HashMap<GateHost, Vec<AppId>> = HashMap::new();
         for found in found {
-            let row = RowContext::new("app_versions", found.version_id);
+            let row = RowContext::new("app_versions", found.id);
             let manifest: Manifest = row.json(&found.manifest)?;
             for egress in &manifest.permissions.egress {
                 // A name that no gate can lead to is no gate's business.
                 let Ok(host) = GateHost::parse(&egress.host) else { continue };
                 let declaring = apps.entry(host).or_default();
-                if declaring.last() != Some(&found.id.0) {
-                    declaring.push(found.id.0);
+                if declaring.last() != Some(&found.app_id.0) {
+                    declaring.push(found.app_id.0);
                 }
             }
         }
         Ok(apps)
     }
 
-    /// How many refusals each gate saw since a moment: warnings and errors that the gate logged for the apps that
+    /// Counts the refusals of each gate since a time: warnings and errors that the gate logged for the apps that
     /// declare its host, and that name the host.
     async fn refusals(
         &self,

@@ -7,6 +7,7 @@
 
 mod accept;
 mod audit;
+mod batch;
 mod checkpointer;
 mod claim;
 mod claim_on_accept;
@@ -15,6 +16,7 @@ mod event_triggers;
 mod failure_streaks;
 mod finish;
 mod fsync_queue;
+mod perform;
 mod pg_writer;
 mod publish;
 mod queue;
@@ -32,14 +34,8 @@ use std::{
     time::Duration,
 };
 
-use kernel::{
-    StoreError,
-    id::{NodeId, WorkspaceId},
-};
-use runs::{
-    queue::{ClaimedRun, FinishedRun},
-    webhooks::{AcceptCall, AcceptOutcome, RefusedDelivery},
-};
+use kernel::{StoreError, id::WorkspaceId};
+use runs::webhooks::AcceptOutcome;
 use sea_orm::DatabaseConnection;
 use tokio::{
     runtime::Handle,
@@ -47,51 +43,26 @@ use tokio::{
 };
 
 use self::{
-    accept::AcceptedBatch,
-    claim::ClaimRequest,
-    finish::FinishedBatch,
-    fsync_queue::{DurabilityWaiter, SyncHealth},
+    batch::{Batch, BatchOutcome, BatchWriter, Reply, WriteOp},
+    fsync_queue::SyncHealth,
     pg_writer::PgWriter,
-    signature_cache::SignatureCache,
     sqlite_writer::SqliteWriter,
 };
-use crate::{events::notifier::EventNotifier, pool::WriteLock, sql::SqlExecutor};
+use crate::{events::notifier::EventNotifier, pool::WriteLock};
 
-/// How many operations share one transaction at most.
+/// Operations that share one transaction; at most.
 const MAX_BATCH_OPS: usize = 128;
-/// How long a lane that sleeps for company does so at a time: less than a timer of the runtime can.
+/// Linger per batch; shorter than a runtime timer can be.
 const LINGER: Duration = Duration::from_micros(60);
-/// How many operations may wait in a lane before senders do.
+/// Operations that may wait for a writer before senders do.
 const QUEUE_CAPACITY: usize = 1024;
-/// Lanes of one process on PostgreSQL.
+/// Writers of one process on PostgreSQL.
 pub(crate) const POSTGRES_WRITERS: usize = 4;
-
-type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
-
-/// One operation of the hot path, and where its answer goes.
-pub(crate) enum WriteOp {
-    Accept(AcceptCall, Reply<AcceptOutcome>),
-    Refuse(RefusedDelivery, Reply<()>),
-    Finish(NodeId, Box<FinishedRun>, Reply<bool>),
-    Claim(ClaimRequest, Reply<Vec<ClaimedRun>>),
-}
-
-impl WriteOp {
-    fn fail(self, error: StoreError) {
-        // Whoever asked may have gone away meanwhile.
-        match self {
-            Self::Accept(_, reply) => drop(reply.send(Err(error))),
-            Self::Refuse(_, reply) => drop(reply.send(Err(error))),
-            Self::Finish(_, _, reply) => drop(reply.send(Err(error))),
-            Self::Claim(_, reply) => drop(reply.send(Err(error))),
-        }
-    }
-}
 
 /// The lanes.
 pub(crate) struct GroupCommit {
     writers: Vec<mpsc::Sender<WriteOp>>,
-    /// Whose word it is that the disk keeps what is written, where that is not the database's.
+    /// Health of fsync where durability is handled outside the database.
     sync_health: SyncHealth,
 }
 
@@ -158,18 +129,6 @@ impl GroupCommit {
         self.writers[index].send(op(reply)).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }
-}
-
-/// Where the batches of a lane are written.
-trait BatchWriter {
-    /// How many naps it takes for company. None, unless it has its thread for itself.
-    const LINGER_ROUNDS: u32;
-
-    /// Does all of a batch in one transaction, or nothing of it.
-    async fn write(&mut self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError>;
-
-    /// Keeps `promise` once everything that was written until now survives a loss of power.
-    fn on_durable(&self, waiter: DurabilityWaiter);
 }
 
 async fn run_writer<L: BatchWriter>(
@@ -241,109 +200,6 @@ fn clone_error(error: &StoreError) -> StoreError {
     match error {
         StoreError::Unavailable(cause) => StoreError::Unavailable(cause.to_string().into()),
         other => StoreError::Failed(other.to_string().into()),
-    }
-}
-
-/// The operations of a batch, by kind.
-#[derive(Default)]
-struct Batch<'o> {
-    accept: Vec<&'o AcceptCall>,
-    refuse: Vec<&'o RefusedDelivery>,
-    finish: Vec<(NodeId, &'o FinishedRun)>,
-    claim: Vec<&'o ClaimRequest>,
-}
-
-/// What became of the operations of a batch, by kind and in order.
-#[derive(Default)]
-struct BatchOutcome {
-    outcomes: Vec<AcceptOutcome>,
-    /// How many of the accepted were claimed at once.
-    claimed_on_accept: usize,
-    lease_held: Vec<bool>,
-    has_ready_runs: bool,
-    claimed: Vec<Vec<ClaimedRun>>,
-    /// The workspaces whose followers are told.
-    published_workspaces: Vec<WorkspaceId>,
-}
-
-impl<'o> Batch<'o> {
-    fn from_ops(ops: &'o [WriteOp]) -> Self {
-        let mut batch = Self::default();
-        for op in ops {
-            match op {
-                WriteOp::Accept(acceptance, _) => batch.accept.push(acceptance),
-                WriteOp::Refuse(refused, _) => batch.refuse.push(refused),
-                WriteOp::Finish(node, finished, _) => batch.finish.push((*node, finished)),
-                WriteOp::Claim(claim, _) => batch.claim.push(claim),
-            }
-        }
-        batch
-    }
-
-    /// What can be answered without a transaction: that there is nothing to claim.
-    async fn outcome_if_idle<D: SqlExecutor>(&self, db: &D) -> Result<Option<BatchOutcome>, StoreError> {
-        if !(self.accept.is_empty() && self.refuse.is_empty() && self.finish.is_empty()) {
-            return Ok(None);
-        }
-        for claim in &self.claim {
-            if claim::has_ready_work(db, claim).await? {
-                return Ok(None);
-            }
-        }
-        let claimed = self.claim.iter().map(|_| Vec::new()).collect();
-        Ok(Some(BatchOutcome { claimed, ..BatchOutcome::default() }))
-    }
-
-    /// The claim that may take what is accepted now: the first, unless anything has waited for longer.
-    async fn claim_for_accepted<D: SqlExecutor>(
-        &self,
-        tx: &D,
-    ) -> Result<Option<&'o ClaimRequest>, StoreError> {
-        match self.claim.first() {
-            Some(claim) if !self.accept.is_empty() && !claim::has_ready_work(tx, claim).await? => {
-                Ok(Some(claim))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Claims come late: what the batch accepts and what it makes room for can be claimed at once. Events come last.
-    async fn perform<D: SqlExecutor>(
-        &self,
-        tx: &D,
-        signatures: Option<&SignatureCache>,
-    ) -> Result<BatchOutcome, StoreError> {
-        let finished = finish::finish(tx, &self.finish).await?;
-        let AcceptedBatch { outcomes, claimed: claimed_on_accept } =
-            accept::accept(tx, &self.accept, self.claim_for_accepted(tx).await?, signatures).await?;
-        refusal::insert_refusals(tx, &self.refuse).await?;
-        let of_accepted =
-            self.accept.iter().zip(&outcomes).filter(|(_, verdict)| **verdict == AcceptOutcome::Accepted);
-        let audited_accepts = of_accepted.filter_map(|(call, _)| call.audit.as_ref());
-        audit::insert(
-            tx,
-            audited_accepts.chain(self.refuse.iter().filter_map(|refused| refused.audit.as_ref())),
-        )
-        .await?;
-        let mut claimed = Vec::with_capacity(self.claim.len());
-        let claimed_on_accept_count = claimed_on_accept.len();
-        claimed.extend(Some(claimed_on_accept).filter(|begun| !begun.is_empty()));
-        for claim in &self.claim[claimed.len()..] {
-            claimed.push(claim::claim(tx, claim).await?);
-        }
-        let claimed_on_accept =
-            if claimed_on_accept_count > 0 { claimed.first().map_or(&[][..], Vec::as_slice) } else { &[] };
-        let published =
-            publish::publish_events(tx, self, &finished, &outcomes, (claimed_on_accept, &claimed)).await?;
-        let FinishedBatch { lease_held, has_ready_runs, .. } = finished;
-        Ok(BatchOutcome {
-            outcomes,
-            claimed_on_accept: claimed_on_accept_count,
-            lease_held,
-            has_ready_runs,
-            claimed,
-            published_workspaces: published,
-        })
     }
 }
 

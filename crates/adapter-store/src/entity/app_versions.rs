@@ -29,6 +29,13 @@ pub struct Model {
 pub enum Relation {
     #[sea_orm(belongs_to = "super::apps::Entity", from = "Column::AppId", to = "super::apps::Column::Id")]
     App,
+    /// The app whose current version it is.
+    #[sea_orm(
+        belongs_to = "super::apps::Entity",
+        from = "Column::Id",
+        to = "super::apps::Column::CurrentVersionId"
+    )]
+    CurrentOf,
     #[sea_orm(
         belongs_to = "super::users::Entity",
         from = "Column::CreatedBy",

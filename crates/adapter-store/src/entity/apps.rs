@@ -29,13 +29,6 @@ pub struct Model {
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {
-    #[sea_orm(
-        belongs_to = "super::app_versions::Entity",
-        from = "Column::CurrentVersionId",
-        to = "super::app_versions::Column::Id"
-    )]
-    CurrentVersion,
-}
+pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}

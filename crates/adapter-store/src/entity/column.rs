@@ -97,7 +97,7 @@ fn invalid(index: impl ColIdx, what: impl fmt::Display) -> TryGetError {
     TryGetError::DbErr(DbErr::Type(format!("column {index:?}: {what}")))
 }
 
-/// What follows from a column's type being stored as `$stored`.
+/// Implements sea-orm's traits for a column type that is stored as `$stored`.
 macro_rules! stored_as {
     ([$($generics:tt)*] $type:ty as $stored:ty) => {
         impl<$($generics)*> Nullable for $type {

@@ -19,7 +19,7 @@ pub struct Model {
     pub recorded_at: DbTime,
 }
 
-/// What became of an occurrence. The first two have a run, the last a reason.
+/// Outcome of an occurrence. The first two have a run, the last a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text")]
 pub enum OccurrenceOutcome {

@@ -13,15 +13,17 @@ use std::{
 use kernel::StoreError;
 use rusqlite::Connection;
 
-use super::sqlite_writer::sqlite_store_error;
-use crate::pool::{BUSY_TIMEOUT, WAL_AUTOCHECKPOINT_PAGES};
+use crate::{
+    error::sqlite_store_error,
+    pool::{BUSY_TIMEOUT, WAL_AUTOCHECKPOINT_PAGES},
+};
 
 /// Pages not copied yet at which a checkpoint is made here.
 const CHECKPOINT_PAGES: i64 = 12_000;
 /// Pages in the log at which what came since is copied here too: the lane's own checkpoint is near, and holds up every
 /// caller for as long as it takes.
 const WAL_NEARLY_FULL_PAGES: i64 = WAL_AUTOCHECKPOINT_PAGES as i64 - 1_000;
-/// As few pages are left to the lane.
+/// Pages left for the writer's own checkpoint.
 const MIN_UNCOPIED_PAGES: i64 = 64;
 /// Commits between two looks at how many there are.
 const COMMITS_PER_CHECK: u32 = 8;

@@ -11,7 +11,7 @@ use runs::{
     webhooks::AcceptCall,
 };
 
-use super::{accept::WebhookRow, claim::ClaimRequest};
+use super::{accept::webhook_rows::WebhookRow, claim::ClaimRequest};
 use crate::convert::truncate_to_millis;
 
 /// A run that a node has from its first moment.
@@ -51,7 +51,7 @@ pub(super) fn claim_accepted(
         .collect()
 }
 
-/// As it would be read back.
+/// Returns the run as it would be read back.
 fn to_claimed_run(call: &AcceptCall, webhook_row: &WebhookRow, now: Timestamp) -> ClaimedRun {
     ClaimedRun {
         id: call.run,

@@ -31,7 +31,7 @@ pub(super) async fn count_failures<D: SqlExecutor>(
     Ok(FailureAlerts { apps, automations })
 }
 
-/// What the ends of a batch say of one of them.
+/// The ends of a batch for one app or automation.
 #[derive(Default)]
 struct FailureStreak {
     has_succeeded: bool,

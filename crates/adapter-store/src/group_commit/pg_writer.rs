@@ -3,7 +3,10 @@
 use kernel::StoreError;
 use sea_orm::DatabaseConnection;
 
-use super::{Batch, BatchOutcome, BatchWriter, fsync_queue::DurabilityWaiter};
+use super::{
+    batch::{Batch, BatchOutcome, BatchWriter},
+    fsync_queue::DurabilityWaiter,
+};
 use crate::{error::OrStoreError as _, pool};
 
 /// A lane whose transactions are sent to the database.

@@ -1,4 +1,4 @@
-//! What a batch tells those who follow its workspaces.
+//! Events of a batch, for those who follow its workspaces.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use runs::{
 };
 
 use super::{
-    Batch,
+    batch::Batch,
     finish::{self, FinishedBatch},
 };
 use crate::{events, observability::log_rows::insert_log_lines, sql::SqlExecutor};

@@ -13,7 +13,7 @@ use kernel::{
 use runs::queue::{ClaimLimit, ClaimedRun, FinishedRun, LEASE, RunQueue};
 use uuid::Uuid;
 
-use super::{WriteOp, claim::ClaimRequest};
+use super::{batch::WriteOp, claim::ClaimRequest};
 use crate::{
     convert::{ids, millis},
     queue_sql::{LEASED, READY},

@@ -19,10 +19,10 @@ use crate::{
 /// that moment and webhook. Two are taken for one once in 10^15 calls, at ten thousand calls a second.
 const FINGERPRINT_LEN: usize = 16;
 
-/// How many are read at once.
+/// Signatures that are read at once; at most.
 const LOAD_CHUNK: i64 = 4096;
 
-/// What is kept of a digest.
+/// The part of a digest that is kept.
 type Fingerprint = [u8; FINGERPRINT_LEN];
 
 /// The signatures that may not come again.
@@ -36,19 +36,19 @@ pub(super) struct SignatureCache {
 /// The signatures of one moment.
 struct SignedAtBucket {
     suffixes: HashSet<u64>,
-    /// When the last of them is forgotten.
+    /// Time at which the last of them expires.
     expires_at: Timestamp,
 }
 
 impl SignatureCache {
-    /// What a delivery keeps of its signature.
+    /// The part of its signature that a delivery keeps.
     pub(super) fn fingerprint(key: &DedupKey) -> Fingerprint {
         let mut fingerprint = [0; FINGERPRINT_LEN];
         fingerprint.copy_from_slice(&key.digest[..FINGERPRINT_LEN]);
         fingerprint
     }
 
-    /// Whether a webhook's signature was accepted before.
+    /// Returns `true` if a webhook's signature was accepted before.
     pub(super) fn contains(&self, hook: HookId, key: &DedupKey) -> bool {
         let (signed_at, suffix) = split_fingerprint(hook, Self::fingerprint(key));
         self.by_signed_at.get(&signed_at).is_some_and(|known| known.suffixes.contains(&suffix))

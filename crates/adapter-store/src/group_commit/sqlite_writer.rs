@@ -5,19 +5,20 @@ use std::path::Path;
 
 use kernel::StoreError;
 use rusqlite::{
-    CachedStatement, Connection, ErrorCode, ToSql,
+    CachedStatement, Connection, ToSql,
     config::DbConfig,
     types::{ToSqlOutput, ValueRef},
 };
 use sea_orm::{DbBackend, Value};
 
 use super::{
-    Batch, BatchOutcome, BatchWriter,
+    batch::{Batch, BatchOutcome, BatchWriter},
     checkpointer::Checkpointer,
     fsync_queue::{DurabilityWaiter, FsyncQueue, SyncHealth},
     signature_cache::SignatureCache,
 };
 use crate::{
+    error::sqlite_store_error,
     pool::{BUSY_TIMEOUT, STATEMENT_CACHE_CAPACITY, WAL_AUTOCHECKPOINT_PAGES, WriteLock},
     sql::{Fields, SqlExecutor, SqlRow},
 };
@@ -47,7 +48,7 @@ impl SqliteWriter {
         })
     }
 
-    /// What is known of the disk.
+    /// The health of the disk.
     pub(super) fn sync_health(&self) -> SyncHealth {
         self.fsync_queue.sync_health()
     }
@@ -214,22 +215,5 @@ impl ToSql for SqliteParam<'_> {
             }
         };
         Ok(ToSqlOutput::Borrowed(value))
-    }
-}
-
-pub(super) fn sqlite_store_error(error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error().map(|error| (error.code, error.extended_code)) {
-        Some((_, rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY)) => {
-            StoreError::Duplicate
-        }
-        Some((
-            ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::DiskFull
-            | ErrorCode::CannotOpen
-            | ErrorCode::OperationInterrupted,
-            _,
-        )) => StoreError::Unavailable(error.into()),
-        _ => StoreError::Failed(error.into()),
     }
 }

@@ -14,7 +14,7 @@ use runs::{
 };
 use sea_orm::EntityTrait as _;
 
-use super::WriteOp;
+use super::batch::WriteOp;
 use crate::{
     convert::RowContext,
     entity::webhooks,

@@ -1,4 +1,4 @@
-//! What becomes of each call of a batch.
+//! The decision about each call of a batch.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,15 +9,15 @@ use kernel::{
 use runs::webhooks::{AcceptCall, AcceptOutcome, DedupKey};
 
 use super::{
-    WebhookRow,
     keys::{self, WebhookKey, webhook_key},
+    webhook_rows::WebhookRow,
 };
 use crate::{
     group_commit::{quota, signature_cache::SignatureCache},
     sql::SqlExecutor,
 };
 
-/// What is decided of a call so far.
+/// The decision about a call so far.
 enum Decision {
     /// It goes on.
     Undecided,
@@ -27,7 +27,7 @@ enum Decision {
     DuplicateOf { original: usize, matched_by: MatchedBy },
 }
 
-/// What two same calls have in common.
+/// The feature that two calls have in common.
 #[derive(Clone, Copy)]
 enum MatchedBy {
     /// A key: the second is told what the first was told.
@@ -180,7 +180,7 @@ impl<'a> AcceptPlan<'a> {
     }
 }
 
-/// What a call may have in common with another. A caller's own key comes first: an honest retry of the very same bytes
+/// The features that a call may have in common with another. A caller's own key comes first: an honest retry of the very same bytes
 /// is no replay.
 fn dedup_keys(call: &AcceptCall) -> impl Iterator<Item = (&DedupKey, MatchedBy)> {
     let keys = call.keys.iter().map(|key| (key, MatchedBy::Key));
