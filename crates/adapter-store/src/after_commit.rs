@@ -1,4 +1,4 @@
-//! What the rest of the process learns of a committed transaction: caches and those who wait.
+//! Effects of a committed transaction on the rest of the process: caches and those who wait.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const WEBHOOK_CACHE_CAPACITY: u64 = 10_000;
 /// Caches that a commit makes stale, and those who wait for what it wrote.
 pub(crate) struct AfterCommit {
     pub(crate) caller_cache: Arc<CallerCache>,
-    /// Webhooks seen lately. An entry may be old: accepting under it checks its revisions against the database.
+    /// Webhooks seen lately. An entry may be stale: accepting a call under it checks its revisions against the database.
     pub(crate) webhook_cache: Cache<HookId, Arc<WebhookSnapshot>>,
     pub(crate) event_notifier: Arc<EventNotifier>,
     /// Woken when this process put a run into the queue.

@@ -16,7 +16,7 @@ use crate::{
     pool::{ACQUIRE_TIMEOUT, BUSY_TIMEOUT, Connections, STATEMENT_CACHE_CAPACITY, WAL_AUTOCHECKPOINT_PAGES},
 };
 
-/// Where the control plane's data is kept.
+/// Location of the control plane's data.
 #[derive(Debug, Clone)]
 pub enum DatabaseUrl {
     /// A file.
@@ -25,13 +25,13 @@ pub enum DatabaseUrl {
     Postgres(Box<PgConnectOptions>),
 }
 
-/// Why a database URL is of no use.
+/// Reasons why a database URL is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseUrlError {
     /// Neither `sqlite://` nor `postgres://`.
     #[error("it must start with sqlite:// or postgres://")]
     UnknownScheme,
-    /// Something after the scheme is off.
+    /// The part after the scheme is invalid.
     #[error("it is malformed: {0}")]
     Malformed(String),
 }
@@ -59,14 +59,14 @@ impl std::str::FromStr for DatabaseUrl {
     }
 }
 
-/// A backend that has touched many things grows; a fresh one now and then keeps it small.
+/// Lifetime of a PostgreSQL connection. A backend that has touched many tables grows; a new one now and then keeps it small.
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
-/// A connection that was not used for so long is asked for a sign of life first.
+/// Idle time after which a connection is pinged before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
-/// What the nodes that migrate at once wait for. The number means nothing.
+/// Key of the advisory lock that serialises migrations of several nodes. The number means nothing.
 const MIGRATION_LOCK_KEY: i64 = 7_420_742_074_207_420;
 
-/// What to do where there is no database file.
+/// Behaviour when there is no database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfMissing {
     Create,
@@ -151,7 +151,7 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
     Ok(Connections { write: connection.clone(), read: connection })
 }
 
-/// Brings the schema up to date; how many migrations that took.
+/// Brings the schema up to date; returns the number of migrations that took.
 ///
 /// Several nodes may start at once on PostgreSQL: a session lock lets one of them migrate while the others wait.
 pub(crate) async fn migrate(connections: &Connections) -> Result<usize, StoreError> {

@@ -1,4 +1,4 @@
-//! Between the columns' types and the domains'.
+//! Conversions between the columns' types and the domains'.
 
 use std::str::FromStr;
 
@@ -7,23 +7,23 @@ use uuid::Uuid;
 
 use crate::{entity::column::DbId, error::inconsistent};
 
-/// A moment as its column keeps it.
+/// Returns a time as its column stores it.
 pub(crate) fn millis(timestamp: Timestamp) -> i64 {
     timestamp.timestamp_millis()
 }
 
-/// A moment as its column gives it back.
+/// Returns a time as its column gives it back.
 pub(crate) fn truncate_to_millis(timestamp: Timestamp) -> Timestamp {
     Timestamp::from_timestamp_millis(millis(timestamp)).unwrap_or(timestamp)
 }
 
-/// Where ids of a moment begin: those of version 7 have it in front, in milliseconds.
+/// Returns the smallest id of version 7 of a time: these begin with it, in milliseconds (RFC 9562, section 5.7).
 pub(crate) fn min_uuid_v7_at(timestamp: Timestamp) -> Uuid {
     let millis = u64::try_from(millis(timestamp)).unwrap_or_default();
     uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid()
 }
 
-/// One row on its way into a domain value; names itself in errors.
+/// A row on its way into a domain value, which errors name.
 #[derive(Clone, Copy)]
 pub(crate) struct RowContext {
     pub(crate) table: &'static str,
@@ -61,7 +61,7 @@ impl RowContext {
     }
 }
 
-/// A value as JSON text; our own types do not fail to be written.
+/// Returns a value as JSON text; our own types do not fail to be serialised.
 pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Failed(error.into()))
 }

@@ -44,7 +44,7 @@ pub enum KeyCheckError {
     Store(#[from] StoreError),
 }
 
-/// What the installation's row says, without the probe's filling.
+/// The installation's row, without the probe's filling.
 #[derive(DerivePartialModel)]
 #[sea_orm(entity = "installation::Entity")]
 struct StateRow {
@@ -63,7 +63,7 @@ impl Store {
     /// Checks that the vault's keys are those of this database. The first check of a database seals a check value.
     ///
     /// # Errors
-    /// When no key opens what was sealed, or the database fails.
+    /// Fails if no key opens what was sealed, or the database fails.
     pub async fn check_or_init_key(
         &self,
         vault: &Vault,
@@ -94,7 +94,7 @@ impl Store {
     /// Checks that the vault's keys are those of this database, and writes nothing. Returns `true` if there was anything to check.
     ///
     /// # Errors
-    /// When no key opens what was sealed, or the database fails.
+    /// Fails if no key opens what was sealed, or the database fails.
     pub async fn verify_key(&self, vault: &Vault) -> Result<bool, KeyCheckError> {
         match self.load_key_check().await? {
             Some(sealed) => verify_opens(vault, &KEY_CHECK_OWNER, &sealed).map(|()| true),
@@ -108,7 +108,7 @@ impl Store {
     /// Seals the check value under the newest key.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn reseal_key_check(&self, vault: &Vault, random: &dyn Randomness) -> Result<(), StoreError> {
         let sealed = vault.seal(random, &KEY_CHECK_OWNER, &SecretString::from(KEY_CHECK_PLAINTEXT));
         self.update_installation(installation::Column::KeyCheck, sealed).await
@@ -159,7 +159,7 @@ impl Store {
     /// Returns `true` if nodes start no run, schedule or mail.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn is_paused(&self) -> Result<bool, StoreError> {
         Ok(self.load_state().await?.is_some_and(|state| state.paused))
     }
@@ -167,7 +167,7 @@ impl Store {
     /// Pauses the installation, or lets nodes start runs, schedules and mail again. A node that works already goes on.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn set_paused(&self, paused: bool) -> Result<(), StoreError> {
         self.update_installation(installation::Column::Paused, paused).await
     }
@@ -175,7 +175,7 @@ impl Store {
     /// Writes something, at most every two seconds, to know that writes succeed.
     ///
     /// # Errors
-    /// What the last write came to.
+    /// The error of the last write, if it failed.
     pub async fn probe_write(&self) -> Result<(), StoreError> {
         let write = async || {
             let filled = self.update_installation(installation::Column::Probe, "0".repeat(PROBE_BYTES));

@@ -93,7 +93,7 @@ impl Store {
     /// Seals everything under the vault's newest key, and keeps the peppers of the others.
     ///
     /// # Errors
-    /// When the database fails. What was done by then stays; the next time goes on.
+    /// Fails if the database fails. What was done by then stays; the next call goes on.
     pub async fn rekey(
         &self,
         vault: &Vault,
@@ -127,7 +127,7 @@ impl Store {
     /// Returns the peppers of master keys that were rotated away. One that does not open is left out.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn retired_peppers(&self, vault: &Vault) -> Result<Vec<RetiredPepper>, StoreError> {
         let found = retired_peppers::Entity::find().all(self.read()).await.or_store_error()?;
         let mut peppers = Vec::with_capacity(found.len());
@@ -141,7 +141,7 @@ impl Store {
     /// Counts what rests on each master key, by its id.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn master_key_usage(&self) -> Result<BTreeMap<String, MasterKeyUsage>, StoreError> {
         let mut all: BTreeMap<String, MasterKeyUsage> = BTreeMap::new();
         let sealed = [

@@ -25,7 +25,7 @@ use crate::{
 
 /// Time that a webhook's deliveries are kept; its page shows the last ten.
 const DELIVERY_RETENTION: TimeDelta = TimeDelta::days(30);
-/// Time that the moments of schedules are kept.
+/// Time that occurrences of schedules are kept.
 const OCCURRENCE_RETENTION: TimeDelta = TimeDelta::days(90);
 /// Time that the questions of runs are kept; they wait for a week at most.
 const APPROVAL_RETENTION: TimeDelta = TimeDelta::days(90);
@@ -43,7 +43,7 @@ const UNUSED_CLIENT_RETENTION: TimeDelta = TimeDelta::days(7);
 const DEVICE_LOGIN_RETENTION: TimeDelta = TimeDelta::minutes(10);
 /// Time that an invite is kept after it expired, or would have.
 const INVITE_RETENTION: TimeDelta = TimeDelta::days(90);
-/// Time that it is known how much log an app left on a day.
+/// Time that the volume of an app's log on a day is kept.
 const LOG_VOLUME_RETENTION: TimeDelta = TimeDelta::days(2);
 /// Rows that one statement deletes, so that the writer is never held for long.
 const CHUNK_ROWS: u64 = 500;
@@ -52,11 +52,10 @@ const MAX_CHUNKS: usize = 20;
 
 impl Store {
     /// Deletes expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, events, deliveries,
-    /// moments of schedules, finished runs, dead letters, and what agent clients left behind; what is left goes the next
-    /// time.
+    /// occurrences, finished runs, dead letters, and what agent clients left behind; what is left is deleted the next time.
     ///
     /// # Errors
-    /// What the database said.
+    /// Fails if the database fails.
     pub async fn delete_expired(&self, now: Timestamp) -> Result<(), StoreError> {
         let older_than = |keep| DbTime(now - keep);
         self.delete_before(webhook_keys::Column::ExpiresAt, DbTime(now)).await?;

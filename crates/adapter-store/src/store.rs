@@ -1,4 +1,4 @@
-//! The store: connections, the hot path's batches, and what is remembered between requests.
+//! The store: connections, the group commit, and caches.
 
 use std::sync::{Arc, Mutex};
 
@@ -27,7 +27,7 @@ pub(crate) struct Inner {
     connections: Connections,
     write_lock: WriteLock,
     pub(crate) group_commit: GroupCommit,
-    /// The workspace that had the last turn when runs were claimed.
+    /// The workspace that runs were last claimed from; nil before the first claim.
     pub(crate) last_claimed_workspace: Mutex<Uuid>,
     pub(crate) write_probe: WriteProbe,
     pub(crate) after_commit: Arc<AfterCommit>,
@@ -36,10 +36,10 @@ pub(crate) struct Inner {
 impl Store {
     /// Opens a database and brings its schema up to date.
     ///
-    /// Must be called on a tokio runtime: the hot path's batches are written by tasks of their own.
+    /// Must be called on a tokio runtime: the group commit writes batches in tasks of its own.
     ///
     /// # Errors
-    /// When the database cannot be reached or migrated.
+    /// Fails if the database cannot be reached or migrated.
     pub async fn open(url: &DatabaseUrl) -> Result<Self, StoreError> {
         let connections = connect::connect(url, IfMissing::Create).await?;
         let migrated = connect::migrate(&connections).await?;
@@ -49,12 +49,12 @@ impl Store {
         Self::with_connections(url, connections)
     }
 
-    /// Opens a database that is there and up to date, and changes nothing about it.
+    /// Opens a database that exists and is up to date, and changes nothing about it.
     ///
     /// Must be called on a tokio runtime, as [`Self::open`].
     ///
     /// # Errors
-    /// When the database is not there, cannot be reached, or is not up to date.
+    /// Fails if the database is missing, cannot be reached, or is not up to date.
     pub async fn open_existing(url: &DatabaseUrl) -> Result<Self, StoreError> {
         let connections = connect::connect(url, IfMissing::Fail).await?;
         connect::check_schema(&connections).await?;
@@ -114,17 +114,17 @@ impl Store {
     /// Begins a transaction; on SQLite it waits for the one writer.
     ///
     /// # Errors
-    /// When no connection can be had.
+    /// Fails if no connection is free in time.
     pub async fn begin(&self) -> Result<StoreTx, StoreError> {
         let guard = self.0.write_lock.acquire().await?;
         let tx = pool::begin(&self.0.connections.write).await?;
         Ok(StoreTx::new(tx, guard, Arc::clone(&self.0.after_commit)))
     }
 
-    /// Whether the database answers, its schema is up to date, and what is written is kept.
+    /// Checks that the database answers, its schema is up to date, and writes are durable.
     ///
     /// # Errors
-    /// What the database said, or that the disk failed.
+    /// Fails if the database fails, its schema is out of date, or the disk has failed.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.inner().group_commit.check()?;
         self.read().ping().await.or_store_error()?;
@@ -136,7 +136,7 @@ impl Store {
         &self.0.connections.read
     }
 
-    /// For single statements that write.
+    /// Returns the connection for a single statement that writes, once it is its turn.
     pub(crate) async fn write(&self) -> Result<WriteConnection<'_>, StoreError> {
         WriteConnection::acquire(&self.0.connections, &self.0.write_lock).await
     }

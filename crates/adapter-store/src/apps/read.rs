@@ -37,7 +37,7 @@ fn live_apps() -> Select<apps::Entity> {
     apps::Entity::find().filter(apps::Column::DeletedAt.is_null())
 }
 
-/// What decides about access to an app, with the rights of one person.
+/// The facts that decide about access to an app, with the rights of one person.
 #[derive(FromQueryResult)]
 struct AppFactRow {
     workspace_id: DbId<kind::Workspace>,

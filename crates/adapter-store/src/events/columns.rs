@@ -13,19 +13,19 @@ use crate::convert::{RowContext, to_json};
 
 /// Numbers in `workspace_events.kind`.
 pub(super) mod kind {
-    pub(in crate::events) const QUEUED: i16 = 1;
-    pub(in crate::events) const RETRIED: i16 = 2;
-    pub(in crate::events) const WAITING: i16 = 3;
-    pub(in crate::events) const SUCCEEDED: i16 = 4;
-    pub(in crate::events) const FAILED: i16 = 5;
-    pub(in crate::events) const BLOCKED: i16 = 6;
-    pub(in crate::events) const RUNNING: i16 = 7;
-    pub(in crate::events) const BUILD: i16 = 10;
-    pub(in crate::events) const GATE_REFUSAL: i16 = 20;
-    pub(in crate::events) const CALL_REFUSAL: i16 = 21;
-    pub(in crate::events) const LOG: i16 = 30;
-    pub(in crate::events) const APP_FAILING: i16 = 40;
-    pub(in crate::events) const AUTOMATION_FAILING: i16 = 41;
+    pub(crate) const QUEUED: i16 = 1;
+    pub(crate) const RETRIED: i16 = 2;
+    pub(crate) const WAITING: i16 = 3;
+    pub(crate) const SUCCEEDED: i16 = 4;
+    pub(crate) const FAILED: i16 = 5;
+    pub(crate) const BLOCKED: i16 = 6;
+    pub(crate) const RUNNING: i16 = 7;
+    pub(crate) const BUILD: i16 = 10;
+    pub(crate) const GATE_REFUSAL: i16 = 20;
+    pub(crate) const CALL_REFUSAL: i16 = 21;
+    pub(crate) const LOG: i16 = 30;
+    pub(crate) const APP_FAILING: i16 = 40;
+    pub(crate) const AUTOMATION_FAILING: i16 = 41;
 }
 
 /// JSON in `workspace_events.data`: what the other columns have no place for.

@@ -1,4 +1,4 @@
-//! By which names other issuers know people.
+//! Names by which OpenID Connect issuers know people.
 
 use ::identity::{User, ports::OidcTx};
 use async_trait::async_trait;

@@ -28,7 +28,7 @@ use crate::{
     tx::StoreTx,
 };
 
-/// How many sessions that are too many one sign-in ends.
+/// Sessions that one sign-in ends, beyond those that a person may have; at most.
 const MAX_EVICTED_SESSIONS: u64 = 500;
 
 #[async_trait]

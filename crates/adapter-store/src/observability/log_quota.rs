@@ -1,4 +1,4 @@
-//! How much log an app's answers over HTTP leave in a day: visitors, whom nobody knows, cause them.
+//! Daily limit of the log that an app's responses over HTTP leave: anonymous visitors cause it.
 
 use ::workspace::Plan;
 use kernel::{
@@ -23,7 +23,7 @@ use crate::{
     tx::StoreTx,
 };
 
-/// The lines that still fit into the app's day; the last of them says that the day is full, once.
+/// Returns the lines that still fit into the app's day; the last of them says that the day is full, once.
 pub(super) async fn enforce_daily_quota(
     tx: &mut StoreTx,
     (workspace, app): (WorkspaceId, AppId),

@@ -1,4 +1,4 @@
-//! What is read to explain a run.
+//! Reads that explain a run.
 
 use ::runs::{Run, RunStatus, RunsRead as _, diagnosis::DiagnosisRead};
 use async_trait::async_trait;

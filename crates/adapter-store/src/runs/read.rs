@@ -205,7 +205,7 @@ struct QueueStateRow {
     count: i64,
     /// Those that are not due yet.
     later: i64,
-    /// When the first is due.
+    /// Time at which the first is due.
     first: DbTime,
 }
 

@@ -1,4 +1,4 @@
-//! Schedules, as the one who starts them sees them, and what became of their moments.
+//! Schedules, as the worker that fires them sees them, and their occurrences.
 
 use ::runs::{
     Automation, RunsTx as _, Trigger,
@@ -61,7 +61,7 @@ impl ScheduleStore for Store {
         let workspace = self.workspace(automation.workspace).await?;
         let runs_per_month = workspace.and_then(|workspace| workspace.plan.limits().runs_per_month);
         let mut tx = self.begin().await?;
-        // Whoever moves the moment on is the one who starts the runs.
+        // Of several nodes, the one that moves the time on starts the runs.
         let moved = automations::Entity::update_many()
             .col_expr(automations::Column::NextRunAt, Expr::value(next.map(DbTime)))
             .filter(automations::Column::Id.eq(DbId(automation.id)))
@@ -105,14 +105,14 @@ impl ScheduleStore for Store {
 
 type OccurrenceRecord = (OccurrenceId, Timestamp, Result<(RunId, bool), SkipReason>);
 
-/// Whether a run of the automation waits or is at work.
+/// Returns `true` if a run of the automation waits or is at work.
 async fn has_unfinished_run(tx: &StoreTx, automation: &Automation) -> Result<bool, StoreError> {
     let unfinished =
         run_queue::Entity::find().filter(run_queue::Column::AutomationId.eq(DbId(automation.id)));
     query::exists(unfinished, tx.read()).await
 }
 
-/// Writes the ledger. A clock that was set back meets moments that stand there already.
+/// Inserts occurrences. A clock that was set back comes to times that have one already.
 async fn insert_occurrences(
     tx: &mut StoreTx,
     automation: &Automation,

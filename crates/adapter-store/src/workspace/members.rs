@@ -84,7 +84,7 @@ impl MembersRead for Store {
     }
 }
 
-/// What workspaces tell of themselves in mail.
+/// A workspace as mails name it.
 #[derive(DerivePartialModel)]
 #[sea_orm(entity = "workspaces::Entity")]
 struct WorkspaceInfoRow {
