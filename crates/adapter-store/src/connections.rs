@@ -36,7 +36,7 @@ fn gate(model: gates::Model) -> Result<Gate, StoreError> {
     Ok(Gate {
         id: model.id.0,
         workspace: model.workspace_id.0,
-        host: row.parse(&model.host)?,
+        host: model.host.0,
         methods: model
             .methods
             .split_ascii_whitespace()
@@ -198,7 +198,7 @@ impl GateTx for StoreTx {
             id: Set(DbId(gate.id)),
             workspace_id: Set(DbId(gate.workspace)),
             name: Set(gate.name.clone()),
-            host: Set(gate.host.as_str().to_owned()),
+            host: Set(DbText(gate.host.clone())),
             methods: Set(join_methods(&gate.methods)),
             connection_id: Set(gate.connection.map(DbId)),
             status: Set(DbText(gate.status)),

@@ -1,6 +1,6 @@
 //! Types of columns: the domains' values as tables store them.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use kernel::{Id, Timestamp};
 use sea_orm::{
@@ -20,10 +20,14 @@ pub struct DbTime(pub Timestamp);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DbText<T>(pub T);
 
+/// A domain value, stored as the number that its domain gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DbNumber<T>(pub T);
+
 /// A domain value that columns store as text.
 pub trait StoredText: Sized {
     /// The stored text.
-    fn as_text(&self) -> &str;
+    fn to_text(&self) -> Cow<'_, str>;
 
     /// Parses a stored text; the error says what is wrong with it.
     fn from_text(text: &str) -> Result<Self, String>;
@@ -31,11 +35,11 @@ pub trait StoredText: Sized {
 
 /// Implements [`StoredText`] by a domain's own spelling, in both directions.
 macro_rules! stored_text {
-    ($($type:ty: $as_text:expr;)*) => {$(
+    ($($type:ty: $to_text:expr;)*) => {$(
         impl StoredText for $type {
-            fn as_text(&self) -> &str {
-                let as_text: fn(&$type) -> &str = $as_text;
-                as_text(self)
+            fn to_text(&self) -> Cow<'_, str> {
+                let to_text: fn(&$type) -> Cow<'_, str> = $to_text;
+                to_text(self)
             }
 
             fn from_text(text: &str) -> Result<Self, String> {
@@ -46,37 +50,44 @@ macro_rules! stored_text {
 }
 
 stored_text! {
-    ::apps::Category: |value| value.as_str();
-    ::apps::VersionKind: |value| value.as_str();
-    ::connections::GateStatus: |value| value.as_str();
-    ::identity::oauth::ClientKind: |value| value.as_str();
-    ::identity::sessions::SignInMethod: |value| value.as_str();
-    ::projects::KeyKind: |value| value.as_str();
-    ::runs::AutomationStatus: |value| value.as_str();
-    ::runs::RunStatus: |value| value.as_str();
-    ::runs::TriggerKind: |value| value.as_str();
-    ::runs::approvals::ApprovalState: |value| value.as_str();
-    ::runs::automations::occurrences::CatchUp: |value| value.as_str();
-    ::runs::automations::occurrences::Overlap: |value| value.as_str();
-    ::runs::dead_letters::LetterState: |value| value.as_str();
-    ::runs::webhooks::ProofMode: |value| value.as_str();
-    ::workspace::Plan: |value| value.as_str();
-    ::workspace::invites::InviteRole: |value| value.role().as_str();
-    ::workspace::join_domains::JoinRole: |value| value.role().as_str();
-    ::workspace::workspaces::Currency: |value| value.as_str();
-    ::workspace::workspaces::Profile: |value| value.as_str();
-    ::workspace::workspaces::TeamSize: |value| value.as_str();
-    kernel::Locale: |value| value.as_str();
-    kernel::authority::Role: |value| value.as_str();
-    kernel::authority::Sharing: |value| value.as_str();
+    ::apps::Category: |value| value.as_str().into();
+    ::apps::VersionKind: |value| value.as_str().into();
+    ::connections::GateStatus: |value| value.as_str().into();
+    ::identity::oauth::ClientKind: |value| value.as_str().into();
+    ::identity::sessions::SignInMethod: |value| value.as_str().into();
+    ::projects::KeyKind: |value| value.as_str().into();
+    ::runs::AutomationStatus: |value| value.as_str().into();
+    ::runs::RunStatus: |value| value.as_str().into();
+    ::runs::TriggerKind: |value| value.as_str().into();
+    ::runs::approvals::ApprovalState: |value| value.as_str().into();
+    ::runs::automations::occurrences::CatchUp: |value| value.as_str().into();
+    ::runs::automations::occurrences::Overlap: |value| value.as_str().into();
+    ::runs::dead_letters::LetterState: |value| value.as_str().into();
+    ::runs::webhooks::ProofMode: |value| value.as_str().into();
+    ::workspace::Plan: |value| value.as_str().into();
+    ::workspace::invites::InviteRole: |value| value.role().as_str().into();
+    ::workspace::join_domains::JoinRole: |value| value.role().as_str().into();
+    ::workspace::workspaces::Currency: |value| value.as_str().into();
+    ::workspace::workspaces::Profile: |value| value.as_str().into();
+    ::workspace::workspaces::TeamSize: |value| value.as_str().into();
+    kernel::Locale: |value| value.as_str().into();
+    kernel::authority::Role: |value| value.as_str().into();
+    kernel::authority::Sharing: |value| value.as_str().into();
+    ::connections::GateHost: |value| value.as_str().into();
+    ::identity::oauth::AgentAccess: |value| value.as_str().into();
+    ::identity::oauth::RedirectUri: |value| value.as_str().into();
+    ::projects::KeyScopes: |value| value.to_string().into();
+    ::workspace::join_domains::Domain: |value| value.as_str().into();
+    kernel::caller::Scopes: |value| value.to_string().into();
+    std::net::IpAddr: |value| value.to_string().into();
 }
 
 /// Implements [`StoredText`] for an enum whose domain spells it, and does not parse it.
 macro_rules! stored_names {
     ($($type:ty: $($variant:ident)*;)*) => {$(
         impl StoredText for $type {
-            fn as_text(&self) -> &str {
-                self.as_str()
+            fn to_text(&self) -> Cow<'_, str> {
+                self.as_str().into()
             }
 
             fn from_text(text: &str) -> Result<Self, String> {
@@ -90,6 +101,35 @@ macro_rules! stored_names {
 stored_names! {
     ::identity::device::Purpose: Login Token;
     ::runs::dead_letters::LetterKind: Run Delivery;
+}
+
+/// A domain value that columns store as a small number.
+pub trait StoredNumber: Sized {
+    /// The stored number.
+    fn to_number(self) -> i16;
+
+    /// Returns the value of a stored number, if there is one.
+    fn from_number(number: i16) -> Option<Self>;
+}
+
+/// Implements [`StoredNumber`] by a domain's own numbers.
+macro_rules! stored_number {
+    ($($type:ty;)*) => {$(
+        impl StoredNumber for $type {
+            fn to_number(self) -> i16 {
+                self.number()
+            }
+
+            fn from_number(number: i16) -> Option<Self> {
+                <$type>::from_number(number)
+            }
+        }
+    )*};
+}
+
+stored_number! {
+    ::observability::LogLevel;
+    ::observability::LogSource;
 }
 
 /// A stored value that is not one of the column's type. It names its column, since the row is not known here.
@@ -163,6 +203,7 @@ impl<T> DbText<T> {
 stored_as!([K: 'static] DbId<K> as Uuid);
 stored_as!([] DbTime as i64);
 stored_as!([T: StoredText] DbText<T> as String);
+stored_as!([T: StoredNumber] DbNumber<T> as i16);
 
 impl<K> DbId<K> {
     #[expect(clippy::unnecessary_wraps, reason = "one shape for all column types")]
@@ -183,6 +224,12 @@ impl<T: StoredText> DbText<T> {
     }
 }
 
+impl<T: StoredNumber> DbNumber<T> {
+    fn from_stored(number: &i16) -> Result<Self, String> {
+        T::from_number(*number).map(Self).ok_or_else(|| format!("{number} is unknown"))
+    }
+}
+
 impl<K> From<DbId<K>> for Value {
     fn from(DbId(id): DbId<K>) -> Self {
         id.uuid().into()
@@ -197,7 +244,13 @@ impl From<DbTime> for Value {
 
 impl<T: StoredText> From<DbText<T>> for Value {
     fn from(DbText(value): DbText<T>) -> Self {
-        value.as_text().into()
+        value.to_text().into_owned().into()
+    }
+}
+
+impl<T: StoredNumber> From<DbNumber<T>> for Value {
+    fn from(DbNumber(value): DbNumber<T>) -> Self {
+        value.to_number().into()
     }
 }
 

@@ -1,8 +1,9 @@
 //! `device_logins`: sign-ins of command lines under way.
 
 use ::identity::device::Purpose;
-use kernel::id::kind;
+use kernel::{caller::Scopes, id::kind};
 use sea_orm::entity::prelude::*;
+use std::net::IpAddr;
 
 use super::column::{DbId, DbText, DbTime};
 
@@ -16,17 +17,17 @@ pub struct Model {
     pub client: String,
     pub purpose: DbText<Purpose>,
     pub name: String,
-    pub scopes: String,
+    pub scopes: DbText<Scopes>,
     pub expires_in_days: i64,
     pub host: Option<String>,
-    pub address: Option<String>,
-    pub network: Option<String>,
+    pub address: Option<DbText<IpAddr>>,
+    pub network: Option<DbText<IpAddr>>,
     pub created_at: DbTime,
     pub expires_at: DbTime,
     pub state: DeviceLoginState,
     pub approved_by: Option<DbId<kind::User>>,
     pub approved_workspace_id: Option<DbId<kind::Workspace>>,
-    pub approved_scopes: Option<String>,
+    pub approved_scopes: Option<DbText<Scopes>>,
     pub approved_days: Option<i64>,
     pub interval_seconds: i64,
     pub last_poll_at: Option<i64>,

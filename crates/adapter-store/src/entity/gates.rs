@@ -1,5 +1,6 @@
 //! `gates`: permissions of workspaces to reach hosts.
 
+use ::connections::GateHost;
 use ::connections::GateStatus;
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
@@ -13,7 +14,7 @@ pub struct Model {
     pub id: DbId<kind::Gate>,
     pub workspace_id: DbId<kind::Workspace>,
     pub name: String,
-    pub host: String,
+    pub host: DbText<GateHost>,
     pub methods: String,
     pub connection_id: Option<DbId<kind::Connection>>,
     pub status: DbText<GateStatus>,

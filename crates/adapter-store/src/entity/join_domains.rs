@@ -1,5 +1,6 @@
 //! `join_domains`: domains whose addresses may join; any number of workspaces claim one, and one has proved it.
 
+use ::workspace::join_domains::Domain;
 use ::workspace::join_domains::JoinRole;
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
@@ -11,7 +12,7 @@ use super::column::{DbId, DbText, DbTime};
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub workspace_id: DbId<kind::Workspace>,
-    pub domain: String,
+    pub domain: DbText<Domain>,
     pub proof: String,
     pub auto_join: bool,
     pub role: DbText<JoinRole>,

@@ -1,9 +1,10 @@
 //! `log_lines`: lines of log.
 
+use ::observability::{LogLevel, LogSource};
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
 
-use super::column::{DbId, DbTime};
+use super::column::{DbId, DbNumber, DbTime};
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "log_lines")]
@@ -14,8 +15,8 @@ pub struct Model {
     pub app_id: DbId<kind::App>,
     pub run_id: Option<DbId<kind::Run>>,
     pub at: DbTime,
-    pub level: i16,
-    pub source: i16,
+    pub level: DbNumber<LogLevel>,
+    pub source: DbNumber<LogSource>,
     pub message: String,
     pub event_seq: Option<i64>,
 }

@@ -1,9 +1,10 @@
 //! `oauth_access_tokens`: access tokens of agent clients.
 
+use ::identity::oauth::AgentAccess;
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
 
-use super::column::{DbId, DbTime};
+use super::column::{DbId, DbText, DbTime};
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "oauth_access_tokens")]
@@ -13,7 +14,7 @@ pub struct Model {
     pub digest: Vec<u8>,
     pub grant_id: DbId<kind::Grant>,
     pub workspace_id: DbId<kind::Workspace>,
-    pub access: String,
+    pub access: DbText<AgentAccess>,
     pub prefix: String,
     pub last4: String,
     pub created_at: DbTime,

@@ -1,6 +1,7 @@
 //! `oauth_authorizations`: authorization requests of agent clients. The stage says which of the later columns are set.
 
 use ::identity::oauth::ClientKind;
+use ::identity::oauth::{AgentAccess, RedirectUri};
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
 
@@ -16,17 +17,17 @@ pub struct Model {
     pub client_name: String,
     pub client_host: Option<String>,
     pub homepage_host: Option<String>,
-    pub redirect: String,
+    pub redirect: DbText<RedirectUri>,
     pub state: Option<String>,
     pub challenge: Vec<u8>,
     pub audience: String,
-    pub requested: String,
+    pub requested: DbText<AgentAccess>,
     pub created_at: DbTime,
     pub expires_at: DbTime,
     pub stage: Stage,
     pub user_id: Option<DbId<kind::User>>,
     pub workspace_id: Option<DbId<kind::Workspace>>,
-    pub access: Option<String>,
+    pub access: Option<DbText<AgentAccess>>,
     pub code_until: Option<DbTime>,
     pub code_digest: Option<Vec<u8>>,
     pub grant_id: Option<DbId<kind::Grant>>,

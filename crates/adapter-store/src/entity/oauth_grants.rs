@@ -1,5 +1,6 @@
 //! `oauth_grants`: grants of people to agent clients.
 
+use ::identity::oauth::AgentAccess;
 use ::identity::oauth::ClientKind;
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
@@ -17,7 +18,7 @@ pub struct Model {
     pub client_kind: DbText<ClientKind>,
     pub client_name: String,
     pub client_host: Option<String>,
-    pub access: String,
+    pub access: DbText<AgentAccess>,
     pub audience: String,
     pub created_at: DbTime,
     pub last_used_at: Option<DbTime>,

@@ -1,6 +1,7 @@
 //! `project_keys`: keys of backend projects; `tables` is JSON.
 
 use ::projects::KeyKind;
+use ::projects::KeyScopes;
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
 
@@ -15,7 +16,7 @@ pub struct Model {
     pub project_id: DbId<kind::Project>,
     pub name: String,
     pub kind: DbText<KeyKind>,
-    pub scopes: String,
+    pub scopes: DbText<KeyScopes>,
     pub tables: Option<String>,
     pub prefix: String,
     pub last4: String,

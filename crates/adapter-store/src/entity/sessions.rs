@@ -3,6 +3,7 @@
 use ::identity::sessions::SignInMethod;
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
+use std::net::IpAddr;
 
 use super::column::{DbId, DbText, DbTime};
 
@@ -18,7 +19,7 @@ pub struct Model {
     pub created_at: DbTime,
     pub expires_at: DbTime,
     pub last_seen_at: Option<DbTime>,
-    pub address: Option<String>,
+    pub address: Option<DbText<IpAddr>>,
     pub device: Option<String>,
     pub method: Option<DbText<SignInMethod>>,
     pub auth_at: Option<DbTime>,

@@ -1,9 +1,9 @@
 //! `tokens`: personal access tokens.
 
-use kernel::id::kind;
+use kernel::{caller::Scopes, id::kind};
 use sea_orm::entity::prelude::*;
 
-use super::column::{DbId, DbTime};
+use super::column::{DbId, DbText, DbTime};
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "tokens")]
@@ -14,7 +14,7 @@ pub struct Model {
     pub workspace_id: DbId<kind::Workspace>,
     pub user_id: DbId<kind::User>,
     pub name: String,
-    pub scopes: String,
+    pub scopes: DbText<Scopes>,
     pub prefix: String,
     pub last4: String,
     pub created_at: DbTime,

@@ -40,7 +40,7 @@ fn device_login(model: device_logins::Model) -> Result<DeviceLogin, StoreError> 
         DeviceLoginState::Approved => DeviceLoginDecision::Approved(DeviceApproval {
             approved_by: model.approved_by.ok_or_else(missing("the approver"))?.0,
             workspace: model.approved_workspace_id.ok_or_else(missing("the workspace"))?.0,
-            scopes: row.parse(&model.approved_scopes.ok_or_else(missing("the approved scopes"))?)?,
+            scopes: model.approved_scopes.ok_or_else(missing("the approved scopes"))?.0,
             expires_in_days: row.number(model.approved_days.ok_or_else(missing("the approved days"))?)?,
         }),
         DeviceLoginState::Denied => DeviceLoginDecision::Denied,
@@ -52,11 +52,11 @@ fn device_login(model: device_logins::Model) -> Result<DeviceLogin, StoreError> 
             client: model.client,
             purpose: model.purpose.0,
             name: model.name,
-            scopes: row.parse(&model.scopes)?,
+            scopes: model.scopes.0,
             expires_in_days: row.number(model.expires_in_days)?,
             host: model.host,
         },
-        client_ip: model.address.map(|address| row.parse(&address)).transpose()?,
+        client_ip: model.address.map(DbText::into_inner),
         created_at: model.created_at.0,
         expires_at: model.expires_at.0,
         decision,
@@ -144,7 +144,7 @@ impl DeviceTx for StoreTx {
         }
         use device_logins::Column;
         // Compared as it is: an unknown network equals none.
-        let is_from_network = Expr::col(Column::Network).eq(network.map(|network| network.to_string()));
+        let is_from_network = Expr::col(Column::Network).eq(network.map(DbText));
         let from_network = Func::count(Expr::Case(Box::new(Expr::case(is_from_network, 1))));
         let counts = device_logins::Entity::find()
             .filter(Column::ExpiresAt.gt(DbTime(now)))
@@ -177,11 +177,11 @@ impl DeviceTx for StoreTx {
             client: Set(asked.client.clone()),
             purpose: Set(DbText(asked.purpose)),
             name: Set(asked.name.clone()),
-            scopes: Set(asked.scopes.to_string()),
+            scopes: Set(DbText(asked.scopes)),
             expires_in_days: Set(asked.expires_in_days.into()),
             host: Set(asked.host.clone()),
-            address: Set(login.client_ip.map(|address| address.to_string())),
-            network: Set(network.map(|network| network.to_string())),
+            address: Set(login.client_ip.map(DbText)),
+            network: Set(network.map(DbText)),
             created_at: Set(DbTime(login.created_at)),
             expires_at: Set(DbTime(login.expires_at)),
             state: Set(DeviceLoginState::Pending),
@@ -207,7 +207,7 @@ impl DeviceTx for StoreTx {
                 state: Set(DeviceLoginState::Approved),
                 approved_by: Set(Some(DbId(approval.approved_by))),
                 approved_workspace_id: Set(Some(DbId(approval.workspace))),
-                approved_scopes: Set(Some(approval.scopes.to_string())),
+                approved_scopes: Set(Some(DbText(approval.scopes))),
                 approved_days: Set(Some(approval.expires_in_days.into())),
                 ..Default::default()
             },

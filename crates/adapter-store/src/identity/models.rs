@@ -9,7 +9,7 @@ use kernel::{
 use crate::{
     convert::RowContext,
     entity::{
-        column::{DbId, DbTime},
+        column::{DbId, DbText, DbTime},
         sessions, sign_ins, tokens, users,
     },
     error::inconsistent,
@@ -25,27 +25,28 @@ pub(super) fn user(model: users::Model) -> Result<User, StoreError> {
     })
 }
 
-pub(super) fn session(model: &sessions::Model) -> Result<Session, StoreError> {
-    let row = RowContext::new("sessions", model.id);
-    Ok(Session {
-        id: model.id.0,
-        user: model.user_id.0,
-        workspace: model.workspace_id.map(DbId::into_inner),
-        is_dev_login: model.dev_login,
-        // Sessions from before this was kept began in one of two ways.
-        method: match model.method {
-            Some(method) => method.0,
-            None if model.dev_login => SignInMethod::Dev,
-            None => SignInMethod::Email,
-        },
-        authenticated_at: model.auth_at.unwrap_or(model.created_at).0,
-        stepped_up_at: model.stepped_up_at.map(DbTime::into_inner),
-        client_ip: model.address.as_deref().map(|address| row.parse(address)).transpose()?,
-        device: model.device.clone(),
-        last_seen_at: model.last_seen_at.unwrap_or(model.created_at).0,
-        created_at: model.created_at.0,
-        expires_at: model.expires_at.0,
-    })
+impl From<sessions::Model> for Session {
+    fn from(model: sessions::Model) -> Self {
+        Self {
+            id: model.id.0,
+            user: model.user_id.0,
+            workspace: model.workspace_id.map(DbId::into_inner),
+            is_dev_login: model.dev_login,
+            // Sessions from before this was kept began in one of two ways.
+            method: match model.method {
+                Some(method) => method.0,
+                None if model.dev_login => SignInMethod::Dev,
+                None => SignInMethod::Email,
+            },
+            authenticated_at: model.auth_at.unwrap_or(model.created_at).0,
+            stepped_up_at: model.stepped_up_at.map(DbTime::into_inner),
+            client_ip: model.address.map(DbText::into_inner),
+            device: model.device,
+            last_seen_at: model.last_seen_at.unwrap_or(model.created_at).0,
+            created_at: model.created_at.0,
+            expires_at: model.expires_at.0,
+        }
+    }
 }
 
 pub(super) fn sign_in(model: &sign_ins::Model) -> Result<EmailSignIn, StoreError> {
@@ -66,18 +67,19 @@ pub(super) fn sign_in(model: &sign_ins::Model) -> Result<EmailSignIn, StoreError
     })
 }
 
-pub(super) fn token(model: tokens::Model) -> Result<Token, StoreError> {
-    let row = RowContext::new("tokens", model.id);
-    Ok(Token {
-        id: model.id.0,
-        workspace: model.workspace_id.0,
-        user: model.user_id.0,
-        name: model.name,
-        scopes: row.parse(&model.scopes)?,
-        hint: TokenHint { prefix: model.prefix, last4: model.last4 },
-        created_at: model.created_at.0,
-        last_used_at: model.last_used_at.map(DbTime::into_inner),
-        expires_at: model.expires_at.map(DbTime::into_inner),
-        revoked_at: model.revoked_at.map(DbTime::into_inner),
-    })
+impl From<tokens::Model> for Token {
+    fn from(model: tokens::Model) -> Self {
+        Self {
+            id: model.id.0,
+            workspace: model.workspace_id.0,
+            user: model.user_id.0,
+            name: model.name,
+            scopes: model.scopes.0,
+            hint: TokenHint { prefix: model.prefix, last4: model.last4 },
+            created_at: model.created_at.0,
+            last_used_at: model.last_used_at.map(DbTime::into_inner),
+            expires_at: model.expires_at.map(DbTime::into_inner),
+            revoked_at: model.revoked_at.map(DbTime::into_inner),
+        }
+    }
 }

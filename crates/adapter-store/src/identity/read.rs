@@ -51,7 +51,7 @@ impl IdentityRead for Store {
         let Some(model) = found else { return Ok(None) };
         let record = Arc::new(CachedRecord {
             digest: parse_digest(RowContext::new("sessions", model.id), &model.digest)?,
-            value: models::session(&model)?,
+            value: Session::from(model),
         });
         cache.insert_record(|all| &all.sessions, record.value.id, &record);
         Ok(Some(record.value.clone()))
@@ -70,7 +70,7 @@ impl IdentityRead for Store {
         let Some(model) = found else { return Ok(None) };
         let record = Arc::new(CachedRecord {
             digest: parse_digest(RowContext::new("tokens", model.id), &model.digest)?,
-            value: models::token(model)?,
+            value: Token::from(model),
         });
         cache.insert_record(|all| &all.tokens, record.value.id, &record);
         Ok(Some(record.value.clone()))
@@ -82,7 +82,7 @@ impl IdentityRead for Store {
             return Ok(Some(record.value.clone()));
         }
         let found = tokens::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
-        found.map(models::token).transpose()
+        Ok(found.map(Token::from))
     }
 
     async fn tokens(
@@ -100,7 +100,7 @@ impl IdentityRead for Store {
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(models::token).collect()
+        Ok(found.into_iter().map(Token::from).collect())
     }
 }
 

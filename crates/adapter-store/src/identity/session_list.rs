@@ -16,7 +16,6 @@ use sea_orm::{
     sea_query::{Expr, Func},
 };
 
-use super::models;
 use crate::{
     caller_cache::CallerChange,
     entity::{
@@ -35,7 +34,7 @@ const MAX_EVICTED_SESSIONS: u64 = 500;
 impl SessionRead for Store {
     async fn session(&self, id: SessionId) -> Result<Option<Session>, StoreError> {
         let found = sessions::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
-        found.as_ref().map(models::session).transpose()
+        Ok(found.map(Session::from))
     }
 
     async fn sessions_of(&self, user: UserId, page: PageRequest) -> Result<Vec<Session>, StoreError> {
@@ -47,7 +46,7 @@ impl SessionRead for Store {
             .all(self.read())
             .await
             .or_store_error()?;
-        found.iter().map(models::session).collect()
+        Ok(found.into_iter().map(Session::from).collect())
     }
 }
 

@@ -112,7 +112,7 @@ impl IdentityTx for StoreTx {
             created_at: Set(DbTime(session.created_at)),
             expires_at: Set(DbTime(session.expires_at)),
             last_seen_at: Set(Some(DbTime(session.last_seen_at))),
-            address: Set(session.client_ip.map(|address| address.to_string())),
+            address: Set(session.client_ip.map(DbText)),
             device: Set(session.device.clone()),
             method: Set(Some(DbText(session.method))),
             auth_at: Set(Some(DbTime(session.authenticated_at))),
@@ -170,7 +170,7 @@ impl IdentityTx for StoreTx {
             workspace_id: Set(DbId(token.workspace)),
             user_id: Set(DbId(token.user)),
             name: Set(token.name.clone()),
-            scopes: Set(token.scopes.to_string()),
+            scopes: Set(DbText(token.scopes)),
             prefix: Set(token.hint.prefix.clone()),
             last4: Set(token.hint.last4.clone()),
             created_at: Set(DbTime(token.created_at)),
@@ -204,6 +204,6 @@ impl IdentityTx for StoreTx {
             .or_store_error()?;
         self.invalidate_caller(CallerChange::Token(token));
         let found = tokens::Entity::find().filter(mine()).one(self.read()).await.or_store_error()?;
-        found.map(models::token).transpose()
+        Ok(found.map(Token::from))
     }
 }

@@ -15,22 +15,24 @@ use sea_orm::{
 use super::{log_quota, log_rows::LogRow};
 use crate::{
     convert::{RowContext, escape_like},
-    entity::{column::DbId, log_lines},
+    entity::{
+        column::{DbId, DbNumber},
+        log_lines,
+    },
     error::OrStoreError as _,
     store::Store,
 };
 
 fn log_line(model: log_lines::Model) -> Result<LogLine, StoreError> {
     let row = RowContext::new("log_lines", model.app_id);
-    let unknown = || row.error(format_args!("line {} has an unknown level or source", model.id));
     Ok(LogLine {
         id: row.number(model.id)?,
         app: model.app_id.0,
         run: model.run_id.map(DbId::into_inner),
         content: NewLogLine {
             at: model.at.0,
-            level: ::observability::LogLevel::from_number(model.level).ok_or_else(unknown)?,
-            source: ::observability::LogSource::from_number(model.source).ok_or_else(unknown)?,
+            level: model.level.0,
+            source: model.source.0,
             message: model.message,
         },
     })
@@ -49,8 +51,8 @@ impl LogRead for Store {
             .filter(Column::AppId.eq(DbId(app)))
             .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .apply_if(query.run, |select, run| select.filter(Column::RunId.eq(DbId(run))))
-            .apply_if(query.level, |select, level| select.filter(Column::Level.gte(level.number())))
-            .apply_if(query.source, |select, source| select.filter(Column::Source.eq(source.number())))
+            .apply_if(query.level, |select, level| select.filter(Column::Level.gte(DbNumber(level))))
+            .apply_if(query.source, |select, source| select.filter(Column::Source.eq(DbNumber(source))))
             .apply_if(query.before, |select, before| {
                 select.filter(Column::Id.lt(i64::try_from(before).unwrap_or(i64::MAX)))
             })

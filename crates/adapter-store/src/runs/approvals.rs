@@ -187,7 +187,7 @@ impl Store {
     pub(crate) async fn expire_approvals(&self, now: Timestamp) -> Result<(), StoreError> {
         let state = Expr::col((approvals::Entity, approvals::Column::State));
         let overdue = approvals::Entity::find()
-            .filter(state.eq(literal("waiting")))
+            .filter(state.eq(literal(DbText(ApprovalState::Waiting))))
             .filter(approvals::Column::ExpiresAt.lte(DbTime(now)))
             .order_by_asc(approvals::Column::ExpiresAt)
             .limit(EXPIRE_CHUNK)

@@ -152,7 +152,8 @@ impl DeadLettersRead for Store {
 
     async fn count_open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError> {
         let state = Expr::col((dead_letters::Entity, dead_letters::Column::State));
-        query::count(letters_of(workspace).filter(state.eq(literal("open"))), self.read()).await
+        query::count(letters_of(workspace).filter(state.eq(literal(DbText(LetterState::Open)))), self.read())
+            .await
     }
 }
 

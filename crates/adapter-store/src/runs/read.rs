@@ -236,7 +236,7 @@ fn queue_counts(workspace: WorkspaceId, now: Timestamp) -> SelectStatement {
     // Each state as its index has it. What is leased is no more than what nodes are at work at.
     let mut counts = of(state().eq(literal(QueueState::Ready)));
     counts.union(UnionType::All, of(state().eq(literal(QueueState::Leased))));
-    counts.union(UnionType::All, of(state().gte(literal(2))));
+    counts.union(UnionType::All, of(state().gte(literal(QueueState::ConcurrencyBlocked))));
     counts
 }
 

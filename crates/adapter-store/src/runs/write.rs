@@ -203,16 +203,16 @@ impl RunsTx for StoreTx {
             .column(automations::Column::Id)
             .into_query();
         // What its automation limits waits for a place first.
-        let state =
+        let released_state =
             Expr::case(Expr::col(Column::AutomationId).in_subquery(limited), QueueState::ConcurrencyBlocked)
                 .finally(QueueState::Ready);
-        let state_is = || Expr::col((run_queue::Entity, Column::State));
+        let state = || Expr::col((run_queue::Entity, Column::State));
         let released = run_queue::Entity::update_many()
-            .col_expr(Column::State, Expr::Case(Box::new(state)))
+            .col_expr(Column::State, Expr::Case(Box::new(released_state)))
             .filter(Column::WorkspaceId.eq(DbId(workspace)))
             // As the partial index has it.
-            .filter(state_is().gte(literal(2)))
-            .filter(state_is().eq(literal(QueueState::Capped)))
+            .filter(state().gte(literal(QueueState::ConcurrencyBlocked)))
+            .filter(state().eq(literal(QueueState::Capped)))
             .exec_with_returning(self.write())
             .await
             .or_store_error()?;

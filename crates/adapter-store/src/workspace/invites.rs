@@ -80,7 +80,7 @@ fn invites_of(workspace: WorkspaceId) -> Select<invites::Entity> {
 
 /// The condition that an invite is pending, by which the partial index is found.
 fn is_pending() -> Expr {
-    Expr::col((invites::Entity, invites::Column::State)).eq(literal("pending"))
+    Expr::col((invites::Entity, invites::Column::State)).eq(literal(InviteStatus::Pending))
 }
 
 /// Revokes a workspace's pending invites; the caller says which of them.

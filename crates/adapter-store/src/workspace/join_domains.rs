@@ -40,7 +40,7 @@ fn join_domain(model: join_domains::Model) -> Result<JoinDomain, StoreError> {
     };
     Ok(JoinDomain {
         workspace: model.workspace_id.0,
-        domain: row.parse(&model.domain)?,
+        domain: model.domain.0,
         verification_record: model.proof,
         auto_join: model.auto_join,
         role: model.role.0,
@@ -158,7 +158,7 @@ impl JoinDomainsTx for StoreTx {
         };
         let row = join_domains::ActiveModel {
             workspace_id: Set(DbId(domain.workspace)),
-            domain: Set(domain.domain.as_str().to_owned()),
+            domain: Set(DbText(domain.domain.clone())),
             proof: Set(domain.verification_record.clone()),
             auto_join: Set(domain.auto_join),
             role: Set(DbText(domain.role)),

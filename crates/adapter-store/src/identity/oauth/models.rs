@@ -1,8 +1,8 @@
 //! Rows of agent clients as domain values.
 
 use ::identity::oauth::{
-    AccessToken, AgentAccess, Authorization, AuthorizationStage, Client, ClientKind, ClientSnapshot, Grant,
-    RefreshToken, authorizations::Consent, grants::RefreshTokenState, pkce::CodeChallenge,
+    AccessToken, Authorization, AuthorizationStage, Client, ClientKind, ClientSnapshot, Grant, RefreshToken,
+    authorizations::Consent, grants::RefreshTokenState, pkce::CodeChallenge,
 };
 use kernel::{StoreError, token::TokenHint};
 
@@ -43,12 +43,12 @@ pub(super) fn authorization(model: oauth_authorizations::Model) -> Result<Author
             host: model.client_host,
         },
         homepage_host: model.homepage_host,
-        redirect_uri: row.parse(&model.redirect)?,
+        redirect_uri: model.redirect.0,
         state: model.state,
         challenge: CodeChallenge::from_slice(&model.challenge)
             .ok_or_else(|| row.error("the challenge has another length"))?,
         audience: model.audience,
-        requested: row.parse(&model.requested)?,
+        requested: model.requested.0,
         created_at: model.created_at.0,
         expires_at: model.expires_at.0,
         stage,
@@ -60,7 +60,7 @@ fn stage(row: RowContext, model: &oauth_authorizations::Model) -> Result<Authori
     let by = || model.user_id.map(DbId::into_inner).ok_or_else(|| missing("person"));
     let allowed = || {
         let workspace = model.workspace_id.map(DbId::into_inner).ok_or_else(|| missing("workspace"))?;
-        let access = row.parse(model.access.as_deref().ok_or_else(|| missing("access"))?)?;
+        let access = model.access.ok_or_else(|| missing("access"))?.0;
         Ok::<_, StoreError>(Consent { by: by()?, workspace, access })
     };
     Ok(match model.stage {
@@ -78,38 +78,40 @@ fn stage(row: RowContext, model: &oauth_authorizations::Model) -> Result<Authori
     })
 }
 
-pub(super) fn grant(model: oauth_grants::Model) -> Result<Grant, StoreError> {
-    let row = RowContext::new("oauth_grants", model.id);
-    Ok(Grant {
-        id: model.id.0,
-        workspace: model.workspace_id.0,
-        user: model.user_id.0,
-        client: ClientSnapshot {
-            id: model.client_id,
-            kind: model.client_kind.0,
-            name: model.client_name,
-            host: model.client_host,
-        },
-        access: row.parse(&model.access)?,
-        audience: model.audience,
-        created_at: model.created_at.0,
-        last_used_at: model.last_used_at.map(DbTime::into_inner),
-        expires_at: model.expires_at.0,
-        revoked_at: model.revoked_at.map(DbTime::into_inner),
-    })
+impl From<oauth_grants::Model> for Grant {
+    fn from(model: oauth_grants::Model) -> Self {
+        Self {
+            id: model.id.0,
+            workspace: model.workspace_id.0,
+            user: model.user_id.0,
+            client: ClientSnapshot {
+                id: model.client_id,
+                kind: model.client_kind.0,
+                name: model.client_name,
+                host: model.client_host,
+            },
+            access: model.access.0,
+            audience: model.audience,
+            created_at: model.created_at.0,
+            last_used_at: model.last_used_at.map(DbTime::into_inner),
+            expires_at: model.expires_at.0,
+            revoked_at: model.revoked_at.map(DbTime::into_inner),
+        }
+    }
 }
 
-pub(super) fn access_token(model: oauth_access_tokens::Model) -> Result<AccessToken, StoreError> {
-    let row = RowContext::new("oauth_access_tokens", model.id);
-    Ok(AccessToken {
-        id: model.id.0,
-        grant: model.grant_id.0,
-        workspace: model.workspace_id.0,
-        access: row.parse::<AgentAccess>(&model.access)?,
-        hint: TokenHint { prefix: model.prefix, last4: model.last4 },
-        created_at: model.created_at.0,
-        expires_at: model.expires_at.0,
-    })
+impl From<oauth_access_tokens::Model> for AccessToken {
+    fn from(model: oauth_access_tokens::Model) -> Self {
+        Self {
+            id: model.id.0,
+            grant: model.grant_id.0,
+            workspace: model.workspace_id.0,
+            access: model.access.0,
+            hint: TokenHint { prefix: model.prefix, last4: model.last4 },
+            created_at: model.created_at.0,
+            expires_at: model.expires_at.0,
+        }
+    }
 }
 
 impl From<oauth_refresh_tokens::Model> for RefreshToken {

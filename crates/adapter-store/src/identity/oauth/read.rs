@@ -30,7 +30,7 @@ impl Store {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(models::grant).transpose()
+        Ok(found.map(Grant::from))
     }
 }
 
@@ -56,7 +56,7 @@ impl OAuthRead for Store {
                     .or_store_error()?;
                 let Some(model) = found else { return Ok(None) };
                 let digest = parse_digest(RowContext::new("oauth_access_tokens", model.id), &model.digest)?;
-                let record = Arc::new(CachedRecord { digest, value: models::access_token(model)? });
+                let record = Arc::new(CachedRecord { digest, value: AccessToken::from(model) });
                 cache.insert_record(|all| &all.agent_tokens, record.value.id, &record);
                 record
             }
@@ -87,7 +87,7 @@ impl OAuthRead for Store {
             .one(self.read())
             .await
             .or_store_error()?;
-        let Some(token) = found.map(models::access_token).transpose()? else { return Ok(None) };
+        let Some(token) = found.map(AccessToken::from) else { return Ok(None) };
         Ok(self.find_grant(workspace, token.grant).await?.map(|grant| (token, grant)))
     }
 
@@ -100,7 +100,7 @@ impl OAuthRead for Store {
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(models::grant).collect()
+        Ok(found.into_iter().map(Grant::from).collect())
     }
 }
 

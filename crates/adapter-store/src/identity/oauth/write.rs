@@ -52,7 +52,7 @@ fn with_stage_columns(
         stage: Set(name),
         user_id: Set(stage.claimed_by().map(DbId)),
         workspace_id: Set(consent.map(|consent| DbId(consent.workspace))),
-        access: Set(consent.map(|consent| consent.access.to_string())),
+        access: Set(consent.map(|consent| DbText(consent.access))),
         code_until: Set(code_until.map(DbTime)),
         grant_id: Set(grant.map(DbId)),
         ..row
@@ -88,11 +88,11 @@ impl OAuthTx for StoreTx {
             client_name: Set(authorization.client.name.clone()),
             client_host: Set(authorization.client.host.clone()),
             homepage_host: Set(authorization.homepage_host.clone()),
-            redirect: Set(authorization.redirect_uri.to_string()),
+            redirect: Set(DbText(authorization.redirect_uri.clone())),
             state: Set(authorization.state.clone()),
             challenge: Set(authorization.challenge.as_bytes().to_vec()),
             audience: Set(authorization.audience.clone()),
-            requested: Set(authorization.requested.to_string()),
+            requested: Set(DbText(authorization.requested)),
             created_at: Set(DbTime(authorization.created_at)),
             expires_at: Set(DbTime(authorization.expires_at)),
             code_digest: NotSet,
@@ -154,7 +154,7 @@ impl OAuthTx for StoreTx {
             client_kind: Set(DbText(grant.client.kind)),
             client_name: Set(grant.client.name.clone()),
             client_host: Set(grant.client.host.clone()),
-            access: Set(grant.access.to_string()),
+            access: Set(DbText(grant.access)),
             audience: Set(grant.audience.clone()),
             created_at: Set(DbTime(grant.created_at)),
             last_used_at: Set(grant.last_used_at.map(DbTime)),
@@ -172,7 +172,7 @@ impl OAuthTx for StoreTx {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(models::grant).transpose()
+        Ok(found.map(Grant::from))
     }
 
     async fn revoke_grant(
@@ -264,7 +264,7 @@ impl OAuthTx for StoreTx {
             digest: Set(digest.as_bytes().to_vec()),
             grant_id: Set(DbId(token.grant)),
             workspace_id: Set(DbId(token.workspace)),
-            access: Set(token.access.to_string()),
+            access: Set(DbText(token.access)),
             prefix: Set(token.hint.prefix.clone()),
             last4: Set(token.hint.last4.clone()),
             created_at: Set(DbTime(token.created_at)),
@@ -283,7 +283,7 @@ impl OAuthTx for StoreTx {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(models::access_token).transpose()
+        Ok(found.map(AccessToken::from))
     }
 
     async fn delete_access_token(
