@@ -98,7 +98,7 @@ async fn connect_sqlite(path: &Path, missing: IfMissing) -> Result<Connections, 
         .foreign_keys(true)
         .pragma("cache_size", "-4096")
         .pragma("temp_store", "memory")
-        // A write that is not of the hot path must not copy for it, while it has the turn to write.
+        // Other writes must not make checkpoints for the group commit while they hold the write lock.
         .pragma("wal_autocheckpoint", WAL_AUTOCHECKPOINT_PAGES.to_string())
         .optimize_on_close(true, None)
         .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)

@@ -1,9 +1,9 @@
-//! The hot path: many requests share one transaction (group commit).
+//! Group commit: many requests of the hot path share one transaction.
 //!
-//! Each lane takes what has queued up, up to [`MAX_BATCH`] operations, writes it in one transaction and answers after
+//! Each writer takes what has queued up, up to [`MAX_BATCH_OPS`] operations, writes it in one transaction and answers after
 //! the commit. While it commits, the next batch queues up: under load the batches grow and the cost of a commit is
-//! shared, at rest nobody waits. SQLite has one writer, so one lane, on a thread with a connection of its own;
-//! PostgreSQL has several, and a workspace always uses the same one, so that lanes do not wait for each other's rows.
+//! shared, at rest nobody waits. SQLite has one writer, on a thread with a connection of its own; PostgreSQL has several,
+//! and a workspace always uses the same one, so that writers do not wait for each other's rows.
 
 mod accept;
 mod audit;
@@ -59,7 +59,7 @@ const QUEUE_CAPACITY: usize = 1024;
 /// Writers of one process on PostgreSQL.
 pub(crate) const POSTGRES_WRITERS: usize = 4;
 
-/// The lanes.
+/// The writers of one process.
 pub(crate) struct GroupCommit {
     writers: Vec<mpsc::Sender<WriteOp>>,
     /// Health of fsync where durability is handled outside the database.
@@ -67,7 +67,7 @@ pub(crate) struct GroupCommit {
 }
 
 impl GroupCommit {
-    /// One lane on a thread, for SQLite.
+    /// Starts one writer on a thread, for SQLite.
     pub(crate) fn on_sqlite(
         path: &Path,
         write_lock: WriteLock,
@@ -85,7 +85,7 @@ impl GroupCommit {
         Ok(Self { writers: vec![sender], sync_health })
     }
 
-    /// Lanes as tasks over the pool's connections.
+    /// Starts writers as tasks over the pool's connections.
     pub(crate) fn on_pool(
         db: &DatabaseConnection,
         writers: usize,
@@ -101,12 +101,12 @@ impl GroupCommit {
         Self { writers: (0..writers).map(start_writer).collect(), sync_health: SyncHealth::default() }
     }
 
-    /// An error once nothing can be promised any more.
+    /// Fails once nothing can be made durable any more.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.sync_health.check()
     }
 
-    /// Hands an operation to its workspace's lane and waits for the answer.
+    /// Hands an operation to its workspace's writer and waits for the outcome.
     async fn submit<T>(
         &self,
         workspace: WorkspaceId,
@@ -115,7 +115,7 @@ impl GroupCommit {
         self.submit_keyed(workspace, op).await
     }
 
-    /// Hands an operation to the lane that `key` always uses and waits for the answer.
+    /// Hands an operation to the writer that `key` always uses and waits for the outcome.
     async fn submit_keyed<T>(
         &self,
         key: impl Hash,
@@ -203,8 +203,8 @@ fn clone_error(error: &StoreError) -> StoreError {
     }
 }
 
-/// Answers those who asked: at once what this process goes on with, and once it is durable what is promised to others.
-/// What goes on may so be ahead of the disk for a moment; should the power fail in it, it is done again.
+/// Replies to callers: at once with what this process goes on with, and once it is durable with what callers outside rely on.
+/// Work that goes on may be ahead of the disk for a moment; should the power fail then, it is done again.
 fn reply_to_callers(
     writer: &impl BatchWriter,
     ops: impl IntoIterator<Item = WriteOp>,

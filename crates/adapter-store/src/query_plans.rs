@@ -64,7 +64,7 @@ async fn open_recording(folder: &tempfile::TempDir) -> (Store, StatementLog) {
         let sent = sent.clone();
         db.set_metric_callback(move |info| sent.0.lock().unwrap().push(info.statement.clone()));
     }
-    // Over the pool, so that the hot path's statements are seen too.
+    // Over the pool, so that the group commit's statements are seen too.
     let work = Arc::default();
     let bells = Arc::default();
     let hot = GroupCommit::on_pool(&connections.write, 1, &work, &bells);

@@ -1,5 +1,5 @@
 //! The end of a rotation: seals everything anew under the newest master key, and keeps what older keys are still needed
-//! for, so that they can be taken away.
+//! for, so that they can be removed.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The ports of `runs`, save for the hot path.
+//! The ports of `runs`; those of the hot path are in `group_commit`.
 
 mod approvals;
 mod dead_letters;

@@ -58,7 +58,7 @@ impl FsyncQueue {
         self.sync_health.clone()
     }
 
-    /// Keeps `promise` once everything that was committed until now is on the disk.
+    /// Calls `waiter` once everything that was committed until now is on the disk.
     pub(super) fn enqueue(&self, waiter: DurabilityWaiter) {
         if let Err(rejected) = self.sender.send(waiter) {
             (rejected.0)(Err(sync_failed()));

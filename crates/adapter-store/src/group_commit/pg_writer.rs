@@ -1,4 +1,4 @@
-//! A lane over the pools' connections.
+//! The writer of PostgreSQL, over the pools' connections.
 
 use kernel::StoreError;
 use sea_orm::DatabaseConnection;
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{error::OrStoreError as _, pool};
 
-/// A lane whose transactions are sent to the database.
+/// A writer whose transactions are sent to the database.
 pub(super) struct PgWriter(pub(super) DatabaseConnection);
 
 impl BatchWriter for PgWriter {

@@ -47,7 +47,7 @@ pub(super) async fn publish_events<D: SqlExecutor>(
         }
     }
     all.extend(triggered.iter().map(|run| queued_event(run.workspace, run.app, run.run, run.at)));
-    // A run that begins as it is accepted was never in the queue: that it has begun is the first that is told of it.
+    // A run that is claimed as it is accepted was never in the queue: its first event is that it runs.
     let claimed_on_accept: BTreeSet<RunId> = claimed_on_accept.iter().map(|run| run.id).collect();
     let accepted =
         batch.accept.iter().zip(outcomes).filter(|(_, verdict)| **verdict == AcceptOutcome::Accepted);

@@ -1,4 +1,4 @@
-//! The signatures of calls that were accepted lately, in the memory of who alone accepts calls: SQLite's lane.
+//! Cache of the signatures of calls that were accepted lately, for SQLite, whose one writer alone accepts calls.
 //!
 //! Their digests fall anywhere in an index. One that every call must write into would be a quarter of all pages that
 //! are written. So a delivery keeps its signature where it stands, in the order of arrival, and what a new call is held
@@ -15,8 +15,8 @@ use crate::{
     sql::{Sql, SqlExecutor, column},
 };
 
-/// How much of a digest is kept: the moment the call was signed at, and eight bytes that tell it from the others of
-/// that moment and webhook. Two are taken for one once in 10^15 calls, at ten thousand calls a second.
+/// Bytes of a digest that are kept: the time at which the call was signed, and eight bytes that tell it from the others of
+/// that time and webhook. Two are taken for one once in 10^15 calls, at ten thousand calls a second.
 const FINGERPRINT_LEN: usize = 16;
 
 /// Signatures that are read at once; at most.
@@ -54,7 +54,7 @@ impl SignatureCache {
         self.by_signed_at.get(&signed_at).is_some_and(|known| known.suffixes.contains(&suffix))
     }
 
-    /// Remembers those of a batch that is committed, and forgets what is over.
+    /// Inserts the signatures of a batch that is committed, and removes those that have expired.
     pub(super) fn insert_committed(&mut self, batch: &[&AcceptCall], outcomes: &[AcceptOutcome]) {
         for (call, verdict) in batch.iter().zip(outcomes) {
             if let (AcceptOutcome::Accepted | AcceptOutcome::Duplicate { .. }, Some(key)) =

@@ -1,4 +1,4 @@
-//! Looking webhooks up, and handing their calls to the lanes.
+//! The webhook store: looks webhooks up, and hands their calls to the writers.
 
 use std::sync::Arc;
 

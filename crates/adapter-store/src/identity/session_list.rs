@@ -138,7 +138,7 @@ impl SessionTx for StoreTx {
 impl SessionUsageWriter for Store {
     async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
         self.touch(sessions::Entity, sessions::Column::LastSeenAt, uses).await?;
-        // What is remembered of them is older now, and a session must not look idle that is in use.
+        // Cached sessions are stale now, and one that is in use must not look idle.
         self.inner()
             .after_commit
             .caller_cache

@@ -30,7 +30,7 @@ enum Decision {
 /// The feature that two calls have in common.
 #[derive(Clone, Copy)]
 enum MatchedBy {
-    /// A key: the second is told what the first was told.
+    /// A key: the second call gets the outcome of the first.
     Key,
     /// Their signature: the second is a replay.
     Signature,
@@ -76,7 +76,7 @@ impl<'a> AcceptPlan<'a> {
     }
 
     /// Claims the keys of the calls that go on. One that is taken already decides its call. Signatures are keys of the
-    /// table too, unless the lane has them in `signatures`.
+    /// table too, unless the writer has them in `signatures`.
     pub(super) async fn claim_keys<D: SqlExecutor>(
         &mut self,
         db: &D,
