@@ -9,7 +9,7 @@ use ::apps::App;
 
 use crate::entity::{apps, column::DbId};
 
-pub(crate) use visibility::visible_app_ids;
+pub(crate) use visibility::{viewable_app_ids, visible_app_ids};
 
 impl From<apps::Model> for App {
     fn from(model: apps::Model) -> Self {

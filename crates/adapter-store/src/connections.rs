@@ -14,19 +14,24 @@ use kernel::{
 };
 use observability::{LogLevel, LogSource};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType,
-    QueryFilter as _, QueryOrder as _, QuerySelect as _, RelationTrait as _, sea_query::Expr,
+    ActiveValue::Set,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, RelationTrait as _,
+    sea_query::{
+        Asterisk, BinOper, CommonTableExpression, Expr, ExprTrait as _, Func, Query, SelectStatement, Values,
+    },
 };
 
 use crate::{
     convert::{RowContext, escape_like},
     entity::{
         app_versions, apps,
-        column::{DbId, DbText, DbTime},
-        gates,
+        column::{DbId, DbNumber, DbText, DbTime},
+        gates, log_lines,
     },
     error::OrStoreError as _,
-    sql::{Sql, statement_chunks},
+    query::{self, literal},
+    sql::statement_chunks,
     store::Store,
     tx::StoreTx,
 };
@@ -109,6 +114,31 @@ struct AppManifestRow {
     manifest: String,
 }
 
+/// Counts the refusals of gates. Each of `declared` is a gate, an app that declares its host, and a pattern of the host.
+fn refusal_counts(declared: Vec<Values>, since: Timestamp) -> SelectStatement {
+    use log_lines::Column;
+    let declared = CommonTableExpression::new()
+        .table_name("declared")
+        .columns(["gate_id", "app_id", "pattern"])
+        .values(declared)
+        .to_owned();
+    let line = |column| Expr::col((log_lines::Entity, column));
+    let pattern = Expr::col(("d", "pattern")).binary(BinOper::Escape, literal('\\'));
+    Query::select()
+        .with_cte(declared)
+        .column(("d", "gate_id"))
+        .expr_as(Func::count(Expr::col(Asterisk)), "count")
+        .from_as("declared", "d")
+        .join(JoinType::InnerJoin, log_lines::Entity, line(Column::AppId).equals(("d", "app_id")))
+        // Literals, so that the partial index serves.
+        .and_where(line(Column::Source).eq(literal(DbNumber(LogSource::Gate))))
+        .and_where(line(Column::Level).gte(literal(DbNumber(LogLevel::Warn))))
+        .and_where(line(Column::At).gte(DbTime(since)))
+        .and_where(Expr::from(Func::lower(line(Column::Message))).binary(BinOper::Like, pattern))
+        .group_by_col(("d", "gate_id"))
+        .to_owned()
+}
+
 /// Refusals of a gate.
 #[derive(FromQueryResult)]
 struct RefusalCountRow {
@@ -158,21 +188,12 @@ impl Store {
             views.iter().flat_map(|view| view.apps.iter().map(|app| (&view.gate, *app))).collect();
         let mut refusals = HashMap::new();
         for pairs in statement_chunks(&pairs) {
-            // By hand: the builder does not name the columns of a list of rows.
-            let mut sql = Sql::new("WITH declared (gate_id, app_id, pattern) AS (VALUES ");
-            sql.push_values(pairs, |sql, (gate, app)| {
+            let rows = pairs.iter().map(|(gate, app)| {
                 let pattern = format!("%{}%", escape_like(gate.host.as_str()));
-                sql.bind(gate.id.uuid()).push(", ").bind(app.uuid()).push(", ").bind(pattern);
+                Values(vec![DbId(gate.id).into(), DbId(*app).into(), pattern.into()])
             });
-            sql.push(
-                ") SELECT d.gate_id, count(*) AS count FROM declared d JOIN log_lines l ON l.app_id = d.app_id",
-            );
-            // Written out, so that the partial index serves.
-            let (source, level) = (LogSource::Gate.number(), LogLevel::Warn.number());
-            sql.push(&format!(" AND l.source = {source} AND l.level >= {level} AND l.at >= "));
-            sql.bind(DbTime(since))
-                .push(" WHERE lower(l.message) LIKE d.pattern ESCAPE '\\' GROUP BY d.gate_id");
-            for found in sql.fetch_models::<RefusalCountRow>(self.read()).await? {
+            let refusals_of_pairs = refusal_counts(rows.collect(), since);
+            for found in query::fetch_all::<RefusalCountRow>(&refusals_of_pairs, self.read()).await? {
                 let count: u64 = RowContext::new("gates", found.gate_id).number(found.count)?;
                 *refusals.entry(found.gate_id.0).or_default() += count;
             }

@@ -9,7 +9,11 @@ use kernel::{
     id::{MailId, kind},
     mail::{ClaimedEmail, Outbox},
 };
-use sea_orm::{ColumnTrait as _, DerivePartialModel, EntityTrait as _, QueryFilter as _, sea_query::Expr};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, FromQueryResult, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    QueryTrait as _,
+    sea_query::{CommonTableExpression, Expr, ExprTrait as _, LockBehavior, LockType, Query},
+};
 
 use crate::{
     convert::RowContext,
@@ -19,13 +23,11 @@ use crate::{
     },
     error::OrStoreError as _,
     query,
-    sql::Sql,
     store::Store,
 };
 
 /// An e-mail that was claimed.
-#[derive(DerivePartialModel)]
-#[sea_orm(entity = "outbox::Entity")]
+#[derive(FromQueryResult)]
 struct ClaimedRow {
     id: DbId<kind::Mail>,
     kind: String,
@@ -47,16 +49,34 @@ impl Outbox for Store {
         if !query::exists(due, self.read()).await? {
             return Ok(Vec::new());
         }
-        // By hand: the builder has no materialised list in an update. It is materialised since the inner select, asked for
-        // again, would pass over what it has locked and take more.
-        let mut sql = Sql::new("WITH next (id) AS MATERIALIZED (SELECT id FROM outbox WHERE due_at <= ");
-        sql.bind(DbTime(now)).push(" ORDER BY due_at, id LIMIT ").bind(i64::from(limit));
-        if self.is_postgres() {
-            sql.push(" FOR UPDATE SKIP LOCKED");
-        }
-        sql.push(") UPDATE outbox SET attempts = attempts + 1, due_at = ").bind(DbTime(now + lease));
-        sql.push(" WHERE id IN (SELECT id FROM next) RETURNING id, kind, sealed, attempts, give_up_at");
-        let leased: Vec<ClaimedRow> = sql.fetch_models(&*self.write().await?).await?;
+        let next = outbox::Entity::find()
+            .filter(outbox::Column::DueAt.lte(DbTime(now)))
+            .order_by_asc(outbox::Column::DueAt)
+            .order_by_asc(outbox::Column::Id)
+            .limit(u64::from(limit))
+            .lock_with_behavior(LockType::Update, LockBehavior::SkipLocked)
+            .select_only()
+            .column(outbox::Column::Id)
+            .into_query();
+        // Materialised: asked for again, the inner select would pass over what it has locked and take more.
+        let next = CommonTableExpression::new()
+            .table_name("next")
+            .column("id")
+            .materialized(true)
+            .query(next)
+            .to_owned();
+        let claim = Query::update()
+            .with_cte(next)
+            .table(outbox::Entity)
+            .value(outbox::Column::Attempts, Expr::col(outbox::Column::Attempts).add(1))
+            .value(outbox::Column::DueAt, DbTime(now + lease))
+            .and_where(
+                Expr::col(outbox::Column::Id)
+                    .in_subquery(Query::select().column("id").from("next").to_owned()),
+            )
+            .returning_all()
+            .to_owned();
+        let leased: Vec<ClaimedRow> = query::fetch_all(&claim, &*self.write().await?).await?;
         leased
             .into_iter()
             .map(|found| {

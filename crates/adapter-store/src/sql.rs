@@ -1,5 +1,5 @@
-//! SQL as text, for the queue, the group commit and the few statements that sea-orm's builder cannot express. Both
-//! databases read it: `$1`, `$2`, … are the values.
+//! SQL as text, for the queue and the group commit: their connection to SQLite is not one of sea-orm's. Both databases read
+//! it: `$1`, `$2`, … are the values.
 
 mod bulk;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use kernel::StoreError;
 use rusqlite::types::FromSql;
-use sea_orm::{ConnectionTrait, DbBackend, FromQueryResult, QueryResult, Statement, TryGetable, Value};
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, TryGetable, Value};
 
 pub(crate) use bulk::{Fields, insert_rows};
 
@@ -155,15 +155,6 @@ impl Sql {
 
     pub(crate) async fn fetch_all<D: SqlExecutor>(self, db: &D) -> Result<Vec<SqlRow>, StoreError> {
         db.fetch_all(self.text, self.values).await
-    }
-
-    /// Runs it on a connection of the pools; its rows are read by the names of their columns.
-    pub(crate) async fn fetch_models<T: FromQueryResult>(
-        self,
-        db: &impl ConnectionTrait,
-    ) -> Result<Vec<T>, StoreError> {
-        let statement = Statement::from_sql_and_values(db.get_database_backend(), self.text, self.values);
-        T::find_by_statement(statement).all(db).await.or_store_error()
     }
 
     pub(crate) async fn fetch_optional<D: SqlExecutor>(self, db: &D) -> Result<Option<SqlRow>, StoreError> {

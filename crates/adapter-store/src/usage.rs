@@ -3,34 +3,36 @@
 use std::collections::BTreeMap;
 
 use kernel::{Id, StoreError, Timestamp};
-use sea_orm::{EntityName, Iden};
+use sea_orm::{
+    ConnectionTrait as _, EntityTrait,
+    sea_query::{CommonTableExpression, Expr, ExprTrait as _, Query, Values},
+};
 use uuid::Uuid;
 
-use crate::{
-    sql::{Sql, statement_chunks},
-    store::Store,
-};
+use crate::{error::OrStoreError as _, sql::statement_chunks, store::Store};
 
 impl Store {
     /// Moves the time of last use forward of each row that was used.
-    pub(crate) async fn touch<K>(
+    pub(crate) async fn touch<E: EntityTrait, K>(
         &self,
-        table: impl EntityName,
-        column: impl Iden,
+        entity: E,
+        column: E::Column,
         uses: &[(Id<K>, Timestamp)],
     ) -> Result<(), StoreError> {
-        let (table, column) = (table.table_name().to_owned(), column.to_string());
+        let (stored, used_at) = (|| Expr::col((entity, column)), || Expr::col(("used", "at")));
         for uses in statement_chunks(&latest_by_id(uses)) {
-            // By hand: the builder does not name the columns of a list of rows.
-            let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
-            sql.push_values(uses, |sql, (id, at)| {
-                sql.bind(*id).push(", ").bind(*at);
-            });
-            sql.push(&format!(
-                ") UPDATE {table} SET {column} = used.at FROM used WHERE {table}.id = used.id \
-                 AND ({table}.{column} IS NULL OR {table}.{column} < used.at)"
-            ));
-            sql.execute(&*self.write().await?).await?;
+            let rows = uses.iter().map(|(id, at)| Values(vec![(*id).into(), (*at).into()])).collect();
+            let used =
+                CommonTableExpression::new().table_name("used").columns(["id", "at"]).values(rows).to_owned();
+            let update = Query::update()
+                .with_cte(used)
+                .table(entity)
+                .from("used")
+                .value(column, used_at())
+                .and_where(Expr::col((entity, "id")).equals(("used", "id")))
+                .and_where(stored().is_null().or(stored().lt(used_at())))
+                .to_owned();
+            self.write().await?.execute(&update).await.or_store_error()?;
         }
         Ok(())
     }
@@ -42,7 +44,7 @@ fn latest_by_id<K>(uses: &[(Id<K>, Timestamp)]) -> Vec<(Uuid, i64)> {
     let mut latest = BTreeMap::new();
     for (id, at) in uses {
         let known = latest.entry(id.uuid()).or_insert(i64::MIN);
-        *known = at.timestamp_millis().max(*known);
+        *known = Ord::max(at.timestamp_millis(), *known);
     }
     latest.into_iter().collect()
 }

@@ -6,7 +6,7 @@ use kernel::{
 };
 use sea_orm::{
     ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _, QuerySelect as _, QueryTrait as _,
-    sea_query::SelectStatement,
+    Select, sea_query::SelectStatement,
 };
 
 use crate::entity::{
@@ -33,14 +33,23 @@ fn apps_granted_to(user: UserId) -> SelectStatement {
         .into_query()
 }
 
+/// Selects the ids of a workspace's apps that a person can view, deleted or not; none if that is all of them.
+pub(crate) fn viewable_app_ids(workspace: WorkspaceId, visible: Visibility) -> Option<SelectStatement> {
+    if let Visibility::All = visible {
+        return None;
+    }
+    Some(select_ids(workspace).filter(visible_apps(visible)).into_query())
+}
+
 /// Selects the ids of a workspace's apps that a person can view, as a subquery for lists of other things. What belongs to a
 /// deleted app is not listed, as it cannot be read one by one either.
 pub(crate) fn visible_app_ids(workspace: WorkspaceId, visible: Visibility) -> SelectStatement {
+    select_ids(workspace).filter(apps::Column::DeletedAt.is_null()).filter(visible_apps(visible)).into_query()
+}
+
+fn select_ids(workspace: WorkspaceId) -> Select<apps::Entity> {
     apps::Entity::find()
         .select_only()
         .column(apps::Column::Id)
         .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
-        .filter(apps::Column::DeletedAt.is_null())
-        .filter(visible_apps(visible))
-        .into_query()
 }

@@ -8,17 +8,23 @@ use kernel::{
     authority::Visibility,
     id::{WorkspaceId, kind as kind_of},
 };
-use sea_orm::{EntityTrait as _, FromQueryResult};
+use sea_orm::{
+    ColumnTrait as _, Condition, EntityTrait as _, FromQueryResult, JoinType, Order, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    sea_query::{CommonTableExpression, Expr, ExprTrait as _, Query, SelectStatement, WithClause},
+};
 
 use super::columns::{kind, parse_event_kind};
 use crate::{
+    apps::viewable_app_ids,
     convert::RowContext,
     entity::{
+        apps,
         column::{DbId, DbTime},
-        workspace_feeds,
+        runs, workspace_events, workspace_feeds,
     },
     error::OrStoreError as _,
-    sql::Sql,
+    query::{self, literal},
     store::Store,
 };
 
@@ -35,25 +41,8 @@ impl EventFeed for Store {
     ) -> Result<FeedPage, StoreError> {
         let after = i64::try_from(query.after).unwrap_or(i64::MAX);
         let end = after.saturating_add(MAX_SCANNED);
-        // By hand: one list names the columns of another. One statement sees one moment: where the feed begins and ends belongs to what was found.
-        let mut sql = Sql::new(
-            "WITH feed AS MATERIALIZED (SELECT seq AS head, (SELECT min(seq) FROM workspace_events WHERE \
-             workspace_id = ",
-        );
-        sql.bind(workspace.uuid()).push(") AS oldest FROM workspace_feeds WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(
-            "), found AS (SELECT seq, at, kind, app_id, run_id, code, data FROM workspace_events WHERE workspace_id = ",
-        );
-        sql.bind(workspace.uuid()).push(" AND seq > ").bind(after).push(" AND seq <= ").bind(end);
-        push_topic(&mut sql, query.topic);
-        push_visible(&mut sql, workspace, visible);
-        sql.push(" ORDER BY seq LIMIT ").bind(i64::from(query.limit));
-        sql.push(
-            ") SELECT feed.head, feed.oldest, found.seq, found.at, found.kind, found.app_id, found.run_id, found.code, \
-             found.data, p.name AS app_name, r.automation_id, r.trigger_kind, r.asked_by_agent FROM feed LEFT JOIN found ON 1 = 1 \
-             LEFT JOIN apps p ON p.id = found.app_id LEFT JOIN runs r ON r.id = found.run_id ORDER BY found.seq",
-        );
-        let rows: Vec<FeedRow> = sql.fetch_models(self.read()).await?;
+        let page = feed_page(workspace, visible, &query, (after, end));
+        let rows: Vec<FeedRow> = query::fetch_all(&page, self.read()).await?;
         let row = RowContext::new("workspace_events", workspace);
         let Some(first) = rows.first() else {
             // Nothing has happened yet.
@@ -62,14 +51,14 @@ impl EventFeed for Store {
         let head = first.head;
         let oldest = first.oldest.unwrap_or(head.saturating_add(1));
         if after > head || oldest > after.saturating_add(1) {
-            let cursor = row.number((oldest - 1).min(head))?;
+            let cursor = row.number(Ord::min(oldest - 1, head))?;
             return Ok(FeedPage { events: Vec::new(), cursor, head: row.number(head)?, has_gap: true });
         }
         let events = rows.into_iter().filter_map(|found| feed_event(row, found).transpose());
         let events = events.collect::<Result<Vec<_>, _>>()?;
         let cursor = match events.last() {
             Some(last) if events.len() >= query.limit as usize => last.seq,
-            _ => row.number(end.min(head))?,
+            _ => row.number(Ord::min(end, head))?,
         };
         Ok(FeedPage { events, cursor, head: row.number(head)?, has_gap: false })
     }
@@ -85,32 +74,73 @@ impl EventFeed for Store {
     }
 }
 
-fn push_topic(sql: &mut Sql, topic: Topic) {
+/// Selects events after `after` and up to `end`, beside where the feed begins and ends. One statement sees one state of the
+/// database, so that these belong to what is found.
+fn feed_page(
+    workspace: WorkspaceId,
+    visible: Visibility,
+    query: &FeedQuery,
+    (after, end): (i64, i64),
+) -> SelectStatement {
+    use workspace_events::Column;
+    let events = || workspace_events::Entity::find().filter(Column::WorkspaceId.eq(DbId(workspace)));
+    let oldest = events().select_only().expr(Column::Seq.min()).into_query();
+    let feed = workspace_feeds::Entity::find_by_id(workspace)
+        .select_only()
+        .column_as(workspace_feeds::Column::Seq, "head")
+        .expr_as(Expr::from(oldest), "oldest")
+        .into_query();
+    let feed = CommonTableExpression::new().table_name("feed").materialized(true).query(feed).to_owned();
+    let found = events()
+        .filter(Column::Seq.gt(after))
+        .filter(Column::Seq.lte(end))
+        .filter(has_topic(query.topic))
+        .apply_if(viewable_app_ids(workspace, visible), |select, apps| {
+            select.filter(Column::AppId.in_subquery(apps))
+        })
+        .order_by_asc(Column::Seq)
+        .limit(u64::from(query.limit))
+        .into_query();
+    let found = CommonTableExpression::new().table_name("found").query(found).to_owned();
+    let of_found = |column: Column| ("found", column);
+    Query::select()
+        .with_cte(WithClause::new().cte(feed).cte(found).to_owned())
+        .columns([("feed", "head"), ("feed", "oldest")])
+        .columns([Column::Seq, Column::At, Column::Kind, Column::AppId, Column::RunId].map(of_found))
+        .columns([Column::Code, Column::Data].map(of_found))
+        .expr_as(Expr::col((apps::Entity, apps::Column::Name)), "app_name")
+        .columns(
+            [runs::Column::AutomationId, runs::Column::TriggerKind, runs::Column::AskedByAgent]
+                .map(|column| (runs::Entity, column)),
+        )
+        .from("feed")
+        .join(JoinType::LeftJoin, "found", literal(1).eq(literal(1)))
+        .join(JoinType::LeftJoin, apps::Entity, apps::Column::Id.into_expr().equals(of_found(Column::AppId)))
+        .join(JoinType::LeftJoin, runs::Entity, runs::Column::Id.into_expr().equals(of_found(Column::RunId)))
+        .order_by(of_found(Column::Seq), Order::Asc)
+        .to_owned()
+}
+
+/// The condition that an event is of a topic.
+fn has_topic(topic: Topic) -> Condition {
     use kind::{
         APP_FAILING, AUTOMATION_FAILING, BLOCKED, CALL_REFUSAL, FAILED, GATE_REFUSAL, LOG, RETRIED,
         SUCCEEDED, WAITING,
     };
+    use workspace_events::Column;
     match topic {
-        Topic::All => {}
+        Topic::All => Condition::all(),
         Topic::Outcomes => {
             let kinds = [WAITING, SUCCEEDED, FAILED, BLOCKED, GATE_REFUSAL, APP_FAILING, AUTOMATION_FAILING];
-            sql.push(" AND (kind IN (").bind_all(kinds).push(") OR (kind = ").bind(CALL_REFUSAL);
-            sql.push(" AND code IN (").bind_all(OWNER_FIXABLE_REFUSALS).push(")))");
+            let is_fixable_call = Condition::all()
+                .add(Column::Kind.eq(CALL_REFUSAL))
+                .add(Column::Code.is_in(OWNER_FIXABLE_REFUSALS));
+            Condition::any().add(Column::Kind.is_in(kinds)).add(is_fixable_call)
         }
-        Topic::AppLog(app) => {
-            sql.push(" AND app_id = ").bind(app.uuid()).push(" AND kind IN (");
-            sql.bind_all([RETRIED, SUCCEEDED, FAILED, BLOCKED, LOG]).push(")");
-        }
+        Topic::AppLog(app) => Condition::all()
+            .add(Column::AppId.eq(DbId(app)))
+            .add(Column::Kind.is_in([RETRIED, SUCCEEDED, FAILED, BLOCKED, LOG])),
     }
-}
-
-/// Adds the condition of `apps::visibility`, in text.
-fn push_visible(sql: &mut Sql, workspace: WorkspaceId, visible: Visibility) {
-    let Visibility::Shared { user, sharing_levels: with } = visible else { return };
-    sql.push(" AND app_id IN (SELECT id FROM apps WHERE workspace_id = ").bind(workspace.uuid());
-    sql.push(" AND (created_by = ").bind(user.uuid()).push(" OR sharing IN (");
-    sql.bind_all(with.iter().map(|sharing| sharing.as_str()));
-    sql.push(") OR id IN (SELECT app_id FROM app_grants WHERE user_id = ").bind(user.uuid()).push(")))");
 }
 
 /// An event of a feed beside where the feed begins and ends; a feed that has nothing to show gives one row without an event.
