@@ -76,12 +76,12 @@ impl CallerChange {
         }
     }
 
-    /// See [`Self::from_columns`].
+    /// Returns the change of a row, as [`Self::from_columns`] does.
     fn from_row(row: &ChangeRow) -> Option<Self> {
         Self::from_columns(row.kind, row.subject, row.beside)
     }
 
-    /// None for a kind that only a newer version knows.
+    /// Returns the change of a row; none for a kind that only a newer version knows.
     fn from_columns(kind: i16, subject: Uuid, beside: Option<Uuid>) -> Option<Self> {
         Some(match (kind, beside) {
             (1, _) => Self::Session(Id::from_uuid(subject)),

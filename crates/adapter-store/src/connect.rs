@@ -28,7 +28,7 @@ pub enum DatabaseUrl {
 /// Reasons why a database URL is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseUrlError {
-    /// Neither `sqlite://` nor `postgres://`.
+    /// The scheme is neither `sqlite://` nor `postgres://`.
     #[error("it must start with sqlite:// or postgres://")]
     UnknownScheme,
     /// The part after the scheme is invalid.

@@ -1,4 +1,4 @@
-//! Writing e-mails into the outbox.
+//! Inserts e-mails into the outbox.
 
 use kernel::{StoreError, mail::OutboxEmail};
 use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _};

@@ -25,9 +25,9 @@ pub(crate) const WAL_AUTOCHECKPOINT_PAGES: u32 = 16_000;
 
 /// The connections of one database.
 pub(crate) struct Connections {
-    /// For transactions; on SQLite the one writer.
+    /// The pool of transactions; on SQLite the one writer.
     pub(crate) write: DatabaseConnection,
-    /// For everything else.
+    /// The pool of everything else.
     pub(crate) read: DatabaseConnection,
 }
 

@@ -69,6 +69,16 @@ impl StoreTx {
         &self.tx
     }
 
+    /// The transaction, for a statement that may find nothing to write. If it wrote, [`Self::mark_written`] must follow.
+    pub(crate) fn conditional_write(&self) -> &DatabaseTransaction {
+        &self.tx
+    }
+
+    /// Marks the transaction as one that wrote: from now on it cannot commit without an audit entry.
+    pub(crate) fn mark_written(&mut self) {
+        self.has_writes = true;
+    }
+
     /// Drops a webhook's cached state once this is committed.
     pub(crate) fn invalidate_webhook(&mut self, hook: HookId) {
         self.stale_webhooks.push(hook);

@@ -205,11 +205,11 @@ impl AppsTx for StoreTx {
         let revoked = app_grants::Entity::delete_many()
             .filter(app_grants::Column::UserId.eq(DbId(user)))
             .filter(app_grants::Column::AppId.in_subquery(apps_of_workspace))
-            .exec_with_returning(self.read())
+            .exec_with_returning(self.conditional_write())
             .await
             .or_store_error()?;
         if !revoked.is_empty() {
-            self.write();
+            self.mark_written();
         }
         Ok(revoked.into_iter().map(|grant| grant.app_id.0).collect())
     }

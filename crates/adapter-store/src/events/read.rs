@@ -1,4 +1,4 @@
-//! Reading a workspace's feed.
+//! Reads of a workspace's feed.
 
 use ::observability::feed::{EventFeed, EventListener, FeedEvent, FeedPage, FeedQuery, RunOrigin, Topic};
 use ::runs::webhooks::OWNER_FIXABLE_REFUSALS;

@@ -31,7 +31,7 @@ use crate::{
 /// Outcomes of calls.
 #[derive(Default)]
 pub(crate) struct AcceptedBatch {
-    /// One for each, in order.
+    /// The outcome of each call, in order.
     pub(crate) outcomes: Vec<AcceptOutcome>,
     /// The runs that are claimed already.
     pub(crate) claimed: Vec<ClaimedRun>,

@@ -15,7 +15,7 @@ use super::{claim::ClaimRequest, fsync_queue::DurabilityWaiter};
 /// The channel of an operation's result.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
-/// One operation, and the channel of its result.
+/// An operation, with the channel of its result.
 pub(crate) enum WriteOp {
     Accept(AcceptCall, Reply<AcceptOutcome>),
     Refuse(RefusedDelivery, Reply<()>),

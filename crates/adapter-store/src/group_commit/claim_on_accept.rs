@@ -21,7 +21,7 @@ pub(super) struct ClaimedOnAccept {
     pub(super) lease_until: Timestamp,
 }
 
-/// Those of the accepted that `claim` takes: of each workspace in turn, in the order they came. What its automation
+/// Claims the runs of accepted calls that `claim` takes: of each workspace in turn, in the order they came. What its automation
 /// bounds is not among them, since others may have the places.
 pub(super) fn claim_accepted(
     accepted: &[&AcceptCall],

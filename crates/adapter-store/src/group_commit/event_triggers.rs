@@ -29,7 +29,7 @@ pub(crate) struct TriggeredRun {
     pub(crate) at: Timestamp,
 }
 
-/// One run to start.
+/// A run to start.
 struct EventTrigger {
     id: Uuid,
     workspace: WorkspaceId,

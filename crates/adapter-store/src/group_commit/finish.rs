@@ -1,4 +1,4 @@
-//! Writing the ends of attempts: a whole batch in a handful of statements.
+//! Ends of attempts: a whole batch is written in a handful of statements.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ use crate::{
 pub(crate) struct FinishedBatch<'b> {
     /// For each attempt, whether its node still held the lease.
     pub(crate) lease_held: Vec<bool>,
-    /// Those that were.
+    /// The ends of attempts whose lease was held.
     pub(crate) owned: Vec<&'b FinishedRun>,
     /// Runs that these ends started.
     pub(crate) triggered: Vec<event_triggers::TriggeredRun>,

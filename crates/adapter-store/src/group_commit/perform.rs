@@ -1,4 +1,4 @@
-//! Writing a batch: all of its operations in one transaction.
+//! The writing of a batch: all of its operations in one transaction.
 
 use kernel::StoreError;
 use runs::webhooks::AcceptOutcome;

@@ -28,7 +28,7 @@ type Fingerprint = [u8; FINGERPRINT_LEN];
 /// The signatures that may not come again.
 #[derive(Default)]
 pub(super) struct SignatureCache {
-    /// By when they were signed.
+    /// The signatures by the time at which they were signed.
     by_signed_at: BTreeMap<[u8; 8], SignedAtBucket>,
     is_loaded: bool,
 }
@@ -165,7 +165,7 @@ fn parse_fingerprint(row: RowContext, bytes: &[u8]) -> Result<Fingerprint, Store
     bytes.try_into().map_err(|_| row.error("the signature has another length"))
 }
 
-/// By when it was signed, and its mark among the others of that moment.
+/// Returns the time at which a call was signed, and its suffix among the others of that time.
 fn split_fingerprint(hook: HookId, fingerprint: Fingerprint) -> ([u8; 8], u64) {
     let [mut signed_at, mut suffix] = [[0; 8]; 2];
     signed_at.copy_from_slice(&fingerprint[..8]);

@@ -245,13 +245,13 @@ impl StoreTx {
             .filter(Column::Id.eq(DbId(id)))
             .filter(Column::State.eq(from))
             .filter(Column::ExpiresAt.gt(DbTime(now)))
-            .exec(self.read())
+            .exec(self.conditional_write())
             .await
             .or_store_error()?;
         if updated.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         Ok(true)
     }
 }

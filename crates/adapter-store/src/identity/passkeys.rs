@@ -83,11 +83,11 @@ impl PasskeyTx for StoreTx {
         let consumed = passkey_ceremonies::Entity::delete_many()
             .filter(passkey_ceremonies::Column::Id.eq(DbId(id)))
             .filter(passkey_ceremonies::Column::ExpiresAt.gt(DbTime(now)))
-            .exec_with_returning(self.read())
+            .exec_with_returning(self.conditional_write())
             .await
             .or_store_error()?;
         let Some(model) = consumed.into_iter().next() else { return Ok(None) };
-        self.write();
+        self.mark_written();
         let row = RowContext::new("passkey_ceremonies", id);
         let purpose = match (model.kind, model.session_id) {
             (CeremonyKind::Register, Some(session)) => CeremonyPurpose::Register(session.0),
@@ -137,13 +137,13 @@ impl PasskeyTx for StoreTx {
     async fn delete_passkey(&mut self, user: UserId, passkey: PasskeyId) -> Result<bool, StoreError> {
         let deleted = passkeys::Entity::delete_by_id(passkey)
             .filter(passkeys::Column::UserId.eq(DbId(user)))
-            .exec(self.read())
+            .exec(self.conditional_write())
             .await
             .or_store_error()?;
         if deleted.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         Ok(true)
     }
 

@@ -90,12 +90,12 @@ impl PeopleTx for StoreTx {
             .filter(tokens::Column::WorkspaceId.eq(DbId(workspace)))
             .filter(tokens::Column::UserId.eq(DbId(user)))
             .filter(tokens::Column::RevokedAt.is_null())
-            .exec_with_returning(self.read())
+            .exec_with_returning(self.conditional_write())
             .await
             .or_store_error()?;
         // Most hold none: then nothing was written, and nothing need be audited.
         if !revoked.is_empty() {
-            self.write();
+            self.mark_written();
         }
         let revoked: Vec<TokenId> = revoked.into_iter().map(|token| token.id.0).collect();
         for token in &revoked {
@@ -114,11 +114,11 @@ impl PeopleTx for StoreTx {
             .filter(device_logins::Column::State.eq(DeviceLoginState::Approved))
             .filter(device_logins::Column::ApprovedWorkspaceId.eq(DbId(workspace)))
             .filter(device_logins::Column::ApprovedBy.eq(DbId(user)))
-            .exec_with_returning(self.read())
+            .exec_with_returning(self.conditional_write())
             .await
             .or_store_error()?;
         if !denied.is_empty() {
-            self.write();
+            self.mark_written();
         }
         Ok(denied.into_iter().map(|login| login.id.0).collect())
     }

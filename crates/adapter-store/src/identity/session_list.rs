@@ -55,13 +55,13 @@ impl SessionTx for StoreTx {
     async fn delete_session_of(&mut self, user: UserId, session: SessionId) -> Result<bool, StoreError> {
         let deleted = sessions::Entity::delete_by_id(session)
             .filter(sessions::Column::UserId.eq(DbId(user)))
-            .exec(self.read())
+            .exec(self.conditional_write())
             .await
             .or_store_error()?;
         if deleted.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         self.invalidate_caller(CallerChange::Session(session));
         Ok(true)
     }
@@ -99,11 +99,11 @@ impl SessionTx for StoreTx {
         let ended = sessions::Entity::delete_many()
             .filter(Column::UserId.eq(DbId(user)))
             .filter(Column::Id.in_subquery(oldest))
-            .exec_with_returning(self.read())
+            .exec_with_returning(self.conditional_write())
             .await
             .or_store_error()?;
         if !ended.is_empty() {
-            self.write();
+            self.mark_written();
         }
         let ended: Vec<SessionId> = ended.into_iter().map(|session| session.id.0).collect();
         for session in &ended {
@@ -122,13 +122,13 @@ impl SessionTx for StoreTx {
             .col_expr(sessions::Column::Digest, Expr::value(digest.as_bytes().to_vec()))
             .col_expr(sessions::Column::SteppedUpAt, Expr::value(DbTime(at)))
             .filter(sessions::Column::Id.eq(DbId(session)))
-            .exec(self.read())
+            .exec(self.conditional_write())
             .await
             .or_store_error()?;
         if updated.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         self.invalidate_caller(CallerChange::Session(session));
         Ok(true)
     }

@@ -138,11 +138,12 @@ impl IdentityTx for StoreTx {
     }
 
     async fn delete_session(&mut self, session: SessionId) -> Result<bool, StoreError> {
-        let deleted = sessions::Entity::delete_by_id(session).exec(self.read()).await.or_store_error()?;
+        let deleted =
+            sessions::Entity::delete_by_id(session).exec(self.conditional_write()).await.or_store_error()?;
         if deleted.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         self.invalidate_caller(CallerChange::Session(session));
         Ok(true)
     }

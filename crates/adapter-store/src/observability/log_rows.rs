@@ -1,4 +1,4 @@
-//! Writing lines of log.
+//! Inserts lines of log.
 
 use ::observability::NewLogLine;
 use kernel::{
@@ -11,7 +11,7 @@ use crate::{
     sql::{Fields, SqlExecutor, insert_rows},
 };
 
-/// One line on its way into the table.
+/// A line of log to be inserted.
 pub(crate) struct LogRow {
     pub(crate) workspace: WorkspaceId,
     pub(crate) app: AppId,

@@ -203,7 +203,7 @@ impl RunsRead for Store {
 struct QueueStateRow {
     state: QueueState,
     count: i64,
-    /// Those that are not due yet.
+    /// Number of entries that are not due yet.
     later: i64,
     /// Time at which the first is due.
     first: DbTime,

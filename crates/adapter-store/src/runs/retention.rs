@@ -56,22 +56,22 @@ impl Store {
         if expired.is_empty() {
             return Ok(0);
         }
-        let tx = self.begin().await?;
+        let mut tx = self.begin().await?;
         for expired in statement_chunks(&expired) {
             let ids = || expired.iter().copied().map(DbId);
             dead_letters::Entity::delete_many()
                 .filter(dead_letters::Column::Id.is_in(ids()))
-                .exec(tx.read())
+                .exec(tx.write())
                 .await
                 .or_store_error()?;
             run_inputs::Entity::delete_many()
                 .filter(run_inputs::Column::RunId.is_in(ids()))
-                .exec(tx.read())
+                .exec(tx.write())
                 .await
                 .or_store_error()?;
             runs::Entity::delete_many()
                 .filter(runs::Column::Id.is_in(ids()))
-                .exec(tx.read())
+                .exec(tx.write())
                 .await
                 .or_store_error()?;
         }

@@ -103,7 +103,7 @@ async fn find_by_digest(db: &impl ConnectionTrait, digests: &[Digest]) -> Result
     found.map(invite).transpose()
 }
 
-/// One address.
+/// An e-mail address.
 #[derive(FromQueryResult)]
 struct EmailRow {
     email: String,
@@ -228,11 +228,11 @@ impl InvitesTx for StoreTx {
     ) -> Result<Vec<InviteId>, StoreError> {
         let revoked = revoke_pending_of(workspace, at)
             .filter(invites::Column::InvitedBy.eq(DbId(inviter)))
-            .exec_with_returning(self.read())
+            .exec_with_returning(self.conditional_write())
             .await
             .or_store_error()?;
         if !revoked.is_empty() {
-            self.write();
+            self.mark_written();
         }
         Ok(revoked.into_iter().map(|model| model.id.0).collect())
     }
@@ -245,13 +245,13 @@ impl InvitesTx for StoreTx {
     ) -> Result<u64, StoreError> {
         let revoked = revoke_pending_of(workspace, at)
             .filter(invites::Column::Email.is_in(legacy_spellings(email)))
-            .exec(self.read())
+            .exec(self.conditional_write())
             .await
             .or_store_error()?
             .rows_affected;
         // No pending invite: leave the transaction read-only.
         if revoked > 0 {
-            self.write();
+            self.mark_written();
         }
         Ok(revoked)
     }

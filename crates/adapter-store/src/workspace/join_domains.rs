@@ -188,12 +188,14 @@ impl JoinDomainsTx for StoreTx {
     }
 
     async fn delete_join_domain(&mut self, workspace: WorkspaceId) -> Result<bool, StoreError> {
-        let deleted =
-            join_domains::Entity::delete_by_id(workspace).exec(self.read()).await.or_store_error()?;
+        let deleted = join_domains::Entity::delete_by_id(workspace)
+            .exec(self.conditional_write())
+            .await
+            .or_store_error()?;
         if deleted.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         Ok(true)
     }
 }

@@ -19,11 +19,11 @@ use crate::{
 
 /// The decision about a call so far.
 enum Decision {
-    /// It goes on.
+    /// The call goes on.
     Undecided,
-    /// It is decided.
+    /// The call is decided.
     Final(AcceptOutcome),
-    /// It is the same as an earlier call of this very batch.
+    /// The call repeats an earlier one of this batch.
     DuplicateOf { original: usize, matched_by: MatchedBy },
 }
 

@@ -186,13 +186,13 @@ impl OAuthTx for StoreTx {
             .filter(oauth_grants::Column::Id.eq(DbId(id)))
             .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
             .filter(oauth_grants::Column::RevokedAt.is_null())
-            .exec(self.read())
+            .exec(self.conditional_write())
             .await
             .or_store_error()?;
         if ended.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         self.invalidate_caller(CallerChange::Grant(id));
         Ok(true)
     }
@@ -208,7 +208,7 @@ impl OAuthTx for StoreTx {
             .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
             .filter(oauth_grants::Column::UserId.eq(DbId(user)))
             .filter(oauth_grants::Column::RevokedAt.is_null())
-            .exec_with_returning(self.read())
+            .exec_with_returning(self.conditional_write())
             .await
             .or_store_error()?;
         let ended: Vec<GrantId> = ended.into_iter().map(|grant| grant.id.0).collect();
@@ -221,11 +221,11 @@ impl OAuthTx for StoreTx {
             .filter(oauth_authorizations::Column::Stage.eq(Stage::Allowed))
             .filter(oauth_authorizations::Column::WorkspaceId.eq(DbId(workspace)))
             .filter(oauth_authorizations::Column::UserId.eq(DbId(user)))
-            .exec(self.read())
+            .exec(self.conditional_write())
             .await
             .or_store_error()?;
         if !ended.is_empty() || denied.rows_affected > 0 {
-            self.write();
+            self.mark_written();
         }
         Ok(ended)
     }
