@@ -18,7 +18,8 @@ const WEBHOOK_CACHE_CAPACITY: u64 = 10_000;
 /// Caches that a commit makes stale, and those who wait for what it wrote.
 pub(crate) struct AfterCommit {
     pub(crate) caller_cache: Arc<CallerCache>,
-    /// Webhooks seen lately. An entry may be stale: accepting a call under it checks its revisions against the database.
+    /// Webhooks seen lately. An entry may be stale: accepting a call under it checks its revisions against the
+    /// database.
     pub(crate) webhook_cache: Cache<HookId, Arc<WebhookSnapshot>>,
     pub(crate) event_notifier: Arc<EventNotifier>,
     /// Woken when this process put a run into the queue.

@@ -1,10 +1,11 @@
-//! Cache of what every request asks about its caller: sessions, tokens, agents' grants, memberships, people, workspaces.
+//! Cache of what every request asks about its caller: sessions, tokens, agents' grants, memberships, people,
+//! workspaces.
 //!
-//! Whoever writes one of them says so with [`StoreTx::invalidate_caller`](crate::tx::StoreTx::invalidate_caller). Once that
-//! is committed, this process drops it from the cache before the request is answered, and a row in `caller_changes` tells
-//! the other nodes. A node polls those rows before it trusts its cache for longer than [`MAX_STALENESS`], so that a
-//! revocation holds everywhere within a second; while it cannot poll, it asks the database each time. An idle node polls
-//! nothing.
+//! Whoever writes one of them says so with [`StoreTx::invalidate_caller`](crate::tx::StoreTx::invalidate_caller). Once
+//! that is committed, this process drops it from the cache before the request is answered, and a row in
+//! `caller_changes` tells the other nodes. A node polls those rows before it trusts its cache for longer than
+//! [`MAX_STALENESS`], so that a revocation holds everywhere within a second; while it cannot poll, it asks the database
+//! each time. An idle node polls nothing.
 
 use std::{
     collections::HashSet,

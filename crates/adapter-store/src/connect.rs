@@ -59,7 +59,8 @@ impl std::str::FromStr for DatabaseUrl {
     }
 }
 
-/// Lifetime of a PostgreSQL connection. A backend that has touched many tables grows; a new one now and then keeps it small.
+/// Lifetime of a PostgreSQL connection. A backend that has touched many tables grows; a new one now and then keeps it
+/// small.
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// Idle time after which a connection is pinged before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);

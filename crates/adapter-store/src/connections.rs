@@ -114,7 +114,8 @@ struct AppManifestRow {
     manifest: String,
 }
 
-/// Counts the refusals of gates. Each of `declared` is a gate, an app that declares its host, and a pattern of the host.
+/// Counts the refusals of gates. Each of `declared` is a gate, an app that declares its host, and a pattern of the
+/// host.
 fn refusal_counts(declared: Vec<Values>, since: Timestamp) -> SelectStatement {
     use log_lines::Column;
     let declared = CommonTableExpression::new()

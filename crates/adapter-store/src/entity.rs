@@ -1,4 +1,5 @@
-//! The tables as sea-orm sees them, one file a table; private to this crate. `migrations` has the schema and its reasons.
+//! The tables as sea-orm sees them, one file a table; private to this crate. `migrations` has the schema and its
+//! reasons.
 
 pub mod app_changes;
 pub mod app_grants;

@@ -1,5 +1,5 @@
-//! The databases' errors as [`StoreError`], by their codes: SQLSTATE (PostgreSQL 15, appendix A) and SQLite's extended result
-//! codes (<https://sqlite.org/rescode.html>).
+//! The databases' errors as [`StoreError`], by their codes: SQLSTATE (PostgreSQL 15, appendix A) and SQLite's extended
+//! result codes (<https://sqlite.org/rescode.html>).
 
 use kernel::StoreError;
 use rusqlite::ffi;

@@ -1,9 +1,9 @@
 //! Group commit: many requests of the hot path share one transaction.
 //!
-//! Each writer takes what has queued up, up to [`MAX_BATCH_OPS`] operations, writes it in one transaction and answers after
-//! the commit. While it commits, the next batch queues up: under load the batches grow and the cost of a commit is
-//! shared, at rest nobody waits. SQLite has one writer, on a thread with a connection of its own; PostgreSQL has several,
-//! and a workspace always uses the same one, so that writers do not wait for each other's rows.
+//! Each writer takes what has queued up, up to [`MAX_BATCH_OPS`] operations, writes it in one transaction and answers
+//! after the commit. While it commits, the next batch queues up: under load the batches grow and the cost of a commit
+//! is shared, at rest nobody waits. SQLite has one writer, on a thread with a connection of its own; PostgreSQL has
+//! several, and a workspace always uses the same one, so that writers do not wait for each other's rows.
 
 mod accept;
 mod audit;
@@ -203,8 +203,8 @@ fn clone_error(error: &StoreError) -> StoreError {
     }
 }
 
-/// Replies to callers: at once with what this process goes on with, and once it is durable with what callers outside rely on.
-/// Work that goes on may be ahead of the disk for a moment; should the power fail then, it is done again.
+/// Replies to callers: at once with what this process goes on with, and once it is durable with what callers outside
+/// rely on. Work that goes on may be ahead of the disk for a moment; should the power fail then, it is done again.
 fn reply_to_callers(
     writer: &impl BatchWriter,
     ops: impl IntoIterator<Item = WriteOp>,

@@ -91,7 +91,8 @@ impl Store {
         }
     }
 
-    /// Checks that the vault's keys are those of this database, and writes nothing. Returns `true` if there was anything to check.
+    /// Checks that the vault's keys are those of this database, and writes nothing. Returns `true` if there was
+    /// anything to check.
     ///
     /// # Errors
     /// Fails if no key opens what was sealed, or the database fails.

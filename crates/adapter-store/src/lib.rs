@@ -1,10 +1,10 @@
 //! Every port of the control plane, on SQLite and on PostgreSQL.
 //!
-//! Each domain's ports are implemented in the folder of its name, over the entities in `entity`, which are private to this
-//! crate. Statements of the hot path are in `group_commit`, where many requests share one transaction.
+//! Each domain's ports are implemented in the folder of its name, over the entities in `entity`, which are private to
+//! this crate. Statements of the hot path are in `group_commit`, where many requests share one transaction.
 //!
-//! The files stand on floors: `entity`, `error` and `pool` below everything; `query`, `sql` and what writes rows above them;
-//! then `tx` and `store`; the implementations of ports on top, imported by nobody.
+//! The files stand on floors: `entity`, `error` and `pool` below everything; `query`, `sql` and what writes rows above
+//! them; then `tx` and `store`; the implementations of ports on top, imported by nobody.
 
 mod after_commit;
 mod apps;

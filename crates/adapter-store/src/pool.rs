@@ -19,8 +19,8 @@ pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements of one connection: room for every shape of statement that is used often.
 pub(crate) const STATEMENT_CACHE_CAPACITY: usize = 256;
-/// Pages in SQLite's log at which a writer makes a checkpoint: 64 MiB. The more there are, the oftener one page is in the
-/// log several times and copied once.
+/// Pages in SQLite's log at which a writer makes a checkpoint: 64 MiB. The more there are, the oftener one page is in
+/// the log several times and copied once.
 pub(crate) const WAL_AUTOCHECKPOINT_PAGES: u32 = 16_000;
 
 /// The connections of one database.
@@ -65,8 +65,8 @@ impl Deref for WriteConnection<'_> {
     }
 }
 
-/// The order of writers. SQLite has one writer: without an order, who waits for its lock sleeps and tries again, and under
-/// load comes too late each time.
+/// The order of writers. SQLite has one writer: without an order, who waits for its lock sleeps and tries again, and
+/// under load comes too late each time.
 #[derive(Clone)]
 pub(crate) struct WriteLock(Option<Arc<Semaphore>>);
 

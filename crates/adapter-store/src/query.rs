@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::{entity::column::DbId, error::OrStoreError as _};
 
-/// A value that stands in the text of a statement, so that an index that is limited to it serves: a bound one would leave
-/// open whether the index has the rows.
+/// A value that stands in the text of a statement, so that an index that is limited to it serves: a bound one would
+/// leave open whether the index has the rows.
 pub(crate) fn literal(value: impl Into<Value>) -> Expr {
     Expr::Constant(value.into())
 }
@@ -65,8 +65,8 @@ pub(crate) async fn fetch_one<T: FromQueryResult>(
     row.map(|row| T::from_query_result(&row, "").or_store_error()).transpose()
 }
 
-/// Locks rows against other writers. Rows that point at the locked ones can still be written. SQLite, which has one writer,
-/// takes no locks.
+/// Locks rows against other writers. Rows that point at the locked ones can still be written. SQLite, which has one
+/// writer, takes no locks.
 pub(crate) const ROW_LOCK: LockType = LockType::NoKeyUpdate;
 
 /// Returns the workspace and the app of a row; the columns name them in this order.

@@ -52,7 +52,8 @@ const MAX_CHUNKS: usize = 20;
 
 impl Store {
     /// Deletes expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, events, deliveries,
-    /// occurrences, finished runs, dead letters, and what agent clients left behind; what is left is deleted the next time.
+    /// occurrences, finished runs, dead letters, and what agent clients left behind; what is left is deleted the next
+    /// time.
     ///
     /// # Errors
     /// Fails if the database fails.
@@ -116,7 +117,8 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes deliveries that were received before a time. Ids have that time in them, and no other index of it is needed.
+    /// Deletes deliveries that were received before a time. Ids have that time in them, and no other index of it is
+    /// needed.
     async fn delete_expired_deliveries(&self, before: Timestamp) -> Result<(), StoreError> {
         use deliveries::Column;
         let expired =

@@ -1,5 +1,5 @@
-//! SQL as text, for the queue and the group commit: their connection to SQLite is not one of sea-orm's. Both databases read
-//! it: `$1`, `$2`, … are the values.
+//! SQL as text, for the queue and the group commit: their connection to SQLite is not one of sea-orm's. Both databases
+//! read it: `$1`, `$2`, … are the values.
 
 mod bulk;
 
@@ -136,7 +136,8 @@ impl Sql {
         db.execute(self.text, self.values).await
     }
 
-    /// Runs a statement over `rows`; returns the keys of those that it changed, read by `key` from the columns `returning`.
+    /// Runs a statement over `rows`; returns the keys of those that it changed, read by `key` from the columns
+    /// `returning`.
     pub(crate) async fn execute_returning_keys<D: SqlExecutor, T, K: Ord>(
         mut self,
         db: &D,
@@ -205,8 +206,8 @@ fn power_of_two_chunks<T>(max_len: usize, mut items: &[T]) -> impl Iterator<Item
     })
 }
 
-/// Returns the clause that locks rows against other writers, which SQLite's one writer does not need. Rows that point at
-/// the locked ones can still be written.
+/// Returns the clause that locks rows against other writers, which SQLite's one writer does not need. Rows that point
+/// at the locked ones can still be written.
 pub(crate) fn for_update(backend: DbBackend) -> &'static str {
     if backend == DbBackend::Postgres { " FOR NO KEY UPDATE" } else { "" }
 }

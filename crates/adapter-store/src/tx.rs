@@ -69,7 +69,8 @@ impl StoreTx {
         &self.tx
     }
 
-    /// The transaction, for a statement that may find nothing to write. If it wrote, [`Self::mark_written`] must follow.
+    /// The transaction, for a statement that may find nothing to write. If it wrote, [`Self::mark_written`] must
+    /// follow.
     pub(crate) fn conditional_write(&self) -> &DatabaseTransaction {
         &self.tx
     }

@@ -38,8 +38,8 @@ impl Store {
     }
 }
 
-/// Returns the last use of each id, in the order of the ids: `UPDATE … FROM` takes any of several rows with one id, and two
-/// statements that lock rows in one order cannot deadlock.
+/// Returns the last use of each id, in the order of the ids: `UPDATE … FROM` takes any of several rows with one id, and
+/// two statements that lock rows in one order cannot deadlock.
 fn latest_by_id<K>(uses: &[(Id<K>, Timestamp)]) -> Vec<(Uuid, i64)> {
     let mut latest = BTreeMap::new();
     for (id, at) in uses {

@@ -12,8 +12,8 @@ const CACHE_TTL: Duration = Duration::from_secs(2);
 pub(crate) struct WriteProbe(Mutex<Option<(Instant, Result<(), String>)>>);
 
 impl WriteProbe {
-    /// Returns the outcome of the last probe, or of a new one by `write` if the last is too old. One caller writes while the
-    /// others wait for its outcome.
+    /// Returns the outcome of the last probe, or of a new one by `write` if the last is too old. One caller writes
+    /// while the others wait for its outcome.
     pub(crate) async fn check(&self, write: impl AsyncFnOnce() -> Result<(), String>) -> Result<(), String> {
         let mut last = self.0.lock().await;
         if let Some((at, outcome)) = last.as_ref()

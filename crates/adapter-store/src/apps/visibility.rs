@@ -41,8 +41,8 @@ pub(crate) fn viewable_app_ids(workspace: WorkspaceId, visible: Visibility) -> O
     Some(select_ids(workspace).filter(visible_apps(visible)).into_query())
 }
 
-/// Selects the ids of a workspace's apps that a person can view, as a subquery for lists of other things. What belongs to a
-/// deleted app is not listed, as it cannot be read one by one either.
+/// Selects the ids of a workspace's apps that a person can view, as a subquery for lists of other things. What belongs
+/// to a deleted app is not listed, as it cannot be read one by one either.
 pub(crate) fn visible_app_ids(workspace: WorkspaceId, visible: Visibility) -> SelectStatement {
     select_ids(workspace).filter(apps::Column::DeletedAt.is_null()).filter(visible_apps(visible)).into_query()
 }

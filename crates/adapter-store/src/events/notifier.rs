@@ -1,8 +1,8 @@
 //! Notifications: whoever waits for a workspace's next event is woken once it is committed.
 //!
 //! Within a process subscribers are woken at once. Other nodes of a shared database are notified by `NOTIFY`, after the
-//! commit and many workspaces at a time; a node that lost its connection wakes all its subscribers once it listens again,
-//! for what it may have missed.
+//! commit and many workspaces at a time; a node that lost its connection wakes all its subscribers once it listens
+//! again, for what it may have missed.
 
 use std::{
     collections::{BTreeSet, HashMap},

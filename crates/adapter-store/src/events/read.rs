@@ -74,8 +74,8 @@ impl EventFeed for Store {
     }
 }
 
-/// Selects events after `after` and up to `end`, beside where the feed begins and ends. One statement sees one state of the
-/// database, so that these belong to what is found.
+/// Selects events after `after` and up to `end`, beside where the feed begins and ends. One statement sees one state of
+/// the database, so that these belong to what is found.
 fn feed_page(
     workspace: WorkspaceId,
     visible: Visibility,
@@ -143,7 +143,8 @@ fn has_topic(topic: Topic) -> Condition {
     }
 }
 
-/// An event of a feed beside where the feed begins and ends; a feed that has nothing to show gives one row without an event.
+/// An event of a feed beside where the feed begins and ends; a feed that has nothing to show gives one row without an
+/// event.
 #[derive(FromQueryResult)]
 struct FeedRow {
     head: i64,

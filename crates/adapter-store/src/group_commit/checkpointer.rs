@@ -1,7 +1,7 @@
 //! Checkpoints of SQLite beside the writer: the log is copied into the database while the writer goes on.
 //!
-//! A checkpoint by the writer holds up every caller for as long as it copies and syncs. One on another connection does not;
-//! but only at a moment when nothing is left to copy does the log begin anew, so the writer still makes the last
+//! A checkpoint by the writer holds up every caller for as long as it copies and syncs. One on another connection does
+//! not; but only at a moment when nothing is left to copy does the log begin anew, so the writer still makes the last
 //! one itself, of the little that came meanwhile.
 
 use std::{
@@ -20,8 +20,8 @@ use crate::{
 
 /// Pages not copied yet at which a checkpoint is made here.
 const CHECKPOINT_PAGES: i64 = 12_000;
-/// Pages in the log at which what came since is copied here too: the writer's own checkpoint is near, and holds up every
-/// caller for as long as it takes.
+/// Pages in the log at which what came since is copied here too: the writer's own checkpoint is near, and holds up
+/// every caller for as long as it takes.
 const WAL_NEARLY_FULL_PAGES: i64 = WAL_AUTOCHECKPOINT_PAGES as i64 - 1_000;
 /// Pages left for the writer's own checkpoint.
 const MIN_UNCOPIED_PAGES: i64 = 64;

@@ -21,8 +21,8 @@ pub(super) struct ClaimedOnAccept {
     pub(super) lease_until: Timestamp,
 }
 
-/// Claims the runs of accepted calls that `claim` takes: of each workspace in turn, in the order they came. What its automation
-/// bounds is not among them, since others may have the places.
+/// Claims the runs of accepted calls that `claim` takes: of each workspace in turn, in the order they came. What its
+/// automation bounds is not among them, since others may have the places.
 pub(super) fn claim_accepted(
     accepted: &[&AcceptCall],
     webhook_rows: &HashMap<HookId, WebhookRow>,

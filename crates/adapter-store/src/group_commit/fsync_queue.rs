@@ -1,5 +1,5 @@
-//! Outcomes that callers outside rely on wait for the disk, on a thread of its own: while it syncs SQLite's log, the writer
-//! writes its next batch.
+//! Outcomes that callers outside rely on wait for the disk, on a thread of its own: while it syncs SQLite's log, the
+//! writer writes its next batch.
 
 use std::{
     ffi::OsString,
@@ -19,8 +19,8 @@ use kernel::StoreError;
 /// Callback that is called once everything that was committed until now is on the disk, or is known not to be.
 pub(super) type DurabilityWaiter = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// Health of the disk: `true` once a sync has failed. A later sync does not make up for it, since the system takes the pages
-/// for written.
+/// Health of the disk: `true` once a sync has failed. A later sync does not make up for it, since the system takes the
+/// pages for written.
 #[derive(Clone, Default)]
 pub(super) struct SyncHealth(Arc<AtomicBool>);
 
@@ -78,7 +78,7 @@ fn run_fsync_thread(mut wal: WalFile, receiver: &Receiver<DurabilityWaiter>, hea
         if health.check().is_ok()
             && let Err(error) = wal.sync()
         {
-            tracing::error!(%error, "cannot sync the log; nothing more is accepted");
+            tracing::error!(%error, "the log cannot be synced; nothing more is accepted");
             health.mark_failed();
         }
         for waiter in waiters {

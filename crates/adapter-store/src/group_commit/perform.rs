@@ -45,7 +45,8 @@ impl<'o> Batch<'o> {
         }
     }
 
-    /// Writes the batch. Claims come late, so that they can take what the batch accepts and makes room for. Events come last.
+    /// Writes the batch. Claims come late, so that they can take what the batch accepts and makes room for. Events come
+    /// last.
     pub(super) async fn perform<D: SqlExecutor>(
         &self,
         tx: &D,

@@ -15,8 +15,8 @@ use crate::{
     sql::{Sql, SqlExecutor, column},
 };
 
-/// Bytes of a digest that are kept: the time at which the call was signed, and eight bytes that tell it from the others of
-/// that time and webhook. Two are taken for one once in 10^15 calls, at ten thousand calls a second.
+/// Bytes of a digest that are kept: the time at which the call was signed, and eight bytes that tell it from the others
+/// of that time and webhook. Two are taken for one once in 10^15 calls, at ten thousand calls a second.
 const FINGERPRINT_LEN: usize = 16;
 
 /// Signatures that are read at once; at most.

@@ -1,5 +1,5 @@
-//! The writer of SQLite, with a connection of its own: statements run where they are called, on the writer's thread, without a
-//! message to another thread and back for each.
+//! The writer of SQLite, with a connection of its own: statements run where they are called, on the writer's thread,
+//! without a message to another thread and back for each.
 
 use std::path::Path;
 

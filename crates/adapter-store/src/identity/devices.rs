@@ -102,8 +102,8 @@ impl DeviceRead for Store {
         };
         let longer = Expr::col(Column::IntervalSeconds).add(POLL_INTERVAL.num_seconds());
         let interval = Expr::case(is_early(), longer).finally(Expr::col(Column::IntervalSeconds));
-        // The new row alone does not say whether the poll was too early, so the sign of its time does: a poll that was is
-        // noted as a negative one.
+        // The new row alone does not say whether the poll was too early, so the sign of its time does: a poll that was
+        // is noted as a negative one.
         let polled_at = Expr::case(is_early(), -now.timestamp_millis()).finally(now.timestamp_millis());
         let updated = device_logins::Entity::update_many()
             .col_expr(Column::IntervalSeconds, Expr::Case(Box::new(interval)))

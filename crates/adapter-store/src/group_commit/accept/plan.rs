@@ -180,8 +180,8 @@ impl<'a> AcceptPlan<'a> {
     }
 }
 
-/// The features that a call may have in common with another. A caller's own key comes first: an honest retry of the very same bytes
-/// is no replay.
+/// The features that a call may have in common with another. A caller's own key comes first: an honest retry of the
+/// very same bytes is no replay.
 fn dedup_keys(call: &AcceptCall) -> impl Iterator<Item = (&DedupKey, MatchedBy)> {
     let keys = call.keys.iter().map(|key| (key, MatchedBy::Key));
     keys.chain(call.signature.iter().map(|signature| (signature, MatchedBy::Signature)))
