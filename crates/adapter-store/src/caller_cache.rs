@@ -1,10 +1,11 @@
-//! What every request asks about its caller, kept in memory: sessions, tokens, agents' grants, memberships, people,
+//! Cache of what every request asks about its caller: sessions, tokens, agents' grants, memberships, people,
 //! workspaces.
 //!
-//! Whoever writes one of them says so with [`StoreTx::changed`](crate::StoreTx::changed). Once that is committed, this
-//! process forgets it before the request is answered, and a row in `caller_changes` tells the others. A node looks at
-//! those rows before it trusts its memory for more than [`TRUSTED`] without a look, so that a revocation holds
-//! everywhere within a second; while it cannot look, it asks the database each time. An idle node looks at nothing.
+//! Whoever writes one of them says so with [`StoreTx::invalidate_caller`](crate::tx::StoreTx::invalidate_caller). Once
+//! that is committed, this process drops it from the cache before the request is answered, and a row in
+//! `caller_changes` tells the other nodes. A node polls those rows before it trusts its cache for longer than
+//! [`MAX_STALENESS`], so that a revocation holds everywhere within a second; while it cannot poll, it asks the database
+//! each time. An idle node polls nothing.
 //! See `docs/decisions/0006-cache-callers-and-invalidate-within-a-second.md`.
 
 use std::{
@@ -31,23 +32,24 @@ use kernel::{
     token::Digest,
 };
 use moka::sync::Cache;
-use sea_orm::DbBackend;
+use sea_orm::{
+    ConnectionTrait as _, DatabaseConnection, DatabaseTransaction, DbBackend, DerivePartialModel,
+    EntityTrait as _, QueryFilter as _,
+    sea_query::{Expr, ExprTrait as _, Query},
+};
 use uuid::Uuid;
 
-use crate::{
-    Store,
-    sql::{Sql, SqlExecutor, column, statement_chunks},
-};
+use crate::{entity::caller_changes, error::OrStoreError as _, sql::statement_chunks};
 
-/// How old the last look at others' changes may be.
+/// Age that the last poll of others' changes may have.
 const MAX_STALENESS: Duration = Duration::from_millis(900);
-/// From this age on the next look is taken, beside the request that noticed.
+/// Age from which on others' changes are polled beside the request that noticed.
 const REFRESH_AFTER: Duration = Duration::from_millis(400);
-/// How far back a look goes: longer than a transaction takes from its first write to its commit.
+/// Milliseconds that a poll goes back: longer than a transaction takes from its first write to its commit.
 const LOOKBACK_MS: i64 = 60_000;
-/// How many of each are kept.
+/// Entries of each kind; at most.
 const CAPACITY: u64 = 20_000;
-/// What nobody asked for in this time is forgotten.
+/// Time after which an entry that nobody asked for is dropped.
 const TIME_TO_IDLE: Duration = Duration::from_secs(600);
 
 /// Something about callers that was written.
@@ -76,7 +78,12 @@ impl CallerChange {
         }
     }
 
-    /// None for a kind that only a newer version knows.
+    /// Returns the change of a row, as [`Self::from_columns`] does.
+    fn from_row(row: &ChangeRow) -> Option<Self> {
+        Self::from_columns(row.kind, row.subject, row.beside)
+    }
+
+    /// Returns the change of a row; none for a kind that only a newer version knows.
     fn from_columns(kind: i16, subject: Uuid, beside: Option<Uuid>) -> Option<Self> {
         Some(match (kind, beside) {
             (1, _) => Self::Session(Id::from_uuid(subject)),
@@ -139,12 +146,12 @@ pub(crate) struct CallerCache {
     pub(crate) workspaces: Cache<WorkspaceId, Arc<Workspace>>,
     pub(crate) agent_tokens: DigestCache<TokenId, AccessToken>,
     pub(crate) grants: Cache<GrantId, Arc<Grant>>,
-    /// Counts what was forgotten, so that what was read before is not kept after.
+    /// Counts invalidations, so that what was read before one is not kept after it.
     invalidations: AtomicU64,
     created_at: Instant,
-    /// Milliseconds after `begun` of the last look that succeeded, plus one; 0 before the first.
+    /// Milliseconds from `created_at` to the last poll that succeeded, plus one; 0 before the first.
     last_poll: AtomicU64,
-    /// Held while looking; the rows of the window that were seen already.
+    /// Locked by a poll; the rows of the window that were seen already.
     seen_change_ids: tokio::sync::Mutex<HashSet<i64>>,
 }
 
@@ -167,7 +174,7 @@ impl CallerCache {
 
     pub(crate) fn invalidate(&self, changes: impl IntoIterator<Item = CallerChange>) {
         for change in changes {
-            // Counted first: whoever read before this and keeps after it sees the count and lets go again.
+            // Counted first: whoever read before this and inserts after it sees the count and removes the entry again.
             self.invalidations.fetch_add(1, Ordering::SeqCst);
             match change {
                 CallerChange::Session(id) => self.sessions.records.invalidate(&id),
@@ -181,7 +188,7 @@ impl CallerCache {
         }
     }
 
-    /// How long ago the last successful look began.
+    /// Age of the last poll that succeeded.
     fn staleness(&self) -> Duration {
         match self.last_poll.load(Ordering::SeqCst).checked_sub(1) {
             Some(at) => self.created_at.elapsed().saturating_sub(Duration::from_millis(at)),
@@ -190,11 +197,11 @@ impl CallerCache {
     }
 }
 
-/// Keeps what was read, unless something was forgotten meanwhile.
+/// A reading of the cache. What is read meanwhile is kept, unless something was invalidated since.
 pub(crate) struct CacheView<'a> {
     cache: &'a CallerCache,
     invalidations_before: u64,
-    /// Whether memory can be trusted now.
+    /// True if the cache may be read and written.
     is_fresh: bool,
 }
 
@@ -253,101 +260,119 @@ impl CacheView<'_> {
     }
 }
 
-impl Store {
-    /// Begins a reading of what is remembered.
-    pub(crate) async fn cache_view(&self) -> CacheView<'_> {
-        let cache = &self.inner().caller_cache;
-        let age = cache.staleness();
+impl CallerCache {
+    /// Begins a reading of the cache, which is fresh if others' changes were polled lately or can be now.
+    pub(crate) async fn view(self: &Arc<Self>, db: &DatabaseConnection) -> CacheView<'_> {
+        let age = self.staleness();
         let is_fresh = if age < REFRESH_AFTER {
             true
         } else if age < MAX_STALENESS {
-            self.poll_in_background();
+            self.poll_in_background(db);
             true
         } else {
-            self.poll_changes(MAX_STALENESS).await
+            self.poll(MAX_STALENESS, db).await
         };
-        CacheView { cache, invalidations_before: cache.invalidations.load(Ordering::SeqCst), is_fresh }
+        CacheView { cache: self, invalidations_before: self.invalidations.load(Ordering::SeqCst), is_fresh }
     }
 
-    /// Looks at others' changes beside the request, if nobody does already.
-    fn poll_in_background(&self) {
-        if self.inner().caller_cache.seen_change_ids.try_lock().is_ok() {
-            let store = self.clone();
-            tokio::spawn(async move { store.poll_changes(REFRESH_AFTER).await });
+    /// Polls others' changes beside the request, if nobody does already.
+    fn poll_in_background(self: &Arc<Self>, db: &DatabaseConnection) {
+        if self.seen_change_ids.try_lock().is_ok() {
+            let (cache, db) = (Arc::clone(self), db.clone());
+            tokio::spawn(async move { cache.poll(REFRESH_AFTER, &db).await });
         }
     }
 
-    /// Looks at others' changes unless somebody did within `age`; whether memory can be trusted after that.
-    async fn poll_changes(&self, age: Duration) -> bool {
-        let cache = &self.inner().caller_cache;
-        let mut seen_ids = cache.seen_change_ids.lock().await;
-        if cache.staleness() < age {
+    /// Polls others' changes unless somebody did within `age`; returns `true` if the cache is fresh after that.
+    async fn poll(&self, age: Duration, db: &DatabaseConnection) -> bool {
+        let mut seen_ids = self.seen_change_ids.lock().await;
+        if self.staleness() < age {
             return true;
         }
-        let polled_at_ms = u64::try_from(cache.created_at.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
-        match self.load_caller_changes().await {
+        let polled_at_ms = u64::try_from(self.created_at.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
+        match load_changes(db).await {
             Ok(changes) => {
-                let unseen = changes.iter().filter(|(id, _)| !seen_ids.contains(id));
-                cache.invalidate(unseen.filter_map(|(_, change)| *change));
-                *seen_ids = changes.into_iter().map(|(id, _)| id).collect();
-                cache.last_poll.store(polled_at_ms + 1, Ordering::SeqCst);
+                let unseen = changes.iter().filter(|change| !seen_ids.contains(&change.id));
+                self.invalidate(unseen.filter_map(CallerChange::from_row));
+                *seen_ids = changes.into_iter().map(|change| change.id).collect();
+                self.last_poll.store(polled_at_ms + 1, Ordering::SeqCst);
                 true
             }
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "callers cannot be remembered: what other nodes changed is not known"
+                    "cannot poll what other nodes changed: callers are read from the database"
                 );
                 false
             }
         }
     }
-
-    async fn load_caller_changes(&self) -> Result<Vec<(i64, Option<CallerChange>)>, StoreError> {
-        let mut sql = Sql::new("SELECT id, kind, subject, beside FROM caller_changes WHERE at > ");
-        sql.push(database_now_ms(self.read().get_database_backend())).push(" - ").bind(LOOKBACK_MS);
-        let rows = sql.fetch_all(self.read()).await?;
-        rows.iter()
-            .map(|row| {
-                Ok((
-                    column(row, 0)?,
-                    CallerChange::from_columns(column(row, 1)?, column(row, 2)?, column(row, 3)?),
-                ))
-            })
-            .collect()
-    }
-
-    /// Takes away rows that every node has seen or been away too long to trust its memory.
-    pub(crate) async fn delete_old_caller_changes(&self) -> Result<(), StoreError> {
-        let mut sql = Sql::new("DELETE FROM caller_changes WHERE at < ");
-        sql.push(database_now_ms(self.read().get_database_backend())).push(" - ").bind(2 * LOOKBACK_MS);
-        sql.execute(&self.write()).await.map(drop)
-    }
 }
 
-pub(crate) async fn insert_changes<D: SqlExecutor>(
-    tx: &D,
+/// A change that some node wrote. Its time is not read.
+#[derive(Debug, DerivePartialModel)]
+#[sea_orm(entity = "caller_changes::Entity")]
+struct ChangeRow {
+    id: i64,
+    kind: i16,
+    subject: Uuid,
+    beside: Option<Uuid>,
+}
+
+async fn load_changes(db: &DatabaseConnection) -> Result<Vec<ChangeRow>, StoreError> {
+    let begin = database_now_ms(db.get_database_backend()).sub(LOOKBACK_MS);
+    caller_changes::Entity::find()
+        .filter(Expr::col(caller_changes::Column::At).gt(begin))
+        .into_partial_model::<ChangeRow>()
+        .all(db)
+        .await
+        .or_store_error()
+}
+
+/// Deletes rows that every node has seen, or was away too long to trust its cache.
+pub(crate) async fn delete_old_changes(db: &DatabaseConnection) -> Result<(), StoreError> {
+    let before = database_now_ms(db.get_database_backend()).sub(2 * LOOKBACK_MS);
+    caller_changes::Entity::delete_many()
+        .filter(Expr::col(caller_changes::Column::At).lt(before))
+        .exec(db)
+        .await
+        .or_store_error()?;
+    Ok(())
+}
+
+/// Inserts changes, for the other nodes to poll.
+pub(crate) async fn insert_changes(
+    tx: &DatabaseTransaction,
     changes: &[CallerChange],
 ) -> Result<(), StoreError> {
+    use caller_changes::Column;
     for changes in statement_chunks(changes) {
-        let mut sql = Sql::new("INSERT INTO caller_changes (at, kind, subject, beside) VALUES ");
-        sql.push_values(changes, |sql, change| {
+        let mut insert = Query::insert();
+        insert.into_table(caller_changes::Entity).columns([
+            Column::At,
+            Column::Kind,
+            Column::Subject,
+            Column::Beside,
+        ]);
+        for change in changes {
             let (kind, subject, beside) = change.to_columns();
-            sql.push(database_now_ms(tx.backend())).push(", ").bind(kind).push(", ").bind(subject);
-            sql.push(", ").bind(beside);
-        });
-        sql.execute(tx).await?;
+            let now = database_now_ms(tx.get_database_backend());
+            insert
+                .values([now, Expr::val(kind), Expr::val(subject), Expr::val(beside)])
+                .map_err(|error| StoreError::Failed(error.into()))?;
+        }
+        tx.execute(&insert).await.or_store_error()?;
     }
     Ok(())
 }
 
 /// The database's own time in milliseconds, by which nodes whose clocks differ agree.
-fn database_now_ms(backend: DbBackend) -> &'static str {
-    if backend == DbBackend::Postgres {
+fn database_now_ms(backend: DbBackend) -> Expr {
+    Expr::cust(if backend == DbBackend::Postgres {
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
     } else {
         "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
-    }
+    })
 }
 
 #[cfg(test)]

@@ -12,9 +12,12 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use crate::error::{OrStoreError as _, store_error};
+use crate::{
+    error::{OrStoreError as _, store_error},
+    pool::{ACQUIRE_TIMEOUT, BUSY_TIMEOUT, Connections, STATEMENT_CACHE_CAPACITY, WAL_AUTOCHECKPOINT_PAGES},
+};
 
-/// Where the control plane's data is kept.
+/// Location of the control plane's data.
 #[derive(Debug, Clone)]
 pub enum DatabaseUrl {
     /// A file.
@@ -23,13 +26,13 @@ pub enum DatabaseUrl {
     Postgres(Box<PgConnectOptions>),
 }
 
-/// Why a database URL is of no use.
+/// Reasons why a database URL is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseUrlError {
-    /// Neither `sqlite://` nor `postgres://`.
+    /// The scheme is neither `sqlite://` nor `postgres://`.
     #[error("it must start with sqlite:// or postgres://")]
     UnknownScheme,
-    /// Something after the scheme is off.
+    /// The part after the scheme is invalid.
     #[error("it is malformed: {0}")]
     Malformed(String),
 }
@@ -57,31 +60,15 @@ impl std::str::FromStr for DatabaseUrl {
     }
 }
 
-/// The connections of one database.
-pub(crate) struct Connections {
-    /// For transactions; on SQLite the one writer.
-    pub(crate) write: DatabaseConnection,
-    /// For everything else.
-    pub(crate) read: DatabaseConnection,
-}
-
-/// Pages in SQLite's log at which a writer makes a checkpoint: 64 MiB. The more there are, the oftener one page is in the
-/// log several times and copied once.
-pub(crate) const WAL_AUTOCHECKPOINT_PAGES: u32 = 16_000;
-/// Room for every shape of statement that is used often.
-pub(crate) const STATEMENT_CACHE_CAPACITY: usize = 256;
-/// How long a connection, and the turn to write, is waited for.
-pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long SQLite waits for a lock that somebody else has.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// A backend that has touched many things grows; a fresh one now and then keeps it small.
+/// Lifetime of a PostgreSQL connection. A backend that has touched many tables grows; a new one now and then keeps it
+/// small.
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
-/// A connection that was not used for so long is asked for a sign of life first.
+/// Idle time after which a connection is pinged before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
-/// What the nodes that migrate at once wait for. The number means nothing.
+/// Key of the advisory lock that serialises migrations of several nodes. The number means nothing.
 const MIGRATION_LOCK_KEY: i64 = 7_420_742_074_207_420;
 
-/// What to do where there is no database file.
+/// Behaviour when there is no database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfMissing {
     Create,
@@ -113,7 +100,7 @@ async fn connect_sqlite(path: &Path, missing: IfMissing) -> Result<Connections, 
         .foreign_keys(true)
         .pragma("cache_size", "-4096")
         .pragma("temp_store", "memory")
-        // A write that is not of the hot path must not copy for it, while it has the turn to write.
+        // Other writes must not make checkpoints for the group commit while they hold the write lock.
         .pragma("wal_autocheckpoint", WAL_AUTOCHECKPOINT_PAGES.to_string())
         .optimize_on_close(true, None)
         .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
@@ -166,7 +153,7 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
     Ok(Connections { write: connection.clone(), read: connection })
 }
 
-/// Brings the schema up to date; how many migrations that took.
+/// Brings the schema up to date; returns the number of migrations that took.
 ///
 /// Several nodes may start at once on PostgreSQL: a session lock lets one of them migrate while the others wait.
 pub(crate) async fn migrate(connections: &Connections) -> Result<usize, StoreError> {

@@ -9,38 +9,47 @@ use ::connections::{
 };
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
-    id::{AppId, GateId, WorkspaceId},
+    StoreError, Timestamp,
+    id::{AppId, GateId, WorkspaceId, kind},
 };
 use observability::{LogLevel, LogSource};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _,
-    QuerySelect as _, sea_query::Expr,
+    ActiveValue::Set,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, RelationTrait as _,
+    sea_query::{
+        Asterisk, BinOper, CommonTableExpression, Expr, ExprTrait as _, Func, Query, SelectStatement, Values,
+    },
 };
 
 use crate::{
-    Store, StoreTx,
-    convert::{RowContext, millis},
-    entity::gates,
+    convert::{RowContext, escape_like},
+    entity::{
+        app_versions, apps,
+        column::{DbId, DbNumber, DbText, DbTime},
+        gates, log_lines,
+    },
     error::OrStoreError as _,
-    observability::escape_like,
-    sql::{Sql, column, statement_chunks},
+    query::{self, literal},
+    sql::statement_chunks,
+    store::Store,
+    tx::StoreTx,
 };
 
 fn gate(model: gates::Model) -> Result<Gate, StoreError> {
-    let row = RowContext { table: "gates", id: model.id };
+    let row = RowContext::new("gates", model.id);
     Ok(Gate {
-        id: Id::from_uuid(model.id),
-        workspace: Id::from_uuid(model.workspace_id),
-        host: row.parse(&model.host)?,
+        id: model.id.0,
+        workspace: model.workspace_id.0,
+        host: model.host.0,
         methods: model
             .methods
             .split_ascii_whitespace()
             .map(|method| row.parse(method))
             .collect::<Result<_, _>>()?,
-        connection: model.connection_id.map(Id::from_uuid),
-        status: row.parse(&model.status)?,
-        created_at: row.timestamp(model.created_at)?,
+        connection: model.connection_id.map(DbId::into_inner),
+        status: model.status.0,
+        created_at: model.created_at.0,
         name: model.name,
     })
 }
@@ -58,7 +67,7 @@ impl GateReader for Store {
         blocked_since: Timestamp,
     ) -> Result<Vec<GateView>, StoreError> {
         let found = gates::Entity::find()
-            .filter(gates::Column::WorkspaceId.eq(workspace.uuid()))
+            .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
             .order_by_asc(gates::Column::Id)
             .all(self.read())
             .await
@@ -80,14 +89,14 @@ impl GateReader for Store {
     }
 
     async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError> {
-        let found = gates::Entity::find_by_id(gate.uuid()).one(self.read()).await.or_store_error()?;
-        Ok(found.map(|model| Id::from_uuid(model.workspace_id)))
+        let found = gates::Entity::find_by_id(gate).one(self.read()).await.or_store_error()?;
+        Ok(found.map(|model| model.workspace_id.0))
     }
 
     async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
         let found = gates::Entity::find()
-            .filter(gates::Column::WorkspaceId.eq(workspace.uuid()))
-            .filter(gates::Column::Status.eq(GateStatus::Open.as_str()))
+            .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(gates::Column::Status.eq(DbText(GateStatus::Open)))
             .order_by_asc(gates::Column::Id)
             .all(self.read())
             .await
@@ -96,35 +105,80 @@ impl GateReader for Store {
     }
 }
 
+/// The manifest of an app's current version, as JSON.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "app_versions::Entity")]
+struct AppManifestRow {
+    id: DbId<kind::Version>,
+    app_id: DbId<kind::App>,
+    manifest: String,
+}
+
+/// Counts the refusals of gates. Each of `declared` is a gate, an app that declares its host, and a pattern of the
+/// host.
+fn refusal_counts(declared: Vec<Values>, since: Timestamp) -> SelectStatement {
+    use log_lines::Column;
+    let declared = CommonTableExpression::new()
+        .table_name("declared")
+        .columns(["gate_id", "app_id", "pattern"])
+        .values(declared)
+        .to_owned();
+    let line = |column| Expr::col((log_lines::Entity, column));
+    let pattern = Expr::col(("d", "pattern")).binary(BinOper::Escape, literal('\\'));
+    Query::select()
+        .with_cte(declared)
+        .column(("d", "gate_id"))
+        .expr_as(Func::count(Expr::col(Asterisk)), "count")
+        .from_as("declared", "d")
+        .join(JoinType::InnerJoin, log_lines::Entity, line(Column::AppId).equals(("d", "app_id")))
+        // Literals, so that the partial index serves.
+        .and_where(line(Column::Source).eq(literal(DbNumber(LogSource::Gate))))
+        .and_where(line(Column::Level).gte(literal(DbNumber(LogLevel::Warn))))
+        .and_where(line(Column::At).gte(DbTime(since)))
+        .and_where(Expr::from(Func::lower(line(Column::Message))).binary(BinOper::Like, pattern))
+        .group_by_col(("d", "gate_id"))
+        .to_owned()
+}
+
+/// Refusals of a gate.
+#[derive(FromQueryResult)]
+struct RefusalCountRow {
+    gate_id: DbId<kind::Gate>,
+    count: i64,
+}
+
 impl Store {
-    /// Which apps of a workspace declare which outside hosts, as their current versions have it.
+    /// Returns the apps of a workspace by the outside hosts that their current versions declare.
     async fn apps_by_host(
         &self,
         workspace: WorkspaceId,
     ) -> Result<HashMap<GateHost, Vec<AppId>>, StoreError> {
-        let mut sql = Sql::new(
-            "SELECT a.id, v.id, v.manifest FROM apps a JOIN app_versions v ON v.id = a.current_version_id \
-             WHERE a.deleted_at IS NULL AND a.workspace_id = ",
-        );
-        sql.bind(workspace.uuid()).push(" ORDER BY a.id");
+        let found = app_versions::Entity::find()
+            .join(JoinType::InnerJoin, app_versions::Relation::CurrentOf.def())
+            .filter(apps::Column::DeletedAt.is_null())
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
+            .order_by_asc(apps::Column::Id)
+            .into_partial_model::<AppManifestRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
         let mut apps: HashMap<GateHost, Vec<AppId>> = HashMap::new();
-        for found in sql.fetch_all(self.read()).await? {
-            let row = RowContext { table: "app_versions", id: column(&found, 1)? };
-            let manifest: Manifest = row.json(&column::<String>(&found, 2)?)?;
+        for found in found {
+            let row = RowContext::new("app_versions", found.id);
+            let manifest: Manifest = row.json(&found.manifest)?;
             for egress in &manifest.permissions.egress {
                 // A name that no gate can lead to is no gate's business.
                 let Ok(host) = GateHost::parse(&egress.host) else { continue };
                 let declaring = apps.entry(host).or_default();
-                let app = Id::from_uuid(column(&found, 0)?);
-                if declaring.last() != Some(&app) {
-                    declaring.push(app);
+                if declaring.last() != Some(&found.app_id.0) {
+                    declaring.push(found.app_id.0);
                 }
             }
         }
         Ok(apps)
     }
 
-    /// How many refusals each gate saw since a moment: warnings and errors that the gate logged for the apps that
+    /// Counts the refusals of each gate since a time: warnings and errors that the gate logged for the apps that
     /// declare its host, and that name the host.
     async fn refusals(
         &self,
@@ -135,21 +189,14 @@ impl Store {
             views.iter().flat_map(|view| view.apps.iter().map(|app| (&view.gate, *app))).collect();
         let mut refusals = HashMap::new();
         for pairs in statement_chunks(&pairs) {
-            let mut sql = Sql::new("WITH declared (gate_id, app_id, pattern) AS (VALUES ");
-            sql.push_values(pairs, |sql, (gate, app)| {
+            let rows = pairs.iter().map(|(gate, app)| {
                 let pattern = format!("%{}%", escape_like(gate.host.as_str()));
-                sql.bind(gate.id.uuid()).push(", ").bind(app.uuid()).push(", ").bind(pattern);
+                Values(vec![DbId(gate.id).into(), DbId(*app).into(), pattern.into()])
             });
-            sql.push(") SELECT d.gate_id, count(*) FROM declared d JOIN log_lines l ON l.app_id = d.app_id");
-            // Written out, so that the partial index serves.
-            let (source, level) = (LogSource::Gate.number(), LogLevel::Warn.number());
-            sql.push(&format!(" AND l.source = {source} AND l.level >= {level} AND l.at >= "));
-            sql.bind(millis(since))
-                .push(" WHERE lower(l.message) LIKE d.pattern ESCAPE '\\' GROUP BY d.gate_id");
-            for found in sql.fetch_all(self.read()).await? {
-                let row = RowContext { table: "gates", id: column(&found, 0)? };
-                let count: u64 = row.number(column(&found, 1)?)?;
-                *refusals.entry(Id::from_uuid(row.id)).or_default() += count;
+            let refusals_of_pairs = refusal_counts(rows.collect(), since);
+            for found in query::fetch_all::<RefusalCountRow>(&refusals_of_pairs, self.read()).await? {
+                let count: u64 = RowContext::new("gates", found.gate_id).number(found.count)?;
+                *refusals.entry(found.gate_id.0).or_default() += count;
             }
         }
         Ok(refusals)
@@ -159,8 +206,8 @@ impl Store {
 #[async_trait]
 impl GateTx for StoreTx {
     async fn gate(&mut self, workspace: WorkspaceId, id: GateId) -> Result<Option<Gate>, StoreError> {
-        let found = gates::Entity::find_by_id(id.uuid())
-            .filter(gates::Column::WorkspaceId.eq(workspace.uuid()))
+        let found = gates::Entity::find_by_id(id)
+            .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
             .lock_exclusive()
             .one(self.read())
             .await
@@ -170,14 +217,14 @@ impl GateTx for StoreTx {
 
     async fn insert_gate(&mut self, gate: &Gate) -> Result<(), StoreError> {
         let row = gates::ActiveModel {
-            id: Set(gate.id.uuid()),
-            workspace_id: Set(gate.workspace.uuid()),
+            id: Set(DbId(gate.id)),
+            workspace_id: Set(DbId(gate.workspace)),
             name: Set(gate.name.clone()),
-            host: Set(gate.host.as_str().to_owned()),
+            host: Set(DbText(gate.host.clone())),
             methods: Set(join_methods(&gate.methods)),
-            connection_id: Set(gate.connection.map(Id::uuid)),
-            status: Set(gate.status.as_str().to_owned()),
-            created_at: Set(millis(gate.created_at)),
+            connection_id: Set(gate.connection.map(DbId)),
+            status: Set(DbText(gate.status)),
+            created_at: Set(DbTime(gate.created_at)),
         };
         gates::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
@@ -190,9 +237,9 @@ impl GateTx for StoreTx {
         status: GateStatus,
     ) -> Result<(), StoreError> {
         gates::Entity::update_many()
-            .col_expr(gates::Column::Status, Expr::value(status.as_str()))
-            .filter(gates::Column::Id.eq(id.uuid()))
-            .filter(gates::Column::WorkspaceId.eq(workspace.uuid()))
+            .col_expr(gates::Column::Status, Expr::value(DbText(status)))
+            .filter(gates::Column::Id.eq(DbId(id)))
+            .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
             .exec(self.write())
             .await
             .or_store_error()?;

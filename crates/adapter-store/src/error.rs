@@ -1,28 +1,87 @@
-//! What the databases say, in the words of [`StoreError`].
+//! The databases' errors as [`StoreError`], by their codes: SQLSTATE (PostgreSQL 15, appendix A) and SQLite's extended
+//! result codes (<https://sqlite.org/rescode.html>).
 
 use kernel::StoreError;
-use sea_orm::{DbErr, SqlErr};
+use rusqlite::ffi;
+use sea_orm::{DbErr, RuntimeErr};
+use sqlx::{error::DatabaseError, postgres::PgDatabaseError, sqlite::SqliteError};
 
-/// The one place that reads a driver's error.
-pub(crate) fn store_error(error: DbErr) -> StoreError {
-    match error.sql_err() {
-        Some(SqlErr::UniqueConstraintViolation(_)) => StoreError::Duplicate,
-        _ if is_transient(&error) => StoreError::Unavailable(error.into()),
-        _ => StoreError::Failed(error.into()),
+/// Meaning of an error for whoever sent the statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// A unique key is taken.
+    Duplicate,
+    /// Another try may succeed.
+    Transient,
+    /// Another try fails too.
+    Permanent,
+}
+
+impl Meaning {
+    fn into_error(self, error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
+        match self {
+            Self::Duplicate => StoreError::Duplicate,
+            Self::Transient => StoreError::Unavailable(error.into()),
+            Self::Permanent => StoreError::Failed(error.into()),
+        }
     }
 }
 
-/// Whether trying again may help: no connection could be had, or the database was busy with others.
-fn is_transient(error: &DbErr) -> bool {
-    match error {
-        DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
-        _ => {
-            let text = error.to_string();
-            // SQLITE_BUSY; PostgreSQL's serialization_failure, deadlock_detected and admin_shutdown.
-            ["database is locked", "could not serialize", "deadlock detected", "terminating connection"]
-                .iter()
-                .any(|known| text.contains(known))
+/// Maps an error of the pools' drivers.
+pub(crate) fn store_error(error: DbErr) -> StoreError {
+    let meaning = match &error {
+        DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => Meaning::Transient,
+        DbErr::Exec(RuntimeErr::SqlxError(cause)) | DbErr::Query(RuntimeErr::SqlxError(cause)) => {
+            cause.as_database_error().map_or(Meaning::Permanent, database_meaning)
         }
+        _ => Meaning::Permanent,
+    };
+    meaning.into_error(error)
+}
+
+/// Maps an error of the group commit's own connection to SQLite.
+pub(crate) fn sqlite_store_error(error: rusqlite::Error) -> StoreError {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code.map_or(Meaning::Permanent, sqlite_meaning).into_error(error)
+}
+
+fn database_meaning(error: &dyn DatabaseError) -> Meaning {
+    let code = error.code().unwrap_or_default();
+    if error.try_downcast_ref::<PgDatabaseError>().is_some() {
+        postgres_meaning(&code)
+    } else if error.try_downcast_ref::<SqliteError>().is_some() {
+        code.parse().map_or(Meaning::Permanent, sqlite_meaning)
+    } else {
+        Meaning::Permanent
+    }
+}
+
+fn postgres_meaning(sqlstate: &str) -> Meaning {
+    match sqlstate {
+        // unique_violation
+        "23505" => Meaning::Duplicate,
+        // serialization_failure, deadlock_detected
+        "40001" | "40P01"
+        // admin_shutdown, crash_shutdown, cannot_connect_now
+        | "57P01" | "57P02" | "57P03"
+        // idle_session_timeout, idle_in_transaction_session_timeout
+        | "57P05" | "25P03" => Meaning::Transient,
+        _ => Meaning::Permanent,
+    }
+}
+
+fn sqlite_meaning(extended_code: i32) -> Meaning {
+    match extended_code {
+        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY => Meaning::Duplicate,
+        // The primary result code is the low byte.
+        code => match code & 0xff {
+            ffi::SQLITE_BUSY
+            | ffi::SQLITE_LOCKED
+            | ffi::SQLITE_FULL
+            | ffi::SQLITE_CANTOPEN
+            | ffi::SQLITE_INTERRUPT => Meaning::Transient,
+            _ => Meaning::Permanent,
+        },
     }
 }
 
@@ -35,7 +94,7 @@ pub(crate) fn inconsistent(
     StoreError::Inconsistent { table, row: row.to_string(), what: what.to_string() }
 }
 
-/// Turns a driver's error into ours, for use with `?`.
+/// Maps a driver's error, for use with `?`.
 pub(crate) trait OrStoreError<T> {
     fn or_store_error(self) -> Result<T, StoreError>;
 }
@@ -43,5 +102,33 @@ pub(crate) trait OrStoreError<T> {
 impl<T> OrStoreError<T> for Result<T, DbErr> {
     fn or_store_error(self) -> Result<T, StoreError> {
         self.map_err(store_error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extended_code_means_what_its_primary_code_means() {
+        for code in [ffi::SQLITE_BUSY, ffi::SQLITE_BUSY_SNAPSHOT, ffi::SQLITE_LOCKED_SHAREDCACHE] {
+            assert_eq!(sqlite_meaning(code), Meaning::Transient, "{code}");
+        }
+        for code in [ffi::SQLITE_CONSTRAINT_UNIQUE, ffi::SQLITE_CONSTRAINT_PRIMARYKEY] {
+            assert_eq!(sqlite_meaning(code), Meaning::Duplicate, "{code}");
+        }
+        for code in [ffi::SQLITE_CONSTRAINT_FOREIGNKEY, ffi::SQLITE_IOERR_READ, ffi::SQLITE_CORRUPT] {
+            assert_eq!(sqlite_meaning(code), Meaning::Permanent, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_conflict_between_transactions_may_be_retried_and_a_syntax_error_may_not() {
+        assert_eq!(postgres_meaning("40001"), Meaning::Transient);
+        assert_eq!(postgres_meaning("40P01"), Meaning::Transient);
+        assert_eq!(postgres_meaning("57P01"), Meaning::Transient);
+        assert_eq!(postgres_meaning("23505"), Meaning::Duplicate);
+        assert_eq!(postgres_meaning("42601"), Meaning::Permanent);
+        assert_eq!(postgres_meaning("23503"), Meaning::Permanent);
     }
 }

@@ -1,12 +1,13 @@
-//! The hot path: many requests share one transaction (group commit).
+//! Group commit: many requests of the hot path share one transaction.
 //!
-//! Each lane takes what has queued up, up to [`MAX_BATCH`] operations, writes it in one transaction and answers after
-//! the commit. While it commits, the next batch queues up: under load the batches grow and the cost of a commit is
-//! shared, at rest nobody waits. SQLite has one writer, so one lane, on a thread with a connection of its own;
-//! PostgreSQL has several, and a workspace always uses the same one, so that lanes do not wait for each other's rows.
+//! Each writer takes what has queued up, up to [`MAX_BATCH_OPS`] operations, writes it in one transaction and answers
+//! after the commit. While it commits, the next batch queues up: under load the batches grow and the cost of a commit
+//! is shared, at rest nobody waits. SQLite has one writer, on a thread with a connection of its own; PostgreSQL has
+//! several, and a workspace always uses the same one, so that writers do not wait for each other's rows.
 
 mod accept;
 mod audit;
+mod batch;
 mod checkpointer;
 mod claim;
 mod claim_on_accept;
@@ -15,6 +16,7 @@ mod event_triggers;
 mod failure_streaks;
 mod finish;
 mod fsync_queue;
+mod perform;
 mod pg_writer;
 mod publish;
 mod queue;
@@ -32,14 +34,8 @@ use std::{
     time::Duration,
 };
 
-use kernel::{
-    StoreError,
-    id::{NodeId, WorkspaceId},
-};
-use runs::{
-    queue::{ClaimedRun, FinishedRun},
-    webhooks::{AcceptCall, AcceptOutcome, RefusedDelivery},
-};
+use kernel::{StoreError, id::WorkspaceId};
+use runs::webhooks::AcceptOutcome;
 use sea_orm::DatabaseConnection;
 use tokio::{
     runtime::Handle,
@@ -47,56 +43,31 @@ use tokio::{
 };
 
 use self::{
-    accept::AcceptedBatch,
-    claim::ClaimRequest,
-    finish::FinishedBatch,
-    fsync_queue::{DurabilityWaiter, SyncHealth},
+    batch::{Batch, BatchOutcome, BatchWriter, Reply, WriteOp},
+    fsync_queue::SyncHealth,
     pg_writer::PgWriter,
-    signature_cache::SignatureCache,
     sqlite_writer::SqliteWriter,
 };
-use crate::{events::EventNotifier, sql::SqlExecutor, store::WriteLock};
+use crate::{events::notifier::EventNotifier, pool::WriteLock};
 
-/// How many operations share one transaction at most.
+/// Operations that share one transaction; at most.
 const MAX_BATCH_OPS: usize = 128;
-/// How long a lane that sleeps for company does so at a time: less than a timer of the runtime can.
+/// Linger per batch; shorter than a runtime timer can be.
 const LINGER: Duration = Duration::from_micros(60);
-/// How many operations may wait in a lane before senders do.
+/// Operations that may wait for a writer before senders do.
 const QUEUE_CAPACITY: usize = 1024;
-/// Lanes of one process on PostgreSQL.
+/// Writers of one process on PostgreSQL.
 pub(crate) const POSTGRES_WRITERS: usize = 4;
 
-type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
-
-/// One operation of the hot path, and where its answer goes.
-pub(crate) enum WriteOp {
-    Accept(AcceptCall, Reply<AcceptOutcome>),
-    Refuse(RefusedDelivery, Reply<()>),
-    Finish(NodeId, Box<FinishedRun>, Reply<bool>),
-    Claim(ClaimRequest, Reply<Vec<ClaimedRun>>),
-}
-
-impl WriteOp {
-    fn fail(self, error: StoreError) {
-        // Whoever asked may have gone away meanwhile.
-        match self {
-            Self::Accept(_, reply) => drop(reply.send(Err(error))),
-            Self::Refuse(_, reply) => drop(reply.send(Err(error))),
-            Self::Finish(_, _, reply) => drop(reply.send(Err(error))),
-            Self::Claim(_, reply) => drop(reply.send(Err(error))),
-        }
-    }
-}
-
-/// The lanes.
+/// The writers of one process.
 pub(crate) struct GroupCommit {
     writers: Vec<mpsc::Sender<WriteOp>>,
-    /// Whose word it is that the disk keeps what is written, where that is not the database's.
+    /// Health of fsync where durability is handled outside the database.
     sync_health: SyncHealth,
 }
 
 impl GroupCommit {
-    /// One lane on a thread, for SQLite.
+    /// Starts one writer on a thread, for SQLite.
     pub(crate) fn on_sqlite(
         path: &Path,
         write_lock: WriteLock,
@@ -114,7 +85,7 @@ impl GroupCommit {
         Ok(Self { writers: vec![sender], sync_health })
     }
 
-    /// Lanes as tasks over the pool's connections.
+    /// Starts writers as tasks over the pool's connections.
     pub(crate) fn on_pool(
         db: &DatabaseConnection,
         writers: usize,
@@ -130,12 +101,12 @@ impl GroupCommit {
         Self { writers: (0..writers).map(start_writer).collect(), sync_health: SyncHealth::default() }
     }
 
-    /// An error once nothing can be promised any more.
+    /// Fails once nothing can be made durable any more.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.sync_health.check()
     }
 
-    /// Hands an operation to its workspace's lane and waits for the answer.
+    /// Hands an operation to its workspace's writer and waits for the outcome.
     async fn submit<T>(
         &self,
         workspace: WorkspaceId,
@@ -144,7 +115,7 @@ impl GroupCommit {
         self.submit_keyed(workspace, op).await
     }
 
-    /// Hands an operation to the lane that `key` always uses and waits for the answer.
+    /// Hands an operation to the writer that `key` always uses and waits for the outcome.
     async fn submit_keyed<T>(
         &self,
         key: impl Hash,
@@ -158,18 +129,6 @@ impl GroupCommit {
         self.writers[index].send(op(reply)).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }
-}
-
-/// Where the batches of a lane are written.
-trait BatchWriter {
-    /// How many naps it takes for company. None, unless it has its thread for itself.
-    const LINGER_ROUNDS: u32;
-
-    /// Does all of a batch in one transaction, or nothing of it.
-    async fn write(&mut self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError>;
-
-    /// Keeps `promise` once everything that was written until now survives a loss of power.
-    fn on_durable(&self, waiter: DurabilityWaiter);
 }
 
 async fn run_writer<L: BatchWriter>(
@@ -244,111 +203,8 @@ fn clone_error(error: &StoreError) -> StoreError {
     }
 }
 
-/// The operations of a batch, by kind.
-#[derive(Default)]
-struct Batch<'o> {
-    accept: Vec<&'o AcceptCall>,
-    refuse: Vec<&'o RefusedDelivery>,
-    finish: Vec<(NodeId, &'o FinishedRun)>,
-    claim: Vec<&'o ClaimRequest>,
-}
-
-/// What became of the operations of a batch, by kind and in order.
-#[derive(Default)]
-struct BatchOutcome {
-    outcomes: Vec<AcceptOutcome>,
-    /// How many of the accepted were claimed at once.
-    claimed_on_accept: usize,
-    lease_held: Vec<bool>,
-    has_ready_runs: bool,
-    claimed: Vec<Vec<ClaimedRun>>,
-    /// The workspaces whose followers are told.
-    published_workspaces: Vec<WorkspaceId>,
-}
-
-impl<'o> Batch<'o> {
-    fn from_ops(ops: &'o [WriteOp]) -> Self {
-        let mut batch = Self::default();
-        for op in ops {
-            match op {
-                WriteOp::Accept(acceptance, _) => batch.accept.push(acceptance),
-                WriteOp::Refuse(refused, _) => batch.refuse.push(refused),
-                WriteOp::Finish(node, finished, _) => batch.finish.push((*node, finished)),
-                WriteOp::Claim(claim, _) => batch.claim.push(claim),
-            }
-        }
-        batch
-    }
-
-    /// What can be answered without a transaction: that there is nothing to claim.
-    async fn outcome_if_idle<D: SqlExecutor>(&self, db: &D) -> Result<Option<BatchOutcome>, StoreError> {
-        if !(self.accept.is_empty() && self.refuse.is_empty() && self.finish.is_empty()) {
-            return Ok(None);
-        }
-        for claim in &self.claim {
-            if claim::has_ready_work(db, claim).await? {
-                return Ok(None);
-            }
-        }
-        let claimed = self.claim.iter().map(|_| Vec::new()).collect();
-        Ok(Some(BatchOutcome { claimed, ..BatchOutcome::default() }))
-    }
-
-    /// The claim that may take what is accepted now: the first, unless anything has waited for longer.
-    async fn claim_for_accepted<D: SqlExecutor>(
-        &self,
-        tx: &D,
-    ) -> Result<Option<&'o ClaimRequest>, StoreError> {
-        match self.claim.first() {
-            Some(claim) if !self.accept.is_empty() && !claim::has_ready_work(tx, claim).await? => {
-                Ok(Some(claim))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Claims come late: what the batch accepts and what it makes room for can be claimed at once. Events come last.
-    async fn perform<D: SqlExecutor>(
-        &self,
-        tx: &D,
-        signatures: Option<&SignatureCache>,
-    ) -> Result<BatchOutcome, StoreError> {
-        let finished = finish::finish(tx, &self.finish).await?;
-        let AcceptedBatch { outcomes, claimed: claimed_on_accept } =
-            accept::accept(tx, &self.accept, self.claim_for_accepted(tx).await?, signatures).await?;
-        refusal::insert_refusals(tx, &self.refuse).await?;
-        let of_accepted =
-            self.accept.iter().zip(&outcomes).filter(|(_, verdict)| **verdict == AcceptOutcome::Accepted);
-        let audited_accepts = of_accepted.filter_map(|(call, _)| call.audit.as_ref());
-        audit::insert(
-            tx,
-            audited_accepts.chain(self.refuse.iter().filter_map(|refused| refused.audit.as_ref())),
-        )
-        .await?;
-        let mut claimed = Vec::with_capacity(self.claim.len());
-        let claimed_on_accept_count = claimed_on_accept.len();
-        claimed.extend(Some(claimed_on_accept).filter(|begun| !begun.is_empty()));
-        for claim in &self.claim[claimed.len()..] {
-            claimed.push(claim::claim(tx, claim).await?);
-        }
-        let claimed_on_accept =
-            if claimed_on_accept_count > 0 { claimed.first().map_or(&[][..], Vec::as_slice) } else { &[] };
-        let published =
-            publish::publish_events(tx, self, &finished, &outcomes, (claimed_on_accept, &claimed)).await?;
-        let FinishedBatch { lease_held, has_ready_runs, .. } = finished;
-        Ok(BatchOutcome {
-            outcomes,
-            claimed_on_accept: claimed_on_accept_count,
-            lease_held,
-            has_ready_runs,
-            claimed,
-            published_workspaces: published,
-        })
-    }
-}
-
-/// Answers those who asked: at once what this process goes on with, and once it is durable what is promised to others.
-/// What goes on may so be ahead of the disk for a moment; should the power fail in it, it is done again.
+/// Replies to callers: at once with what this process goes on with, and once it is durable with what callers outside
+/// rely on. Work that goes on may be ahead of the disk for a moment; should the power fail then, it is done again.
 fn reply_to_callers(
     writer: &impl BatchWriter,
     ops: impl IntoIterator<Item = WriteOp>,

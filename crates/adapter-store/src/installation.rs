@@ -1,31 +1,33 @@
-//! What is true of the installation as a whole, in the one row of `installation`.
+//! State of the installation as a whole, in the one row of `installation`.
 
 use std::time::Duration;
 
 use kernel::{Randomness, StoreError, vault::Vault};
-use secrecy::SecretString;
-use tokio::{
-    sync::Mutex,
-    time::{Instant, timeout},
+use sea_orm::{
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, QueryFilter as _, QuerySelect as _, Value,
+    sea_query::Expr,
 };
+use secrecy::SecretString;
+use tokio::time::timeout;
 
 use crate::{
-    Store,
-    sql::{Sql, column},
+    entity::{installation, webhooks},
+    error::OrStoreError as _,
+    store::Store,
 };
 
-/// What the check value is bound to.
+/// The id of the one row.
+const ROW_ID: i32 = 1;
+/// Encryption context of the check value.
 const KEY_CHECK_OWNER: [&str; 2] = ["installation", "key check"];
-/// What is sealed: the text says nothing, opening it says everything.
+/// The sealed text: it says nothing, opening it says everything.
 const KEY_CHECK_PLAINTEXT: &str = "qala";
-/// How long the outcome of a written probe holds.
-const PROBE_CACHE_TTL: Duration = Duration::from_secs(2);
-/// How long a probe may take.
+/// Time that a probe may take.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A probe fills a page of the database, so that a full disk is noticed.
 const PROBE_BYTES: usize = 4096;
 
-/// Why the master key is not this installation's.
+/// Reasons why the master key is not this installation's.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyCheckError {
     /// The key does not open what was sealed in this database.
@@ -42,15 +44,26 @@ pub enum KeyCheckError {
     Store(#[from] StoreError),
 }
 
-/// What the last probe came to.
-#[derive(Default)]
-pub(crate) struct WriteProbe(Mutex<Option<(Instant, Result<(), String>)>>);
+/// The installation's row, without the probe's filling.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "installation::Entity")]
+struct StateRow {
+    key_check: Option<String>,
+    paused: bool,
+}
+
+/// A webhook's sealed secret.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "webhooks::Entity")]
+struct SealedRow {
+    secret_sealed: Option<String>,
+}
 
 impl Store {
     /// Checks that the vault's keys are those of this database. The first check of a database seals a check value.
     ///
     /// # Errors
-    /// When no key opens what was sealed, or the database fails.
+    /// Fails if no key opens what was sealed, or the database fails.
     pub async fn check_or_init_key(
         &self,
         vault: &Vault,
@@ -63,10 +76,14 @@ impl Store {
         if let Some(made_with) = self.find_unknown_key_id(vault).await? {
             return Err(KeyCheckError::WrongKey { made_with });
         }
-        let mut sql = Sql::new("UPDATE installation SET key_check = ");
-        sql.bind(vault.seal(random, &KEY_CHECK_OWNER, &SecretString::from(KEY_CHECK_PLAINTEXT)));
-        sql.push(" WHERE id = 1 AND key_check IS NULL");
-        sql.execute(&self.write()).await?;
+        let sealed = vault.seal(random, &KEY_CHECK_OWNER, &SecretString::from(KEY_CHECK_PLAINTEXT));
+        installation::Entity::update_many()
+            .col_expr(installation::Column::KeyCheck, Expr::value(sealed))
+            .filter(installation::Column::Id.eq(ROW_ID))
+            .filter(installation::Column::KeyCheck.is_null())
+            .exec(&*self.write().await?)
+            .await
+            .or_store_error()?;
         // Another node may have been first, with a key of its own.
         match self.load_key_check().await? {
             Some(sealed) => verify_opens(vault, &KEY_CHECK_OWNER, &sealed),
@@ -74,10 +91,11 @@ impl Store {
         }
     }
 
-    /// Checks that the vault's keys are those of this database, and writes nothing. Whether there was anything to check.
+    /// Checks that the vault's keys are those of this database, and writes nothing. Returns `true` if there was
+    /// anything to check.
     ///
     /// # Errors
-    /// When no key opens what was sealed, or the database fails.
+    /// Fails if no key opens what was sealed, or the database fails.
     pub async fn verify_key(&self, vault: &Vault) -> Result<bool, KeyCheckError> {
         match self.load_key_check().await? {
             Some(sealed) => verify_opens(vault, &KEY_CHECK_OWNER, &sealed).map(|()| true),
@@ -91,71 +109,83 @@ impl Store {
     /// Seals the check value under the newest key.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn reseal_key_check(&self, vault: &Vault, random: &dyn Randomness) -> Result<(), StoreError> {
-        let mut sql = Sql::new("UPDATE installation SET key_check = ");
-        sql.bind(vault.seal(random, &KEY_CHECK_OWNER, &SecretString::from(KEY_CHECK_PLAINTEXT)))
-            .push(" WHERE id = 1");
-        sql.execute(&self.write()).await.map(drop)
+        let sealed = vault.seal(random, &KEY_CHECK_OWNER, &SecretString::from(KEY_CHECK_PLAINTEXT));
+        self.update_installation(installation::Column::KeyCheck, sealed).await
+    }
+
+    /// Sets one column of the installation's row.
+    async fn update_installation(
+        &self,
+        column: installation::Column,
+        value: impl Into<Value>,
+    ) -> Result<(), StoreError> {
+        installation::Entity::update_many()
+            .col_expr(column, Expr::value(value))
+            .filter(installation::Column::Id.eq(ROW_ID))
+            .exec(&*self.write().await?)
+            .await
+            .or_store_error()?;
+        Ok(())
+    }
+
+    async fn load_state(&self) -> Result<Option<StateRow>, StoreError> {
+        installation::Entity::find_by_id(ROW_ID)
+            .into_partial_model::<StateRow>()
+            .one(self.read())
+            .await
+            .or_store_error()
     }
 
     /// The sealed check value, if one was made.
     pub(crate) async fn load_key_check(&self) -> Result<Option<String>, StoreError> {
-        let row =
-            Sql::new("SELECT key_check FROM installation WHERE id = 1").fetch_optional(self.read()).await?;
-        row.map_or(Ok(None), |row| column(&row, 0))
+        Ok(self.load_state().await?.and_then(|state| state.key_check))
     }
 
     /// The key of some webhook's secret that none of the vault's keys is; nothing if there is no such secret.
     async fn find_unknown_key_id(&self, vault: &Vault) -> Result<Option<String>, StoreError> {
-        let sql = Sql::new("SELECT secret_sealed FROM webhooks WHERE secret_sealed IS NOT NULL LIMIT 1");
-        let Some(row) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        let sealed: String = column(&row, 0)?;
+        let found = webhooks::Entity::find()
+            .filter(webhooks::Column::SecretSealed.is_not_null())
+            .limit(1)
+            .into_partial_model::<SealedRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        let Some(sealed) = found.and_then(|found| found.secret_sealed) else { return Ok(None) };
         let id = kernel::vault::key_id(&sealed).unwrap_or_default();
         Ok((!vault.has_key(id)).then(|| id.to_owned()))
     }
 
-    /// Whether nodes start no run, schedule or mail.
+    /// Returns `true` if nodes start no run, schedule or mail.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn is_paused(&self) -> Result<bool, StoreError> {
-        let row =
-            Sql::new("SELECT paused FROM installation WHERE id = 1").fetch_optional(self.read()).await?;
-        row.map_or(Ok(false), |row| column(&row, 0))
+        Ok(self.load_state().await?.is_some_and(|state| state.paused))
     }
 
-    /// Says whether nodes start runs, schedules and mail. A node that works already goes on.
+    /// Pauses the installation, or lets nodes start runs, schedules and mail again. A node that works already goes on.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn set_paused(&self, paused: bool) -> Result<(), StoreError> {
-        let mut sql = Sql::new("UPDATE installation SET paused = ");
-        sql.bind(paused).push(" WHERE id = 1");
-        sql.execute(&self.write()).await.map(drop)
+        self.update_installation(installation::Column::Paused, paused).await
     }
 
     /// Writes something, at most every two seconds, to know that writes succeed.
     ///
     /// # Errors
-    /// What the last write came to.
+    /// The error of the last write, if it failed.
     pub async fn probe_write(&self) -> Result<(), StoreError> {
-        // One caller writes while the others wait for what it learns.
-        let mut last = self.inner().write_probe.0.lock().await;
-        let outcome = match last.as_ref() {
-            Some((at, outcome)) if at.elapsed() < PROBE_CACHE_TTL => outcome.clone(),
-            _ => {
-                let mut sql = Sql::new("UPDATE installation SET probe = ");
-                sql.bind("0".repeat(PROBE_BYTES)).push(" WHERE id = 1");
-                let written = timeout(PROBE_TIMEOUT, sql.execute(&self.write())).await;
-                let outcome = match written {
-                    Ok(written) => written.map(drop).map_err(|error| error_chain(&error)),
-                    Err(_) => Err("it took longer than 5 seconds".to_owned()),
-                };
-                *last = Some((Instant::now(), outcome.clone()));
-                outcome
+        let write = async || {
+            let filled = self.update_installation(installation::Column::Probe, "0".repeat(PROBE_BYTES));
+            match timeout(PROBE_TIMEOUT, filled).await {
+                Ok(written) => written.map_err(|error| error_chain(&error)),
+                Err(_) => Err("it took longer than 5 seconds".to_owned()),
             }
         };
+        let outcome = self.inner().write_probe.check(write).await;
         outcome.map_err(|error| StoreError::Unavailable(format!("a write failed: {error}").into()))
     }
 }

@@ -1,4 +1,4 @@
-//! The outbox of mail.
+//! The outbox, as the mail worker sees it.
 //! See `docs/decisions/0017-queue-email-in-a-sealed-outbox.md`.
 
 use std::time::Duration;
@@ -6,34 +6,35 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    Id, StoreError, Timestamp,
-    id::MailId,
-    mail::{ClaimedEmail, Outbox, OutboxEmail},
+    StoreError, Timestamp,
+    id::{MailId, kind},
+    mail::{ClaimedEmail, Outbox},
 };
-use sea_orm::DatabaseTransaction;
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, FromQueryResult, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    QueryTrait as _,
+    sea_query::{CommonTableExpression, Expr, ExprTrait as _, LockBehavior, LockType, Query},
+};
 
 use crate::{
-    Store,
-    convert::{RowContext, millis},
-    sql::{Sql, column, statement_chunks},
+    convert::RowContext,
+    entity::{
+        column::{DbId, DbTime},
+        outbox,
+    },
+    error::OrStoreError as _,
+    query,
+    store::Store,
 };
 
-pub(crate) async fn insert_emails(
-    tx: &DatabaseTransaction,
-    emails: &[OutboxEmail],
-) -> Result<(), StoreError> {
-    for chunk in statement_chunks(emails) {
-        let mut sql = Sql::new(
-            "INSERT INTO outbox (id, kind, sealed, created_at, due_at, give_up_at, attempts) VALUES ",
-        );
-        sql.push_values(chunk, |sql, email| {
-            sql.bind(email.id.uuid()).push(", ").bind(email.kind).push(", ").bind(email.sealed.as_str());
-            sql.push(", ").bind(millis(email.created_at)).push(", ").bind(millis(email.created_at));
-            sql.push(", ").bind(millis(email.expires_at)).push(", 0");
-        });
-        sql.execute(tx).await?;
-    }
-    Ok(())
+/// An e-mail that was claimed.
+#[derive(FromQueryResult)]
+struct ClaimedRow {
+    id: DbId<kind::Mail>,
+    kind: String,
+    sealed: String,
+    attempts: i32,
+    give_up_at: DbTime,
 }
 
 #[async_trait]
@@ -45,49 +46,69 @@ impl Outbox for Store {
         lease: TimeDelta,
     ) -> Result<Vec<ClaimedEmail>, StoreError> {
         // Looked up before the write lock is asked for: most of the time nothing waits.
-        let mut due = Sql::new("SELECT 1 FROM outbox WHERE due_at <= ");
-        due.bind(millis(now)).push(" LIMIT 1");
-        if due.fetch_optional(self.read()).await?.is_none() {
+        let due = outbox::Entity::find().filter(outbox::Column::DueAt.lte(DbTime(now)));
+        if !query::exists(due, self.read()).await? {
             return Ok(Vec::new());
         }
+        let next = outbox::Entity::find()
+            .filter(outbox::Column::DueAt.lte(DbTime(now)))
+            .order_by_asc(outbox::Column::DueAt)
+            .order_by_asc(outbox::Column::Id)
+            .limit(u64::from(limit))
+            .lock_with_behavior(LockType::Update, LockBehavior::SkipLocked)
+            .select_only()
+            .column(outbox::Column::Id)
+            .into_query();
         // Materialised: asked for again, the inner select would pass over what it has locked and take more.
-        let mut sql = Sql::new("WITH next (id) AS MATERIALIZED (SELECT id FROM outbox WHERE due_at <= ");
-        sql.bind(millis(now)).push(" ORDER BY due_at, id LIMIT ").bind(i64::from(limit));
-        if self.is_postgres() {
-            sql.push(" FOR UPDATE SKIP LOCKED");
-        }
-        sql.push(") UPDATE outbox SET attempts = attempts + 1, due_at = ").bind(millis(now + lease));
-        sql.push(" WHERE id IN (SELECT id FROM next) RETURNING id, kind, sealed, attempts, give_up_at");
-        let leased = sql.fetch_all(&self.write()).await?;
+        let next = CommonTableExpression::new()
+            .table_name("next")
+            .column("id")
+            .materialized(true)
+            .query(next)
+            .to_owned();
+        let claim = Query::update()
+            .with_cte(next)
+            .table(outbox::Entity)
+            .value(outbox::Column::Attempts, Expr::col(outbox::Column::Attempts).add(1))
+            .value(outbox::Column::DueAt, DbTime(now + lease))
+            .and_where(
+                Expr::col(outbox::Column::Id)
+                    .in_subquery(Query::select().column("id").from("next").to_owned()),
+            )
+            .returning_all()
+            .to_owned();
+        let leased: Vec<ClaimedRow> = query::fetch_all(&claim, &*self.write().await?).await?;
         leased
-            .iter()
+            .into_iter()
             .map(|found| {
-                let row = RowContext { table: "outbox", id: column(found, 0)? };
-                let attempts: i32 = column(found, 3)?;
+                let row = RowContext::new("outbox", found.id);
                 Ok(ClaimedEmail {
-                    id: Id::from_uuid(row.id),
-                    kind: column(found, 1)?,
-                    sealed: column(found, 2)?,
-                    attempts: row.number(i64::from(attempts) - 1)?,
-                    expires_at: row.timestamp(column(found, 4)?)?,
+                    id: found.id.0,
+                    kind: found.kind,
+                    sealed: found.sealed,
+                    attempts: row.number(i64::from(found.attempts) - 1)?,
+                    expires_at: found.give_up_at.0,
                 })
             })
             .collect()
     }
 
-    async fn delete_email(&self, letter: MailId) -> Result<(), StoreError> {
-        let mut sql = Sql::new("DELETE FROM outbox WHERE id = ");
-        sql.bind(letter.uuid());
-        sql.execute(&self.write()).await.map(drop)
+    async fn delete_email(&self, email: MailId) -> Result<(), StoreError> {
+        outbox::Entity::delete_by_id(email).exec(&*self.write().await?).await.or_store_error()?;
+        Ok(())
     }
 
     async fn reschedule_email(&self, email: MailId, at: Timestamp) -> Result<(), StoreError> {
-        let mut sql = Sql::new("UPDATE outbox SET due_at = ");
-        sql.bind(millis(at)).push(" WHERE id = ").bind(email.uuid());
-        sql.execute(&self.write()).await.map(drop)
+        outbox::Entity::update_many()
+            .col_expr(outbox::Column::DueAt, Expr::value(DbTime(at)))
+            .filter(outbox::Column::Id.eq(DbId(email)))
+            .exec(&*self.write().await?)
+            .await
+            .or_store_error()?;
+        Ok(())
     }
 
     async fn wait_for_emails(&self, at_most: Duration) {
-        drop(tokio::time::timeout(at_most, self.inner().outbox_notify.notified()).await);
+        drop(tokio::time::timeout(at_most, self.inner().after_commit.outbox_notify.notified()).await);
     }
 }

@@ -1,4 +1,4 @@
-//! How SQLite finds what the store asks for: nothing that is asked often reads a whole table.
+//! Query plans of SQLite: no frequent query reads a whole table.
 
 use std::{
     collections::BTreeMap,
@@ -42,9 +42,9 @@ use kernel::{
 };
 use sea_orm::{ConnectionTrait as _, Statement};
 
-use crate::{Store, StoreTx, connect, group_commit::GroupCommit, store::WriteLock};
+use crate::{Store, StoreTx, connect, group_commit::GroupCommit, pool::WriteLock};
 
-/// The statements a store has sent.
+/// Log of the statements that a store has sent.
 #[derive(Clone, Default)]
 struct StatementLog(Arc<Mutex<Vec<Statement>>>);
 
@@ -54,7 +54,7 @@ impl StatementLog {
     }
 }
 
-/// A store on an empty database that tells what it sends.
+/// Opens a store on an empty database, with a log of what it sends.
 async fn open_recording(folder: &tempfile::TempDir) -> (Store, StatementLog) {
     let url = format!("sqlite://{}", folder.path().join("qala.db").display()).parse().unwrap();
     let mut connections = connect::connect(&url, connect::IfMissing::Create).await.unwrap();
@@ -64,14 +64,14 @@ async fn open_recording(folder: &tempfile::TempDir) -> (Store, StatementLog) {
         let sent = sent.clone();
         db.set_metric_callback(move |info| sent.0.lock().unwrap().push(info.statement.clone()));
     }
-    // Over the pool, so that the hot path's statements are seen too.
+    // Over the pool, so that the group commit's statements are seen too.
     let work = Arc::default();
     let bells = Arc::default();
     let hot = GroupCommit::on_pool(&connections.write, 1, &work, &bells);
     (Store::from_parts(connections, WriteLock::unrestricted(), hot, work, bells), sent)
 }
 
-/// How SQLite would go about each of these statements, a line a table.
+/// Returns SQLite's plan of each of these statements, a line a table.
 async fn query_plans(store: &Store, statements: Vec<Statement>) -> Vec<(String, Vec<String>)> {
     let mut plans = Vec::new();
     for statement in statements {

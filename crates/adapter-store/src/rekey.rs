@@ -1,42 +1,42 @@
 //! The end of a rotation: seals everything anew under the newest master key, and keeps what older keys are still needed
-//! for, so that they can be taken away.
+//! for, so that they can be removed.
 
 use std::collections::BTreeMap;
 
 use kernel::{
-    Id, Randomness, StoreError,
-    id::ProjectId,
+    Randomness, StoreError,
+    id::{ProjectId, kind},
     mail,
     token::RetiredPepper,
     vault::{Vault, key_id},
 };
 use projects::Settings;
 use runs::webhooks::Webhook;
+use sea_orm::{
+    ActiveValue::Set,
+    ColumnTrait, DerivePartialModel, EntityTrait, FromQueryResult, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _,
+    sea_query::{Asterisk, Expr, Func, OnConflict},
+};
 use uuid::Uuid;
 
 use crate::{
-    Store,
     convert::to_json,
-    sql::{Sql, SqlRow, column},
+    entity::{
+        backend_projects, column::DbId, invites, oauth_access_tokens, oauth_refresh_tokens, outbox,
+        project_keys, retired_peppers, sessions, tokens, webhooks,
+    },
+    error::OrStoreError as _,
+    query::literal,
+    store::Store,
 };
 
-/// What a retired pepper is bound to.
+/// Encryption context of a retired pepper, before its key's id.
 const PEPPER_OWNER: &str = "retired pepper";
-/// How many rows are read at once.
-const CHUNK_ROWS: i64 = 200;
+/// Rows that are read at once.
+const CHUNK_ROWS: u64 = 200;
 
-/// Tables with digests of secrets that callers present, and the digests' columns.
-const DIGEST_COLUMNS: [(&str, &str); 7] = [
-    ("sessions", "digest"),
-    ("tokens", "digest"),
-    ("project_keys", "digest"),
-    ("webhooks", "token_digest"),
-    ("oauth_access_tokens", "digest"),
-    ("oauth_refresh_tokens", "digest"),
-    ("invites", "digest"),
-];
-
-/// What was sealed anew.
+/// Outcome of sealing everything anew.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct RekeyReport {
     /// Secrets, of webhooks, waiting mail and projects, that rest on the newest key now.
@@ -45,7 +45,7 @@ pub struct RekeyReport {
     pub unreadable: u64,
 }
 
-/// What rests on one master key.
+/// Values that rest on one master key.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct MasterKeyUsage {
     /// Sealed secrets.
@@ -54,16 +54,46 @@ pub struct MasterKeyUsage {
     pub digests: u64,
 }
 
-fn count_column(row: &SqlRow) -> Result<u64, StoreError> {
-    let count: i64 = column(row, 1)?;
-    Ok(count.unsigned_abs())
+/// Rows whose value was made with one master key.
+#[derive(FromQueryResult)]
+struct KeyCountRow {
+    key_id: String,
+    count: i64,
 }
+
+/// A webhook's sealed secret, and what it is bound to.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "webhooks::Entity")]
+struct WebhookSecretRow {
+    id: DbId<kind::Hook>,
+    workspace_id: DbId<kind::Workspace>,
+    secret_sealed: Option<String>,
+}
+
+/// The sealed content of an e-mail.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "outbox::Entity")]
+struct SealedEmailRow {
+    id: DbId<kind::Mail>,
+    sealed: String,
+}
+
+/// The settings of a project, as JSON.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "backend_projects::Entity")]
+struct SettingsRow {
+    id: DbId<kind::Project>,
+    settings: String,
+}
+
+/// Condition that a project's settings hold a symmetric key (RFC 7518, section 6.4).
+const SYMMETRIC_KEY_PATTERN: &str = "%\"oct\"%";
 
 impl Store {
     /// Seals everything under the vault's newest key, and keeps the peppers of the others.
     ///
     /// # Errors
-    /// When the database fails. What was done by then stays; the next time goes on.
+    /// Fails if the database fails. What was done by then stays; the next call goes on.
     pub async fn rekey(
         &self,
         vault: &Vault,
@@ -78,62 +108,64 @@ impl Store {
         peppers.extend(retired.iter().cloned());
         for pepper in &peppers {
             let sealed = vault.seal(random, &[PEPPER_OWNER, pepper.key_id()], pepper.secret());
-            let mut sql = Sql::new("INSERT INTO retired_peppers (key_id, sealed) VALUES (");
-            sql.bind(pepper.key_id()).push(", ").bind(sealed);
-            sql.push(") ON CONFLICT (key_id) DO UPDATE SET sealed = excluded.sealed");
-            sql.execute(&self.write()).await?;
+            let row =
+                retired_peppers::ActiveModel { key_id: Set(pepper.key_id().to_owned()), sealed: Set(sealed) };
+            let replace = OnConflict::column(retired_peppers::Column::KeyId)
+                .update_column(retired_peppers::Column::Sealed)
+                .to_owned();
+            retired_peppers::Entity::insert(row)
+                .on_conflict(replace)
+                .exec_without_returning(&*self.write().await?)
+                .await
+                .or_store_error()?;
         }
         // Last: until it is sealed anew the old key is asked for.
         self.reseal_key_check(vault, random).await?;
         Ok(report)
     }
 
-    /// The peppers of master keys that were rotated away. One that does not open is left out.
+    /// Returns the peppers of master keys that were rotated away. One that does not open is left out.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn retired_peppers(&self, vault: &Vault) -> Result<Vec<RetiredPepper>, StoreError> {
-        let rows = Sql::new("SELECT key_id, sealed FROM retired_peppers").fetch_all(self.read()).await?;
-        let mut peppers = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let (id, sealed): (String, String) = (column(row, 0)?, column(row, 1)?);
-            let opened = vault.open(&[PEPPER_OWNER, &id], &sealed).ok();
-            peppers.extend(opened.and_then(|secret| RetiredPepper::new(&id, secret)));
+        let found = retired_peppers::Entity::find().all(self.read()).await.or_store_error()?;
+        let mut peppers = Vec::with_capacity(found.len());
+        for row in &found {
+            let opened = vault.open(&[PEPPER_OWNER, &row.key_id], &row.sealed).ok();
+            peppers.extend(opened.and_then(|secret| RetiredPepper::new(&row.key_id, secret)));
         }
         Ok(peppers)
     }
 
-    /// How much rests on each master key, by its id.
+    /// Counts what rests on each master key, by its id.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn master_key_usage(&self) -> Result<BTreeMap<String, MasterKeyUsage>, StoreError> {
         let mut all: BTreeMap<String, MasterKeyUsage> = BTreeMap::new();
-        for (table, sealed) in
-            [("webhooks", "secret_sealed"), ("outbox", "sealed"), ("retired_peppers", "sealed")]
-        {
-            // `qs1.` and eight digits.
-            let sql = format!(
-                "SELECT substr({sealed}, 5, 8), count(*) FROM {table} WHERE {sealed} IS NOT NULL GROUP BY 1"
-            );
-            for row in Sql::new(&sql).fetch_all(self.read()).await? {
-                all.entry(column(&row, 0)?).or_default().sealed += count_column(&row)?;
-            }
+        let sealed = [
+            self.count_sealed(webhooks::Column::SecretSealed).await?,
+            self.count_sealed(outbox::Column::Sealed).await?,
+            self.count_sealed(retired_peppers::Column::Sealed).await?,
+        ];
+        for row in sealed.into_iter().flatten() {
+            all.entry(row.key_id).or_default().sealed += row.count.unsigned_abs();
         }
-        let hex = if self.is_postgres() {
-            |digest: &str| format!("encode(substr({digest}, 1, 4), 'hex')")
-        } else {
-            |digest: &str| format!("lower(hex(substr({digest}, 1, 4)))")
-        };
-        for (table, digest) in DIGEST_COLUMNS {
-            let id = hex(digest);
-            let sql = format!("SELECT {id}, count(*) FROM {table} WHERE {digest} IS NOT NULL GROUP BY 1");
-            for row in Sql::new(&sql).fetch_all(self.read()).await? {
-                all.entry(column(&row, 0)?).or_default().digests += count_column(&row)?;
-            }
+        let digests = [
+            self.count_digests(sessions::Column::Digest).await?,
+            self.count_digests(tokens::Column::Digest).await?,
+            self.count_digests(project_keys::Column::Digest).await?,
+            self.count_digests(webhooks::Column::TokenDigest).await?,
+            self.count_digests(oauth_access_tokens::Column::Digest).await?,
+            self.count_digests(oauth_refresh_tokens::Column::Digest).await?,
+            self.count_digests(invites::Column::Digest).await?,
+        ];
+        for row in digests.into_iter().flatten() {
+            all.entry(row.key_id).or_default().digests += row.count.unsigned_abs();
         }
-        for settings in self.settings_with_secrets().await? {
-            for key in settings.1.identity.iter().flat_map(|provider| &provider.keys) {
+        for (_, settings, _) in self.settings_with_secrets().await? {
+            for key in settings.identity.iter().flat_map(|provider| &provider.keys) {
                 if let Some(id) = key.sealed.as_deref().and_then(key_id) {
                     all.entry(id.to_owned()).or_default().sealed += 1;
                 }
@@ -142,29 +174,71 @@ impl Store {
         Ok(all)
     }
 
+    /// Counts the sealed texts of a column by their key: `qs1.` and the eight digits of its id come first.
+    async fn count_sealed<C>(&self, column: C) -> Result<Vec<KeyCountRow>, StoreError>
+    where
+        C: ColumnTrait<EntityName: EntityTrait<Column = C>>,
+    {
+        let key_id = Func::cust("substr").arg(column.into_expr()).arg(literal(5)).arg(literal(8));
+        self.count_by_key(column, key_id.into()).await
+    }
+
+    /// Counts the digests of a column by their pepper's key, whose id is the first four bytes.
+    async fn count_digests<C>(&self, column: C) -> Result<Vec<KeyCountRow>, StoreError>
+    where
+        C: ColumnTrait<EntityName: EntityTrait<Column = C>>,
+    {
+        let key_id = Func::cust("substr").arg(column.into_expr()).arg(literal(1)).arg(literal(4));
+        let in_hex = if self.is_postgres() {
+            Func::cust("encode").arg(key_id).arg(literal("hex"))
+        } else {
+            Func::lower(Func::cust("hex").arg(key_id))
+        };
+        self.count_by_key(column, in_hex.into()).await
+    }
+
+    async fn count_by_key<C>(&self, column: C, key_id: Expr) -> Result<Vec<KeyCountRow>, StoreError>
+    where
+        C: ColumnTrait<EntityName: EntityTrait<Column = C>>,
+    {
+        <C::EntityName as EntityTrait>::find()
+            .filter(column.is_not_null())
+            .group_by(key_id.clone())
+            .select_only()
+            .expr_as(key_id, "key_id")
+            .expr_as(Func::count(Expr::col(Asterisk)), "count")
+            .into_model::<KeyCountRow>()
+            .all(self.read())
+            .await
+            .or_store_error()
+    }
+
     async fn rekey_webhooks(
         &self,
         vault: &Vault,
         random: &dyn Randomness,
         report: &mut RekeyReport,
     ) -> Result<(), StoreError> {
+        use webhooks::Column;
         let mut after = Uuid::nil();
         loop {
-            let mut sql = Sql::new(
-                "SELECT id, workspace_id, secret_sealed FROM webhooks WHERE secret_sealed IS NOT NULL",
-            );
-            sql.push(" AND id > ").bind(after).push(" ORDER BY id LIMIT ").bind(CHUNK_ROWS);
-            let rows = sql.fetch_all(self.read()).await?;
-            for row in &rows {
-                let (id, workspace): (Uuid, Uuid) = (column(row, 0)?, column(row, 1)?);
-                let owner = Webhook::secret_owner(Id::from_uuid(workspace), Id::from_uuid(id));
+            let found = webhooks::Entity::find()
+                .filter(Column::SecretSealed.is_not_null())
+                .filter(Column::Id.gt(after))
+                .order_by_asc(Column::Id)
+                .limit(CHUNK_ROWS)
+                .into_partial_model::<WebhookSecretRow>()
+                .all(self.read())
+                .await
+                .or_store_error()?;
+            let Some(last) = found.last() else { return Ok(()) };
+            after = last.id.0.uuid();
+            for WebhookSecretRow { id, workspace_id, secret_sealed } in found {
+                let owner = Webhook::secret_owner(workspace_id.0, id.0);
                 let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
-                let update = ("webhooks", "secret_sealed", id);
-                self.reseal((vault, random), &owner, update, column(row, 2)?, report).await?;
-                after = id;
-            }
-            if rows.is_empty() {
-                return Ok(());
+                let sealed = secret_sealed.unwrap_or_default();
+                let place = (Column::SecretSealed, Column::Id.eq(id));
+                self.reseal((vault, random), &owner, place, sealed, report).await?;
             }
         }
     }
@@ -175,21 +249,24 @@ impl Store {
         random: &dyn Randomness,
         report: &mut RekeyReport,
     ) -> Result<(), StoreError> {
+        use outbox::Column;
         let mut after = Uuid::nil();
         loop {
-            let mut sql = Sql::new("SELECT id, sealed FROM outbox WHERE id > ");
-            sql.bind(after).push(" ORDER BY id LIMIT ").bind(CHUNK_ROWS);
-            let rows = sql.fetch_all(self.read()).await?;
-            for row in &rows {
-                let id: Uuid = column(row, 0)?;
-                let owner = mail::encryption_context(Id::from_uuid(id));
+            let found = outbox::Entity::find()
+                .filter(Column::Id.gt(after))
+                .order_by_asc(Column::Id)
+                .limit(CHUNK_ROWS)
+                .into_partial_model::<SealedEmailRow>()
+                .all(self.read())
+                .await
+                .or_store_error()?;
+            let Some(last) = found.last() else { return Ok(()) };
+            after = last.id.0.uuid();
+            for SealedEmailRow { id, sealed } in found {
+                let owner = mail::encryption_context(id.0);
                 let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
-                self.reseal((vault, random), &owner, ("outbox", "sealed", id), column(row, 1)?, report)
+                self.reseal((vault, random), &owner, (Column::Sealed, Column::Id.eq(id)), sealed, report)
                     .await?;
-                after = id;
-            }
-            if rows.is_empty() {
-                return Ok(());
             }
         }
     }
@@ -203,38 +280,49 @@ impl Store {
         for (id, mut settings, text) in self.settings_with_secrets().await? {
             let Some(provider) = &mut settings.identity else { continue };
             if provider.seal_keys(vault, random, id) {
-                let mut sql = Sql::new("UPDATE backend_projects SET settings = ");
-                sql.bind(to_json(&settings)?).push(" WHERE id = ").bind(id.uuid());
-                sql.push(" AND settings = ").bind(text);
-                report.sealed += sql.execute(&self.write()).await?;
+                let updated = backend_projects::Entity::update_many()
+                    .col_expr(backend_projects::Column::Settings, Expr::value(to_json(&settings)?))
+                    .filter(backend_projects::Column::Id.eq(DbId(id)))
+                    .filter(backend_projects::Column::Settings.eq(text))
+                    .exec(&*self.write().await?)
+                    .await
+                    .or_store_error()?;
+                report.sealed += updated.rows_affected;
             }
         }
         Ok(())
     }
 
-    /// The settings that hold symmetric keys.
+    /// Returns the settings that hold symmetric keys, parsed and as they are stored.
     async fn settings_with_secrets(&self) -> Result<Vec<(ProjectId, Settings, String)>, StoreError> {
-        let sql = Sql::new("SELECT id, settings FROM backend_projects WHERE settings LIKE '%\"oct\"%'");
-        let rows = sql.fetch_all(self.read()).await?;
-        rows.iter()
+        let found = backend_projects::Entity::find()
+            .filter(backend_projects::Column::Settings.like(SYMMETRIC_KEY_PATTERN))
+            .into_partial_model::<SettingsRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found
+            .into_iter()
             .map(|row| {
-                let (id, text): (Uuid, String) = (column(row, 0)?, column(row, 1)?);
                 let settings =
-                    serde_json::from_str(&text).map_err(|error| StoreError::Failed(error.into()))?;
-                Ok((Id::from_uuid(id), settings, text))
+                    serde_json::from_str(&row.settings).map_err(|error| StoreError::Failed(error.into()))?;
+                Ok((row.id.0, settings, row.settings))
             })
             .collect()
     }
 
     /// Seals one secret anew, unless it rests on the newest key or was changed meanwhile.
-    async fn reseal(
+    async fn reseal<C>(
         &self,
         (vault, random): (&Vault, &dyn Randomness),
         owner: &[&str],
-        (table, name, id): (&str, &str, Uuid),
+        (column, is_row): (C, Expr),
         sealed: String,
         report: &mut RekeyReport,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), StoreError>
+    where
+        C: ColumnTrait<EntityName: EntityTrait<Column = C>>,
+    {
         if vault.uses_newest_key(&sealed) {
             return Ok(());
         }
@@ -242,10 +330,14 @@ impl Store {
             report.unreadable += 1;
             return Ok(());
         };
-        let mut sql = Sql::new(&format!("UPDATE {table} SET {name} = "));
-        sql.bind(vault.seal(random, owner, &secret)).push(" WHERE id = ").bind(id);
-        sql.push(&format!(" AND {name} = ")).bind(sealed);
-        report.sealed += sql.execute(&self.write()).await?;
+        let updated = <C::EntityName as EntityTrait>::update_many()
+            .col_expr(column, Expr::value(vault.seal(random, owner, &secret)))
+            .filter(is_row)
+            .filter(column.eq(sealed))
+            .exec(&*self.write().await?)
+            .await
+            .or_store_error()?;
+        report.sealed += updated.rows_affected;
         Ok(())
     }
 }

@@ -1,137 +1,145 @@
-//! Taking away what has expired, a little at a time.
+//! Deletion of what has expired, a little at a time.
 
 use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp};
 use observability::logs::RETENTION_DAYS;
-
-use crate::{
-    Store,
-    convert::{millis, min_uuid_v7_at},
-    sql::Sql,
+use sea_orm::{
+    ColumnTrait, EntityTrait, Iterable as _, PrimaryKeyToColumn, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, QueryTrait as _, Select,
+    sea_query::{Expr, ExprTrait as _},
 };
 
-/// How long a webhook's deliveries are kept; its page shows the last ten.
+use crate::{
+    caller_cache,
+    convert::min_uuid_v7_at,
+    entity::{
+        app_changes, app_log_volume, approvals, column::DbTime, deliveries, device_logins, invites,
+        log_lines, oauth_access_tokens, oauth_authorizations, oauth_clients, oauth_grants,
+        oauth_refresh_tokens, occurrences, passkey_ceremonies, project_minutes, project_requests,
+        repeat_signatures, sessions, sign_ins, webhook_keys,
+    },
+    error::OrStoreError as _,
+    query::literal,
+    store::Store,
+};
+
+/// Time that a webhook's deliveries are kept; its page shows the last ten.
 const DELIVERY_RETENTION: TimeDelta = TimeDelta::days(30);
-/// How long the moments of schedules are kept.
+/// Time that occurrences of schedules are kept.
 const OCCURRENCE_RETENTION: TimeDelta = TimeDelta::days(90);
-/// How long the questions of runs are kept; they wait for a week at most.
+/// Time that the questions of runs are kept; they wait for a week at most.
 const APPROVAL_RETENTION: TimeDelta = TimeDelta::days(90);
-/// How long a planned change is kept after it expired, so that its owner can still see what it was.
+/// Time that a planned change is kept after it expired, so that its owner can still see what it was.
 const PLANNED_CHANGE_RETENTION: TimeDelta = TimeDelta::days(7);
-/// How long requests to the data API of backend projects are kept, single and counted.
+/// Time that requests to the data API of backend projects are kept, single and counted.
 const PROJECT_REQUEST_RETENTION: TimeDelta = TimeDelta::days(2);
-/// How long an agent client's question is kept after it is over, so that a code that comes again is noticed.
+/// Time that an agent client's question is kept after it is over, so that a code that comes again is noticed.
 const AUTHORIZATION_RETENTION: TimeDelta = TimeDelta::days(1);
-/// How long a refresh token is kept after it was spent, so that one that comes again is noticed.
+/// Time that a refresh token is kept after it was spent, so that one that comes again is noticed.
 const SPENT_REFRESH_TOKEN_RETENTION: TimeDelta = TimeDelta::days(30);
-/// How long an agent client stays registered that nobody lets in.
+/// Time that an agent client stays registered that nobody lets in.
 const UNUSED_CLIENT_RETENTION: TimeDelta = TimeDelta::days(7);
-/// How long a device login that is over can still be seen to be so.
+/// Time that a device login that is over can still be seen to be so.
 const DEVICE_LOGIN_RETENTION: TimeDelta = TimeDelta::minutes(10);
-/// How long an invite is kept after it expired, or would have.
+/// Time that an invite is kept after it expired, or would have.
 const INVITE_RETENTION: TimeDelta = TimeDelta::days(90);
-/// How long it is known how much log an app left on a day.
+/// Time that the volume of an app's log on a day is kept.
 const LOG_VOLUME_RETENTION: TimeDelta = TimeDelta::days(2);
-/// How many rows one statement takes away, so that the writer is never held for long.
+/// Rows that one statement deletes, so that the writer is never held for long.
 const CHUNK_ROWS: u64 = 500;
-/// How many statements one sweep takes at most, of each kind.
+/// Statements of one sweep for each kind; at most.
 const MAX_CHUNKS: usize = 20;
 
 impl Store {
-    /// Takes away expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, events, deliveries,
-    /// moments of schedules, finished runs, dead letters, and what agent clients left behind; what is left goes the next
+    /// Deletes expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, events, deliveries,
+    /// occurrences, finished runs, dead letters, and what agent clients left behind; what is left is deleted the next
     /// time.
     ///
     /// # Errors
-    /// What the database said.
+    /// Fails if the database fails.
     pub async fn delete_expired(&self, now: Timestamp) -> Result<(), StoreError> {
-        let oldest_line = now - TimeDelta::days(RETENTION_DAYS.into());
-        let retention_rules = [
-            ("webhook_keys", "(webhook_id, digest)", "webhook_id, digest", "expires_at", now),
-            (
-                "repeat_signatures",
-                "(expires_at, webhook_id, signature)",
-                "expires_at, webhook_id, signature",
-                "expires_at",
-                now,
-            ),
-            ("sign_ins", "email", "email", "expires_at", now),
-            ("sessions", "id", "id", "expires_at", now),
-            ("device_logins", "id", "id", "expires_at", now - DEVICE_LOGIN_RETENTION),
-            ("passkey_ceremonies", "id", "id", "expires_at", now),
-            ("log_lines", "id", "id", "at", oldest_line),
-            ("app_log_volume", "(app_id, day)", "app_id, day", "day", now - LOG_VOLUME_RETENTION),
-            ("invites", "id", "id", "expires_at", now - INVITE_RETENTION),
-            ("occurrences", "id", "id", "recorded_at", now - OCCURRENCE_RETENTION),
-            ("approvals", "id", "id", "created_at", now - APPROVAL_RETENTION),
-            ("app_changes", "id", "id", "expires_at", now - PLANNED_CHANGE_RETENTION),
-            ("project_requests", "id", "id", "at", now - PROJECT_REQUEST_RETENTION),
-            (
-                "project_minutes",
-                "(project_id, at, bucket)",
-                "project_id, at, bucket",
-                "at",
-                now - PROJECT_REQUEST_RETENTION,
-            ),
-            ("oauth_authorizations", "id", "id", "expires_at", now - AUTHORIZATION_RETENTION),
-            ("oauth_access_tokens", "id", "id", "expires_at", now),
-            ("oauth_refresh_tokens", "id", "id", "spent_at", now - SPENT_REFRESH_TOKEN_RETENTION),
-        ];
-        for (table, key, columns, time_column, before) in retention_rules {
-            for _ in 0..MAX_CHUNKS {
-                let mut sql = Sql::new("DELETE FROM ");
-                sql.push(table)
-                    .push(" WHERE ")
-                    .push(key)
-                    .push(" IN (SELECT ")
-                    .push(columns)
-                    .push(" FROM ")
-                    .push(table);
-                sql.push(" WHERE ")
-                    .push(time_column)
-                    .push(" <= ")
-                    .bind(millis(before))
-                    .push(" LIMIT ")
-                    .push(&CHUNK_ROWS.to_string());
-                sql.push(")");
-                if sql.execute(&self.write()).await? < CHUNK_ROWS {
-                    break;
-                }
-            }
-        }
+        let older_than = |keep| DbTime(now - keep);
+        self.delete_before(webhook_keys::Column::ExpiresAt, DbTime(now)).await?;
+        self.delete_before(repeat_signatures::Column::ExpiresAt, DbTime(now)).await?;
+        self.delete_before(sign_ins::Column::ExpiresAt, DbTime(now)).await?;
+        self.delete_before(sessions::Column::ExpiresAt, DbTime(now)).await?;
+        self.delete_before(device_logins::Column::ExpiresAt, older_than(DEVICE_LOGIN_RETENTION)).await?;
+        self.delete_before(passkey_ceremonies::Column::ExpiresAt, DbTime(now)).await?;
+        let log_retention = TimeDelta::days(RETENTION_DAYS.into());
+        self.delete_before(log_lines::Column::At, older_than(log_retention)).await?;
+        self.delete_before(app_log_volume::Column::Day, older_than(LOG_VOLUME_RETENTION)).await?;
+        self.delete_before(invites::Column::ExpiresAt, older_than(INVITE_RETENTION)).await?;
+        self.delete_before(occurrences::Column::RecordedAt, older_than(OCCURRENCE_RETENTION)).await?;
+        self.delete_before(approvals::Column::CreatedAt, older_than(APPROVAL_RETENTION)).await?;
+        self.delete_before(app_changes::Column::ExpiresAt, older_than(PLANNED_CHANGE_RETENTION)).await?;
+        self.delete_before(project_requests::Column::At, older_than(PROJECT_REQUEST_RETENTION)).await?;
+        self.delete_before(project_minutes::Column::At, older_than(PROJECT_REQUEST_RETENTION)).await?;
+        self.delete_before(oauth_authorizations::Column::ExpiresAt, older_than(AUTHORIZATION_RETENTION))
+            .await?;
+        self.delete_before(oauth_access_tokens::Column::ExpiresAt, DbTime(now)).await?;
+        self.delete_before(oauth_refresh_tokens::Column::SpentAt, older_than(SPENT_REFRESH_TOKEN_RETENTION))
+            .await?;
         self.delete_expired_deliveries(now - DELIVERY_RETENTION).await?;
         self.expire_approvals(now).await?;
         self.delete_expired_runs(now).await?;
         self.delete_expired_dead_letters(now).await?;
         self.delete_unused_oauth_clients(now).await?;
         self.delete_expired_events(now).await?;
-        self.delete_old_caller_changes().await
+        caller_cache::delete_old_changes(&*self.write().await?).await
     }
 
-    /// Takes away what was received before a moment. Ids have that moment in them, and no other index of it is needed.
-    async fn delete_expired_deliveries(&self, before: Timestamp) -> Result<(), StoreError> {
-        let first = min_uuid_v7_at(before);
+    /// Deletes the rows of a column's table whose time is `before` or earlier.
+    async fn delete_before<C>(&self, time: C, before: DbTime) -> Result<(), StoreError>
+    where
+        C: ColumnTrait<EntityName: EntityTrait<Column = C>>,
+    {
+        self.delete_in_chunks(<C::EntityName as EntityTrait>::find().filter(time.lte(before))).await
+    }
+
+    /// Deletes the rows that a query selects, a few in each statement; what is left goes the next time.
+    pub(crate) async fn delete_in_chunks<E: EntityTrait>(
+        &self,
+        expired: Select<E>,
+    ) -> Result<(), StoreError> {
+        let key = || E::PrimaryKey::iter().map(PrimaryKeyToColumn::into_column);
+        let chunk = expired.select_only().columns(key()).limit(CHUNK_ROWS).into_query();
+        let is_in_chunk = Expr::tuple(key().map(Expr::col)).in_subquery(chunk);
         for _ in 0..MAX_CHUNKS {
-            let mut sql =
-                Sql::new("DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE id < ");
-            sql.bind(first).push(" ORDER BY id LIMIT ").push(&CHUNK_ROWS.to_string()).push(")");
-            if sql.execute(&self.write()).await? < CHUNK_ROWS {
+            let deleted = E::delete_many()
+                .filter(is_in_chunk.clone())
+                .exec(&*self.write().await?)
+                .await
+                .or_store_error()?;
+            if deleted.rows_affected < CHUNK_ROWS {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Takes away registered clients that nobody lets in.
+    /// Deletes deliveries that were received before a time. Ids have that time in them, and no other index of it is
+    /// needed.
+    async fn delete_expired_deliveries(&self, before: Timestamp) -> Result<(), StoreError> {
+        use deliveries::Column;
+        let expired =
+            deliveries::Entity::find().filter(Column::Id.lt(min_uuid_v7_at(before))).order_by_asc(Column::Id);
+        self.delete_in_chunks(expired).await
+    }
+
+    /// Deletes registered clients that nobody lets in.
     async fn delete_unused_oauth_clients(&self, now: Timestamp) -> Result<(), StoreError> {
-        let mut sql = Sql::new(
-            "DELETE FROM oauth_clients WHERE id IN (SELECT id FROM oauth_clients WHERE created_at <= ",
-        );
-        sql.bind(millis(now - UNUSED_CLIENT_RETENTION)).push(
-            " AND NOT EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.client_id \
-             AND oauth_grants.revoked_at IS NULL AND oauth_grants.expires_at > ",
-        );
-        sql.bind(millis(now)).push(") LIMIT ").push(&(CHUNK_ROWS * MAX_CHUNKS as u64).to_string()).push(")");
-        sql.execute(&self.write()).await.map(drop)
+        use oauth_clients::Column;
+        let client = (oauth_clients::Entity, Column::ClientId);
+        let grants = oauth_grants::Entity::find()
+            .filter(Expr::col((oauth_grants::Entity, oauth_grants::Column::ClientId)).equals(client))
+            .filter(oauth_grants::Column::RevokedAt.is_null())
+            .filter(oauth_grants::Column::ExpiresAt.gt(DbTime(now)))
+            .select_only()
+            .expr(literal(1))
+            .into_query();
+        let unused = oauth_clients::Entity::find()
+            .filter(Column::CreatedAt.lte(DbTime(now - UNUSED_CLIENT_RETENTION)))
+            .filter(Expr::exists(grants).not());
+        self.delete_in_chunks(unused).await
     }
 }

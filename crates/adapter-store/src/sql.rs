@@ -1,40 +1,39 @@
-//! SQL written by hand, for the few statements that sea-orm's builder does not say well. Both databases read it:
-//! `$1`, `$2`, … are the values.
+//! SQL as text, for the queue and the group commit: their connection to SQLite is not one of sea-orm's. Both databases
+//! read it: `$1`, `$2`, … are the values.
 
 mod bulk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use kernel::{Id, StoreError, Timestamp};
+use kernel::StoreError;
 use rusqlite::types::FromSql;
 use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, TryGetable, Value};
-use uuid::Uuid;
 
 pub(crate) use bulk::{Fields, insert_rows};
 
-use crate::{convert::millis, error::OrStoreError as _};
+use crate::error::OrStoreError as _;
 
-/// Rows of one statement that is sent to a database.
+/// Rows of one statement that is sent to a database; at most.
 const MAX_ROWS: usize = 64;
 
-/// What a statement runs on: a connection of the pools, or the hot path's own.
+/// A connection that statements run on: one of the pools', or the group commit's own.
 pub(crate) trait SqlExecutor {
-    /// Which SQL it reads.
+    /// The SQL dialect.
     fn backend(&self) -> DbBackend;
 
-    /// Whether a statement costs no more than its rows, so that one row at a time is best. Elsewhere it costs a round
-    /// trip.
+    /// `true` when a statement costs no more than its rows, so that one row at a time is best. Elsewhere a statement costs a
+    /// round trip.
     fn prefers_single_rows(&self) -> bool {
         false
     }
 
-    /// Runs a statement; how many rows it changed.
+    /// Runs a statement; returns the number of rows it changed.
     async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError>;
 
-    /// Runs a statement; the rows it gives.
+    /// Runs a statement; returns its rows.
     async fn fetch_all(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError>;
 
-    /// Runs a statement for each row of values; of each, whether it changed anything.
+    /// Runs a statement for each row of values; returns for each whether it changed anything.
     async fn execute_many(&self, text: String, rows: &[Fields<'_>]) -> Result<Vec<bool>, StoreError> {
         let mut changed = Vec::with_capacity(rows.len());
         for fields in rows {
@@ -62,11 +61,11 @@ impl<C: ConnectionTrait> SqlExecutor for C {
     }
 }
 
-/// A row that was found.
+/// A row of a result. Its values are read by position.
 pub(crate) enum SqlRow {
-    /// By a connection of the pools.
+    /// Found by a connection of the pools.
     Pooled(QueryResult),
-    /// By the hot path's own connection.
+    /// Found by the group commit's own connection.
     Sqlite(Vec<rusqlite::types::Value>),
 }
 
@@ -98,7 +97,7 @@ impl Sql {
         self
     }
 
-    /// Adds as many places as there will be values for.
+    /// Adds `count` placeholders, whose values are bound later.
     fn push_placeholders(&mut self, count: usize) -> &mut Self {
         for number in 1..=count {
             self.push(if number > 1 { ", $" } else { "$" });
@@ -132,12 +131,13 @@ impl Sql {
         self
     }
 
-    /// Runs it; how many rows it changed.
+    /// Runs the statement; returns the number of rows it changed.
     pub(crate) async fn execute<D: SqlExecutor>(self, db: &D) -> Result<u64, StoreError> {
         db.execute(self.text, self.values).await
     }
 
-    /// Runs a statement over `rows`; the keys of those that it changed, read by `key` from the columns `returning`.
+    /// Runs a statement over `rows`; returns the keys of those that it changed, read by `key` from the columns
+    /// `returning`.
     pub(crate) async fn execute_returning_keys<D: SqlExecutor, T, K: Ord>(
         mut self,
         db: &D,
@@ -145,7 +145,7 @@ impl Sql {
         (returning, key): (&str, impl Fn(&SqlRow) -> Result<K, StoreError>),
         key_of: impl Fn(&T) -> K,
     ) -> Result<BTreeSet<K>, StoreError> {
-        // Of one row it is enough to know whether: `RETURNING` costs SQLite a table of its own, for each statement.
+        // For one row the count is enough: `RETURNING` costs SQLite a temporary table for each statement.
         if let [row] = rows {
             let changed = self.execute(db).await? > 0;
             return Ok(changed.then(|| key_of(row)).into_iter().collect());
@@ -163,7 +163,7 @@ impl Sql {
     }
 }
 
-/// Without the machinery of formatting, which a dozen values a statement would feel.
+/// Appends a number. Avoids `format!`, since this runs for every bound value.
 fn push_number(text: &mut String, number: usize) {
     if number >= 10 {
         push_number(text, number / 10);
@@ -171,7 +171,7 @@ fn push_number(text: &mut String, number: usize) {
     text.push(char::from(b'0' + (number % 10) as u8));
 }
 
-/// Column `index` of a row.
+/// Returns column `index` of a row.
 pub(crate) fn column<T: TryGetable + FromSql>(row: &SqlRow, index: usize) -> Result<T, StoreError> {
     match row {
         SqlRow::Pooled(row) => row.try_get_by_index(index).or_store_error(),
@@ -182,13 +182,13 @@ pub(crate) fn column<T: TryGetable + FromSql>(row: &SqlRow, index: usize) -> Res
     }
 }
 
-/// Cuts a slice into pieces of 64, 32, 16, 8, 4, 2 and 1, so that statements over many rows come in few shapes and
+/// Cuts a slice into chunks of 64, 32, 16, 8, 4, 2 and 1, so that statements over many rows come in few shapes and
 /// stay prepared.
 pub(crate) fn statement_chunks<T>(items: &[T]) -> impl Iterator<Item = &[T]> {
     power_of_two_chunks(MAX_ROWS, items)
 }
 
-/// Cuts a slice into as few shapes, of at most as many rows as `db` takes at once.
+/// Cuts a slice as [`statement_chunks`] does, into chunks of at most as many rows as `db` takes at once.
 pub(crate) fn statement_chunks_for<'i, D: SqlExecutor, T>(
     db: &D,
     items: &'i [T],
@@ -196,7 +196,7 @@ pub(crate) fn statement_chunks_for<'i, D: SqlExecutor, T>(
     power_of_two_chunks(if db.prefers_single_rows() { 1 } else { MAX_ROWS }, items)
 }
 
-/// `at_once` is a power of two.
+/// Cuts a slice into powers of two, `max_len` being the largest of them.
 fn power_of_two_chunks<T>(max_len: usize, mut items: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let size = (1 << items.len().checked_ilog2()?).min(max_len);
@@ -206,19 +206,8 @@ fn power_of_two_chunks<T>(max_len: usize, mut items: &[T]) -> impl Iterator<Item
     })
 }
 
-/// The last moment of each id, in the order of the ids: a statement that updates from a list takes any row of several
-/// with one id, and two that lock rows in one order do not lock each other out.
-pub(crate) fn latest_by_id<K>(last_uses: &[(Id<K>, Timestamp)]) -> Vec<(Uuid, i64)> {
-    let mut latest = BTreeMap::new();
-    for (id, at) in last_uses {
-        let known = latest.entry(id.uuid()).or_insert(i64::MIN);
-        *known = millis(*at).max(*known);
-    }
-    latest.into_iter().collect()
-}
-
-/// Locks rows against other writers where there is such a thing: SQLite's one writer needs none. Rows that point at
-/// the locked ones can still be written.
+/// Returns the clause that locks rows against other writers, which SQLite's one writer does not need. Rows that point
+/// at the locked ones can still be written.
 pub(crate) fn for_update(backend: DbBackend) -> &'static str {
     if backend == DbBackend::Postgres { " FOR NO KEY UPDATE" } else { "" }
 }

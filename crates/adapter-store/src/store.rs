@@ -1,28 +1,22 @@
-//! The store: connections, the hot path's batches, and what is remembered between requests.
+//! The store: connections, the group commit, and caches.
 
 use std::sync::{Arc, Mutex};
 
-use kernel::{StoreError, id::HookId};
-use moka::sync::Cache;
-use runs::webhooks::WebhookSnapshot;
-use sea_orm::{
-    DatabaseConnection, DbBackend, SqliteTransactionMode, TransactionOptions, TransactionTrait as _, Value,
-};
-use tokio::{
-    sync::{Notify, OwnedSemaphorePermit, Semaphore},
-    time::timeout,
-};
+use kernel::StoreError;
+use sea_orm::DatabaseConnection;
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::{
-    caller_cache::CallerCache,
-    connect::{self, ACQUIRE_TIMEOUT, Connections, DatabaseUrl, IfMissing},
+    after_commit::AfterCommit,
+    caller_cache::CacheView,
+    connect::{self, DatabaseUrl, IfMissing},
     error::OrStoreError as _,
-    events::EventNotifier,
+    events::notifier::EventNotifier,
     group_commit::{GroupCommit, POSTGRES_WRITERS},
-    installation::WriteProbe,
-    sql::{SqlExecutor, SqlRow},
+    pool::{self, Connections, WriteConnection, WriteLock},
     tx::StoreTx,
+    write_probe::WriteProbe,
 };
 
 /// The control plane's store. Cheap to clone.
@@ -33,30 +27,19 @@ pub(crate) struct Inner {
     connections: Connections,
     write_lock: WriteLock,
     pub(crate) group_commit: GroupCommit,
-    /// Webhooks seen lately. An entry may be old: accepting under it checks its stamp against the database.
-    pub(crate) webhook_cache: Cache<HookId, Arc<WebhookSnapshot>>,
-    /// Rung when something was put into the queue by this process.
-    pub(crate) queue_notify: Arc<Notify>,
-    /// The workspace that had the last turn when runs were claimed.
+    /// The workspace that runs were last claimed from; nil before the first claim.
     pub(crate) last_claimed_workspace: Mutex<Uuid>,
-    /// Rung when this process put a letter into the outbox.
-    pub(crate) outbox_notify: Notify,
-    pub(crate) caller_cache: CallerCache,
     pub(crate) write_probe: WriteProbe,
-    /// For those who wait for events.
-    pub(crate) event_notifier: Arc<EventNotifier>,
+    pub(crate) after_commit: Arc<AfterCommit>,
 }
-
-/// How many webhooks are remembered.
-const WEBHOOK_CACHE_CAPACITY: u64 = 10_000;
 
 impl Store {
     /// Opens a database and brings its schema up to date.
     ///
-    /// Must be called on a tokio runtime: the hot path's batches are written by tasks of their own.
+    /// Must be called on a tokio runtime: the group commit writes batches in tasks of its own.
     ///
     /// # Errors
-    /// When the database cannot be reached or migrated.
+    /// Fails if the database cannot be reached or migrated.
     pub async fn open(url: &DatabaseUrl) -> Result<Self, StoreError> {
         let connections = connect::connect(url, IfMissing::Create).await?;
         let migrated = connect::migrate(&connections).await?;
@@ -66,12 +49,12 @@ impl Store {
         Self::with_connections(url, connections)
     }
 
-    /// Opens a database that is there and up to date, and changes nothing about it.
+    /// Opens a database that exists and is up to date, and changes nothing about it.
     ///
     /// Must be called on a tokio runtime, as [`Self::open`].
     ///
     /// # Errors
-    /// When the database is not there, cannot be reached, or is not up to date.
+    /// Fails if the database is missing, cannot be reached, or is not up to date.
     pub async fn open_existing(url: &DatabaseUrl) -> Result<Self, StoreError> {
         let connections = connect::connect(url, IfMissing::Fail).await?;
         connect::check_schema(&connections).await?;
@@ -122,30 +105,26 @@ impl Store {
             connections,
             write_lock,
             group_commit,
-            webhook_cache: Cache::new(WEBHOOK_CACHE_CAPACITY),
-            queue_notify,
             last_claimed_workspace: Mutex::new(Uuid::nil()),
-            outbox_notify: Notify::new(),
-            caller_cache: CallerCache::new(),
             write_probe: WriteProbe::default(),
-            event_notifier,
+            after_commit: Arc::new(AfterCommit::new(queue_notify, event_notifier)),
         }))
     }
 
     /// Begins a transaction; on SQLite it waits for the one writer.
     ///
     /// # Errors
-    /// When no connection can be had.
+    /// Fails if no connection is free in time.
     pub async fn begin(&self) -> Result<StoreTx, StoreError> {
         let guard = self.0.write_lock.acquire().await?;
-        let tx = begin(&self.0.connections.write).await?;
-        Ok(StoreTx::new(tx, guard, self.clone()))
+        let tx = pool::begin(&self.0.connections.write).await?;
+        Ok(StoreTx::new(tx, guard, Arc::clone(&self.0.after_commit)))
     }
 
-    /// Whether the database answers, its schema is up to date, and what is written is kept.
+    /// Checks that the database answers, its schema is up to date, and writes are durable.
     ///
     /// # Errors
-    /// What the database said, or that the disk failed.
+    /// Fails if the database fails, its schema is out of date, or the disk has failed.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.inner().group_commit.check()?;
         self.read().ping().await.or_store_error()?;
@@ -157,9 +136,14 @@ impl Store {
         &self.0.connections.read
     }
 
-    /// For single statements that write.
-    pub(crate) fn write(&self) -> WriteConnection<'_> {
-        WriteConnection(&self.0)
+    /// Returns the connection for a single statement that writes, once it is its turn.
+    pub(crate) async fn write(&self) -> Result<WriteConnection<'_>, StoreError> {
+        WriteConnection::acquire(&self.0.connections, &self.0.write_lock).await
+    }
+
+    /// Begins a reading of the caller cache.
+    pub(crate) async fn cache_view(&self) -> CacheView<'_> {
+        self.0.after_commit.caller_cache.view(self.read()).await
     }
 
     pub(crate) fn is_postgres(&self) -> bool {
@@ -187,62 +171,5 @@ impl kernel::Transactions for Store {
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").field("backend", &self.read().get_database_backend()).finish_non_exhaustive()
-    }
-}
-
-/// Begins a transaction that will write: SQLite takes its write lock now rather than fail half-way.
-pub(crate) async fn begin(db: &DatabaseConnection) -> Result<sea_orm::DatabaseTransaction, StoreError> {
-    let options = TransactionOptions {
-        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-        ..TransactionOptions::default()
-    };
-    db.begin_with_options(options).await.or_store_error()
-}
-
-/// Single statements that write, each in its turn and a transaction of its own.
-pub(crate) struct WriteConnection<'s>(&'s Inner);
-
-impl SqlExecutor for WriteConnection<'_> {
-    fn backend(&self) -> DbBackend {
-        SqlExecutor::backend(&self.0.connections.write)
-    }
-
-    async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError> {
-        let _guard = self.0.write_lock.acquire().await?;
-        SqlExecutor::execute(&self.0.connections.write, text, values).await
-    }
-
-    async fn fetch_all(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError> {
-        let _guard = self.0.write_lock.acquire().await?;
-        self.0.connections.write.fetch_all(text, values).await
-    }
-}
-
-/// Whose turn it is to write. SQLite has one writer: without an order, who waits for its lock sleeps and tries again,
-/// and under load comes too late each time.
-#[derive(Clone)]
-pub(crate) struct WriteLock(Option<Arc<Semaphore>>);
-
-/// The right to write until it is dropped.
-pub(crate) struct WriteGuard(#[expect(dead_code, reason = "held for its drop")] Option<OwnedSemaphorePermit>);
-
-impl WriteLock {
-    fn exclusive() -> Self {
-        Self(Some(Arc::new(Semaphore::new(1))))
-    }
-
-    /// As many at once as there are connections.
-    pub(crate) fn unrestricted() -> Self {
-        Self(None)
-    }
-
-    /// Waits for its turn: first come, first served.
-    pub(crate) async fn acquire(&self) -> Result<WriteGuard, StoreError> {
-        let Some(semaphore) = &self.0 else { return Ok(WriteGuard(None)) };
-        let permit = timeout(ACQUIRE_TIMEOUT, Arc::clone(semaphore).acquire_owned()).await;
-        match permit {
-            Ok(Ok(permit)) => Ok(WriteGuard(Some(permit))),
-            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable("others write for too long".into())),
-        }
     }
 }

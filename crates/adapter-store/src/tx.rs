@@ -1,44 +1,52 @@
 //! The unit of work: one transaction that every domain's write port is implemented on.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kernel::{AuditEntry, StoreError, UnitOfWork, events::Event, id::HookId, mail::OutboxEmail};
 use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _, sea_query::OnConflict};
 
 use crate::{
-    Store,
+    after_commit::{AfterCommit, CommittedChanges},
     caller_cache::{self, CallerChange},
-    convert::millis,
-    entity::audit_log,
+    entity::{
+        audit_log,
+        column::{DbId, DbTime},
+    },
     error::OrStoreError as _,
-    events,
-    observability::{LogRow, insert_log_lines},
-    outbox,
-    store::WriteGuard,
+    events::write as events,
+    observability::log_rows::{LogRow, insert_log_lines},
+    outbox_rows::insert_emails,
+    pool::WriteGuard,
 };
 
 /// A transaction under way. Dropping it undoes everything.
 pub struct StoreTx {
     tx: DatabaseTransaction,
     write_guard: WriteGuard,
-    store: Store,
+    after_commit: Arc<AfterCommit>,
     has_writes: bool,
     audit: Vec<AuditEntry>,
     emails: Vec<OutboxEmail>,
     events: Vec<Event>,
-    /// Lines of log, which one of the events tells of.
+    /// Lines of log that belong to the first event.
     log_lines: Vec<LogRow>,
-    /// Webhooks whose remembered state this transaction makes old.
+    /// Webhooks whose cached state this transaction makes stale.
     stale_webhooks: Vec<HookId>,
     has_queued_runs: bool,
     caller_changes: Vec<CallerChange>,
 }
 
 impl StoreTx {
-    pub(crate) fn new(tx: DatabaseTransaction, write_guard: WriteGuard, store: Store) -> Self {
+    pub(crate) fn new(
+        tx: DatabaseTransaction,
+        write_guard: WriteGuard,
+        after_commit: Arc<AfterCommit>,
+    ) -> Self {
         Self {
             tx,
             write_guard,
-            store,
+            after_commit,
             has_writes: false,
             audit: Vec::new(),
             emails: Vec::new(),
@@ -61,12 +69,23 @@ impl StoreTx {
         &self.tx
     }
 
-    /// Forgets a webhook's remembered state once this is committed.
+    /// The transaction, for a statement that may find nothing to write. If it wrote, [`Self::mark_written`] must
+    /// follow.
+    pub(crate) fn conditional_write(&self) -> &DatabaseTransaction {
+        &self.tx
+    }
+
+    /// Marks the transaction as one that wrote: from now on it cannot commit without an audit entry.
+    pub(crate) fn mark_written(&mut self) {
+        self.has_writes = true;
+    }
+
+    /// Drops a webhook's cached state once this is committed.
     pub(crate) fn invalidate_webhook(&mut self, hook: HookId) {
         self.stale_webhooks.push(hook);
     }
 
-    /// Makes every node forget what it remembers of this once this is committed.
+    /// Makes every node drop this from its caller cache once this is committed.
     pub(crate) fn invalidate_caller(&mut self, change: CallerChange) {
         self.caller_changes.push(change);
     }
@@ -109,7 +128,7 @@ impl UnitOfWork for StoreTx {
 }
 
 impl StoreTx {
-    /// Commits what a worker did by itself, on nobody's request: its own rows are the record of it.
+    /// Commits what a worker did by itself, on nobody's request: the rows it wrote are the record of it.
     pub(crate) async fn commit_unaudited(self) -> Result<(), StoreError> {
         self.flush_and_commit().await
     }
@@ -125,7 +144,7 @@ impl StoreTx {
                 .await
                 .or_store_error()?;
         }
-        outbox::insert_emails(&self.tx, &self.emails).await?;
+        insert_emails(&self.tx, &self.emails).await?;
         caller_cache::insert_changes(&self.tx, &self.caller_changes).await?;
         let numbered = events::append(&self.tx, &self.events).await?;
         let event = numbered.seqs.first().copied();
@@ -133,31 +152,26 @@ impl StoreTx {
         insert_log_lines(&self.tx, &lines).await?;
         self.tx.commit().await.or_store_error()?;
         drop(self.write_guard);
-        let inner = self.store.inner();
-        inner.event_notifier.wake(&numbered.workspaces);
-        inner.caller_cache.invalidate(self.caller_changes);
-        for hook in &self.stale_webhooks {
-            inner.webhook_cache.invalidate(hook);
-        }
-        if self.has_queued_runs {
-            inner.queue_notify.notify_one();
-        }
-        if !self.emails.is_empty() {
-            inner.outbox_notify.notify_one();
-        }
+        self.after_commit.publish(CommittedChanges {
+            workspaces: numbered.workspaces,
+            callers: self.caller_changes,
+            webhooks: self.stale_webhooks,
+            has_queued_runs: self.has_queued_runs,
+            has_emails: !self.emails.is_empty(),
+        });
         Ok(())
     }
 }
 
 fn audit_row(entry: AuditEntry) -> audit_log::ActiveModel {
     audit_log::ActiveModel {
-        id: Set(entry.id.uuid()),
-        at: Set(millis(entry.at)),
-        workspace_id: Set(entry.workspace.map(kernel::Id::uuid)),
+        id: Set(DbId(entry.id)),
+        at: Set(DbTime(entry.at)),
+        workspace_id: Set(entry.workspace.map(DbId)),
         actor: Set(entry.actor),
         action: Set(entry.action.into_owned()),
         target: Set(entry.target.map(|target| target.0)),
-        request_id: Set(entry.request.uuid()),
+        request_id: Set(DbId(entry.request)),
         address: Set(entry.address.map(|address| address.to_string())),
         detail: Set(entry.detail.map(|detail| detail.to_string())),
     }

@@ -3,24 +3,43 @@
 use ::apps::changes::{Change, ChangesRead, ChangesTx};
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    StoreError, Timestamp,
     id::{AppId, ChangeId, UserId, WorkspaceId},
 };
-use uuid::Uuid;
+use sea_orm::{ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 
 use crate::{
-    Store, StoreTx,
-    convert::{RowContext, millis, to_json},
-    sql::{Sql, column},
+    convert::{RowContext, to_json},
+    entity::{
+        app_changes,
+        column::{DbId, DbTime},
+    },
+    error::OrStoreError as _,
+    query,
+    store::Store,
+    tx::StoreTx,
 };
+
+fn change(model: &app_changes::Model) -> Result<Change, StoreError> {
+    let row = RowContext::new("app_changes", model.id);
+    Ok(Change {
+        id: model.id.0,
+        workspace: model.workspace_id.0,
+        app: model.app_id.0,
+        owner: model.owner_id.0,
+        run: model.run_id.map(DbId::into_inner),
+        plan: row.json(&model.plan)?,
+        created_at: model.created_at.0,
+        expires_at: model.expires_at.0,
+    })
+}
 
 #[async_trait]
 impl ChangesRead for Store {
     async fn change_scope(&self, id: ChangeId) -> Result<Option<(WorkspaceId, AppId)>, StoreError> {
-        let mut sql = Sql::new("SELECT workspace_id, app_id FROM app_changes WHERE id = ");
-        sql.bind(id.uuid());
-        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        Ok(Some((Id::from_uuid(column(&found, 0)?), Id::from_uuid(column(&found, 1)?))))
+        use app_changes::Column;
+        let change = app_changes::Entity::find_by_id(id);
+        query::scope(change, [Column::WorkspaceId, Column::AppId], self.read()).await
     }
 
     async fn change(
@@ -29,23 +48,13 @@ impl ChangesRead for Store {
         owner: UserId,
         id: ChangeId,
     ) -> Result<Option<Change>, StoreError> {
-        let mut sql =
-            Sql::new("SELECT app_id, run_id, plan, created_at, expires_at FROM app_changes WHERE id = ");
-        sql.bind(id.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
-        sql.push(" AND owner_id = ").bind(owner.uuid());
-        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        let row = RowContext { table: "app_changes", id: id.uuid() };
-        let run: Option<Uuid> = column(&found, 1)?;
-        Ok(Some(Change {
-            id,
-            workspace,
-            app: Id::from_uuid(column(&found, 0)?),
-            owner,
-            run: run.map(Id::from_uuid),
-            plan: row.json(&column::<String>(&found, 2)?)?,
-            created_at: row.timestamp(column(&found, 3)?)?,
-            expires_at: row.timestamp(column(&found, 4)?)?,
-        }))
+        let found = app_changes::Entity::find_by_id(id)
+            .filter(app_changes::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(app_changes::Column::OwnerId.eq(DbId(owner)))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.as_ref().map(change).transpose()
     }
 }
 
@@ -57,23 +66,25 @@ impl ChangesTx for StoreTx {
         owner: UserId,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let mut sql = Sql::new("SELECT count(*) FROM app_changes WHERE expires_at > ");
-        sql.bind(millis(now)).push(" AND workspace_id = ").bind(workspace.uuid());
-        sql.push(" AND owner_id = ").bind(owner.uuid());
-        match sql.fetch_optional(self.read()).await? {
-            Some(found) => Ok(u64::try_from(column::<i64>(&found, 0)?).unwrap_or_default()),
-            None => Ok(0),
-        }
+        let open = app_changes::Entity::find()
+            .filter(app_changes::Column::ExpiresAt.gt(DbTime(now)))
+            .filter(app_changes::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(app_changes::Column::OwnerId.eq(DbId(owner)));
+        query::count(open, self.read()).await
     }
 
     async fn insert_change(&mut self, change: &Change) -> Result<(), StoreError> {
-        let mut sql = Sql::new(
-            "INSERT INTO app_changes (id, workspace_id, app_id, owner_id, run_id, plan, created_at, expires_at) VALUES (",
-        );
-        sql.bind(change.id.uuid()).push(", ").bind(change.workspace.uuid()).push(", ");
-        sql.bind(change.app.uuid()).push(", ").bind(change.owner.uuid()).push(", ");
-        sql.bind(change.run.map(Id::uuid)).push(", ").bind(to_json(&change.plan)?).push(", ");
-        sql.bind(millis(change.created_at)).push(", ").bind(millis(change.expires_at)).push(")");
-        sql.execute(self.write()).await.map(drop)
+        let row = app_changes::ActiveModel {
+            id: Set(DbId(change.id)),
+            workspace_id: Set(DbId(change.workspace)),
+            app_id: Set(DbId(change.app)),
+            owner_id: Set(DbId(change.owner)),
+            run_id: Set(change.run.map(DbId)),
+            plan: Set(to_json(&change.plan)?),
+            created_at: Set(DbTime(change.created_at)),
+            expires_at: Set(DbTime(change.expires_at)),
+        };
+        app_changes::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
     }
 }

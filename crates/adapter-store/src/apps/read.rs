@@ -2,69 +2,147 @@
 
 use std::collections::HashMap;
 
-use ::apps::{App, AppVersion, AppsRead, access::AppGrant, versions::VersionContent};
+use ::apps::{App, AppVersion, AppsRead, VersionKind, access::AppGrant, versions::VersionContent};
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError,
-    authority::{AppFact, AppRights, Visibility},
-    id::{AppId, UserId, VersionId, WorkspaceId},
+    StoreError,
+    authority::{AppFact, AppRights, Sharing, Visibility},
+    id::{AppId, UserId, VersionId, WorkspaceId, kind},
     page::PageRequest,
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
-use uuid::Uuid;
-
-use super::visible_apps;
-use crate::{
-    Store,
-    convert::RowContext,
-    entity::{app_grants, app_versions, apps, users},
-    error::OrStoreError as _,
-    sql::{Sql, column},
+use sea_orm::{
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
+    sea_query::{Expr, ExprTrait as _, Query},
 };
 
-fn rights(model: &app_grants::Model) -> Result<AppRights, StoreError> {
-    let row = RowContext { table: "app_grants", id: model.app_id };
-    Ok(AppRights::from_bits(row.number(model.rights.into())?))
+use super::visibility::visible_apps;
+use crate::{
+    convert::RowContext,
+    entity::{
+        app_grants, app_versions, apps,
+        column::{DbId, DbText, DbTime},
+        users,
+    },
+    error::OrStoreError as _,
+    store::Store,
+};
+
+fn rights(row: RowContext, bits: i16) -> Result<AppRights, StoreError> {
+    Ok(AppRights::from_bits(row.number(bits.into())?))
+}
+
+/// Selects apps that are not deleted.
+fn live_apps() -> Select<apps::Entity> {
+    apps::Entity::find().filter(apps::Column::DeletedAt.is_null())
+}
+
+/// The facts that decide about access to an app, with the rights of one person.
+#[derive(FromQueryResult)]
+struct AppFactRow {
+    workspace_id: DbId<kind::Workspace>,
+    created_by: DbId<kind::User>,
+    sharing: DbText<Sharing>,
+    granted: Option<i16>,
+}
+
+/// A version without its content, which lists do not read.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "app_versions::Entity")]
+struct VersionRow {
+    id: DbId<kind::Version>,
+    app_id: DbId<kind::App>,
+    workspace_id: DbId<kind::Workspace>,
+    number: i64,
+    created_at: DbTime,
+    created_by: DbId<kind::User>,
+    bundle_hash: String,
+    trust_score: i16,
+    kind: DbText<VersionKind>,
+    summary: String,
+    base_version_id: Option<DbId<kind::Version>>,
+    #[sea_orm(from_expr = "users::Column::Name")]
+    created_by_name: Option<String>,
+}
+
+/// A version with its content, as JSON.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "app_versions::Entity")]
+struct VersionContentRow {
+    #[sea_orm(nested)]
+    version: VersionRow,
+    manifest: String,
+    files: String,
+}
+
+/// Selects the versions of an app, with the names of the people who made them.
+fn versions_of(workspace: WorkspaceId, app: AppId) -> Select<app_versions::Entity> {
+    app_versions::Entity::find()
+        .join(JoinType::LeftJoin, app_versions::Relation::Creator.def())
+        .filter(app_versions::Column::AppId.eq(DbId(app)))
+        .filter(app_versions::Column::WorkspaceId.eq(DbId(workspace)))
+}
+
+fn version(model: VersionRow) -> Result<AppVersion, StoreError> {
+    let row = RowContext::new("app_versions", model.id);
+    Ok(AppVersion {
+        id: model.id.0,
+        app: model.app_id.0,
+        workspace: model.workspace_id.0,
+        number: row.number(model.number)?,
+        created_at: model.created_at.0,
+        created_by: model.created_by.0,
+        bundle_hash: model.bundle_hash,
+        trust_score: row.number(model.trust_score.into())?,
+        kind: model.kind.0,
+        summary: model.summary,
+        base: model.base_version_id.map(DbId::into_inner),
+        created_by_name: model.created_by_name,
+    })
 }
 
 #[async_trait]
 impl AppsRead for Store {
     async fn app_fact(&self, app: AppId, user: UserId) -> Result<Option<AppFact>, StoreError> {
-        let mut sql = Sql::new(
-            "SELECT a.workspace_id, a.created_by, a.sharing, \
-             (SELECT g.rights FROM app_grants g WHERE g.app_id = a.id AND g.user_id = ",
-        );
-        sql.bind(user.uuid()).push(") FROM apps a WHERE a.deleted_at IS NULL AND a.id = ").bind(app.uuid());
-        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        let row = RowContext { table: "apps", id: app.uuid() };
-        let granted: Option<i16> = column(&found, 3)?;
+        let granted = Query::select()
+            .column(app_grants::Column::Rights)
+            .from(app_grants::Entity)
+            .and_where(app_grants::Column::AppId.into_expr().equals((apps::Entity, apps::Column::Id)))
+            .and_where(app_grants::Column::UserId.eq(DbId(user)))
+            .to_owned();
+        let found = live_apps()
+            .filter(apps::Column::Id.eq(DbId(app)))
+            .select_only()
+            .columns([apps::Column::WorkspaceId, apps::Column::CreatedBy, apps::Column::Sharing])
+            .expr_as(Expr::from(granted), "granted")
+            .into_model::<AppFactRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        let Some(found) = found else { return Ok(None) };
         Ok(Some(AppFact {
             app,
-            workspace: Id::from_uuid(column(&found, 0)?),
-            created_by: Id::from_uuid(column(&found, 1)?),
-            sharing: row.parse(&column::<String>(&found, 2)?)?,
-            granted: AppRights::from_bits(row.number(granted.unwrap_or_default().into())?),
+            workspace: found.workspace_id.0,
+            created_by: found.created_by.0,
+            sharing: found.sharing.0,
+            granted: rights(RowContext::new("apps", app), found.granted.unwrap_or_default())?,
         }))
     }
 
     async fn app_by_slug(&self, slug: &str) -> Result<Option<App>, StoreError> {
-        let found = apps::Entity::find()
-            .filter(apps::Column::Slug.eq(slug))
-            .filter(apps::Column::DeletedAt.is_null())
-            .one(self.read())
-            .await
-            .or_store_error()?;
-        found.map(super::app).transpose()
+        let found =
+            live_apps().filter(apps::Column::Slug.eq(slug)).one(self.read()).await.or_store_error()?;
+        Ok(found.map(App::from))
     }
 
     async fn app(&self, workspace: WorkspaceId, app: AppId) -> Result<Option<App>, StoreError> {
-        let found = apps::Entity::find_by_id(app.uuid())
-            .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
-            .filter(apps::Column::DeletedAt.is_null())
+        let found = live_apps()
+            .filter(apps::Column::Id.eq(DbId(app)))
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::app).transpose()
+        Ok(found.map(App::from))
     }
 
     async fn apps(
@@ -74,36 +152,33 @@ impl AppsRead for Store {
         visible: Visibility,
         page: PageRequest,
     ) -> Result<Vec<(App, AppRights)>, StoreError> {
-        let mut select = apps::Entity::find()
-            .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
-            .filter(apps::Column::DeletedAt.is_null())
-            .filter(visible_apps(visible));
-        if let Some(after) = page.after {
-            select = select.filter(apps::Column::Id.lt(after));
-        }
-        let found = select
+        let found = live_apps()
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(visible_apps(visible))
+            .apply_if(page.after, |query, after| query.filter(apps::Column::Id.lt(after)))
             .order_by_desc(apps::Column::Id)
             .limit(u64::from(page.limit) + 1)
             .all(self.read())
             .await
             .or_store_error()?;
         let grants = app_grants::Entity::find()
-            .filter(app_grants::Column::UserId.eq(user.uuid()))
+            .filter(app_grants::Column::UserId.eq(DbId(user)))
             .filter(app_grants::Column::AppId.is_in(found.iter().map(|app| app.id)))
             .all(self.read())
             .await
             .or_store_error()?;
-        let grants: HashMap<Uuid, AppRights> = grants
+        let grants: HashMap<_, AppRights> = grants
             .iter()
-            .map(|grant| Ok((grant.app_id, rights(grant)?)))
-            .collect::<Result<_, StoreError>>()?;
-        found
-            .into_iter()
-            .map(|model| {
-                let granted = grants.get(&model.id).copied().unwrap_or_default();
-                Ok((super::app(model)?, granted))
+            .map(|grant| {
+                let rights = rights(RowContext::new("app_grants", grant.app_id), grant.rights)?;
+                Ok((grant.app_id, rights))
             })
-            .collect()
+            .collect::<Result<_, StoreError>>()?;
+        let with_rights = found.into_iter().map(|model| {
+            let granted = grants.get(&model.id).copied().unwrap_or_default();
+            (App::from(model), granted)
+        });
+        Ok(with_rights.collect())
     }
 
     async fn versions(
@@ -113,61 +188,33 @@ impl AppsRead for Store {
         page: PageRequest,
     ) -> Result<Vec<AppVersion>, StoreError> {
         use app_versions::Column;
-        let mut select = app_versions::Entity::find()
-            .filter(Column::AppId.eq(app.uuid()))
-            .filter(Column::WorkspaceId.eq(workspace.uuid()));
-        if let Some(after) = page.after {
-            select = select.filter(Column::Id.lt(after));
-        }
-        // The list shows neither manifest nor files, so it does not read them.
-        let found = select
+        let found = versions_of(workspace, app)
+            .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Number)
             .limit(u64::from(page.limit) + 1)
-            .select_only()
-            .columns([
-                Column::Id,
-                Column::AppId,
-                Column::WorkspaceId,
-                Column::Number,
-                Column::CreatedAt,
-                Column::CreatedBy,
-                Column::BundleHash,
-                Column::TrustScore,
-                Column::Kind,
-                Column::Summary,
-                Column::BaseVersionId,
-            ])
-            .expr_as(sea_orm::sea_query::Expr::value(""), "manifest")
-            .expr_as(sea_orm::sea_query::Expr::value(""), "files")
+            .into_partial_model::<VersionRow>()
             .all(self.read())
             .await
             .or_store_error()?;
-        let names = users::Entity::find()
-            .filter(users::Column::Id.is_in(found.iter().map(|version| version.created_by)))
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        let names: HashMap<Uuid, String> = names.into_iter().map(|user| (user.id, user.name)).collect();
-        found.iter().map(|model| super::version(model, names.get(&model.created_by).cloned())).collect()
+        found.into_iter().map(version).collect()
     }
 
     async fn version(
         &self,
         workspace: WorkspaceId,
         app: AppId,
-        version: VersionId,
+        id: VersionId,
     ) -> Result<Option<(AppVersion, VersionContent)>, StoreError> {
-        let found = app_versions::Entity::find_by_id(version.uuid())
-            .filter(app_versions::Column::AppId.eq(app.uuid()))
-            .filter(app_versions::Column::WorkspaceId.eq(workspace.uuid()))
+        let found = versions_of(workspace, app)
+            .filter(app_versions::Column::Id.eq(DbId(id)))
+            .into_partial_model::<VersionContentRow>()
             .one(self.read())
             .await
             .or_store_error()?;
-        let Some(model) = found else { return Ok(None) };
-        let row = RowContext { table: "app_versions", id: model.id };
-        let maker = users::Entity::find_by_id(model.created_by).one(self.read()).await.or_store_error()?;
-        let content = VersionContent { manifest: row.json(&model.manifest)?, files: row.json(&model.files)? };
-        Ok(Some((super::version(&model, maker.map(|user| user.name))?, content)))
+        let Some(found) = found else { return Ok(None) };
+        let row = RowContext::new("app_versions", id);
+        let content = VersionContent { manifest: row.json(&found.manifest)?, files: row.json(&found.files)? };
+        Ok(Some((version(found.version)?, content)))
     }
 
     async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<AppGrant>, StoreError> {
@@ -175,14 +222,15 @@ impl AppsRead for Store {
             return Ok(Vec::new());
         }
         let found = app_grants::Entity::find()
-            .filter(app_grants::Column::AppId.eq(app.uuid()))
+            .filter(app_grants::Column::AppId.eq(DbId(app)))
             .order_by_asc(app_grants::Column::UserId)
             .all(self.read())
             .await
             .or_store_error()?;
+        let row = RowContext::new("app_grants", app);
         found
             .iter()
-            .map(|model| Ok(AppGrant { user: Id::from_uuid(model.user_id), rights: rights(model)? }))
+            .map(|model| Ok(AppGrant { user: model.user_id.0, rights: rights(row, model.rights)? }))
             .collect()
     }
 }

@@ -3,44 +3,48 @@
 use ::apps::{App, AppVersion, AppsTx, access::AppGrant, versions::VersionContent};
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    StoreError, Timestamp,
     authority::Sharing,
-    id::{AppId, AutomationId, UserId, VersionId, WorkspaceId},
+    id::{AppId, UserId, VersionId, WorkspaceId},
 };
 use sea_orm::{
     ActiveValue::Set,
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, QueryFilter as _,
+    QuerySelect as _, QueryTrait as _,
     sea_query::{Expr, ExprTrait as _},
 };
-use uuid::Uuid;
 
 use crate::{
-    StoreTx,
-    convert::{ids, millis, to_json},
-    entity::{app_grants, app_versions, apps, automations, members},
+    convert::{RowContext, to_json},
+    entity::{
+        app_grants, app_versions, apps, automations,
+        column::{DbId, DbText, DbTime},
+        members,
+    },
     error::OrStoreError as _,
-    runs::delete_automation_cascade,
-    sql::{Sql, column},
+    query,
+    runs::write::delete_automation_cascade,
+    tx::StoreTx,
 };
 
 #[async_trait]
 impl AppsTx for StoreTx {
     async fn insert_app(&mut self, app: &App) -> Result<(), StoreError> {
         let row = apps::ActiveModel {
-            id: Set(app.id.uuid()),
-            workspace_id: Set(app.workspace.uuid()),
+            id: Set(DbId(app.id)),
+            workspace_id: Set(DbId(app.workspace)),
             slug: Set(app.slug.clone()),
             name: Set(app.name.clone()),
             description: Set(app.description.clone()),
             archetype: Set(app.archetype.clone()),
-            category: Set(app.category.as_str().to_owned()),
-            sharing: Set(app.sharing.as_str().to_owned()),
+            category: Set(DbText(app.category)),
+            sharing: Set(DbText(app.sharing)),
             paused: Set(app.is_paused),
-            current_version_id: Set(app.current_version.map(Id::uuid)),
+            current_version_id: Set(app.current_version.map(DbId)),
             declares_webhook: Set(false),
             declares_form: Set(false),
-            created_by: Set(app.created_by.uuid()),
-            created_at: Set(millis(app.created_at)),
+            created_by: Set(DbId(app.created_by)),
+            created_at: Set(DbTime(app.created_at)),
             deleted_at: Set(None),
             revision: Set(1),
         };
@@ -53,14 +57,14 @@ impl AppsTx for StoreTx {
         workspace: WorkspaceId,
         app: AppId,
     ) -> Result<Option<App>, StoreError> {
-        let found = apps::Entity::find_by_id(app.uuid())
-            .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
+        let found = apps::Entity::find_by_id(app)
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
             .filter(apps::Column::DeletedAt.is_null())
             .lock_exclusive()
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::app).transpose()
+        Ok(found.map(App::from))
     }
 
     async fn update_app(&mut self, app: &App) -> Result<(), StoreError> {
@@ -68,18 +72,22 @@ impl AppsTx for StoreTx {
             Some(version) => self.declared_triggers(version).await?,
             None => (false, false),
         };
+        let changes = apps::ActiveModel {
+            name: Set(app.name.clone()),
+            description: Set(app.description.clone()),
+            archetype: Set(app.archetype.clone()),
+            category: Set(DbText(app.category)),
+            paused: Set(app.is_paused),
+            current_version_id: Set(app.current_version.map(DbId)),
+            declares_webhook: Set(declares_webhook),
+            declares_form: Set(declares_form),
+            ..Default::default()
+        };
         apps::Entity::update_many()
-            .col_expr(apps::Column::Name, Expr::value(app.name.as_str()))
-            .col_expr(apps::Column::Description, Expr::value(app.description.as_str()))
-            .col_expr(apps::Column::Archetype, Expr::value(app.archetype.as_str()))
-            .col_expr(apps::Column::Category, Expr::value(app.category.as_str()))
-            .col_expr(apps::Column::Paused, Expr::value(app.is_paused))
-            .col_expr(apps::Column::CurrentVersionId, Expr::value(app.current_version.map(Id::uuid)))
-            .col_expr(apps::Column::DeclaresWebhook, Expr::value(declares_webhook))
-            .col_expr(apps::Column::DeclaresForm, Expr::value(declares_form))
+            .set(changes)
             .col_expr(apps::Column::Revision, Expr::col(apps::Column::Revision).add(1))
-            .filter(apps::Column::Id.eq(app.id.uuid()))
-            .filter(apps::Column::WorkspaceId.eq(app.workspace.uuid()))
+            .filter(apps::Column::Id.eq(DbId(app.id)))
+            .filter(apps::Column::WorkspaceId.eq(DbId(app.workspace)))
             .exec(self.write())
             .await
             .or_store_error()?;
@@ -95,23 +103,17 @@ impl AppsTx for StoreTx {
         if self.app_for_update(workspace, app).await?.is_none() {
             return Ok(());
         }
-        let automation_ids: Vec<Uuid> = automations::Entity::find()
-            .filter(automations::Column::AppId.eq(app.uuid()))
-            .filter(automations::Column::WorkspaceId.eq(workspace.uuid()))
-            .select_only()
-            .column(automations::Column::Id)
-            .into_tuple()
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        for automation_id in automation_ids {
-            delete_automation_cascade(self, workspace, AutomationId::from_uuid(automation_id), now).await?;
+        let automations = automations::Entity::find()
+            .filter(automations::Column::AppId.eq(DbId(app)))
+            .filter(automations::Column::WorkspaceId.eq(DbId(workspace)));
+        for automation in query::ids(automations, automations::Column::Id, self.read()).await? {
+            delete_automation_cascade(self, workspace, automation, now).await?;
         }
         apps::Entity::update_many()
-            .col_expr(apps::Column::DeletedAt, Expr::value(millis(now)))
+            .col_expr(apps::Column::DeletedAt, Expr::value(DbTime(now)))
             .col_expr(apps::Column::Revision, Expr::col(apps::Column::Revision).add(1))
-            .filter(apps::Column::Id.eq(app.uuid()))
-            .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
+            .filter(apps::Column::Id.eq(DbId(app)))
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
             .exec(self.write())
             .await
             .or_store_error()?;
@@ -119,16 +121,17 @@ impl AppsTx for StoreTx {
     }
 
     async fn latest_version_number(&mut self, workspace: WorkspaceId, app: AppId) -> Result<u32, StoreError> {
-        let latest: Option<Option<i64>> = app_versions::Entity::find()
-            .filter(app_versions::Column::AppId.eq(app.uuid()))
-            .filter(app_versions::Column::WorkspaceId.eq(workspace.uuid()))
+        let latest = app_versions::Entity::find()
+            .filter(app_versions::Column::AppId.eq(DbId(app)))
+            .filter(app_versions::Column::WorkspaceId.eq(DbId(workspace)))
             .select_only()
-            .expr(Expr::col(app_versions::Column::Number).max())
-            .into_tuple()
+            .expr_as(Expr::col(app_versions::Column::Number).max(), "latest")
+            .into_model::<LatestVersionRow>()
             .one(self.read())
             .await
             .or_store_error()?;
-        Ok(latest.flatten().and_then(|number| u32::try_from(number).ok()).unwrap_or_default())
+        let latest = latest.and_then(|row| row.latest);
+        Ok(latest.and_then(|number| u32::try_from(number).ok()).unwrap_or_default())
     }
 
     async fn insert_version(
@@ -137,17 +140,17 @@ impl AppsTx for StoreTx {
         content: &VersionContent,
     ) -> Result<(), StoreError> {
         let row = app_versions::ActiveModel {
-            id: Set(version.id.uuid()),
-            app_id: Set(version.app.uuid()),
-            workspace_id: Set(version.workspace.uuid()),
+            id: Set(DbId(version.id)),
+            app_id: Set(DbId(version.app)),
+            workspace_id: Set(DbId(version.workspace)),
             number: Set(version.number.into()),
-            created_at: Set(millis(version.created_at)),
-            created_by: Set(version.created_by.uuid()),
+            created_at: Set(DbTime(version.created_at)),
+            created_by: Set(DbId(version.created_by)),
             bundle_hash: Set(version.bundle_hash.clone()),
             trust_score: Set(version.trust_score.into()),
-            kind: Set(version.kind.as_str().to_owned()),
+            kind: Set(DbText(version.kind)),
             summary: Set(version.summary.clone()),
-            base_version_id: Set(version.base.map(Id::uuid)),
+            base_version_id: Set(version.base.map(DbId)),
             manifest: Set(to_json(&content.manifest)?),
             files: Set(to_json(&content.files)?),
         };
@@ -163,9 +166,9 @@ impl AppsTx for StoreTx {
         grants: &[AppGrant],
     ) -> Result<(), StoreError> {
         let shared = apps::Entity::update_many()
-            .col_expr(apps::Column::Sharing, Expr::value(sharing.as_str()))
-            .filter(apps::Column::Id.eq(app.uuid()))
-            .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
+            .col_expr(apps::Column::Sharing, Expr::value(DbText(sharing)))
+            .filter(apps::Column::Id.eq(DbId(app)))
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
             .exec(self.write())
             .await
             .or_store_error()?;
@@ -173,7 +176,7 @@ impl AppsTx for StoreTx {
             return Ok(());
         }
         app_grants::Entity::delete_many()
-            .filter(app_grants::Column::AppId.eq(app.uuid()))
+            .filter(app_grants::Column::AppId.eq(DbId(app)))
             .exec(self.write())
             .await
             .or_store_error()?;
@@ -181,8 +184,8 @@ impl AppsTx for StoreTx {
             return Ok(());
         }
         let rows = grants.iter().map(|grant| app_grants::ActiveModel {
-            app_id: Set(app.uuid()),
-            user_id: Set(grant.user.uuid()),
+            app_id: Set(DbId(app)),
+            user_id: Set(DbId(grant.user)),
             rights: Set(grant.rights.bits().into()),
         });
         app_grants::Entity::insert_many(rows).exec_without_returning(self.write()).await.or_store_error()?;
@@ -194,14 +197,21 @@ impl AppsTx for StoreTx {
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Vec<AppId>, StoreError> {
-        let mut sql = Sql::new("DELETE FROM app_grants WHERE user_id = ");
-        sql.bind(user.uuid()).push(" AND app_id IN (SELECT id FROM apps WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(") RETURNING app_id");
-        let revoked = sql.fetch_all(self.read()).await?;
+        let apps_of_workspace = apps::Entity::find()
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
+            .select_only()
+            .column(apps::Column::Id)
+            .into_query();
+        let revoked = app_grants::Entity::delete_many()
+            .filter(app_grants::Column::UserId.eq(DbId(user)))
+            .filter(app_grants::Column::AppId.in_subquery(apps_of_workspace))
+            .exec_with_returning(self.conditional_write())
+            .await
+            .or_store_error()?;
         if !revoked.is_empty() {
-            self.write();
+            self.mark_written();
         }
-        revoked.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+        Ok(revoked.into_iter().map(|grant| grant.app_id.0).collect())
     }
 
     async fn members_among(
@@ -209,32 +219,37 @@ impl AppsTx for StoreTx {
         workspace: WorkspaceId,
         users: &[UserId],
     ) -> Result<Vec<UserId>, StoreError> {
-        let found: Vec<Uuid> = members::Entity::find()
-            .filter(members::Column::WorkspaceId.eq(workspace.uuid()))
-            .filter(members::Column::UserId.is_in(ids(users)))
-            .select_only()
-            .column(members::Column::UserId)
-            .into_tuple()
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        Ok(found.into_iter().map(Id::from_uuid).collect())
+        let members = members::Entity::find()
+            .filter(members::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(members::Column::UserId.is_in(users.iter().copied().map(DbId)));
+        query::ids(members, members::Column::UserId, self.read()).await
     }
 }
 
+/// The number of an app's latest version.
+#[derive(FromQueryResult)]
+struct LatestVersionRow {
+    latest: Option<i64>,
+}
+
+/// A version's manifest, as JSON.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "app_versions::Entity")]
+struct ManifestRow {
+    manifest: String,
+}
+
 impl StoreTx {
-    /// Whether a version declares a webhook, and whether it declares a form.
+    /// Returns whether a version declares a webhook, and whether it declares a form.
     async fn declared_triggers(&self, version: VersionId) -> Result<(bool, bool), StoreError> {
-        let manifest: Option<String> = app_versions::Entity::find_by_id(version.uuid())
-            .select_only()
-            .column(app_versions::Column::Manifest)
-            .into_tuple()
+        let found = app_versions::Entity::find_by_id(version)
+            .into_partial_model::<ManifestRow>()
             .one(self.read())
             .await
             .or_store_error()?;
-        let row = crate::convert::RowContext { table: "app_versions", id: version.uuid() };
-        let manifest = manifest.ok_or_else(|| row.error("the current version is missing"))?;
-        let manifest: ::apps::Manifest = row.json(&manifest)?;
+        let row = RowContext::new("app_versions", version);
+        let found = found.ok_or_else(|| row.error("the current version is missing"))?;
+        let manifest: ::apps::Manifest = row.json(&found.manifest)?;
         Ok((manifest.declares_webhook(), manifest.declares_form()))
     }
 }

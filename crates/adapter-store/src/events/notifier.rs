@@ -1,8 +1,8 @@
-//! Bells: whoever waits for a workspace's next event is rung once it is committed.
+//! Notifications: whoever waits for a workspace's next event is woken once it is committed.
 //!
-//! Within a process a bell is rung at once. Nodes of a shared database are told by `NOTIFY`, after the commit and many
-//! workspaces at a time; a node that lost its connection rings every bell once it listens again, for what it may have
-//! missed.
+//! Within a process subscribers are woken at once. Other nodes of a shared database are notified by `NOTIFY`, after the
+//! commit and many workspaces at a time; a node that lost its connection wakes all its subscribers once it listens
+//! again, for what it may have missed.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -24,31 +24,31 @@ use tokio::{
 };
 use uuid::Uuid;
 
-/// The channel on which nodes tell each other; what is said is the workspace's id.
+/// The channel on which nodes notify each other; the payload is the workspace's id.
 const CHANNEL: &str = "qala_events";
-/// How long a node gathers workspaces before it tells of them again.
+/// Time that a node gathers workspaces before it notifies the others again.
 const NOTIFY_INTERVAL: Duration = Duration::from_millis(10);
-/// How long a node waits that cannot listen before it tries again.
+/// Time that a node waits before it tries to listen again.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
-/// The bells of one process.
+/// The notifier of one process.
 #[derive(Default)]
 pub(crate) struct EventNotifier {
     local: Arc<LocalSubscribers>,
     remote: Option<RemoteNotifier>,
 }
 
-/// Bells that somebody of this process waits at.
+/// Subscribers of this process, by workspace.
 #[derive(Default)]
 struct LocalSubscribers(Mutex<HashMap<WorkspaceId, watch::Sender<()>>>);
 
-/// The way to the other nodes; it ends with the store.
+/// Notifies the other nodes; its tasks end with the store.
 struct RemoteNotifier {
     pending: Arc<PendingNotifications>,
     _tasks: JoinSet<()>,
 }
 
-/// Workspaces that the others were not told of yet.
+/// Workspaces that the other nodes were not notified of yet.
 #[derive(Default)]
 struct PendingNotifications {
     workspaces: Mutex<BTreeSet<Uuid>>,
@@ -62,7 +62,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl LocalSubscribers {
     fn wake(&self, workspace: WorkspaceId) {
         let mut senders = lock(&self.0);
-        // Once nobody listens any more, the bell is taken down.
+        // Nobody listens any more.
         if senders.get(&workspace).is_some_and(|sender| sender.send(()).is_err()) {
             senders.remove(&workspace);
         }
@@ -74,7 +74,7 @@ impl LocalSubscribers {
 }
 
 impl EventNotifier {
-    /// Bells that other nodes of the database ring too.
+    /// Returns a notifier that notifies and hears other nodes of the database.
     pub(crate) fn with_postgres(pool: &PgPool, options: &PgConnectOptions) -> Self {
         let (local, pending) =
             (Arc::new(LocalSubscribers::default()), Arc::new(PendingNotifications::default()));
@@ -84,7 +84,7 @@ impl EventNotifier {
         Self { local, remote: Some(RemoteNotifier { pending, _tasks: tasks }) }
     }
 
-    /// Rings for what was committed.
+    /// Wakes subscribers of workspaces whose events were committed.
     pub(crate) fn wake(&self, workspaces: &[WorkspaceId]) {
         if workspaces.is_empty() {
             return;
@@ -98,7 +98,7 @@ impl EventNotifier {
         }
     }
 
-    /// A bell that rings from now on.
+    /// Subscribes to a workspace's events from now on.
     pub(super) fn subscribe(&self, workspace: WorkspaceId) -> WatchSubscription {
         let mut senders = lock(&self.local.0);
         WatchSubscription(senders.entry(workspace).or_insert_with(|| watch::Sender::new(())).subscribe())
@@ -111,13 +111,13 @@ pub(super) struct WatchSubscription(watch::Receiver<()>);
 impl EventListener for WatchSubscription {
     async fn changed(&mut self) {
         if self.0.changed().await.is_err() {
-            // Taken down because nobody was there; this one was, so that cannot be.
+            // Senders are removed only when nobody subscribes; this one does, so that cannot be.
             std::future::pending::<()>().await;
         }
     }
 }
 
-/// Tells the other nodes. Outside the transactions that write events: PostgreSQL lets only one transaction that
+/// Notifies the other nodes. Outside the transactions that write events: PostgreSQL lets only one transaction that
 /// notifies commit at a time, and theirs wait for the disk.
 async fn notify_nodes(pool: PgPool, pending: Arc<PendingNotifications>) {
     loop {
@@ -130,7 +130,7 @@ async fn notify_nodes(pool: PgPool, pending: Arc<PendingNotifications>) {
             .execute(&pool)
             .await;
         if let Err(error) = notified {
-            tracing::warn!(error = &error as &dyn std::error::Error, "other nodes were not told of events");
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot notify other nodes of events");
         }
         sleep(NOTIFY_INTERVAL).await;
     }
@@ -142,7 +142,10 @@ async fn run_listener(options: PgConnectOptions, local: Arc<LocalSubscribers>) {
     let pool = pool.connect_lazy_with(options.application_name("qala events"));
     loop {
         if let Err(error) = listen_until_disconnected(&pool, &local).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "events of other nodes ring late");
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "cannot listen for events of other nodes"
+            );
         }
         sleep(RECONNECT_DELAY).await;
     }
@@ -152,7 +155,7 @@ async fn listen_until_disconnected(pool: &PgPool, local: &LocalSubscribers) -> R
     let mut listener = PgListener::connect_with(pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
-    // What was told before this is not heard.
+    // Notifications before this were missed.
     local.wake_all();
     while let Some(notification) = listener.try_recv().await? {
         if let Ok(workspace) = notification.payload().parse::<Uuid>() {

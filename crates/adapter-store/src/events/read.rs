@@ -1,19 +1,34 @@
-//! Reading a workspace's feed.
+//! Reads of a workspace's feed.
 
 use ::observability::feed::{EventFeed, EventListener, FeedEvent, FeedPage, FeedQuery, RunOrigin, Topic};
 use ::runs::webhooks::OWNER_FIXABLE_REFUSALS;
 use async_trait::async_trait;
-use kernel::{Id, StoreError, authority::Visibility, id::WorkspaceId};
-use uuid::Uuid;
-
-use super::{kind, parse_event_kind};
-use crate::{
-    Store,
-    convert::RowContext,
-    sql::{Sql, SqlRow, column},
+use kernel::{
+    StoreError,
+    authority::Visibility,
+    id::{WorkspaceId, kind as kind_of},
+};
+use sea_orm::{
+    ColumnTrait as _, Condition, EntityTrait as _, FromQueryResult, JoinType, Order, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    sea_query::{CommonTableExpression, Expr, ExprTrait as _, Query, SelectStatement, WithClause},
 };
 
-/// How many numbers one look passes at most: what a reader may not see, or did not ask for, costs no more than this.
+use super::columns::{kind, parse_event_kind};
+use crate::{
+    apps::viewable_app_ids,
+    convert::RowContext,
+    entity::{
+        apps,
+        column::{DbId, DbTime},
+        runs, workspace_events, workspace_feeds,
+    },
+    error::OrStoreError as _,
+    query::{self, literal},
+    store::Store,
+};
+
+/// Events that one read passes; at most. What a reader may not see, or did not ask for, costs no more than this.
 const MAX_SCANNED: i64 = 5_000;
 
 #[async_trait]
@@ -26,103 +41,143 @@ impl EventFeed for Store {
     ) -> Result<FeedPage, StoreError> {
         let after = i64::try_from(query.after).unwrap_or(i64::MAX);
         let end = after.saturating_add(MAX_SCANNED);
-        // One statement sees one moment: where the feed begins and ends belongs to what was found.
-        let mut sql = Sql::new(
-            "WITH feed AS MATERIALIZED (SELECT seq AS head, (SELECT min(seq) FROM workspace_events WHERE \
-             workspace_id = ",
-        );
-        sql.bind(workspace.uuid()).push(") AS oldest FROM workspace_feeds WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(
-            "), found AS (SELECT seq, at, kind, app_id, run_id, code, data FROM workspace_events WHERE workspace_id = ",
-        );
-        sql.bind(workspace.uuid()).push(" AND seq > ").bind(after).push(" AND seq <= ").bind(end);
-        push_topic(&mut sql, query.topic);
-        push_visible(&mut sql, workspace, visible);
-        sql.push(" ORDER BY seq LIMIT ").bind(i64::from(query.limit));
-        sql.push(
-            ") SELECT feed.head, feed.oldest, found.seq, found.at, found.kind, found.app_id, found.run_id, found.code, \
-             found.data, p.name, r.automation_id, r.trigger_kind, r.asked_by_agent FROM feed LEFT JOIN found ON 1 = 1 \
-             LEFT JOIN apps p ON p.id = found.app_id LEFT JOIN runs r ON r.id = found.run_id ORDER BY found.seq",
-        );
-        let rows = sql.fetch_all(self.read()).await?;
-        let row = RowContext { table: "workspace_events", id: workspace.uuid() };
+        let page = feed_page(workspace, visible, &query, (after, end));
+        let rows: Vec<FeedRow> = query::fetch_all(&page, self.read()).await?;
+        let row = RowContext::new("workspace_events", workspace);
         let Some(first) = rows.first() else {
             // Nothing has happened yet.
             return Ok(FeedPage { events: Vec::new(), cursor: 0, head: 0, has_gap: after > 0 });
         };
-        let head: i64 = column(first, 0)?;
-        let oldest = column::<Option<i64>>(first, 1)?.unwrap_or(head.saturating_add(1));
+        let head = first.head;
+        let oldest = first.oldest.unwrap_or(head.saturating_add(1));
         if after > head || oldest > after.saturating_add(1) {
-            let cursor = row.number((oldest - 1).min(head))?;
+            let cursor = row.number(Ord::min(oldest - 1, head))?;
             return Ok(FeedPage { events: Vec::new(), cursor, head: row.number(head)?, has_gap: true });
         }
-        let found = rows.iter().filter(|found| !matches!(column::<Option<i64>>(found, 2), Ok(None)));
-        let events = found.map(|found| feed_event(row, found)).collect::<Result<Vec<_>, _>>()?;
+        let events = rows.into_iter().filter_map(|found| feed_event(row, found).transpose());
+        let events = events.collect::<Result<Vec<_>, _>>()?;
         let cursor = match events.last() {
             Some(last) if events.len() >= query.limit as usize => last.seq,
-            _ => row.number(end.min(head))?,
+            _ => row.number(Ord::min(end, head))?,
         };
         Ok(FeedPage { events, cursor, head: row.number(head)?, has_gap: false })
     }
 
     async fn feed_head(&self, workspace: WorkspaceId) -> Result<u64, StoreError> {
-        let mut sql = Sql::new("SELECT seq FROM workspace_feeds WHERE workspace_id = ");
-        sql.bind(workspace.uuid());
-        let row = RowContext { table: "workspace_feeds", id: workspace.uuid() };
-        match sql.fetch_optional(self.read()).await? {
-            Some(found) => row.number(column(&found, 0)?),
-            None => Ok(0),
-        }
+        let found = workspace_feeds::Entity::find_by_id(workspace).one(self.read()).await.or_store_error()?;
+        let row = RowContext::new("workspace_feeds", workspace);
+        found.map_or(Ok(0), |feed| row.number(feed.seq))
     }
 
     fn subscribe(&self, workspace: WorkspaceId) -> Box<dyn EventListener> {
-        Box::new(self.inner().event_notifier.subscribe(workspace))
+        Box::new(self.inner().after_commit.event_notifier.subscribe(workspace))
     }
 }
 
-fn push_topic(sql: &mut Sql, topic: Topic) {
+/// Selects events after `after` and up to `end`, beside where the feed begins and ends. One statement sees one state of
+/// the database, so that these belong to what is found.
+fn feed_page(
+    workspace: WorkspaceId,
+    visible: Visibility,
+    query: &FeedQuery,
+    (after, end): (i64, i64),
+) -> SelectStatement {
+    use workspace_events::Column;
+    let events = || workspace_events::Entity::find().filter(Column::WorkspaceId.eq(DbId(workspace)));
+    let oldest = events().select_only().expr(Column::Seq.min()).into_query();
+    let feed = workspace_feeds::Entity::find_by_id(workspace)
+        .select_only()
+        .column_as(workspace_feeds::Column::Seq, "head")
+        .expr_as(Expr::from(oldest), "oldest")
+        .into_query();
+    let feed = CommonTableExpression::new().table_name("feed").materialized(true).query(feed).to_owned();
+    let found = events()
+        .filter(Column::Seq.gt(after))
+        .filter(Column::Seq.lte(end))
+        .filter(has_topic(query.topic))
+        .apply_if(viewable_app_ids(workspace, visible), |select, apps| {
+            select.filter(Column::AppId.in_subquery(apps))
+        })
+        .order_by_asc(Column::Seq)
+        .limit(u64::from(query.limit))
+        .into_query();
+    let found = CommonTableExpression::new().table_name("found").query(found).to_owned();
+    let of_found = |column: Column| ("found", column);
+    Query::select()
+        .with_cte(WithClause::new().cte(feed).cte(found).to_owned())
+        .columns([("feed", "head"), ("feed", "oldest")])
+        .columns([Column::Seq, Column::At, Column::Kind, Column::AppId, Column::RunId].map(of_found))
+        .columns([Column::Code, Column::Data].map(of_found))
+        .expr_as(Expr::col((apps::Entity, apps::Column::Name)), "app_name")
+        .columns(
+            [runs::Column::AutomationId, runs::Column::TriggerKind, runs::Column::AskedByAgent]
+                .map(|column| (runs::Entity, column)),
+        )
+        .from("feed")
+        .join(JoinType::LeftJoin, "found", literal(1).eq(literal(1)))
+        .join(JoinType::LeftJoin, apps::Entity, apps::Column::Id.into_expr().equals(of_found(Column::AppId)))
+        .join(JoinType::LeftJoin, runs::Entity, runs::Column::Id.into_expr().equals(of_found(Column::RunId)))
+        .order_by(of_found(Column::Seq), Order::Asc)
+        .to_owned()
+}
+
+/// The condition that an event is of a topic.
+fn has_topic(topic: Topic) -> Condition {
     use kind::{
         APP_FAILING, AUTOMATION_FAILING, BLOCKED, CALL_REFUSAL, FAILED, GATE_REFUSAL, LOG, RETRIED,
         SUCCEEDED, WAITING,
     };
+    use workspace_events::Column;
     match topic {
-        Topic::All => {}
+        Topic::All => Condition::all(),
         Topic::Outcomes => {
             let kinds = [WAITING, SUCCEEDED, FAILED, BLOCKED, GATE_REFUSAL, APP_FAILING, AUTOMATION_FAILING];
-            sql.push(" AND (kind IN (").bind_all(kinds).push(") OR (kind = ").bind(CALL_REFUSAL);
-            sql.push(" AND code IN (").bind_all(OWNER_FIXABLE_REFUSALS).push(")))");
+            let is_fixable_call = Condition::all()
+                .add(Column::Kind.eq(CALL_REFUSAL))
+                .add(Column::Code.is_in(OWNER_FIXABLE_REFUSALS));
+            Condition::any().add(Column::Kind.is_in(kinds)).add(is_fixable_call)
         }
-        Topic::AppLog(app) => {
-            sql.push(" AND app_id = ").bind(app.uuid()).push(" AND kind IN (");
-            sql.bind_all([RETRIED, SUCCEEDED, FAILED, BLOCKED, LOG]).push(")");
-        }
+        Topic::AppLog(app) => Condition::all()
+            .add(Column::AppId.eq(DbId(app)))
+            .add(Column::Kind.is_in([RETRIED, SUCCEEDED, FAILED, BLOCKED, LOG])),
     }
 }
 
-/// The rule of [`crate::apps::visible_apps`], once more by hand.
-fn push_visible(sql: &mut Sql, workspace: WorkspaceId, visible: Visibility) {
-    let Visibility::Shared { user, sharing_levels: with } = visible else { return };
-    sql.push(" AND app_id IN (SELECT id FROM apps WHERE workspace_id = ").bind(workspace.uuid());
-    sql.push(" AND (created_by = ").bind(user.uuid()).push(" OR sharing IN (");
-    sql.bind_all(with.iter().map(|sharing| sharing.as_str()));
-    sql.push(") OR id IN (SELECT app_id FROM app_grants WHERE user_id = ").bind(user.uuid()).push(")))");
+/// An event of a feed beside where the feed begins and ends; a feed that has nothing to show gives one row without an
+/// event.
+#[derive(FromQueryResult)]
+struct FeedRow {
+    head: i64,
+    oldest: Option<i64>,
+    seq: Option<i64>,
+    at: Option<DbTime>,
+    kind: Option<i16>,
+    app_id: Option<DbId<kind_of::App>>,
+    run_id: Option<DbId<kind_of::Run>>,
+    code: Option<String>,
+    data: Option<String>,
+    app_name: Option<String>,
+    automation_id: Option<DbId<kind_of::Automation>>,
+    trigger_kind: Option<String>,
+    asked_by_agent: Option<bool>,
 }
 
-fn feed_event(row: RowContext, found: &SqlRow) -> Result<FeedEvent, StoreError> {
-    let trigger: Option<String> = column(found, 11)?;
-    let automation: Option<Uuid> = column(found, 10)?;
-    let by_agent: Option<bool> = column(found, 12)?;
-    let (code, data): (Option<String>, Option<String>) = (column(found, 7)?, column(found, 8)?);
-    Ok(FeedEvent {
-        seq: row.number(column(found, 2)?)?,
-        at: row.timestamp(column(found, 3)?)?,
-        app: Id::from_uuid(column(found, 5)?),
-        app_name: column(found, 9)?,
-        kind: parse_event_kind(row, column(found, 4)?, column(found, 6)?, code.as_deref(), data.as_deref())?,
-        run_origin: trigger.map(|trigger| RunOrigin {
-            automation: automation.map(Id::from_uuid),
+/// Returns the event of a row, if it has one.
+fn feed_event(row: RowContext, found: FeedRow) -> Result<Option<FeedEvent>, StoreError> {
+    let (Some(seq), Some(at), Some(kind), Some(app)) = (found.seq, found.at, found.kind, found.app_id) else {
+        return Ok(None);
+    };
+    let (code, data) = (found.code.as_deref(), found.data.as_deref());
+    Ok(Some(FeedEvent {
+        seq: row.number(seq)?,
+        at: at.0,
+        app: app.0,
+        app_name: found.app_name,
+        kind: parse_event_kind(row, kind, found.run_id.map(|run| run.0.uuid()), code, data)?,
+        run_origin: found.trigger_kind.map(|trigger| RunOrigin {
+            automation: found.automation_id.map(DbId::into_inner),
             trigger,
-            by_agent: by_agent.unwrap_or_default(),
+            by_agent: found.asked_by_agent.unwrap_or_default(),
         }),
-    })
+    }))
 }

@@ -1,29 +1,37 @@
-//! Taking old events away, always from the front: what is left has no holes.
+//! Deletion of old events, always from the front: what is left has no holes.
 
 use ::observability::feed::{MAX_KEPT_EVENTS, RETENTION};
-use kernel::{StoreError, Timestamp};
-use uuid::Uuid;
-
-use crate::{
-    Store,
-    convert::millis,
-    sql::{Sql, column},
+use kernel::{StoreError, Timestamp, id::kind};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, FromQueryResult, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    QueryTrait as _,
+    sea_query::{Asterisk, Expr, ExprTrait as _, Func, Query},
 };
 
-/// How many events one statement takes away.
-const CHUNK_ROWS: i64 = 2_000;
-/// How many statements one sweep takes at most for one workspace.
+use crate::{
+    entity::{
+        column::{DbId, DbTime},
+        workspace_events, workspace_feeds,
+    },
+    error::OrStoreError as _,
+    query,
+    store::Store,
+};
+
+/// Events that one statement deletes; at most.
+const CHUNK_ROWS: u64 = 2_000;
+/// Statements of one sweep for one workspace; at most.
 const MAX_CHUNKS: usize = 200;
 
 impl Store {
-    /// Takes away events that are old, or more than a workspace may have.
+    /// Deletes events that are old, or more than a workspace may have.
     pub(crate) async fn delete_expired_events(&self, now: Timestamp) -> Result<(), StoreError> {
-        let rows = Sql::new("SELECT workspace_id, seq FROM workspace_feeds").fetch_all(self.read()).await?;
-        for row in rows {
-            let (workspace, head): (Uuid, i64) = (column(&row, 0)?, column(&row, 1)?);
+        let feeds = workspace_feeds::Entity::find().all(self.read()).await.or_store_error()?;
+        for feed in feeds {
+            let (workspace, head) = (feed.workspace_id, feed.seq);
             let too_many = head.saturating_sub(i64::try_from(MAX_KEPT_EVENTS).unwrap_or(i64::MAX));
             for _ in 0..MAX_CHUNKS {
-                if !self.delete_oldest_events(workspace, too_many, millis(now - RETENTION)).await? {
+                if !self.delete_oldest_events(workspace, too_many, DbTime(now - RETENTION)).await? {
                     break;
                 }
             }
@@ -31,26 +39,44 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the oldest events of a workspace away; whether there may be more of them.
+    /// Deletes the oldest events of a workspace; returns `true` if there may be more that have expired.
     async fn delete_oldest_events(
         &self,
-        workspace: Uuid,
+        workspace: DbId<kind::Workspace>,
         up_to: i64,
-        before: i64,
+        before: DbTime,
     ) -> Result<bool, StoreError> {
+        use workspace_events::Column;
         // The last of the first few: events stand in the order of their time, give or take the clocks of nodes.
-        let mut sql = Sql::new("SELECT count(*), max(CASE WHEN seq <= ");
-        sql.bind(up_to)
-            .push(" OR at <= ")
-            .bind(before)
-            .push(" THEN seq END) FROM (SELECT seq, at FROM workspace_events WHERE workspace_id = ");
-        sql.bind(workspace).push(" ORDER BY seq LIMIT ").push(&CHUNK_ROWS.to_string()).push(") AS oldest");
-        let Some(row) = sql.fetch_optional(self.read()).await? else { return Ok(false) };
-        let (scanned, last): (i64, Option<i64>) = (column(&row, 0)?, column(&row, 1)?);
-        let Some(last) = last else { return Ok(false) };
-        let mut sql = Sql::new("DELETE FROM workspace_events WHERE workspace_id = ");
-        sql.bind(workspace).push(" AND seq <= ").bind(last);
-        let deleted = sql.execute(&self.write()).await?;
-        Ok(scanned == CHUNK_ROWS && i64::try_from(deleted).unwrap_or(i64::MAX) == CHUNK_ROWS)
+        let oldest = workspace_events::Entity::find()
+            .filter(Column::WorkspaceId.eq(workspace))
+            .order_by_asc(Column::Seq)
+            .limit(CHUNK_ROWS)
+            .select_only()
+            .columns([Column::Seq, Column::At])
+            .into_query();
+        let is_expired = Expr::col(Column::Seq).lte(up_to).or(Expr::col(Column::At).lte(before));
+        let last = Expr::Case(Box::new(Expr::case(is_expired, Expr::col(Column::Seq))));
+        let scan = Query::select()
+            .expr_as(Func::count(Expr::col(Asterisk)), "scanned")
+            .expr_as(last.max(), "last")
+            .from_subquery(oldest, "oldest")
+            .to_owned();
+        let scan: Option<ScanRow> = query::fetch_one(&scan, self.read()).await?;
+        let Some(ScanRow { scanned, last: Some(last) }) = scan else { return Ok(false) };
+        let deleted = workspace_events::Entity::delete_many()
+            .filter(Column::WorkspaceId.eq(workspace))
+            .filter(Column::Seq.lte(last))
+            .exec(&*self.write().await?)
+            .await
+            .or_store_error()?;
+        Ok(scanned.unsigned_abs() == CHUNK_ROWS && deleted.rows_affected == CHUNK_ROWS)
     }
+}
+
+/// The oldest events of a workspace: their number, and the last of them that has expired.
+#[derive(FromQueryResult)]
+struct ScanRow {
+    scanned: i64,
+    last: Option<i64>,
 }

@@ -1,4 +1,6 @@
-//! Writing events: numbers are taken last in a transaction, so that their order is that of the commits.
+//! Inserts events. Their numbers are taken last in a transaction, so that their order is that of the commits.
+//!
+//! The group commit runs these statements on its own connection too, which is why they are text.
 //! See `docs/decisions/0070-assign-event-numbers-at-commit.md`.
 
 use std::collections::BTreeMap;
@@ -6,7 +8,7 @@ use std::collections::BTreeMap;
 use kernel::{Id, StoreError, events::Event, id::WorkspaceId};
 use uuid::Uuid;
 
-use super::EventColumns;
+use super::columns::EventColumns;
 use crate::{
     convert::millis,
     error::inconsistent,
@@ -16,9 +18,9 @@ use crate::{
 /// Events with their numbers.
 #[derive(Default)]
 pub(crate) struct AppendedEvents {
-    /// Of each event, in order.
+    /// Numbers of the events, in their order.
     pub(crate) seqs: Vec<u64>,
-    /// The workspaces to ring for once this is committed.
+    /// The workspaces whose subscribers are woken once this is committed.
     pub(crate) workspaces: Vec<WorkspaceId>,
 }
 

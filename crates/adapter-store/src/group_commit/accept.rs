@@ -2,22 +2,21 @@
 
 mod keys;
 mod plan;
+pub(super) mod webhook_rows;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
 use kernel::{
     Id, StoreError,
-    id::{AutomationId, HookId, RunId},
+    id::{AutomationId, RunId},
 };
 use runs::{
     RunStatus,
     queue::ClaimedRun,
-    webhooks::{AcceptCall, AcceptOutcome, RevisionVector},
+    webhooks::{AcceptCall, AcceptOutcome},
 };
-use sea_orm::DbBackend;
-use uuid::Uuid;
 
-use self::plan::AcceptPlan;
+use self::{plan::AcceptPlan, webhook_rows::load_webhook_rows};
 use super::{
     claim::ClaimRequest,
     claim_on_accept::{self, ClaimedOnAccept},
@@ -25,17 +24,14 @@ use super::{
 };
 use crate::{
     convert::millis,
-    runs::{
-        promote_blocked,
-        queue_state::{CONCURRENCY_BLOCKED, LEASED, READY},
-    },
-    sql::{Fields, Sql, SqlExecutor, column, insert_rows, statement_chunks_for},
+    queue_sql::{CONCURRENCY_BLOCKED, LEASED, READY, promote_blocked},
+    sql::{Fields, SqlExecutor, insert_rows},
 };
 
-/// What became of calls.
+/// Outcomes of calls.
 #[derive(Default)]
 pub(crate) struct AcceptedBatch {
-    /// One for each, in order.
+    /// The outcome of each call, in order.
     pub(crate) outcomes: Vec<AcceptOutcome>,
     /// The runs that are claimed already.
     pub(crate) claimed: Vec<ClaimedRun>,
@@ -68,42 +64,6 @@ pub(crate) async fn accept<D: SqlExecutor>(
         SignatureCache::persist_repeated(db, batch, &outcomes).await?;
     }
     Ok(AcceptedBatch { outcomes, claimed: claimed.into_values().map(|begun| begun.run).collect() })
-}
-
-/// How a webhook stands at this moment.
-pub(super) struct WebhookRow {
-    pub(super) revisions: RevisionVector,
-    pub(super) version: Option<Uuid>,
-    pub(super) retries: u8,
-}
-
-async fn load_webhook_rows<D: SqlExecutor>(
-    db: &D,
-    batch: &[&AcceptCall],
-) -> Result<HashMap<HookId, WebhookRow>, StoreError> {
-    let hooks: BTreeSet<Uuid> = batch.iter().map(|acceptance| acceptance.hook.uuid()).collect();
-    let hooks: Vec<Uuid> = hooks.into_iter().collect();
-    let mut webhook_rows = HashMap::new();
-    for hooks in statement_chunks_for(db, &hooks) {
-        let mut sql = Sql::new(
-            "SELECT h.id, h.revision, a.revision, p.revision, w.revision, p.current_version_id, a.retries FROM webhooks h \
-             JOIN automations a ON a.id = h.automation_id JOIN apps p ON p.id = a.app_id \
-             JOIN workspaces w ON w.id = h.workspace_id WHERE h.id IN (",
-        );
-        sql.bind_all(hooks.iter().copied()).push(")");
-        if db.backend() == DbBackend::Postgres {
-            // Until the batch is committed nobody deletes the automation: whoever does finds its runs in the queue.
-            sql.push(" ORDER BY a.id FOR KEY SHARE OF a");
-        }
-        for row in sql.fetch_all(db).await? {
-            let revisions =
-                RevisionVector([column(&row, 1)?, column(&row, 2)?, column(&row, 3)?, column(&row, 4)?]);
-            let retries = column::<i16>(&row, 6)?.try_into().unwrap_or_default();
-            let webhook_row = WebhookRow { revisions, version: column(&row, 5)?, retries };
-            webhook_rows.insert(Id::from_uuid(column(&row, 0)?), webhook_row);
-        }
-    }
-    Ok(webhook_rows)
 }
 
 async fn insert_accepted<D: SqlExecutor>(

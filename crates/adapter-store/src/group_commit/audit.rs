@@ -1,4 +1,4 @@
-//! Rows of the audit log that belong to operations of the hot path: tests of webhooks by people.
+//! Audit entries of operations: tests of webhooks by people.
 
 use kernel::{AuditEntry, Id, StoreError};
 

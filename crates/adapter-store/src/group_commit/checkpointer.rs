@@ -1,8 +1,8 @@
-//! Checkpoints of SQLite beside the hot path: what is in the log is copied into the database while the lane goes on.
+//! Checkpoints of SQLite beside the writer: the log is copied into the database while the writer goes on.
 //!
-//! A checkpoint on the lane holds up every caller for as long as it copies and syncs. One on another connection does not;
-//! but only at a moment when nothing is left to copy does the log begin anew, so the lane still makes the last one
-//! itself, of the little that came meanwhile.
+//! A checkpoint by the writer holds up every caller for as long as it copies and syncs. One on another connection does
+//! not; but only at a moment when nothing is left to copy does the log begin anew, so the writer still makes the last
+//! one itself, of the little that came meanwhile.
 
 use std::{
     path::Path,
@@ -13,15 +13,17 @@ use std::{
 use kernel::StoreError;
 use rusqlite::Connection;
 
-use super::sqlite_writer::sqlite_store_error;
-use crate::connect::{BUSY_TIMEOUT, WAL_AUTOCHECKPOINT_PAGES};
+use crate::{
+    error::sqlite_store_error,
+    pool::{BUSY_TIMEOUT, WAL_AUTOCHECKPOINT_PAGES},
+};
 
 /// Pages not copied yet at which a checkpoint is made here.
 const CHECKPOINT_PAGES: i64 = 12_000;
-/// Pages in the log at which what came since is copied here too: the lane's own checkpoint is near, and holds up every
-/// caller for as long as it takes.
+/// Pages in the log at which what came since is copied here too: the writer's own checkpoint is near, and holds up
+/// every caller for as long as it takes.
 const WAL_NEARLY_FULL_PAGES: i64 = WAL_AUTOCHECKPOINT_PAGES as i64 - 1_000;
-/// As few pages are left to the lane.
+/// Pages left for the writer's own checkpoint.
 const MIN_UNCOPIED_PAGES: i64 = 64;
 /// Commits between two looks at how many there are.
 const COMMITS_PER_CHECK: u32 = 8;
@@ -58,7 +60,7 @@ impl Checkpointer {
 fn run_checkpointer(connection: &Connection, wakeups: &Receiver<()>) {
     while wakeups.recv().is_ok() {
         if let Err(error) = checkpoint_if_due(connection) {
-            // The lane makes the next one.
+            // The writer makes the next one.
             tracing::debug!(error = &error as &dyn std::error::Error, "a checkpoint was not made");
         }
     }

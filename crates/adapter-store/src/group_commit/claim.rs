@@ -10,11 +10,11 @@ use uuid::Uuid;
 
 use crate::{
     convert::{RowContext, millis},
-    runs::queue_state::{LEASED, READY},
+    queue_sql::{LEASED, READY},
     sql::{Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
 };
 
-/// Who asks for work, and for how much.
+/// A node's request for work.
 #[derive(Clone)]
 pub(crate) struct ClaimRequest {
     pub(crate) node: NodeId,
@@ -25,7 +25,7 @@ pub(crate) struct ClaimRequest {
     pub(crate) after_workspace: Uuid,
 }
 
-/// Whether anything is due that the claim may take.
+/// Returns `true` if anything is due that the claim may take.
 pub(crate) async fn has_ready_work<D: SqlExecutor>(db: &D, claim: &ClaimRequest) -> Result<bool, StoreError> {
     Ok(!ready_workspaces_after(db, claim, Uuid::nil(), 1, claim.clock.now()).await?.is_empty())
 }

@@ -11,7 +11,7 @@ use runs::{
     webhooks::AcceptCall,
 };
 
-use super::{accept::WebhookRow, claim::ClaimRequest};
+use super::{accept::webhook_rows::WebhookRow, claim::ClaimRequest};
 use crate::convert::truncate_to_millis;
 
 /// A run that a node has from its first moment.
@@ -21,8 +21,8 @@ pub(super) struct ClaimedOnAccept {
     pub(super) lease_until: Timestamp,
 }
 
-/// Those of the accepted that `claim` takes: of each workspace in turn, in the order they came. What its automation
-/// bounds is not among them, since others may have the places.
+/// Claims the runs of accepted calls that `claim` takes: of each workspace in turn, in the order they came. What its
+/// automation bounds is not among them, since others may have the places.
 pub(super) fn claim_accepted(
     accepted: &[&AcceptCall],
     webhook_rows: &HashMap<HookId, WebhookRow>,
@@ -51,7 +51,7 @@ pub(super) fn claim_accepted(
         .collect()
 }
 
-/// As it would be read back.
+/// Returns the run as it would be read back.
 fn to_claimed_run(call: &AcceptCall, webhook_row: &WebhookRow, now: Timestamp) -> ClaimedRun {
     ClaimedRun {
         id: call.run,

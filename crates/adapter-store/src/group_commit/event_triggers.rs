@@ -18,10 +18,7 @@ use uuid::Uuid;
 use super::quota;
 use crate::{
     convert::{RowContext, millis, to_json},
-    runs::{
-        promote_blocked,
-        queue_state::{CONCURRENCY_BLOCKED, READY},
-    },
+    queue_sql::{CONCURRENCY_BLOCKED, READY, promote_blocked},
     sql::{Sql, SqlExecutor, column, statement_chunks_for},
 };
 
@@ -33,7 +30,7 @@ pub(crate) struct TriggeredRun {
     pub(crate) at: Timestamp,
 }
 
-/// One run to start.
+/// A run to start.
 struct EventTrigger {
     id: Uuid,
     workspace: WorkspaceId,

@@ -8,17 +8,17 @@ use uuid::Uuid;
 
 use crate::sql::{Sql, SqlExecutor, column, statement_chunks_for};
 
-/// With how many failures in a row followers are told.
+/// Failures in a row at which followers are alerted.
 pub(crate) const ALERT_AFTER_FAILURES: i64 = 3;
 
-/// The runs with which something has failed so often in a row that followers are told.
+/// The runs with which an app or an automation has failed so often in a row that followers are alerted.
 #[derive(Default)]
 pub(super) struct FailureAlerts {
     pub(super) apps: BTreeSet<RunId>,
     pub(super) automations: BTreeSet<RunId>,
 }
 
-/// Counts the ends of a batch. Each is told once, until a run succeeds.
+/// Counts the ends of a batch. Each app and automation alerts once, until a run succeeds.
 pub(super) async fn count_failures<D: SqlExecutor>(
     db: &D,
     finished: &[&FinishedRun],
@@ -31,7 +31,7 @@ pub(super) async fn count_failures<D: SqlExecutor>(
     Ok(FailureAlerts { apps, automations })
 }
 
-/// What the ends of a batch say of one of them.
+/// The ends of a batch for one app or automation.
 #[derive(Default)]
 struct FailureStreak {
     has_succeeded: bool,

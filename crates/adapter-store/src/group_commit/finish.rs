@@ -1,4 +1,4 @@
-//! Writing the ends of attempts: a whole batch in a handful of statements.
+//! Ends of attempts: a whole batch is written in a handful of statements.
 
 use std::collections::BTreeSet;
 
@@ -15,26 +15,23 @@ use uuid::Uuid;
 use super::{dead_letters, event_triggers, failure_streaks};
 use crate::{
     convert::{millis, to_json},
-    observability::LogRow,
-    runs::{
-        promote_blocked,
-        queue_state::{AWAITING_APPROVAL, CONCURRENCY_BLOCKED, LEASED, READY},
-    },
+    observability::log_rows::LogRow,
+    queue_sql::{AWAITING_APPROVAL, CONCURRENCY_BLOCKED, LEASED, READY, promote_blocked},
     sql::{Fields, Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
 };
 
-/// What a batch of ends came to.
+/// Outcome of a batch of ends.
 #[derive(Default)]
 pub(crate) struct FinishedBatch<'b> {
-    /// Of each attempt, whether it was still its node's.
+    /// For each attempt, whether its node still held the lease.
     pub(crate) lease_held: Vec<bool>,
-    /// Those that were.
+    /// The ends of attempts whose lease was held.
     pub(crate) owned: Vec<&'b FinishedRun>,
     /// Runs that these ends started.
     pub(crate) triggered: Vec<event_triggers::TriggeredRun>,
-    /// Those with which their apps have failed so often in a row that followers are told.
+    /// Runs with which an app or automation has failed so often in a row that followers are alerted.
     pub(super) alerts: failure_streaks::FailureAlerts,
-    /// Whether there are runs that may go on now: held back before, or started by these ends.
+    /// True if runs may go on now that were held back before, or that these ends started.
     pub(crate) has_ready_runs: bool,
 }
 
@@ -139,7 +136,7 @@ async fn insert_approval<D: SqlExecutor>(db: &D, run: &FinishedRun) -> Result<()
     sql.execute(db).await.map(drop)
 }
 
-/// What a conclusion writes into the run's row.
+/// The columns of a run's row that follow from an attempt's outcome.
 fn status_columns(run: &FinishedRun) -> (RunStatus, Option<Timestamp>, Option<&RunFault>) {
     match &run.outcome {
         AttemptOutcome::Succeeded => (RunStatus::Succeeded, Some(run.at), None),
@@ -201,7 +198,7 @@ fn replace_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// What runs said, each with the number of the event that tells of its end.
+/// Returns the lines that runs logged, each with the number of the event of its run's end.
 pub(super) fn log_rows<'b>(owned: impl Iterator<Item = (&'b FinishedRun, u64)>) -> Vec<LogRow> {
     let row = |run: &FinishedRun, event: u64, line: &runs::queue::RunLogLine| {
         let level = match line.level {

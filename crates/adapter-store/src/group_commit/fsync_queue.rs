@@ -1,5 +1,5 @@
-//! What is promised to the outside waits for the disk, on a thread of its own: while it syncs SQLite's log, the lane
-//! writes its next batch.
+//! Outcomes that callers outside rely on wait for the disk, on a thread of its own: while it syncs SQLite's log, the
+//! writer writes its next batch.
 
 use std::{
     ffi::OsString,
@@ -16,15 +16,16 @@ use std::{
 
 use kernel::StoreError;
 
-/// What is to be said once everything that was committed until now is on the disk, or is known not to be.
+/// Callback that is called once everything that was committed until now is on the disk, or is known not to be.
 pub(super) type DurabilityWaiter = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// Whether a sync has failed. What it left out a later one does not make up for: the system takes it for written.
+/// Health of the disk: `true` once a sync has failed. A later sync does not make up for it, since the system takes the
+/// pages for written.
 #[derive(Clone, Default)]
 pub(super) struct SyncHealth(Arc<AtomicBool>);
 
 impl SyncHealth {
-    /// An error once the disk has failed: then nothing more can be promised.
+    /// Fails once the disk has failed: from then on nothing can be made durable.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if self.0.load(Ordering::Acquire) { Err(sync_failed()) } else { Ok(()) }
     }
@@ -57,7 +58,7 @@ impl FsyncQueue {
         self.sync_health.clone()
     }
 
-    /// Keeps `promise` once everything that was committed until now is on the disk.
+    /// Calls `waiter` once everything that was committed until now is on the disk.
     pub(super) fn enqueue(&self, waiter: DurabilityWaiter) {
         if let Err(rejected) = self.sender.send(waiter) {
             (rejected.0)(Err(sync_failed()));

@@ -1,12 +1,15 @@
-//! A lane over the pools' connections.
+//! The writer of PostgreSQL, over the pools' connections.
 
 use kernel::StoreError;
 use sea_orm::DatabaseConnection;
 
-use super::{Batch, BatchOutcome, BatchWriter, fsync_queue::DurabilityWaiter};
-use crate::{error::OrStoreError as _, store};
+use super::{
+    batch::{Batch, BatchOutcome, BatchWriter},
+    fsync_queue::DurabilityWaiter,
+};
+use crate::{error::OrStoreError as _, pool};
 
-/// A lane whose transactions are sent to the database.
+/// A writer whose transactions are sent to the database.
 pub(super) struct PgWriter(pub(super) DatabaseConnection);
 
 impl BatchWriter for PgWriter {
@@ -16,7 +19,7 @@ impl BatchWriter for PgWriter {
         if let Some(written) = batch.outcome_if_idle(&self.0).await? {
             return Ok(written);
         }
-        let tx = store::begin(&self.0).await?;
+        let tx = pool::begin(&self.0).await?;
         let written = batch.perform(&tx, None).await?;
         tx.commit().await.or_store_error()?;
         Ok(written)

@@ -1,4 +1,4 @@
-//! What a batch tells those who follow its workspaces.
+//! Events of a batch, for those who follow its workspaces.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use runs::{
 };
 
 use super::{
-    Batch,
+    batch::Batch,
     finish::{self, FinishedBatch},
 };
-use crate::{events, observability::insert_log_lines, sql::SqlExecutor};
+use crate::{events, observability::log_rows::insert_log_lines, sql::SqlExecutor};
 
 /// Writes the events of a batch, and the lines of log that they tell of. Done last: see [`events::write`].
 pub(super) async fn publish_events<D: SqlExecutor>(
@@ -47,7 +47,7 @@ pub(super) async fn publish_events<D: SqlExecutor>(
         }
     }
     all.extend(triggered.iter().map(|run| queued_event(run.workspace, run.app, run.run, run.at)));
-    // A run that begins as it is accepted was never in the queue: that it has begun is the first that is told of it.
+    // A run that is claimed as it is accepted was never in the queue: its first event is that it runs.
     let claimed_on_accept: BTreeSet<RunId> = claimed_on_accept.iter().map(|run| run.id).collect();
     let accepted =
         batch.accept.iter().zip(outcomes).filter(|(_, verdict)| **verdict == AcceptOutcome::Accepted);
@@ -55,7 +55,7 @@ pub(super) async fn publish_events<D: SqlExecutor>(
     all.extend(waiting.map(|(call, _)| queued_event(call.workspace, call.app, call.run, call.at)));
     all.extend(claimed.iter().flatten().map(running_event));
     all.extend(batch.refuse.iter().map(|refused| refused_call_event(refused)));
-    let numbered = events::append(tx, &all).await?;
+    let numbered = events::write::append(tx, &all).await?;
     let seqs = ends.iter().filter_map(|end| numbered.seqs.get(*end).copied());
     insert_log_lines(tx, &finish::log_rows(owned.iter().copied().zip(seqs))).await?;
     Ok(numbered.workspaces)

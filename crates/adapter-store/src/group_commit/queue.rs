@@ -13,12 +13,12 @@ use kernel::{
 use runs::queue::{ClaimLimit, ClaimedRun, FinishedRun, LEASE, RunQueue};
 use uuid::Uuid;
 
-use super::{WriteOp, claim::ClaimRequest};
+use super::{batch::WriteOp, claim::ClaimRequest};
 use crate::{
-    Store,
     convert::{ids, millis},
-    runs::queue_state::{LEASED, READY},
+    queue_sql::{LEASED, READY},
     sql::{Sql, SqlExecutor, column},
+    store::Store,
 };
 
 #[async_trait]
@@ -55,7 +55,11 @@ impl RunQueue for Store {
         let mut sql = Sql::new("UPDATE run_queue SET leased_until = ");
         sql.bind(millis(now + LEASE)).push(" WHERE leased_by = ").bind(node.uuid()).push(" AND state = ");
         sql.bind(LEASED).push(" AND run_id IN (").bind_all(ids(runs)).push(") RETURNING run_id");
-        sql.fetch_all(&self.write()).await?.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+        sql.fetch_all(&*self.write().await?)
+            .await?
+            .iter()
+            .map(|row| Ok(Id::from_uuid(column(row, 0)?)))
+            .collect()
     }
 
     async fn finish(&self, node: NodeId, finished: FinishedRun) -> Result<bool, StoreError> {
@@ -113,7 +117,7 @@ impl RunQueue for Store {
         mark_queued(tx.read(), &released).await?;
         tx.commit_unaudited().await?;
         if !released.is_empty() {
-            self.inner().queue_notify.notify_one();
+            self.inner().after_commit.queue_notify.notify_one();
         }
         Ok(released.len() as u64)
     }
@@ -121,7 +125,7 @@ impl RunQueue for Store {
     async fn wait_for_work(&self, at_most: Duration) {
         // Other nodes of a shared database do not ring here: they are noticed after at most this long.
         let at_most = if self.is_postgres() { at_most.min(Duration::from_millis(200)) } else { at_most };
-        drop(tokio::time::timeout(at_most, self.inner().queue_notify.notified()).await);
+        drop(tokio::time::timeout(at_most, self.inner().after_commit.queue_notify.notified()).await);
     }
 }
 

@@ -1,10 +1,10 @@
-//! How many runs a workspace started in a month.
+//! Number of runs that a workspace started in a month.
 
 use kernel::{StoreError, Timestamp, id::WorkspaceId};
 
 use crate::sql::{Sql, SqlExecutor, column, for_update};
 
-/// Counts up to `wanted` runs of the month of `now`; how many of them the limit allows.
+/// Counts up to `wanted` runs of the month of `now`; returns how many of them the limit allows.
 pub(crate) async fn consume<D: SqlExecutor>(
     db: &D,
     workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! The signatures of calls that were accepted lately, in the memory of who alone accepts calls: SQLite's lane.
+//! Cache of the signatures of calls that were accepted lately, for SQLite, whose one writer alone accepts calls.
 //!
 //! Their digests fall anywhere in an index. One that every call must write into would be a quarter of all pages that
 //! are written. So a delivery keeps its signature where it stands, in the order of arrival, and what a new call is held
@@ -15,20 +15,20 @@ use crate::{
     sql::{Sql, SqlExecutor, column},
 };
 
-/// How much of a digest is kept: the moment the call was signed at, and eight bytes that tell it from the others of
-/// that moment and webhook. Two are taken for one once in 10^15 calls, at ten thousand calls a second.
+/// Bytes of a digest that are kept: the time at which the call was signed, and eight bytes that tell it from the others
+/// of that time and webhook. Two are taken for one once in 10^15 calls, at ten thousand calls a second.
 const FINGERPRINT_LEN: usize = 16;
 
-/// How many are read at once.
+/// Signatures that are read at once; at most.
 const LOAD_CHUNK: i64 = 4096;
 
-/// What is kept of a digest.
+/// The part of a digest that is kept.
 type Fingerprint = [u8; FINGERPRINT_LEN];
 
 /// The signatures that may not come again.
 #[derive(Default)]
 pub(super) struct SignatureCache {
-    /// By when they were signed.
+    /// The signatures by the time at which they were signed.
     by_signed_at: BTreeMap<[u8; 8], SignedAtBucket>,
     is_loaded: bool,
 }
@@ -36,25 +36,25 @@ pub(super) struct SignatureCache {
 /// The signatures of one moment.
 struct SignedAtBucket {
     suffixes: HashSet<u64>,
-    /// When the last of them is forgotten.
+    /// Time at which the last of them expires.
     expires_at: Timestamp,
 }
 
 impl SignatureCache {
-    /// What a delivery keeps of its signature.
+    /// The part of its signature that a delivery keeps.
     pub(super) fn fingerprint(key: &DedupKey) -> Fingerprint {
         let mut fingerprint = [0; FINGERPRINT_LEN];
         fingerprint.copy_from_slice(&key.digest[..FINGERPRINT_LEN]);
         fingerprint
     }
 
-    /// Whether a webhook's signature was accepted before.
+    /// Returns `true` if a webhook's signature was accepted before.
     pub(super) fn contains(&self, hook: HookId, key: &DedupKey) -> bool {
         let (signed_at, suffix) = split_fingerprint(hook, Self::fingerprint(key));
         self.by_signed_at.get(&signed_at).is_some_and(|known| known.suffixes.contains(&suffix))
     }
 
-    /// Remembers those of a batch that is committed, and forgets what is over.
+    /// Inserts the signatures of a batch that is committed, and removes those that have expired.
     pub(super) fn insert_committed(&mut self, batch: &[&AcceptCall], outcomes: &[AcceptOutcome]) {
         for (call, verdict) in batch.iter().zip(outcomes) {
             if let (AcceptOutcome::Accepted | AcceptOutcome::Duplicate { .. }, Some(key)) =
@@ -165,7 +165,7 @@ fn parse_fingerprint(row: RowContext, bytes: &[u8]) -> Result<Fingerprint, Store
     bytes.try_into().map_err(|_| row.error("the signature has another length"))
 }
 
-/// By when it was signed, and its mark among the others of that moment.
+/// Returns the time at which a call was signed, and its suffix among the others of that time.
 fn split_fingerprint(hook: HookId, fingerprint: Fingerprint) -> ([u8; 8], u64) {
     let [mut signed_at, mut suffix] = [[0; 8]; 2];
     signed_at.copy_from_slice(&fingerprint[..8]);

@@ -1,33 +1,33 @@
-//! The hot path's own connection of SQLite: statements run where they are called, on the lane's thread, without a
-//! message to another thread and back for each.
+//! The writer of SQLite, with a connection of its own: statements run where they are called, on the writer's thread,
+//! without a message to another thread and back for each.
 
 use std::path::Path;
 
 use kernel::StoreError;
 use rusqlite::{
-    CachedStatement, Connection, ErrorCode, ToSql,
+    CachedStatement, Connection, ToSql,
     config::DbConfig,
     types::{ToSqlOutput, ValueRef},
 };
 use sea_orm::{DbBackend, Value};
 
 use super::{
-    Batch, BatchOutcome, BatchWriter,
+    batch::{Batch, BatchOutcome, BatchWriter},
     checkpointer::Checkpointer,
     fsync_queue::{DurabilityWaiter, FsyncQueue, SyncHealth},
     signature_cache::SignatureCache,
 };
 use crate::{
-    connect::{BUSY_TIMEOUT, STATEMENT_CACHE_CAPACITY, WAL_AUTOCHECKPOINT_PAGES},
+    error::sqlite_store_error,
+    pool::{BUSY_TIMEOUT, STATEMENT_CACHE_CAPACITY, WAL_AUTOCHECKPOINT_PAGES, WriteLock},
     sql::{Fields, SqlExecutor, SqlRow},
-    store::WriteLock,
 };
 
-/// The pages that the lane keeps, in KiB: it writes where it wrote last. More would cost it time, since SQLite looks at
+/// Page cache of the writer, in KiB: it writes where it wrote last. More would cost it time, since SQLite looks at
 /// every page it keeps whenever a commit has split one.
 const CACHE_KIB: i64 = 4096;
 
-/// The lane on SQLite.
+/// The writer on SQLite.
 pub(super) struct SqliteWriter {
     connection: WriterConnection,
     write_lock: WriteLock,
@@ -37,7 +37,7 @@ pub(super) struct SqliteWriter {
 }
 
 impl SqliteWriter {
-    /// A lane on a database that exists.
+    /// Opens a writer on a database that exists.
     pub(super) fn open(path: &Path, write_lock: WriteLock) -> Result<Self, StoreError> {
         Ok(Self {
             connection: WriterConnection::open(path)?,
@@ -48,7 +48,7 @@ impl SqliteWriter {
         })
     }
 
-    /// What is known of the disk.
+    /// The health of the disk.
     pub(super) fn sync_health(&self) -> SyncHealth {
         self.fsync_queue.sync_health()
     }
@@ -89,7 +89,7 @@ impl WriterConnection {
             // A prepared statement stays as it is: otherwise it is prepared anew whenever a bound value changes.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
-            // A commit does not wait for the disk: what is promised does (see `promises`).
+            // A commit does not wait for the disk: outcomes that callers outside rely on do (see `fsync_queue`).
             connection.execute_batch(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; \
                  PRAGMA temp_store = memory",
@@ -215,22 +215,5 @@ impl ToSql for SqliteParam<'_> {
             }
         };
         Ok(ToSqlOutput::Borrowed(value))
-    }
-}
-
-pub(super) fn sqlite_store_error(error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error().map(|error| (error.code, error.extended_code)) {
-        Some((_, rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY)) => {
-            StoreError::Duplicate
-        }
-        Some((
-            ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::DiskFull
-            | ErrorCode::CannotOpen
-            | ErrorCode::OperationInterrupted,
-            _,
-        )) => StoreError::Unavailable(error.into()),
-        _ => StoreError::Failed(error.into()),
     }
 }

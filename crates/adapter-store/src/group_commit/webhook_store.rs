@@ -1,4 +1,4 @@
-//! Looking webhooks up, and handing their calls to the lanes.
+//! The webhook store: looks webhooks up, and hands their calls to the writers.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use runs::{
 };
 use sea_orm::EntityTrait as _;
 
-use super::WriteOp;
+use super::batch::WriteOp;
 use crate::{
-    Store,
     convert::RowContext,
     entity::webhooks,
     error::OrStoreError as _,
-    runs::webhook,
+    runs::models::webhook,
     sql::{Sql, column},
+    store::Store,
 };
 
 #[async_trait]
@@ -31,7 +31,7 @@ impl WebhookStore for Store {
         id: HookId,
         fresh: bool,
     ) -> Result<Option<Arc<WebhookSnapshot>>, StoreError> {
-        let cache = &self.inner().webhook_cache;
+        let cache = &self.inner().after_commit.webhook_cache;
         if !fresh && let Some(state) = cache.get(&id) {
             return Ok(Some(state));
         }
@@ -66,7 +66,7 @@ impl Store {
         // The stamp is read before the settings: should they change in between, it no longer fits, and the call is
         // decided about anew.
         let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        let settings = webhooks::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
+        let settings = webhooks::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
         let Some(settings) = settings else { return Ok(None) };
 
         let row = RowContext { table: "webhooks", id: id.uuid() };

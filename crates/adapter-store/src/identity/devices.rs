@@ -5,67 +5,60 @@ use std::net::IpAddr;
 use ::identity::{
     device::{
         DeviceApproval, DeviceLogin, DeviceLoginDecision, DeviceLoginRequest, POLL_INTERVAL, POLL_LEEWAY,
-        Purpose,
     },
     ports::{DeviceRead, DeviceTx, OpenLoginCounts, PollPace},
 };
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use kernel::{Id, StoreError, Timestamp, id::DeviceLoginId, token::Digest};
+use kernel::{StoreError, Timestamp, id::DeviceLoginId, token::Digest};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait as _, ConnectionTrait as _, DbBackend, EntityTrait as _, QueryFilter as _,
+    ActiveValue::Set,
+    ColumnTrait as _, ConnectionTrait as _, DbBackend, EntityTrait as _, FromQueryResult, QueryFilter as _,
+    QuerySelect as _,
+    sea_query::{Asterisk, Expr, ExprTrait as _, Func, Query},
 };
 
-use super::digest_bytes;
 use crate::{
-    Store, StoreTx,
-    convert::{RowContext, millis},
-    entity::device_logins,
+    convert::{RowContext, digest_bytes},
+    entity::{
+        column::{DbId, DbText, DbTime},
+        device_logins::{self, DeviceLoginState},
+    },
     error::OrStoreError as _,
-    sql::{Sql, column},
+    store::Store,
+    tx::StoreTx,
 };
 
-/// What PostgreSQL's advisory lock on adding device logins is called.
+/// Key of PostgreSQL's advisory lock on adding device logins.
 const DEVICE_LOGIN_LOCK_KEY: i64 = 0x0071_616c_615f_6476;
 
-const PENDING: &str = "pending";
-pub(crate) const APPROVED: &str = "approved";
-pub(crate) const DENIED: &str = "denied";
-const DELIVERED: &str = "delivered";
-
 fn device_login(model: device_logins::Model) -> Result<DeviceLogin, StoreError> {
-    let row = RowContext { table: "device_logins", id: model.id };
+    let row = RowContext::new("device_logins", model.id);
     let missing = |what| move || row.error(format_args!("{what} is missing"));
-    let decision = match model.state.as_str() {
-        PENDING => DeviceLoginDecision::Pending,
-        APPROVED => DeviceLoginDecision::Approved(DeviceApproval {
-            approved_by: Id::from_uuid(model.approved_by.ok_or_else(missing("the approver"))?),
-            workspace: Id::from_uuid(model.approved_workspace_id.ok_or_else(missing("the workspace"))?),
-            scopes: row.parse(&model.approved_scopes.ok_or_else(missing("the approved scopes"))?)?,
+    let decision = match model.state {
+        DeviceLoginState::Pending => DeviceLoginDecision::Pending,
+        DeviceLoginState::Approved => DeviceLoginDecision::Approved(DeviceApproval {
+            approved_by: model.approved_by.ok_or_else(missing("the approver"))?.0,
+            workspace: model.approved_workspace_id.ok_or_else(missing("the workspace"))?.0,
+            scopes: model.approved_scopes.ok_or_else(missing("the approved scopes"))?.0,
             expires_in_days: row.number(model.approved_days.ok_or_else(missing("the approved days"))?)?,
         }),
-        DENIED => DeviceLoginDecision::Denied,
-        DELIVERED => DeviceLoginDecision::Delivered,
-        other => return Err(row.error(format_args!("{other} is no state"))),
-    };
-    let purpose = match model.purpose.as_str() {
-        "login" => Purpose::Login,
-        "token" => Purpose::Token,
-        other => return Err(row.error(format_args!("{other} is no purpose"))),
+        DeviceLoginState::Denied => DeviceLoginDecision::Denied,
+        DeviceLoginState::Delivered => DeviceLoginDecision::Delivered,
     };
     Ok(DeviceLogin {
-        id: Id::from_uuid(model.id),
+        id: model.id.0,
         request: DeviceLoginRequest {
             client: model.client,
-            purpose,
+            purpose: model.purpose.0,
             name: model.name,
-            scopes: row.parse(&model.scopes)?,
+            scopes: model.scopes.0,
             expires_in_days: row.number(model.expires_in_days)?,
             host: model.host,
         },
-        client_ip: model.address.map(|address| row.parse(&address)).transpose()?,
-        created_at: row.timestamp(model.created_at)?,
-        expires_at: row.timestamp(model.expires_at)?,
+        client_ip: model.address.map(DbText::into_inner),
+        created_at: model.created_at.0,
+        expires_at: model.expires_at.0,
         decision,
     })
 }
@@ -101,30 +94,40 @@ impl DeviceRead for Store {
         id: DeviceLoginId,
         now: Timestamp,
     ) -> Result<PollPace, StoreError> {
-        // `early` cannot be told from the new row alone, so the statement leaves it in the sign of the moment:
-        // a question that came too early is noted as a negative one.
-        let mut sql = Sql::new("UPDATE device_logins SET interval_seconds = CASE WHEN ");
-        push_is_early(&mut sql, now);
-        sql.push(" THEN interval_seconds + ").bind(POLL_INTERVAL.num_seconds());
-        sql.push(" ELSE interval_seconds END, last_poll_at = CASE WHEN ");
-        push_is_early(&mut sql, now);
-        sql.push(" THEN ").bind(-millis(now)).push(" ELSE ").bind(millis(now)).push(" END WHERE id = ");
-        sql.bind(id.uuid()).push(" RETURNING interval_seconds, last_poll_at");
-        match sql.fetch_optional(&self.write()).await? {
-            Some(row) => Ok(PollPace {
-                is_too_early: column::<i64>(&row, 1)? < 0,
-                interval: TimeDelta::seconds(column(&row, 0)?),
-            }),
-            // It was swept away since it was read.
-            None => Ok(PollPace { is_too_early: false, interval: POLL_INTERVAL }),
-        }
+        use device_logins::Column;
+        let is_early = || {
+            let next_poll = Expr::from(Func::abs(Expr::col(Column::LastPollAt)))
+                .add(Expr::col(Column::IntervalSeconds).mul(1000_i64));
+            Column::LastPollAt.is_not_null().and(Expr::val(DbTime(now + POLL_LEEWAY)).lt(next_poll))
+        };
+        let longer = Expr::col(Column::IntervalSeconds).add(POLL_INTERVAL.num_seconds());
+        let interval = Expr::case(is_early(), longer).finally(Expr::col(Column::IntervalSeconds));
+        // The new row alone does not say whether the poll was too early, so the sign of its time does: a poll that was
+        // is noted as a negative one.
+        let polled_at = Expr::case(is_early(), -now.timestamp_millis()).finally(now.timestamp_millis());
+        let updated = device_logins::Entity::update_many()
+            .col_expr(Column::IntervalSeconds, Expr::Case(Box::new(interval)))
+            .col_expr(Column::LastPollAt, Expr::Case(Box::new(polled_at)))
+            .filter(Column::Id.eq(DbId(id)))
+            .exec_with_returning(&*self.write().await?)
+            .await
+            .or_store_error()?;
+        Ok(match updated.first() {
+            Some(login) => PollPace {
+                is_too_early: login.last_poll_at.is_some_and(|at| at < 0),
+                interval: TimeDelta::seconds(login.interval_seconds),
+            },
+            // It was deleted since it was read.
+            None => PollPace { is_too_early: false, interval: POLL_INTERVAL },
+        })
     }
 }
 
-/// Whether a question at `now` comes before its time.
-fn push_is_early(sql: &mut Sql, now: Timestamp) {
-    sql.push("last_poll_at IS NOT NULL AND ").bind(millis(now + POLL_LEEWAY));
-    sql.push(" < abs(last_poll_at) + interval_seconds * 1000");
+/// Device logins that are open.
+#[derive(FromQueryResult)]
+struct OpenCountsRow {
+    total: i64,
+    from_network: i64,
 }
 
 #[async_trait]
@@ -136,20 +139,27 @@ impl DeviceTx for StoreTx {
     ) -> Result<OpenLoginCounts, StoreError> {
         // SQLite has one writer, which this transaction is.
         if self.read().get_database_backend() == DbBackend::Postgres {
-            let mut sql = Sql::new("SELECT pg_advisory_xact_lock(");
-            sql.bind(DEVICE_LOGIN_LOCK_KEY).push(")");
-            sql.execute(self.read()).await?;
+            let lock = Func::cust("pg_advisory_xact_lock").arg(DEVICE_LOGIN_LOCK_KEY);
+            self.read().execute(Query::select().expr(lock)).await.or_store_error()?;
         }
-        let mut sql = Sql::new("SELECT count(*), count(CASE WHEN network = ");
-        sql.bind(network.map(|network| network.to_string()));
-        sql.push(" THEN 1 END) FROM device_logins WHERE expires_at > ").bind(millis(now));
-        sql.push(" AND state IN (").bind_all([PENDING, APPROVED]).push(")");
-        let row = sql.fetch_optional(self.read()).await?;
-        let count = |index| -> Result<u64, StoreError> {
-            let count = row.as_ref().map(|row| column::<i64>(row, index)).transpose()?.unwrap_or_default();
-            Ok(count.try_into().unwrap_or_default())
-        };
-        Ok(OpenLoginCounts { total: count(0)?, from_network: count(1)? })
+        use device_logins::Column;
+        // Compared as it is: an unknown network equals none.
+        let is_from_network = Expr::col(Column::Network).eq(network.map(DbText));
+        let from_network = Func::count(Expr::Case(Box::new(Expr::case(is_from_network, 1))));
+        let counts = device_logins::Entity::find()
+            .filter(Column::ExpiresAt.gt(DbTime(now)))
+            .filter(Column::State.is_in([DeviceLoginState::Pending, DeviceLoginState::Approved]))
+            .select_only()
+            .expr_as(Func::count(Expr::col(Asterisk)), "total")
+            .expr_as(from_network, "from_network")
+            .into_model::<OpenCountsRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        Ok(counts.map_or(OpenLoginCounts { total: 0, from_network: 0 }, |counts| OpenLoginCounts {
+            total: counts.total.unsigned_abs(),
+            from_network: counts.from_network.unsigned_abs(),
+        }))
     }
 
     async fn insert_device_login(
@@ -161,20 +171,20 @@ impl DeviceTx for StoreTx {
     ) -> Result<(), StoreError> {
         let asked = &login.request;
         let row = device_logins::ActiveModel {
-            id: Set(login.id.uuid()),
+            id: Set(DbId(login.id)),
             device_digest: Set(device.as_bytes().to_vec()),
             user_digest: Set(user.as_bytes().to_vec()),
             client: Set(asked.client.clone()),
-            purpose: Set(asked.purpose.as_str().to_owned()),
+            purpose: Set(DbText(asked.purpose)),
             name: Set(asked.name.clone()),
-            scopes: Set(asked.scopes.to_string()),
+            scopes: Set(DbText(asked.scopes)),
             expires_in_days: Set(asked.expires_in_days.into()),
             host: Set(asked.host.clone()),
-            address: Set(login.client_ip.map(|address| address.to_string())),
-            network: Set(network.map(|network| network.to_string())),
-            created_at: Set(millis(login.created_at)),
-            expires_at: Set(millis(login.expires_at)),
-            state: Set(PENDING.to_owned()),
+            address: Set(login.client_ip.map(DbText)),
+            network: Set(network.map(DbText)),
+            created_at: Set(DbTime(login.created_at)),
+            expires_at: Set(DbTime(login.expires_at)),
+            state: Set(DeviceLoginState::Pending),
             approved_by: Set(None),
             approved_workspace_id: Set(None),
             approved_scopes: Set(None),
@@ -192,20 +202,21 @@ impl DeviceTx for StoreTx {
         decision: &DeviceLoginDecision,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut sql = Sql::new("UPDATE device_logins SET state = ");
-        match decision {
-            DeviceLoginDecision::Approved(approval) => {
-                sql.bind(APPROVED).push(", approved_by = ").bind(approval.approved_by.uuid());
-                sql.push(", approved_workspace_id = ").bind(approval.workspace.uuid());
-                sql.push(", approved_scopes = ").bind(approval.scopes.to_string());
-                sql.push(", approved_days = ").bind(i64::from(approval.expires_in_days));
-            }
+        let changes = match decision {
+            DeviceLoginDecision::Approved(approval) => device_logins::ActiveModel {
+                state: Set(DeviceLoginState::Approved),
+                approved_by: Set(Some(DbId(approval.approved_by))),
+                approved_workspace_id: Set(Some(DbId(approval.workspace))),
+                approved_scopes: Set(Some(DbText(approval.scopes))),
+                approved_days: Set(Some(approval.expires_in_days.into())),
+                ..Default::default()
+            },
             DeviceLoginDecision::Denied => {
-                sql.bind(DENIED);
+                device_logins::ActiveModel { state: Set(DeviceLoginState::Denied), ..Default::default() }
             }
             DeviceLoginDecision::Pending | DeviceLoginDecision::Delivered => return Ok(false),
-        }
-        self.transition_device_login(sql, id, PENDING, now).await
+        };
+        self.transition_device_login(id, DeviceLoginState::Pending, changes, now).await
     }
 
     async fn mark_device_login_delivered(
@@ -213,27 +224,34 @@ impl DeviceTx for StoreTx {
         id: DeviceLoginId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut sql = Sql::new("UPDATE device_logins SET state = ");
-        sql.bind(DELIVERED);
-        self.transition_device_login(sql, id, APPROVED, now).await
+        let delivered =
+            device_logins::ActiveModel { state: Set(DeviceLoginState::Delivered), ..Default::default() };
+        self.transition_device_login(id, DeviceLoginState::Approved, delivered, now).await
     }
 }
 
 impl StoreTx {
-    /// Ends a statement that moves a login out of a state, and says whether it was in it.
+    /// Changes a login that is in the state `from` and has not expired; returns `true` if it was.
     async fn transition_device_login(
         &mut self,
-        mut sql: Sql,
         id: DeviceLoginId,
-        from: &str,
+        from: DeviceLoginState,
+        changes: device_logins::ActiveModel,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        sql.push(" WHERE id = ").bind(id.uuid()).push(" AND state = ").bind(from);
-        sql.push(" AND expires_at > ").bind(millis(now));
-        if sql.execute(self.read()).await? == 0 {
+        use device_logins::Column;
+        let updated = device_logins::Entity::update_many()
+            .set(changes)
+            .filter(Column::Id.eq(DbId(id)))
+            .filter(Column::State.eq(from))
+            .filter(Column::ExpiresAt.gt(DbTime(now)))
+            .exec(self.conditional_write())
+            .await
+            .or_store_error()?;
+        if updated.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         Ok(true)
     }
 }

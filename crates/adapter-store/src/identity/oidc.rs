@@ -1,15 +1,18 @@
-//! By which names other issuers know people.
+//! Names by which OpenID Connect issuers know people.
 
 use ::identity::{User, ports::OidcTx};
 use async_trait::async_trait;
 use kernel::{StoreError, Timestamp, id::UserId};
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 
+use super::models;
 use crate::{
-    StoreTx,
-    convert::millis,
-    entity::{identities, users},
+    entity::{
+        column::{DbId, DbTime},
+        identities, users,
+    },
     error::OrStoreError as _,
+    tx::StoreTx,
 };
 
 #[async_trait]
@@ -23,7 +26,7 @@ impl OidcTx for StoreTx {
         let known = identities::Entity::find_by_id(key).one(self.read()).await.or_store_error()?;
         let Some(known) = known else { return Ok(None) };
         let found = users::Entity::find_by_id(known.user_id).one(self.read()).await.or_store_error()?;
-        found.map(super::user).transpose()
+        found.map(models::user).transpose()
     }
 
     async fn insert_identity(
@@ -36,8 +39,8 @@ impl OidcTx for StoreTx {
         let row = identities::ActiveModel {
             issuer: Set(issuer.to_owned()),
             subject: Set(subject.to_owned()),
-            user_id: Set(user.uuid()),
-            created_at: Set(millis(at)),
+            user_id: Set(DbId(user)),
+            created_at: Set(DbTime(at)),
         };
         identities::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())

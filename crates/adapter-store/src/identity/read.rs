@@ -14,13 +14,13 @@ use sea_orm::{
     ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
 };
 
-use super::{digest_bytes, parse_digest};
+use super::models;
 use crate::{
-    Store,
     caller_cache::CachedRecord,
-    entity::{sessions, tokens, users},
+    convert::{RowContext, digest_bytes, parse_digest},
+    entity::{column::DbId, sessions, tokens, users},
     error::OrStoreError as _,
-    sql::{Sql, latest_by_id, statement_chunks},
+    store::Store,
 };
 
 #[async_trait]
@@ -30,8 +30,8 @@ impl IdentityRead for Store {
         if let Some(user) = cache.get(|all| &all.users, &id) {
             return Ok(Some(User::clone(&user)));
         }
-        let found = users::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
-        let user = found.map(super::user).transpose()?;
+        let found = users::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
+        let user = found.map(models::user).transpose()?;
         if let Some(user) = &user {
             cache.insert(|all| &all.users, id, Arc::new(user.clone()));
         }
@@ -50,8 +50,8 @@ impl IdentityRead for Store {
             .or_store_error()?;
         let Some(model) = found else { return Ok(None) };
         let record = Arc::new(CachedRecord {
-            digest: parse_digest("sessions", model.id, &model.digest)?,
-            value: super::session(&model)?,
+            digest: parse_digest(RowContext::new("sessions", model.id), &model.digest)?,
+            value: Session::from(model),
         });
         cache.insert_record(|all| &all.sessions, record.value.id, &record);
         Ok(Some(record.value.clone()))
@@ -69,8 +69,8 @@ impl IdentityRead for Store {
             .or_store_error()?;
         let Some(model) = found else { return Ok(None) };
         let record = Arc::new(CachedRecord {
-            digest: parse_digest("tokens", model.id, &model.digest)?,
-            value: super::token(model)?,
+            digest: parse_digest(RowContext::new("tokens", model.id), &model.digest)?,
+            value: Token::from(model),
         });
         cache.insert_record(|all| &all.tokens, record.value.id, &record);
         Ok(Some(record.value.clone()))
@@ -81,8 +81,8 @@ impl IdentityRead for Store {
         if let Some(record) = cache.get(|all| all.tokens.records(), &id) {
             return Ok(Some(record.value.clone()));
         }
-        let found = tokens::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
-        found.map(super::token).transpose()
+        let found = tokens::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
+        Ok(found.map(Token::from))
     }
 
     async fn tokens(
@@ -92,32 +92,21 @@ impl IdentityRead for Store {
         page: PageRequest,
     ) -> Result<Vec<Token>, StoreError> {
         let found = tokens::Entity::find()
-            .filter(tokens::Column::WorkspaceId.eq(workspace.uuid()))
-            .filter(tokens::Column::UserId.eq(user.uuid()))
+            .filter(tokens::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(tokens::Column::UserId.eq(DbId(user)))
             .apply_if(page.after, |query, after| query.filter(tokens::Column::Id.lt(after)))
             .order_by_desc(tokens::Column::Id)
             .limit(u64::from(page.limit) + 1)
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(super::token).collect()
+        Ok(found.into_iter().map(Token::from).collect())
     }
 }
 
 #[async_trait]
 impl TokenUsageWriter for Store {
     async fn touch_tokens(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError> {
-        for uses in statement_chunks(&latest_by_id(uses)) {
-            let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
-            sql.push_values(uses, |sql, (id, at)| {
-                sql.bind(*id).push(", ").bind(*at);
-            });
-            sql.push(
-                ") UPDATE tokens SET last_used_at = used.at FROM used \
-                 WHERE tokens.id = used.id AND (tokens.last_used_at IS NULL OR tokens.last_used_at < used.at)",
-            );
-            sql.execute(&self.write()).await?;
-        }
-        Ok(())
+        self.touch(tokens::Entity, tokens::Column::LastUsedAt, uses).await
     }
 }

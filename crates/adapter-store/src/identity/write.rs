@@ -13,14 +13,17 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
-use super::digest_bytes;
+use super::models;
 use crate::{
-    StoreTx,
     caller_cache::CallerChange,
-    convert::{RowContext, millis},
-    entity::{sessions, sign_ins, tokens, users},
+    convert::digest_bytes,
+    entity::{
+        column::{DbId, DbText, DbTime},
+        sessions, sign_ins, tokens, users,
+    },
     error::OrStoreError as _,
-    sql::{Sql, SqlExecutor as _, column, for_update},
+    query::{self, ROW_LOCK, unset_or_after},
+    tx::StoreTx,
 };
 
 #[async_trait]
@@ -34,15 +37,15 @@ impl IdentityTx for StoreTx {
             .or_store_error()?;
         // Before addresses were folded, one mailbox could have several people; the one that is spelled so goes first.
         let exact = found.iter().position(|user| user.email == email.as_str()).unwrap_or_default();
-        found.into_iter().nth(exact).map(super::user).transpose()
+        found.into_iter().nth(exact).map(models::user).transpose()
     }
 
     async fn insert_user(&mut self, user: &User) -> Result<(), StoreError> {
         let row = users::ActiveModel {
-            id: Set(user.id.uuid()),
+            id: Set(DbId(user.id)),
             email: Set(user.email.to_string()),
             name: Set(user.name.clone()),
-            created_at: Set(millis(user.created_at)),
+            created_at: Set(DbTime(user.created_at)),
         };
         users::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
@@ -54,7 +57,7 @@ impl IdentityTx for StoreTx {
             code_digest: Set(sign_in.code.as_bytes().to_vec()),
             link_digest: Set(sign_in.link.map(|digest| digest.as_bytes().to_vec())),
             tries_left: Set(i16::from(sign_in.attempts_left)),
-            expires_at: Set(millis(sign_in.expires_at)),
+            expires_at: Set(DbTime(sign_in.expires_at)),
         };
         let replace = OnConflict::column(sign_ins::Column::Email)
             .update_columns([
@@ -78,7 +81,7 @@ impl IdentityTx for StoreTx {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.as_ref().map(super::sign_in).transpose()
+        found.as_ref().map(models::sign_in).transpose()
     }
 
     async fn find_sign_in_by_link(
@@ -91,7 +94,7 @@ impl IdentityTx for StoreTx {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.as_ref().map(super::sign_in).transpose()
+        found.as_ref().map(models::sign_in).transpose()
     }
 
     async fn delete_sign_in(&mut self, email: &Email) -> Result<(), StoreError> {
@@ -101,19 +104,19 @@ impl IdentityTx for StoreTx {
 
     async fn insert_session(&mut self, session: &Session, digest: &Digest) -> Result<(), StoreError> {
         let row = sessions::ActiveModel {
-            id: Set(session.id.uuid()),
+            id: Set(DbId(session.id)),
             digest: Set(digest.as_bytes().to_vec()),
-            user_id: Set(session.user.uuid()),
-            workspace_id: Set(session.workspace.map(kernel::Id::uuid)),
+            user_id: Set(DbId(session.user)),
+            workspace_id: Set(session.workspace.map(DbId)),
             dev_login: Set(session.is_dev_login),
-            created_at: Set(millis(session.created_at)),
-            expires_at: Set(millis(session.expires_at)),
-            last_seen_at: Set(Some(millis(session.last_seen_at))),
-            address: Set(session.client_ip.map(|address| address.to_string())),
+            created_at: Set(DbTime(session.created_at)),
+            expires_at: Set(DbTime(session.expires_at)),
+            last_seen_at: Set(Some(DbTime(session.last_seen_at))),
+            address: Set(session.client_ip.map(DbText)),
             device: Set(session.device.clone()),
-            method: Set(Some(session.method.as_str().to_owned())),
-            auth_at: Set(Some(millis(session.authenticated_at))),
-            stepped_up_at: Set(session.stepped_up_at.map(millis)),
+            method: Set(Some(DbText(session.method))),
+            auth_at: Set(Some(DbTime(session.authenticated_at))),
+            stepped_up_at: Set(session.stepped_up_at.map(DbTime)),
         };
         sessions::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
@@ -126,7 +129,7 @@ impl IdentityTx for StoreTx {
     ) -> Result<(), StoreError> {
         sessions::Entity::update_many()
             .col_expr(sessions::Column::WorkspaceId, Expr::value(workspace.uuid()))
-            .filter(sessions::Column::Id.eq(session.uuid()))
+            .filter(sessions::Column::Id.eq(DbId(session)))
             .exec(self.write())
             .await
             .or_store_error()?;
@@ -136,11 +139,11 @@ impl IdentityTx for StoreTx {
 
     async fn delete_session(&mut self, session: SessionId) -> Result<bool, StoreError> {
         let deleted =
-            sessions::Entity::delete_by_id(session.uuid()).exec(self.read()).await.or_store_error()?;
+            sessions::Entity::delete_by_id(session).exec(self.conditional_write()).await.or_store_error()?;
         if deleted.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         self.invalidate_caller(CallerChange::Session(session));
         Ok(true)
     }
@@ -152,33 +155,29 @@ impl IdentityTx for StoreTx {
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         // Whoever adds another at the same time waits here.
-        let mut sql = Sql::new("SELECT id FROM users WHERE id = ");
-        sql.bind(user.uuid()).push(for_update(self.read().backend()));
-        sql.fetch_optional(self.read()).await?;
-        let mut sql = Sql::new("SELECT count(*) FROM tokens WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
-        sql.push(" AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ")
-            .bind(millis(now))
-            .push(")");
-        let counted =
-            sql.fetch_optional(self.read()).await?.map(|found| column::<i64>(&found, 0)).transpose()?;
-        RowContext { table: "tokens", id: user.uuid() }.number(counted.unwrap_or_default())
+        users::Entity::find_by_id(user).lock(ROW_LOCK).one(self.read()).await.or_store_error()?;
+        let valid = tokens::Entity::find()
+            .filter(tokens::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(tokens::Column::UserId.eq(DbId(user)))
+            .filter(tokens::Column::RevokedAt.is_null())
+            .filter(unset_or_after(tokens::Column::ExpiresAt, now));
+        query::count(valid, self.read()).await
     }
 
     async fn insert_token(&mut self, token: &Token, digest: &Digest) -> Result<(), StoreError> {
         let row = tokens::ActiveModel {
-            id: Set(token.id.uuid()),
+            id: Set(DbId(token.id)),
             digest: Set(digest.as_bytes().to_vec()),
-            workspace_id: Set(token.workspace.uuid()),
-            user_id: Set(token.user.uuid()),
+            workspace_id: Set(DbId(token.workspace)),
+            user_id: Set(DbId(token.user)),
             name: Set(token.name.clone()),
-            scopes: Set(token.scopes.to_string()),
+            scopes: Set(DbText(token.scopes)),
             prefix: Set(token.hint.prefix.clone()),
             last4: Set(token.hint.last4.clone()),
-            created_at: Set(millis(token.created_at)),
-            last_used_at: Set(token.last_used_at.map(millis)),
-            expires_at: Set(token.expires_at.map(millis)),
-            revoked_at: Set(token.revoked_at.map(millis)),
+            created_at: Set(DbTime(token.created_at)),
+            last_used_at: Set(token.last_used_at.map(DbTime)),
+            expires_at: Set(token.expires_at.map(DbTime)),
+            revoked_at: Set(token.revoked_at.map(DbTime)),
         };
         tokens::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
@@ -193,12 +192,12 @@ impl IdentityTx for StoreTx {
     ) -> Result<Option<Token>, StoreError> {
         let mine = || {
             tokens::Column::Id
-                .eq(token.uuid())
-                .and(tokens::Column::WorkspaceId.eq(workspace.uuid()))
-                .and(tokens::Column::UserId.eq(user.uuid()))
+                .eq(DbId(token))
+                .and(tokens::Column::WorkspaceId.eq(DbId(workspace)))
+                .and(tokens::Column::UserId.eq(DbId(user)))
         };
         tokens::Entity::update_many()
-            .col_expr(tokens::Column::RevokedAt, Expr::value(millis(at)))
+            .col_expr(tokens::Column::RevokedAt, Expr::value(DbTime(at)))
             .filter(mine())
             .filter(tokens::Column::RevokedAt.is_null())
             .exec(self.write())
@@ -206,6 +205,6 @@ impl IdentityTx for StoreTx {
             .or_store_error()?;
         self.invalidate_caller(CallerChange::Token(token));
         let found = tokens::Entity::find().filter(mine()).one(self.read()).await.or_store_error()?;
-        found.map(super::token).transpose()
+        Ok(found.map(Token::from))
     }
 }

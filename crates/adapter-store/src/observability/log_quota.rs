@@ -1,4 +1,4 @@
-//! How much log an app's answers over HTTP leave in a day: visitors, whom nobody knows, cause them.
+//! Daily limit of the log that an app's responses over HTTP leave: anonymous visitors cause it.
 
 use ::workspace::Plan;
 use kernel::{
@@ -7,13 +7,23 @@ use kernel::{
 };
 use observability::{LogLevel, LogSource, NewLogLine};
 
+use sea_orm::{
+    ActiveValue::Set,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, QueryFilter as _,
+    sea_query::{Expr, ExprTrait as _, OnConflict},
+};
+
 use crate::{
-    convert::RowContext,
-    sql::{Sql, column},
+    entity::{
+        app_log_volume::{self, Column},
+        column::{DbId, DbText},
+        workspaces,
+    },
+    error::OrStoreError as _,
     tx::StoreTx,
 };
 
-/// The lines that still fit into the app's day; the last of them says that the day is full, once.
+/// Returns the lines that still fit into the app's day; the last of them says that the day is full, once.
 pub(super) async fn enforce_daily_quota(
     tx: &mut StoreTx,
     (workspace, app): (WorkspaceId, AppId),
@@ -25,13 +35,21 @@ pub(super) async fn enforce_daily_quota(
     let wanted: u64 = lines.iter().map(bytes).sum();
     let daily_limit = load_plan(tx, workspace).await?.limits().log_bytes_per_day;
     // One statement, so that visits at once count each other.
-    let mut sql = Sql::new("INSERT INTO app_log_volume (app_id, day, bytes) VALUES (");
-    sql.bind(app.uuid()).push(", ").bind(day).push(", ").bind(i64::try_from(wanted).unwrap_or(i64::MAX));
-    sql.push(") ON CONFLICT (app_id, day) DO UPDATE SET bytes = app_log_volume.bytes + excluded.bytes RETURNING bytes");
-    let after = match sql.fetch_optional(tx.write()).await? {
-        Some(row) => u64::try_from(column::<i64>(&row, 0)?).unwrap_or(u64::MAX),
-        None => wanted,
+    let row = app_log_volume::ActiveModel {
+        app_id: Set(DbId(app)),
+        day: Set(day),
+        bytes: Set(i64::try_from(wanted).unwrap_or(i64::MAX)),
     };
+    let stored = Expr::col((app_log_volume::Entity, Column::Bytes));
+    let add = OnConflict::columns([Column::AppId, Column::Day])
+        .value(Column::Bytes, stored.add(Expr::col(("excluded", Column::Bytes))))
+        .to_owned();
+    let counted = app_log_volume::Entity::insert(row)
+        .on_conflict(add)
+        .exec_with_returning(tx.write())
+        .await
+        .or_store_error()?;
+    let after = u64::try_from(counted.bytes).unwrap_or(u64::MAX);
     let mut left = daily_limit.saturating_sub(after.saturating_sub(wanted));
     if after <= daily_limit {
         return Ok(lines);
@@ -54,22 +72,28 @@ pub(super) async fn enforce_daily_quota(
     );
     lines.push(NewLogLine::new(at, LogLevel::Warn, LogSource::Platform, message));
     // What was cut off counts as used up, so that this is said once.
-    let mut sql = Sql::new("UPDATE app_log_volume SET bytes = ");
-    sql.bind(i64::try_from(daily_limit.max(after)).unwrap_or(i64::MAX))
-        .push(" WHERE app_id = ")
-        .bind(app.uuid());
-    sql.push(" AND day = ").bind(day);
-    sql.execute(tx.write()).await?;
+    app_log_volume::Entity::update_many()
+        .col_expr(Column::Bytes, Expr::value(i64::try_from(Ord::max(daily_limit, after)).unwrap_or(i64::MAX)))
+        .filter(Column::AppId.eq(DbId(app)))
+        .filter(Column::Day.eq(day))
+        .exec(tx.write())
+        .await
+        .or_store_error()?;
     Ok(lines)
 }
 
+/// A workspace's plan.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "workspaces::Entity")]
+struct PlanRow {
+    plan: DbText<Plan>,
+}
+
 async fn load_plan(tx: &mut StoreTx, workspace: WorkspaceId) -> Result<Plan, StoreError> {
-    let mut sql = Sql::new("SELECT plan FROM workspaces WHERE id = ");
-    sql.bind(workspace.uuid());
-    match sql.fetch_optional(tx.read()).await? {
-        Some(row) => {
-            RowContext { table: "workspaces", id: workspace.uuid() }.parse(&column::<String>(&row, 0)?)
-        }
-        None => Ok(Plan::Free),
-    }
+    let found = workspaces::Entity::find_by_id(workspace)
+        .into_partial_model::<PlanRow>()
+        .one(tx.read())
+        .await
+        .or_store_error()?;
+    Ok(found.map_or(Plan::Free, |found| found.plan.0))
 }

@@ -1,52 +1,69 @@
 //! Questions of runs to people.
 
 use ::runs::{
-    RunsTx as _,
+    RunStatus, RunsTx as _,
     approvals::{Approval, ApprovalAnswer, ApprovalState, ApprovalsRead, ApprovalsTx},
     engine::ApprovalQuestion,
 };
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
-    id::{ApprovalId, RunId, UserId, WorkspaceId},
+    StoreError, Timestamp,
+    id::{ApprovalId, RunId, UserId, WorkspaceId, kind},
 };
-use uuid::Uuid;
+use sea_orm::{
+    ActiveValue::Set,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, Select,
+    sea_query::{Expr, ExprTrait as _},
+};
 
-use super::{
-    promote_blocked,
-    queue_state::{AWAITING_APPROVAL, CONCURRENCY_BLOCKED, READY},
-};
 use crate::{
-    Store, StoreTx,
-    convert::{RowContext, millis, to_json},
-    sql::{Sql, SqlRow, column, for_update},
+    convert::{RowContext, to_json},
+    entity::{
+        approvals,
+        column::{DbId, DbText, DbTime},
+        run_queue::{self, QueueState},
+        runs,
+    },
+    error::OrStoreError as _,
+    query::{ROW_LOCK, literal},
+    queue_sql::promote_blocked,
+    store::Store,
+    tx::StoreTx,
 };
 
-/// How many questions one sweep lets expire.
-const EXPIRE_CHUNK: u32 = 500;
-const SELECT_APPROVALS: &str =
-    "SELECT id, workspace_id, app_id, run_id, title, detail, state, expires_at FROM approvals";
+/// Questions that one sweep lets expire; at most.
+const EXPIRE_CHUNK: u64 = 500;
 
-fn approval(found: &SqlRow) -> Result<Approval, StoreError> {
-    let row = RowContext { table: "approvals", id: column(found, 0)? };
-    Ok(Approval {
-        id: Id::from_uuid(row.id),
-        workspace: Id::from_uuid(column(found, 1)?),
-        app: Id::from_uuid(column(found, 2)?),
-        run: Id::from_uuid(column(found, 3)?),
-        question: ApprovalQuestion { title: column(found, 4)?, detail: column(found, 5)? },
-        state: row.parse(&column::<String>(found, 6)?)?,
-        expires_at: row.timestamp(column(found, 7)?)?,
-    })
+impl From<approvals::Model> for Approval {
+    fn from(model: approvals::Model) -> Self {
+        Self {
+            id: model.id.0,
+            workspace: model.workspace_id.0,
+            app: model.app_id.0,
+            run: model.run_id.0,
+            question: ApprovalQuestion { title: model.title, detail: model.detail },
+            state: model.state.0,
+            expires_at: model.expires_at.0,
+        }
+    }
+}
+
+/// Selects the approvals of a workspace.
+fn approvals_of(workspace: WorkspaceId) -> Select<approvals::Entity> {
+    approvals::Entity::find().filter(approvals::Column::WorkspaceId.eq(DbId(workspace)))
 }
 
 #[async_trait]
 impl ApprovalsRead for Store {
     async fn approvals(&self, workspace: WorkspaceId, run: RunId) -> Result<Vec<Approval>, StoreError> {
-        let mut sql = Sql::new(SELECT_APPROVALS);
-        sql.push(" WHERE run_id = ").bind(run.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
-        sql.push(" ORDER BY number");
-        sql.fetch_all(self.read()).await?.iter().map(approval).collect()
+        let found = approvals_of(workspace)
+            .filter(approvals::Column::RunId.eq(DbId(run)))
+            .order_by_asc(approvals::Column::Number)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.into_iter().map(Approval::from).collect())
     }
 }
 
@@ -57,14 +74,13 @@ impl ApprovalsTx for StoreTx {
         workspace: WorkspaceId,
         id: ApprovalId,
     ) -> Result<Option<Approval>, StoreError> {
-        let lock = for_update(sea_orm::ConnectionTrait::get_database_backend(self.read()));
-        let mut sql = Sql::new(SELECT_APPROVALS);
-        sql.push(" WHERE id = ")
-            .bind(id.uuid())
-            .push(" AND workspace_id = ")
-            .bind(workspace.uuid())
-            .push(lock);
-        sql.fetch_optional(self.read()).await?.as_ref().map(approval).transpose()
+        let found = approvals_of(workspace)
+            .filter(approvals::Column::Id.eq(DbId(id)))
+            .lock(ROW_LOCK)
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.map(Approval::from))
     }
 
     async fn resolve_approval(
@@ -73,23 +89,36 @@ impl ApprovalsTx for StoreTx {
         now: Timestamp,
         by: Option<UserId>,
     ) -> Result<(), StoreError> {
-        let mut sql = Sql::new("UPDATE approvals SET state = ");
-        sql.bind(approval.state.as_str()).push(", decided_at = ").bind(millis(now)).push(", decided_by = ");
-        sql.bind(by.map(Id::uuid)).push(" WHERE id = ").bind(approval.id.uuid());
-        sql.execute(self.write()).await?;
+        let decision = approvals::ActiveModel {
+            state: Set(DbText(approval.state)),
+            decided_at: Set(Some(DbTime(now))),
+            decided_by: Set(by.map(DbId)),
+            ..Default::default()
+        };
+        approvals::Entity::update_many()
+            .set(decision)
+            .filter(approvals::Column::Id.eq(DbId(approval.id)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
         // Out of the waiting state first: whoever changes this row goes on alone.
-        let mut sql = Sql::new("UPDATE run_queue SET state = ");
-        sql.bind(CONCURRENCY_BLOCKED)
-            .push(", available_at = ")
-            .bind(millis(now))
-            .push(" WHERE state = ")
-            .bind(AWAITING_APPROVAL);
-        sql.push(" AND run_id = ").bind(approval.run.uuid()).push(" RETURNING automation_id");
-        let Some(found) = sql.fetch_optional(self.write()).await? else { return Ok(()) };
-        let automation: Option<Uuid> = column(&found, 0)?;
+        let blocked = run_queue::ActiveModel {
+            state: Set(QueueState::ConcurrencyBlocked),
+            available_at: Set(DbTime(now)),
+            ..Default::default()
+        };
+        let entry = run_queue::Entity::update_many()
+            .set(blocked)
+            .filter(run_queue::Column::State.eq(QueueState::AwaitingApproval))
+            .filter(run_queue::Column::RunId.eq(DbId(approval.run)))
+            .exec_with_returning(self.write())
+            .await
+            .or_store_error()?
+            .pop();
+        let Some(entry) = entry else { return Ok(()) };
         self.add_answer(approval).await?;
-        let automation = match automation {
-            Some(id) => self.automation_for_update(approval.workspace, Id::from_uuid(id)).await?,
+        let automation = match entry.automation_id {
+            Some(id) => self.automation_for_update(approval.workspace, id.0).await?,
             None => None,
         };
         match automation.filter(|automation| automation.max_concurrency.is_some()) {
@@ -97,9 +126,12 @@ impl ApprovalsTx for StoreTx {
                 promote_blocked(self.write(), automation.id, automation.max_concurrency).await?;
             }
             None => {
-                let mut sql = Sql::new("UPDATE run_queue SET state = ");
-                sql.bind(READY).push(" WHERE run_id = ").bind(approval.run.uuid());
-                sql.execute(self.write()).await?;
+                run_queue::Entity::update_many()
+                    .col_expr(run_queue::Column::State, Expr::value(QueueState::Ready))
+                    .filter(run_queue::Column::RunId.eq(DbId(approval.run)))
+                    .exec(self.write())
+                    .await
+                    .or_store_error()?;
             }
         }
         self.wake_workers();
@@ -107,36 +139,66 @@ impl ApprovalsTx for StoreTx {
     }
 }
 
+/// The answers that a run was given, as JSON.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "runs::Entity")]
+struct AnswersRow {
+    answers: Option<String>,
+}
+
 impl StoreTx {
-    /// Adds an answer to what the run's code is told when it is begun again.
+    /// Adds an answer to those that the run's code is given when it begins again.
     async fn add_answer(&mut self, approval: &Approval) -> Result<(), StoreError> {
-        let row = RowContext { table: "runs", id: approval.run.uuid() };
-        let mut sql = Sql::new("SELECT answers FROM runs WHERE id = ");
-        sql.bind(row.id);
-        let known: Option<String> = match sql.fetch_optional(self.read()).await? {
-            Some(found) => column(&found, 0)?,
-            None => None,
-        };
+        let row = RowContext::new("runs", approval.run);
+        let known = runs::Entity::find_by_id(approval.run)
+            .into_partial_model::<AnswersRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?
+            .and_then(|known| known.answers);
         let mut answers: Vec<ApprovalAnswer> =
             known.map_or_else(|| Ok(Vec::new()), |known| row.json(&known))?;
         answers.extend(approval.answer());
-        let mut sql = Sql::new("UPDATE runs SET status = 'queued', answers = ");
-        sql.bind(to_json(&answers)?).push(" WHERE id = ").bind(row.id);
-        sql.execute(self.write()).await.map(drop)
+        let changes = runs::ActiveModel {
+            status: Set(DbText(RunStatus::Queued)),
+            answers: Set(Some(to_json(&answers)?)),
+            ..Default::default()
+        };
+        runs::Entity::update_many()
+            .set(changes)
+            .filter(runs::Column::Id.eq(DbId(approval.run)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
     }
 }
 
+/// An approval that nobody gave in time.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "approvals::Entity")]
+struct OverdueRow {
+    id: DbId<kind::Approval>,
+    workspace_id: DbId<kind::Workspace>,
+}
+
 impl Store {
-    /// Tells runs that nobody has answered them in time.
+    /// Answers questions that nobody answered in time as expired.
     pub(crate) async fn expire_approvals(&self, now: Timestamp) -> Result<(), StoreError> {
-        let mut sql =
-            Sql::new("SELECT id, workspace_id FROM approvals WHERE state = 'waiting' AND expires_at <= ");
-        sql.bind(millis(now)).push(" ORDER BY expires_at LIMIT ").push(&EXPIRE_CHUNK.to_string());
-        for found in sql.fetch_all(self.read()).await? {
-            let (id, workspace) = (Id::from_uuid(column(&found, 0)?), Id::from_uuid(column(&found, 1)?));
+        let state = Expr::col((approvals::Entity, approvals::Column::State));
+        let overdue = approvals::Entity::find()
+            .filter(state.eq(literal(DbText(ApprovalState::Waiting))))
+            .filter(approvals::Column::ExpiresAt.lte(DbTime(now)))
+            .order_by_asc(approvals::Column::ExpiresAt)
+            .limit(EXPIRE_CHUNK)
+            .into_partial_model::<OverdueRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        for found in overdue {
             let mut tx = self.begin().await?;
-            let found = tx.approval_for_update(workspace, id).await?;
-            let Some(mut approval) = found.filter(|found| found.state == ApprovalState::Waiting) else {
+            let approval = tx.approval_for_update(found.workspace_id.0, found.id.0).await?;
+            let Some(mut approval) = approval.filter(|found| found.state == ApprovalState::Waiting) else {
                 continue;
             };
             approval.state = ApprovalState::Expired;

@@ -1,7 +1,7 @@
 //! Failed runs and refused calls that are kept for replay.
 
 use ::runs::{
-    RunStatus,
+    RunStatus, TriggerKind,
     dead_letters::{
         DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterStatus, DeadLettersRead, DeadLettersTx,
         LetterState, ReplaySource, Resolution,
@@ -11,35 +11,100 @@ use ::runs::{
 };
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    StoreError, Timestamp,
     authority::Visibility,
-    id::{AppId, DeadLetterId, RunId, UserId, VersionId, WorkspaceId},
+    id::{AppId, DeadLetterId, RunId, UserId, VersionId, WorkspaceId, kind},
     page::PageRequest,
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
+use sea_orm::{
+    ActiveValue::Set,
+    ColumnTrait as _, ConnectionTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
+    sea_query::{Expr, ExprTrait as _, Func, OnConflict, Query},
+};
 use serde_json::value::RawValue;
-use uuid::Uuid;
 
 use crate::{
-    Store, StoreTx,
     apps::visible_app_ids,
-    convert::{RowContext, millis},
-    entity::dead_letters,
+    convert::RowContext,
+    entity::{
+        app_versions, apps, automations,
+        column::{DbId, DbText, DbTime},
+        dead_letters, run_inputs, runs, users, webhook_keys, webhooks,
+    },
     error::OrStoreError as _,
-    sql::{Sql, SqlRow, column, for_update},
+    query::{self, ROW_LOCK, literal},
+    store::Store,
+    tx::StoreTx,
 };
+
+/// Characters of a payload's preview.
+const PREVIEW_CHARACTERS: i32 = 200;
+
+/// A dead letter with the names of what it points at.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "dead_letters::Entity")]
+struct DeadLetterRow {
+    id: DbId<kind::DeadLetter>,
+    app_id: DbId<kind::App>,
+    #[sea_orm(from_expr = "apps::Column::Name")]
+    app_name: Option<String>,
+    #[sea_orm(from_expr = "apps::Column::CurrentVersionId")]
+    current_version_id: Option<DbId<kind::Version>>,
+    automation_id: Option<DbId<kind::Automation>>,
+    #[sea_orm(from_expr = "automations::Column::Name")]
+    automation_name: Option<String>,
+    state: DbText<LetterState>,
+    trigger_kind: DbText<TriggerKind>,
+    reason: String,
+    message: String,
+    run_id: Option<DbId<kind::Run>>,
+    delivery_id: Option<DbId<kind::Delivery>>,
+    version_id: Option<DbId<kind::Version>>,
+    #[sea_orm(from_expr = "app_versions::Column::Number")]
+    version_number: Option<i64>,
+    attempt: i64,
+    payload_bytes: i64,
+    #[sea_orm(from_expr = "preview()")]
+    preview: Option<String>,
+    created_at: DbTime,
+    settled_at: Option<DbTime>,
+    #[sea_orm(from_expr = "users::Column::Name")]
+    settled_by_name: Option<String>,
+    replay_run_id: Option<DbId<kind::Run>>,
+}
+
+/// Selects dead letters of a workspace.
+fn letters_of(workspace: WorkspaceId) -> Select<dead_letters::Entity> {
+    dead_letters::Entity::find().filter(dead_letters::Column::WorkspaceId.eq(DbId(workspace)))
+}
+
+/// A letter's own payload, or else the input of its run, which has to be joined.
+fn payload() -> Expr {
+    let payload = Func::coalesce([
+        Expr::col((dead_letters::Entity, dead_letters::Column::Payload)),
+        Expr::col((run_inputs::Entity, run_inputs::Column::Input)),
+    ]);
+    payload.into()
+}
+
+/// The beginning of a letter's payload.
+fn preview() -> Expr {
+    Func::cust("substr").arg(payload()).arg(literal(1)).arg(literal(PREVIEW_CHARACTERS)).into()
+}
+
+/// A payload.
+#[derive(FromQueryResult)]
+struct PayloadRow {
+    payload: Option<String>,
+}
 
 #[async_trait]
 impl DeadLettersRead for Store {
     async fn dead_letter_scope(&self, id: DeadLetterId) -> Result<Option<(WorkspaceId, AppId)>, StoreError> {
-        let found: Option<(Uuid, Uuid)> = dead_letters::Entity::find_by_id(id.uuid())
-            .select_only()
-            .columns([dead_letters::Column::WorkspaceId, dead_letters::Column::AppId])
-            .into_tuple()
-            .one(self.read())
-            .await
-            .or_store_error()?;
-        Ok(found.map(|(workspace, app)| (Id::from_uuid(workspace), Id::from_uuid(app))))
+        use dead_letters::Column;
+        let letter = dead_letters::Entity::find_by_id(id);
+        query::scope(letter, [Column::WorkspaceId, Column::AppId], self.read()).await
     }
 
     async fn dead_letter(
@@ -47,18 +112,19 @@ impl DeadLettersRead for Store {
         workspace: WorkspaceId,
         id: DeadLetterId,
     ) -> Result<Option<(DeadLetter, Option<Box<RawValue>>)>, StoreError> {
-        let Some(dead_letter) = self.load_dead_letters(workspace, &[id.uuid()]).await?.pop() else {
+        let Some(dead_letter) = self.load_dead_letters(workspace, &[id]).await?.pop() else {
             return Ok(None);
         };
-        let mut sql = Sql::new(
-            "SELECT coalesce(d.payload, i.input) FROM dead_letters d LEFT JOIN run_inputs i ON i.run_id = d.run_id \
-             WHERE d.id = ",
-        );
-        sql.bind(id.uuid());
-        let payload = match sql.fetch_optional(self.read()).await? {
-            Some(row) => parse_input(RowContext { table: "dead_letters", id: id.uuid() }, column(&row, 0)?)?,
-            None => None,
-        };
+        let found = dead_letters::Entity::find_by_id(id)
+            .join(JoinType::LeftJoin, dead_letters::Relation::Input.def())
+            .select_only()
+            .expr_as(payload(), "payload")
+            .into_model::<PayloadRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        let row = RowContext::new("dead_letters", id);
+        let payload = parse_input(row, found.and_then(|found| found.payload))?;
         Ok(Some((dead_letter, payload)))
     }
 
@@ -70,131 +136,165 @@ impl DeadLettersRead for Store {
         page: PageRequest,
     ) -> Result<Vec<DeadLetter>, StoreError> {
         use dead_letters::Column;
-        let mut select = dead_letters::Entity::find().filter(Column::WorkspaceId.eq(workspace.uuid()));
-        select = select.filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)));
-        if let Some(app) = filter.app {
-            select = select.filter(Column::AppId.eq(app.uuid()));
-        }
-        if let Some(automation) = filter.automation {
-            select = select.filter(Column::AutomationId.eq(automation.uuid()));
-        }
-        if let Some(kind) = filter.kind {
-            select = select.filter(Column::Kind.eq(kind.as_str()));
-        }
-        if let Some(state) = filter.state {
-            select = select.filter(Column::State.eq(state.as_str()));
-        }
-        if let Some(trigger) = filter.trigger {
-            select = select.filter(Column::TriggerKind.eq(trigger.as_str()));
-        }
-        if let Some(after) = page.after {
-            select = select.filter(Column::Id.lt(after));
-        }
-        let ids: Vec<Uuid> = select
-            .select_only()
-            .column(Column::Id)
+        let page = letters_of(workspace)
+            .filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)))
+            .apply_if(filter.app, |query, app| query.filter(Column::AppId.eq(DbId(app))))
+            .apply_if(filter.automation, |query, id| query.filter(Column::AutomationId.eq(DbId(id))))
+            .apply_if(filter.kind, |query, kind| query.filter(Column::Kind.eq(DbText(kind))))
+            .apply_if(filter.state, |query, state| query.filter(Column::State.eq(DbText(state))))
+            .apply_if(filter.trigger, |query, kind| query.filter(Column::TriggerKind.eq(DbText(kind))))
+            .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)
-            .limit(u64::from(page.limit) + 1)
-            .into_tuple()
-            .all(self.read())
-            .await
-            .or_store_error()?;
+            .limit(u64::from(page.limit) + 1);
+        let ids = query::ids(page, Column::Id, self.read()).await?;
         self.load_dead_letters(workspace, &ids).await
     }
 
     async fn count_open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError> {
-        let mut sql = Sql::new("SELECT count(*) FROM dead_letters WHERE state = 'open' AND workspace_id = ");
-        sql.bind(workspace.uuid());
-        match sql.fetch_optional(self.read()).await? {
-            Some(row) => RowContext { table: "dead_letters", id: workspace.uuid() }.number(column(&row, 0)?),
-            None => Ok(0),
-        }
+        let state = Expr::col((dead_letters::Entity, dead_letters::Column::State));
+        query::count(letters_of(workspace).filter(state.eq(literal(DbText(LetterState::Open)))), self.read())
+            .await
     }
 }
 
 impl Store {
-    /// Letters with the names of what they point at, newest first.
+    /// Returns letters with the names of what they point at, newest first.
     async fn load_dead_letters(
         &self,
         workspace: WorkspaceId,
-        ids: &[Uuid],
+        ids: &[DeadLetterId],
     ) -> Result<Vec<DeadLetter>, StoreError> {
+        use dead_letters::{Column, Relation};
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let mut sql = Sql::new(
-            "SELECT d.id, d.app_id, p.name, p.current_version_id, d.automation_id, a.name, d.state, d.trigger_kind, \
-             d.reason, d.message, d.run_id, d.delivery_id, d.version_id, v.number, d.attempt, d.payload_bytes, \
-             substr(coalesce(d.payload, i.input), 1, 200), d.created_at, d.settled_at, u.name, d.replay_run_id \
-             FROM dead_letters d LEFT JOIN apps p ON p.id = d.app_id LEFT JOIN automations a ON a.id = d.automation_id \
-             LEFT JOIN app_versions v ON v.id = d.version_id LEFT JOIN users u ON u.id = d.settled_by \
-             LEFT JOIN run_inputs i ON i.run_id = d.run_id WHERE d.workspace_id = ",
-        );
-        sql.bind(workspace.uuid()).push(" AND d.id IN (").bind_all(ids.iter().copied());
-        sql.push(") ORDER BY d.id DESC");
-        sql.fetch_all(self.read()).await?.iter().map(dead_letter).collect()
+        let found = letters_of(workspace)
+            .join(JoinType::LeftJoin, Relation::App.def())
+            .join(JoinType::LeftJoin, Relation::Automation.def())
+            .join(JoinType::LeftJoin, Relation::Version.def())
+            .join(JoinType::LeftJoin, Relation::SettledBy.def())
+            .join(JoinType::LeftJoin, Relation::Input.def())
+            .filter(Column::Id.is_in(ids.iter().copied().map(DbId)))
+            .order_by_desc(Column::Id)
+            .into_partial_model::<DeadLetterRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(dead_letter).collect()
     }
 }
 
-fn dead_letter(found: &SqlRow) -> Result<DeadLetter, StoreError> {
-    let row = RowContext { table: "dead_letters", id: column(found, 0)? };
-    let current: Option<Uuid> = column(found, 3)?;
-    let version: Option<Uuid> = column(found, 12)?;
-    let number: Option<i64> = column(found, 13)?;
-    let version = version.map(|id| {
+fn dead_letter(found: DeadLetterRow) -> Result<DeadLetter, StoreError> {
+    let row = RowContext::new("dead_letters", found.id);
+    let version = found.version_id.map(|id| {
         Ok::<_, StoreError>(VersionRef {
-            id: Id::from_uuid(id),
-            number: number.map(|number| row.number(number)).transpose()?,
-            is_current: current == Some(id),
+            id: id.0,
+            number: found.version_number.map(|number| row.number(number)).transpose()?,
+            is_current: found.current_version_id == Some(id),
         })
     });
     let settlement = || -> Result<Resolution, StoreError> {
-        let at: Option<i64> = column(found, 18)?;
-        let at = row.optional_timestamp(at)?.ok_or_else(|| row.error("a settled letter needs its moment"))?;
-        Ok(Resolution { at, by: column(found, 19)? })
+        let at = found.settled_at.ok_or_else(|| row.error("a settled letter needs its moment"))?;
+        Ok(Resolution { at: at.0, by: found.settled_by_name.clone() })
     };
-    let replay: Option<Uuid> = column(found, 20)?;
-    let fate = match (row.parse(&column::<String>(found, 6)?)?, replay) {
+    let status = match (found.state.0, found.replay_run_id) {
         (LetterState::Open, None) => DeadLetterStatus::Open,
-        (LetterState::Replayed, Some(run)) => DeadLetterStatus::Replayed(settlement()?, Id::from_uuid(run)),
+        (LetterState::Replayed, Some(run)) => DeadLetterStatus::Replayed(settlement()?, run.0),
         (LetterState::Discarded, None) => DeadLetterStatus::Discarded(settlement()?),
         _ => return Err(row.error("only a replayed letter has a run that replays it")),
     };
-    let preview: Option<String> = column(found, 16)?;
     Ok(DeadLetter {
-        id: Id::from_uuid(row.id),
-        origin: parse_origin(row, column(found, 10)?, column(found, 11)?)?,
-        status: fate,
-        app: Id::from_uuid(column(found, 1)?),
-        app_name: column::<Option<String>>(found, 2)?.unwrap_or_default(),
-        automation: column::<Option<Uuid>>(found, 4)?.map(Id::from_uuid),
-        automation_name: column(found, 5)?,
-        trigger: row.parse(&column::<String>(found, 7)?)?,
-        reason: column(found, 8)?,
-        message: column(found, 9)?,
+        id: found.id.0,
+        origin: parse_origin(row, found.run_id, found.delivery_id)?,
+        status,
+        app: found.app_id.0,
+        app_name: found.app_name.unwrap_or_default(),
+        automation: found.automation_id.map(DbId::into_inner),
+        automation_name: found.automation_name,
+        trigger: found.trigger_kind.0,
+        reason: found.reason,
+        message: found.message,
         version: version.transpose()?,
-        attempt: row.number(column(found, 14)?)?,
-        has_payload: preview.is_some(),
-        payload_bytes: row.number(column(found, 15)?)?,
-        preview,
-        created_at: row.timestamp(column(found, 17)?)?,
+        attempt: row.number(found.attempt)?,
+        has_payload: found.preview.is_some(),
+        payload_bytes: row.number(found.payload_bytes)?,
+        preview: found.preview,
+        created_at: found.created_at.0,
     })
 }
 
 fn parse_origin(
     row: RowContext,
-    run: Option<Uuid>,
-    delivery: Option<Uuid>,
+    run: Option<DbId<kind::Run>>,
+    delivery: Option<DbId<kind::Delivery>>,
 ) -> Result<DeadLetterOrigin, StoreError> {
     match (run, delivery) {
-        (Some(run), None) => Ok(DeadLetterOrigin::Run(Id::from_uuid(run))),
-        (None, Some(delivery)) => Ok(DeadLetterOrigin::Delivery(Id::from_uuid(delivery))),
+        (Some(run), None) => Ok(DeadLetterOrigin::Run(run.0)),
+        (None, Some(delivery)) => Ok(DeadLetterOrigin::Delivery(delivery.0)),
         _ => Err(row.error("it must be of either a run or a delivery")),
     }
 }
 
 fn parse_input(row: RowContext, text: Option<String>) -> Result<Option<Box<RawValue>>, StoreError> {
     text.map(|text| RawValue::from_string(text).map_err(|error| row.error(error))).transpose()
+}
+
+/// A dead letter, as its replay needs it.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "dead_letters::Entity")]
+struct LetterSourceRow {
+    app_id: DbId<kind::App>,
+    automation_id: Option<DbId<kind::Automation>>,
+    trigger_kind: DbText<TriggerKind>,
+    version_id: Option<DbId<kind::Version>>,
+    run_id: Option<DbId<kind::Run>>,
+    delivery_id: Option<DbId<kind::Delivery>>,
+    state: DbText<LetterState>,
+    #[sea_orm(from_expr = "payload_or_input()")]
+    input: Option<String>,
+}
+
+/// A letter's own payload, or else the input of its run. By a subquery, since rows that are joined optionally cannot be
+/// locked.
+fn payload_or_input() -> Expr {
+    let run = (dead_letters::Entity, dead_letters::Column::RunId);
+    let input = Query::select()
+        .column(run_inputs::Column::Input)
+        .from(run_inputs::Entity)
+        .and_where(Expr::col((run_inputs::Entity, run_inputs::Column::RunId)).equals(run))
+        .to_owned();
+    let payload = Expr::col((dead_letters::Entity, dead_letters::Column::Payload));
+    Func::coalesce([payload, input.into()]).into()
+}
+
+/// A run, as its replay needs it.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "runs::Entity")]
+struct RunSourceRow {
+    app_id: DbId<kind::App>,
+    automation_id: Option<DbId<kind::Automation>>,
+    trigger_kind: DbText<TriggerKind>,
+    version_id: Option<DbId<kind::Version>>,
+    status: DbText<RunStatus>,
+    #[sea_orm(from_expr = "run_inputs::Column::Input")]
+    input: Option<String>,
+}
+
+/// A version, and which of its app's versions is current.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "app_versions::Entity")]
+struct VersionRow {
+    id: DbId<kind::Version>,
+    number: i64,
+    #[sea_orm(from_expr = "apps::Column::CurrentVersionId")]
+    current_version_id: Option<DbId<kind::Version>>,
+}
+
+/// The run that a webhook's key belongs to.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "webhook_keys::Entity")]
+struct KeyOwnerRow {
+    run_id: DbId<kind::Run>,
 }
 
 #[async_trait]
@@ -204,18 +304,23 @@ impl DeadLettersTx for StoreTx {
         workspace: WorkspaceId,
         id: DeadLetterId,
     ) -> Result<Option<(DeadLetterOrigin, LetterState, ReplaySource)>, StoreError> {
-        let row = RowContext { table: "dead_letters", id: id.uuid() };
-        let mut sql = Sql::new(
-            "SELECT app_id, automation_id, trigger_kind, version_id, run_id, delivery_id, state, \
-             coalesce(payload, (SELECT input FROM run_inputs WHERE run_inputs.run_id = dead_letters.run_id)) \
-             FROM dead_letters WHERE id = ",
-        );
-        sql.bind(id.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
-        sql.push(for_update(sea_orm::ConnectionTrait::get_database_backend(self.read())));
-        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        let source = parse_source(row, &found, 7)?;
-        let origin = parse_origin(row, column(&found, 4)?, column(&found, 5)?)?;
-        Ok(Some((origin, row.parse(&column::<String>(&found, 6)?)?, source)))
+        let found = letters_of(workspace)
+            .filter(dead_letters::Column::Id.eq(DbId(id)))
+            .lock(ROW_LOCK)
+            .into_partial_model::<LetterSourceRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        let Some(found) = found else { return Ok(None) };
+        let row = RowContext::new("dead_letters", id);
+        let source = ReplaySource {
+            app: found.app_id.0,
+            automation: found.automation_id.map(DbId::into_inner),
+            trigger: found.trigger_kind.0,
+            version: found.version_id.map(DbId::into_inner),
+            input: parse_input(row, found.input)?,
+        };
+        Ok(Some((parse_origin(row, found.run_id, found.delivery_id)?, found.state.0, source)))
     }
 
     async fn claim_refused_call(
@@ -225,35 +330,49 @@ impl DeadLettersTx for StoreTx {
         run: RunId,
         at: Timestamp,
     ) -> Result<Option<RunId>, StoreError> {
-        let of_letter = |sql: &mut Sql| {
-            sql.push(
-                " FROM dead_letters d JOIN webhooks w ON w.automation_id = d.automation_id WHERE d.id = ",
-            );
-            sql.bind(letter.uuid()).push(" AND d.workspace_id = ").bind(workspace.uuid());
-            sql.push(" AND d.call_digest IS NOT NULL");
-        };
-        let mut sql = Sql::new(
-            "INSERT INTO webhook_keys (webhook_id, digest, run_id, delivery_id, expires_at) \
-             SELECT w.id, d.call_digest, ",
-        );
-        sql.bind(run.uuid()).push(", d.delivery_id, ").bind(millis(at + KEY_LIFETIME));
-        of_letter(&mut sql);
-        sql.push(
-            " ON CONFLICT (webhook_id, digest) DO UPDATE SET run_id = excluded.run_id, \
-             delivery_id = excluded.delivery_id, expires_at = excluded.expires_at \
-             WHERE webhook_keys.expires_at <= ",
-        );
-        sql.bind(millis(at));
-        sql.execute(self.write()).await?;
+        use webhook_keys::Column;
+        // The key of the letter's call.
+        let key = letters_of(workspace)
+            .filter(dead_letters::Column::Id.eq(DbId(letter)))
+            .filter(dead_letters::Column::CallDigest.is_not_null())
+            .join(JoinType::InnerJoin, dead_letters::Relation::Webhook.def())
+            .select_only()
+            .column(webhooks::Column::Id)
+            .column(dead_letters::Column::CallDigest);
+        let row = key
+            .clone()
+            .expr(Expr::val(DbId(run)))
+            .column(dead_letters::Column::DeliveryId)
+            .expr(Expr::val(DbTime(at + KEY_LIFETIME)))
+            .into_query();
+        let expired = Expr::col((webhook_keys::Entity, Column::ExpiresAt)).lte(DbTime(at));
+        let take_over_expired = OnConflict::columns([Column::WebhookId, Column::Digest])
+            .update_columns([Column::RunId, Column::DeliveryId, Column::ExpiresAt])
+            .action_and_where(expired)
+            .to_owned();
+        let mut insert = Query::insert();
+        insert
+            .into_table(webhook_keys::Entity)
+            .columns([
+                Column::WebhookId,
+                Column::Digest,
+                Column::RunId,
+                Column::DeliveryId,
+                Column::ExpiresAt,
+            ])
+            .select_from(row)
+            .map_err(|error| StoreError::Failed(error.into()))?
+            .on_conflict(take_over_expired);
+        self.write().execute(&insert).await.or_store_error()?;
 
-        let mut sql = Sql::new(
-            "SELECT k.run_id FROM webhook_keys k WHERE (k.webhook_id, k.digest) IN (SELECT w.id, d.call_digest",
-        );
-        of_letter(&mut sql);
-        sql.push(")");
-        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        let claimed: Uuid = column(&found, 0)?;
-        Ok(Some(Id::from_uuid(claimed)).filter(|claimed| *claimed != run))
+        let columns = [Expr::col(Column::WebhookId), Expr::col(Column::Digest)];
+        let owner = webhook_keys::Entity::find()
+            .filter(Expr::tuple(columns).in_subquery(key.into_query()))
+            .into_partial_model::<KeyOwnerRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        Ok(owner.map(|owner| owner.run_id.0).filter(|owner| *owner != run))
     }
 
     async fn replay_source_of_run(
@@ -261,14 +380,22 @@ impl DeadLettersTx for StoreTx {
         workspace: WorkspaceId,
         run: RunId,
     ) -> Result<Option<(RunStatus, ReplaySource)>, StoreError> {
-        let row = RowContext { table: "runs", id: run.uuid() };
-        let mut sql = Sql::new(
-            "SELECT r.app_id, r.automation_id, r.trigger_kind, r.version_id, r.status, i.input FROM runs r \
-             LEFT JOIN run_inputs i ON i.run_id = r.id WHERE r.id = ",
-        );
-        sql.bind(run.uuid()).push(" AND r.workspace_id = ").bind(workspace.uuid());
-        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        Ok(Some((row.parse(&column::<String>(&found, 4)?)?, parse_source(row, &found, 5)?)))
+        let found = runs::Entity::find_by_id(run)
+            .filter(runs::Column::WorkspaceId.eq(DbId(workspace)))
+            .join(JoinType::LeftJoin, runs::Relation::Input.def())
+            .into_partial_model::<RunSourceRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        let Some(found) = found else { return Ok(None) };
+        let source = ReplaySource {
+            app: found.app_id.0,
+            automation: found.automation_id.map(DbId::into_inner),
+            trigger: found.trigger_kind.0,
+            version: found.version_id.map(DbId::into_inner),
+            input: parse_input(RowContext::new("runs", run), found.input)?,
+        };
+        Ok(Some((found.status.0, source)))
     }
 
     async fn find_version_to_run(
@@ -277,22 +404,30 @@ impl DeadLettersTx for StoreTx {
         app: AppId,
         version: Option<VersionId>,
     ) -> Result<Option<VersionRef>, StoreError> {
-        let mut sql = Sql::new(
-            "SELECT v.id, v.number, p.current_version_id FROM apps p JOIN app_versions v ON v.app_id = p.id WHERE p.id = ",
-        );
-        sql.bind(app.uuid()).push(" AND p.workspace_id = ").bind(workspace.uuid()).push(" AND v.id = ");
-        match version {
-            Some(version) => sql.bind(version.uuid()),
-            None => sql.push("p.current_version_id"),
-        };
-        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        let row = RowContext { table: "app_versions", id: column(&found, 0)? };
-        let current: Option<Uuid> = column(&found, 2)?;
-        Ok(Some(VersionRef {
-            id: Id::from_uuid(row.id),
-            number: Some(row.number(column(&found, 1)?)?),
-            is_current: current == Some(row.id),
-        }))
+        let id = Expr::col((app_versions::Entity, app_versions::Column::Id));
+        let current = (apps::Entity, apps::Column::CurrentVersionId);
+        let found = app_versions::Entity::find()
+            .join(JoinType::InnerJoin, app_versions::Relation::App.def())
+            .filter(apps::Column::Id.eq(DbId(app)))
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(match version {
+                Some(version) => id.eq(DbId(version)),
+                None => id.equals(current),
+            })
+            .into_partial_model::<VersionRow>()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found
+            .map(|found| {
+                let row = RowContext::new("app_versions", found.id);
+                Ok(VersionRef {
+                    id: found.id.0,
+                    number: Some(row.number(found.number)?),
+                    is_current: found.current_version_id == Some(found.id),
+                })
+            })
+            .transpose()
     }
 
     async fn resolve_dead_letter(
@@ -304,21 +439,20 @@ impl DeadLettersTx for StoreTx {
         replay: Option<RunId>,
     ) -> Result<(), StoreError> {
         let state = if replay.is_some() { LetterState::Replayed } else { LetterState::Discarded };
-        let mut sql = Sql::new("UPDATE dead_letters SET state = ");
-        sql.bind(state.as_str()).push(", settled_at = ").bind(millis(at)).push(", settled_by = ");
-        sql.bind(by.map(Id::uuid)).push(", replay_run_id = ").bind(replay.map(Id::uuid)).push(" WHERE id = ");
-        sql.bind(id.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
-        sql.execute(self.write()).await.map(drop)
+        let changes = dead_letters::ActiveModel {
+            state: Set(DbText(state)),
+            settled_at: Set(Some(DbTime(at))),
+            settled_by: Set(by.map(DbId)),
+            replay_run_id: Set(replay.map(DbId)),
+            ..Default::default()
+        };
+        dead_letters::Entity::update_many()
+            .set(changes)
+            .filter(dead_letters::Column::Id.eq(DbId(id)))
+            .filter(dead_letters::Column::WorkspaceId.eq(DbId(workspace)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
     }
-}
-
-/// What a replay starts from; the first four columns, and the input where `input_at` says.
-fn parse_source(row: RowContext, found: &SqlRow, input_at: usize) -> Result<ReplaySource, StoreError> {
-    Ok(ReplaySource {
-        app: Id::from_uuid(column(found, 0)?),
-        automation: column::<Option<Uuid>>(found, 1)?.map(Id::from_uuid),
-        trigger: row.parse(&column::<String>(found, 2)?)?,
-        version: column::<Option<Uuid>>(found, 3)?.map(Id::from_uuid),
-        input: parse_input(row, column(found, input_at)?)?,
-    })
 }

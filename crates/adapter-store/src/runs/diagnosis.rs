@@ -1,35 +1,61 @@
-//! What is read to explain a run.
+//! Reads that explain a run.
 
-use ::runs::{Run, RunStatus, diagnosis::DiagnosisRead};
+use ::runs::{Run, RunStatus, RunsRead as _, diagnosis::DiagnosisRead};
 use async_trait::async_trait;
-use kernel::{Id, StoreError};
-use uuid::Uuid;
-
-use crate::{
-    Store,
-    sql::{Sql, column},
+use kernel::{StoreError, id::kind};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, FromQueryResult, Order, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, QueryTrait as _,
+    sea_query::{Expr, ExprTrait as _, Query},
 };
 
-/// How many runs of the app before this one are looked through. Without a bound, an app that never succeeded would
+use crate::{
+    entity::{
+        column::{DbId, DbText},
+        runs,
+    },
+    query,
+    store::Store,
+};
+
+/// Runs of the app before this one that are looked through; at most. Without a bound, an app that never succeeded would
 /// have all of its history read.
-const LOOK_BACK: u32 = 2000;
+const LOOK_BACK: u64 = 2000;
+
+/// An earlier run.
+#[derive(FromQueryResult)]
+struct EarlierRow {
+    id: DbId<kind::Run>,
+}
 
 #[async_trait]
 impl DiagnosisRead for Store {
     async fn last_good(&self, run: &Run) -> Result<Option<Run>, StoreError> {
-        use ::runs::RunsRead as _;
-        let mut sql = Sql::new(
-            "SELECT id FROM (SELECT id, workspace_id, automation_id, status FROM runs WHERE app_id = ",
-        );
-        sql.bind(run.app.uuid()).push(" AND id < ").bind(run.id.uuid());
-        sql.push(&format!(" ORDER BY id DESC LIMIT {LOOK_BACK}) AS earlier WHERE status = "));
-        sql.bind(RunStatus::Succeeded.as_str()).push(" AND workspace_id = ").bind(run.workspace.uuid());
-        match run.automation {
-            Some(automation) => sql.push(" AND automation_id = ").bind(automation.uuid()),
-            None => sql.push(" AND automation_id IS NULL"),
-        };
-        sql.push(" ORDER BY id DESC LIMIT 1");
-        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
-        self.run(run.workspace, Id::from_uuid(column::<Uuid>(&found, 0)?)).await
+        use runs::Column;
+        let earlier = runs::Entity::find()
+            .filter(Column::AppId.eq(DbId(run.app)))
+            .filter(Column::Id.lt(DbId(run.id)))
+            .order_by_desc(Column::Id)
+            .limit(LOOK_BACK)
+            .select_only()
+            .columns([Column::Id, Column::WorkspaceId, Column::AutomationId, Column::Status])
+            .into_query();
+        let automation = Expr::col(Column::AutomationId);
+        let last_good = Query::select()
+            .column(Column::Id)
+            .from_subquery(earlier, "earlier")
+            .and_where(Expr::col(Column::Status).eq(DbText(RunStatus::Succeeded)))
+            .and_where(Expr::col(Column::WorkspaceId).eq(DbId(run.workspace)))
+            .and_where(match run.automation {
+                Some(id) => automation.eq(DbId(id)),
+                None => automation.is_null(),
+            })
+            .order_by(Column::Id, Order::Desc)
+            .limit(1)
+            .to_owned();
+        match query::fetch_one::<EarlierRow>(&last_good, self.read()).await? {
+            Some(found) => self.run(run.workspace, found.id.0).await,
+            None => Ok(None),
+        }
     }
 }

@@ -1,55 +1,53 @@
 //! Reads of automations, webhooks and runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ::runs::{
-    Automation, Run, RunsRead, Webhook,
+    Automation, Run, RunStatus, RunsRead, Webhook,
     runs::{QueueHealth, RunFilter},
     webhooks::Delivery,
 };
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    Id, StoreError, Timestamp,
+    StoreError, Timestamp,
     authority::Visibility,
-    id::{AppId, AutomationId, HookId, RunId, WorkspaceId},
+    id::{AppId, AutomationId, HookId, RunId, WorkspaceId, kind},
     page::PageRequest,
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
-use uuid::Uuid;
+use sea_orm::{
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    sea_query::{Asterisk, Expr, ExprTrait as _, Func, SelectStatement, UnionType},
+};
 
-use super::{RunNames, queue_state};
+use super::models::{self, RunNames};
 use crate::{
-    Store,
     apps::visible_app_ids,
-    convert::{RowContext, millis},
-    entity::{app_versions, apps, automations, deliveries, runs, webhooks},
+    convert::RowContext,
+    entity::{
+        app_versions, apps, automations,
+        column::{DbId, DbText, DbTime},
+        deliveries,
+        run_queue::{self, QueueState},
+        runs, webhooks,
+    },
     error::OrStoreError as _,
-    sql::{Sql, column},
+    query::{self, literal},
+    store::Store,
 };
 
 #[async_trait]
 impl RunsRead for Store {
     async fn automation_scope(&self, id: AutomationId) -> Result<Option<(WorkspaceId, AppId)>, StoreError> {
-        let found: Option<(Uuid, Uuid)> = automations::Entity::find_by_id(id.uuid())
-            .select_only()
-            .columns([automations::Column::WorkspaceId, automations::Column::AppId])
-            .into_tuple()
-            .one(self.read())
-            .await
-            .or_store_error()?;
-        Ok(found.map(|(workspace, app)| (Id::from_uuid(workspace), Id::from_uuid(app))))
+        use automations::Column;
+        let automation = automations::Entity::find_by_id(id);
+        query::scope(automation, [Column::WorkspaceId, Column::AppId], self.read()).await
     }
 
     async fn run_scope(&self, id: RunId) -> Result<Option<(WorkspaceId, AppId)>, StoreError> {
-        let found: Option<(Uuid, Uuid)> = runs::Entity::find_by_id(id.uuid())
-            .select_only()
-            .columns([runs::Column::WorkspaceId, runs::Column::AppId])
-            .into_tuple()
-            .one(self.read())
-            .await
-            .or_store_error()?;
-        Ok(found.map(|(workspace, app)| (Id::from_uuid(workspace), Id::from_uuid(app))))
+        let run = runs::Entity::find_by_id(id);
+        query::scope(run, [runs::Column::WorkspaceId, runs::Column::AppId], self.read()).await
     }
 
     async fn automation(
@@ -57,12 +55,12 @@ impl RunsRead for Store {
         workspace: WorkspaceId,
         id: AutomationId,
     ) -> Result<Option<Automation>, StoreError> {
-        let found = automations::Entity::find_by_id(id.uuid())
-            .filter(automations::Column::WorkspaceId.eq(workspace.uuid()))
+        let found = automations::Entity::find_by_id(id)
+            .filter(automations::Column::WorkspaceId.eq(DbId(workspace)))
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::automation).transpose()
+        found.map(models::automation).transpose()
     }
 
     async fn automations(
@@ -72,18 +70,16 @@ impl RunsRead for Store {
         page: PageRequest,
     ) -> Result<Vec<Automation>, StoreError> {
         use automations::Column;
-        let mut select = automations::Entity::find().filter(Column::WorkspaceId.eq(workspace.uuid()));
-        select = select.filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)));
-        if let Some(after) = page.after {
-            select = select.filter(Column::Id.lt(after));
-        }
-        let found = select
+        let found = automations::Entity::find()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)))
+            .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)
             .limit(u64::from(page.limit) + 1)
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(super::automation).collect()
+        found.into_iter().map(models::automation).collect()
     }
 
     async fn webhook(
@@ -92,12 +88,12 @@ impl RunsRead for Store {
         automation: AutomationId,
     ) -> Result<Option<Webhook>, StoreError> {
         let found = webhooks::Entity::find()
-            .filter(webhooks::Column::AutomationId.eq(automation.uuid()))
-            .filter(webhooks::Column::WorkspaceId.eq(workspace.uuid()))
+            .filter(webhooks::Column::AutomationId.eq(DbId(automation)))
+            .filter(webhooks::Column::WorkspaceId.eq(DbId(workspace)))
             .one(self.read())
             .await
             .or_store_error()?;
-        found.as_ref().map(super::webhook).transpose()
+        found.as_ref().map(models::webhook).transpose()
     }
 
     async fn deliveries(
@@ -107,19 +103,19 @@ impl RunsRead for Store {
         limit: u32,
     ) -> Result<Vec<Delivery>, StoreError> {
         let found = deliveries::Entity::find()
-            .filter(deliveries::Column::WebhookId.eq(hook.uuid()))
-            .filter(deliveries::Column::WorkspaceId.eq(workspace.uuid()))
+            .filter(deliveries::Column::WebhookId.eq(DbId(hook)))
+            .filter(deliveries::Column::WorkspaceId.eq(DbId(workspace)))
             .order_by_desc(deliveries::Column::Id)
             .limit(u64::from(limit))
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(super::delivery).collect()
+        found.into_iter().map(models::delivery).collect()
     }
 
     async fn run(&self, workspace: WorkspaceId, id: RunId) -> Result<Option<Run>, StoreError> {
-        let found = runs::Entity::find_by_id(id.uuid())
-            .filter(runs::Column::WorkspaceId.eq(workspace.uuid()))
+        let found = runs::Entity::find_by_id(id)
+            .filter(runs::Column::WorkspaceId.eq(DbId(workspace)))
             .one(self.read())
             .await
             .or_store_error()?;
@@ -135,24 +131,14 @@ impl RunsRead for Store {
         page: PageRequest,
     ) -> Result<Vec<Run>, StoreError> {
         use runs::Column;
-        let mut select = runs::Entity::find().filter(Column::WorkspaceId.eq(workspace.uuid()));
-        select = select.filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)));
-        if let Some(app) = filter.app {
-            select = select.filter(Column::AppId.eq(app.uuid()));
-        }
-        if let Some(automation) = filter.automation {
-            select = select.filter(Column::AutomationId.eq(automation.uuid()));
-        }
-        if let Some(status) = filter.status {
-            select = select.filter(Column::Status.eq(status.as_str()));
-        }
-        if let Some(trigger) = filter.trigger {
-            select = select.filter(Column::TriggerKind.eq(trigger.as_str()));
-        }
-        if let Some(after) = page.after {
-            select = select.filter(Column::Id.lt(after));
-        }
-        let mut found = select
+        let mut found = runs::Entity::find()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)))
+            .apply_if(filter.app, |query, app| query.filter(Column::AppId.eq(DbId(app))))
+            .apply_if(filter.automation, |query, id| query.filter(Column::AutomationId.eq(DbId(id))))
+            .apply_if(filter.status, |query, status| query.filter(Column::Status.eq(DbText(status))))
+            .apply_if(filter.trigger, |query, kind| query.filter(Column::TriggerKind.eq(DbText(kind))))
+            .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)
             .limit(u64::from(page.limit) + 1)
             .all(self.read())
@@ -165,56 +151,118 @@ impl RunsRead for Store {
     }
 
     async fn queue_health(&self, workspace: WorkspaceId, now: Timestamp) -> Result<QueueHealth, StoreError> {
-        let row = RowContext { table: "run_queue", id: workspace.uuid() };
-        let mut sql = Sql::new("");
-        // Of each state as its index has it. What is leased is no more than what nodes are at work at.
-        for (index, state) in ["state = 0", "state = 1", "state >= 2"].into_iter().enumerate() {
-            sql.push(if index > 0 {
-                " UNION ALL SELECT state, count(*), "
-            } else {
-                "SELECT state, count(*), "
-            });
-            sql.push("coalesce(sum(CASE WHEN available_at > ").bind(millis(now));
-            sql.push(" THEN 1 ELSE 0 END), 0), min(available_at) FROM run_queue WHERE workspace_id = ")
-                .bind(workspace.uuid());
-            sql.push(" AND ").push(state).push(" GROUP BY state");
-        }
-        let (mut queued, mut delayed, mut running, mut asking, mut oldest) = (0, 0, 0, 0, None::<i64>);
-        for found in sql.fetch_all(self.read()).await? {
-            let count: u64 = row.number(column(&found, 1)?)?;
-            match column::<i16>(&found, 0)? {
-                queue_state::LEASED => running += count,
-                queue_state::AWAITING_APPROVAL => asking += count,
-                _ => {
-                    let later: u64 = row.number(column(&found, 2)?)?;
+        let row = RowContext::new("run_queue", workspace);
+        let counts: Vec<QueueStateRow> = query::fetch_all(&queue_counts(workspace, now), self.read()).await?;
+        let (mut queued, mut delayed, mut running, mut waiting_approval) = (0, 0, 0, 0);
+        let mut oldest: Option<DbTime> = None;
+        for state in counts {
+            let count = row.number::<u64>(state.count)?;
+            match state.state {
+                QueueState::Leased => running += count,
+                QueueState::AwaitingApproval => waiting_approval += count,
+                QueueState::Ready | QueueState::ConcurrencyBlocked | QueueState::Capped => {
+                    let later = row.number::<u64>(state.later)?;
                     delayed += later;
                     queued += count.saturating_sub(later);
-                    let first: i64 = column(&found, 3)?;
-                    oldest = Some(oldest.map_or(first, |known| known.min(first)));
+                    oldest = Some(oldest.map_or(state.first, |known| Ord::min(known, state.first)));
                 }
             }
         }
-        let oldest_queued_at = row.optional_timestamp(oldest.filter(|oldest| *oldest <= millis(now)))?;
+        let oldest_queued_at = oldest.map(DbTime::into_inner).filter(|oldest| *oldest <= now);
 
-        let mut sql = Sql::new("SELECT status, count(*) FROM runs WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(" AND finished_at >= ").bind(millis(now - TimeDelta::hours(1)));
-        sql.push(" GROUP BY status");
-        let mut finished = HashMap::new();
-        for found in sql.fetch_all(self.read()).await? {
-            finished.insert(column::<String>(&found, 0)?, row.number::<u64>(column(&found, 1)?)?);
-        }
-        let count = |status: &str| finished.get(status).copied().unwrap_or_default();
+        let finished = runs::Entity::find()
+            .filter(runs::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(runs::Column::FinishedAt.gte(DbTime(now - TimeDelta::hours(1))))
+            .group_by(runs::Column::Status)
+            .select_only()
+            .column(runs::Column::Status)
+            .expr_as(Func::count(Expr::col(Asterisk)), "count")
+            .into_model::<StatusRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let count = |status| {
+            let found = finished.iter().find(|found| found.status.0 == status);
+            found.map_or(Ok(0), |found| row.number(found.count))
+        };
         Ok(QueueHealth {
             queued,
             delayed,
             running,
-            waiting_approval: asking,
+            waiting_approval,
             oldest_queued_at,
-            succeeded: count("succeeded"),
-            failed: count("failed"),
-            blocked: count("blocked"),
+            succeeded: count(RunStatus::Succeeded)?,
+            failed: count(RunStatus::Failed)?,
+            blocked: count(RunStatus::Blocked)?,
         })
     }
+}
+
+/// Queue entries of one state.
+#[derive(FromQueryResult)]
+struct QueueStateRow {
+    state: QueueState,
+    count: i64,
+    /// Number of entries that are not due yet.
+    later: i64,
+    /// Time at which the first is due.
+    first: DbTime,
+}
+
+/// Runs that ended in one status.
+#[derive(FromQueryResult)]
+struct StatusRow {
+    status: DbText<RunStatus>,
+    count: i64,
+}
+
+/// Counts a workspace's queue entries by their state.
+fn queue_counts(workspace: WorkspaceId, now: Timestamp) -> SelectStatement {
+    use run_queue::Column;
+    let of = |states: Expr| {
+        let is_later = Expr::case(Column::AvailableAt.gt(DbTime(now)), literal(1)).finally(literal(0));
+        run_queue::Entity::find()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(states)
+            .group_by(Column::State)
+            .select_only()
+            .column(Column::State)
+            .expr_as(Func::count(Expr::col(Asterisk)), "count")
+            .expr_as(Func::sum(Expr::Case(Box::new(is_later))), "later")
+            .expr_as(Column::AvailableAt.min(), "first")
+            .into_query()
+    };
+    let state = || Expr::col((run_queue::Entity, Column::State));
+    // Each state as its index has it. What is leased is no more than what nodes are at work at.
+    let mut counts = of(state().eq(literal(QueueState::Ready)));
+    counts.union(UnionType::All, of(state().eq(literal(QueueState::Leased))));
+    counts.union(UnionType::All, of(state().gte(literal(QueueState::ConcurrencyBlocked))));
+    counts
+}
+
+/// The name of an app, and which of its versions is current.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "apps::Entity")]
+struct AppNameRow {
+    id: DbId<kind::App>,
+    name: String,
+    current_version_id: Option<DbId<kind::Version>>,
+}
+
+/// The name of an automation.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "automations::Entity")]
+struct AutomationNameRow {
+    id: DbId<kind::Automation>,
+    name: String,
+}
+
+/// The number of a version.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "app_versions::Entity")]
+struct VersionNumberRow {
+    id: DbId<kind::Version>,
+    number: i64,
 }
 
 impl Store {
@@ -223,51 +271,47 @@ impl Store {
         if models.is_empty() {
             return Ok(Vec::new());
         }
-        let apps: Vec<(Uuid, String, Option<Uuid>)> = apps::Entity::find()
+        let apps = apps::Entity::find()
             .filter(apps::Column::Id.is_in(distinct(models.iter().map(|run| run.app_id))))
-            .select_only()
-            .columns([apps::Column::Id, apps::Column::Name, apps::Column::CurrentVersionId])
-            .into_tuple()
+            .into_partial_model::<AppNameRow>()
             .all(self.read())
             .await
             .or_store_error()?;
-        let automations: Vec<(Uuid, String)> = automations::Entity::find()
+        let automations = automations::Entity::find()
             .filter(
                 automations::Column::Id.is_in(distinct(models.iter().filter_map(|run| run.automation_id))),
             )
-            .select_only()
-            .columns([automations::Column::Id, automations::Column::Name])
-            .into_tuple()
+            .into_partial_model::<AutomationNameRow>()
             .all(self.read())
             .await
             .or_store_error()?;
-        let versions: Vec<(Uuid, i64)> = app_versions::Entity::find()
+        let versions = app_versions::Entity::find()
             .filter(app_versions::Column::Id.is_in(distinct(models.iter().filter_map(|run| run.version_id))))
-            .select_only()
-            .columns([app_versions::Column::Id, app_versions::Column::Number])
-            .into_tuple()
+            .into_partial_model::<VersionNumberRow>()
             .all(self.read())
             .await
             .or_store_error()?;
-        let apps: HashMap<_, _> = apps.into_iter().map(|(id, name, current)| (id, (name, current))).collect();
-        let automations: HashMap<_, _> = automations.into_iter().collect();
-        let versions: HashMap<_, _> = versions.into_iter().collect();
+        let apps: HashMap<_, _> = apps.into_iter().map(|app| (app.id, app)).collect();
+        let automations: HashMap<_, _> =
+            automations.into_iter().map(|automation| (automation.id, automation.name)).collect();
+        let versions: HashMap<_, _> =
+            versions.into_iter().map(|version| (version.id, version.number)).collect();
         models
             .into_iter()
             .map(|model| {
-                let (app, current_version) = apps.get(&model.app_id).cloned().unwrap_or_default();
+                let app = apps.get(&model.app_id);
                 let names = RunNames {
-                    app,
+                    app: app.map(|app| app.name.clone()).unwrap_or_default(),
                     automation: model.automation_id.and_then(|id| automations.get(&id).cloned()),
                     version_number: model.version_id.and_then(|id| versions.get(&id).copied()),
-                    current_version,
+                    current_version: app.and_then(|app| app.current_version_id),
                 };
-                super::run(model, names)
+                models::run(model, names)
             })
             .collect()
     }
 }
 
-fn distinct(ids: impl Iterator<Item = Uuid>) -> std::collections::BTreeSet<Uuid> {
+fn distinct<K: 'static>(ids: impl Iterator<Item = DbId<K>>) -> HashSet<DbId<K>> {
     ids.collect()
 }

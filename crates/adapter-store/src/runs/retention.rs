@@ -1,31 +1,37 @@
-//! Taking finished runs and settled dead letters away, a little at a time.
+//! Deletion of finished runs and settled dead letters, a little at a time.
 
 use ::runs::dead_letters::LetterState;
 use ::workspace::Plan;
 use chrono::TimeDelta;
-use kernel::{StoreError, Timestamp};
-use uuid::Uuid;
-
-use crate::{
-    Store,
-    convert::millis,
-    sql::{Sql, column, statement_chunks},
+use kernel::{StoreError, Timestamp, id::RunId};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, JoinType, QueryFilter as _, QuerySelect as _, RelationTrait as _,
 };
 
-/// How long a dead letter is kept that somebody gave up (specification part A, "Limits").
+use crate::{
+    entity::{
+        column::{DbId, DbText, DbTime},
+        dead_letters, run_inputs, runs, workspaces,
+    },
+    error::OrStoreError as _,
+    query,
+    sql::statement_chunks,
+    store::Store,
+};
+
+/// Time that a dead letter is kept that somebody gave up (specification part A, "Limits").
 const DISCARDED_RETENTION: TimeDelta = TimeDelta::days(7);
-/// How long a dead letter is kept that was run again.
+/// Time that a dead letter is kept that was run again.
 const REPLAYED_RETENTION: TimeDelta = TimeDelta::days(30);
-/// How long a dead letter waits for somebody.
+/// Time that a dead letter waits for somebody.
 const OPEN_RETENTION: TimeDelta = TimeDelta::days(90);
-/// How many rows one transaction takes away.
+/// Runs that one transaction deletes; at most.
 const CHUNK_ROWS: usize = 500;
-/// How many transactions one sweep takes at most, of each kind.
+/// Transactions of one sweep for each plan; at most.
 const MAX_CHUNKS: usize = 20;
 
 impl Store {
-    /// Takes away runs that are older than their workspace's plan keeps them, with what they were given and their dead
-    /// letters.
+    /// Deletes runs that are older than their workspace's plan keeps them, with their inputs and dead letters.
     pub(crate) async fn delete_expired_runs(&self, now: Timestamp) -> Result<(), StoreError> {
         for plan in Plan::ALL {
             let Some(days) = plan.limits().run_retention_days else { continue };
@@ -40,56 +46,51 @@ impl Store {
     }
 
     async fn delete_expired_runs_of_plan(&self, plan: Plan, before: Timestamp) -> Result<usize, StoreError> {
-        let mut sql = Sql::new(
-            "SELECT r.id FROM workspaces w JOIN runs r ON r.workspace_id = w.id WHERE r.finished_at IS NOT NULL \
-             AND w.plan = ",
-        );
-        sql.bind(plan.as_str()).push(" AND r.finished_at <= ").bind(millis(before)).push(" LIMIT ");
-        sql.push(&CHUNK_ROWS.to_string());
-        let old: Vec<Uuid> = sql
-            .fetch_all(self.read())
-            .await?
-            .iter()
-            .map(|row| column(row, 0))
-            .collect::<Result<_, StoreError>>()?;
-        if old.is_empty() {
+        let expired = runs::Entity::find()
+            .join(JoinType::InnerJoin, runs::Relation::Workspace.def())
+            .filter(workspaces::Column::Plan.eq(DbText(plan)))
+            .filter(runs::Column::FinishedAt.is_not_null())
+            .filter(runs::Column::FinishedAt.lte(DbTime(before)))
+            .limit(CHUNK_ROWS as u64);
+        let expired: Vec<RunId> = query::ids(expired, runs::Column::Id, self.read()).await?;
+        if expired.is_empty() {
             return Ok(0);
         }
-        let tx = self.begin().await?;
-        for old in statement_chunks(&old) {
-            for (table, key) in [("dead_letters", "id"), ("run_inputs", "run_id"), ("runs", "id")] {
-                let mut sql = Sql::new("DELETE FROM ");
-                sql.push(table)
-                    .push(" WHERE ")
-                    .push(key)
-                    .push(" IN (")
-                    .bind_all(old.iter().copied())
-                    .push(")");
-                sql.execute(tx.read()).await?;
-            }
+        let mut tx = self.begin().await?;
+        for expired in statement_chunks(&expired) {
+            let ids = || expired.iter().copied().map(DbId);
+            dead_letters::Entity::delete_many()
+                .filter(dead_letters::Column::Id.is_in(ids()))
+                .exec(tx.write())
+                .await
+                .or_store_error()?;
+            run_inputs::Entity::delete_many()
+                .filter(run_inputs::Column::RunId.is_in(ids()))
+                .exec(tx.write())
+                .await
+                .or_store_error()?;
+            runs::Entity::delete_many()
+                .filter(runs::Column::Id.is_in(ids()))
+                .exec(tx.write())
+                .await
+                .or_store_error()?;
         }
         tx.commit_unaudited().await?;
-        Ok(old.len())
+        Ok(expired.len())
     }
 
-    /// Takes away dead letters that were settled a while ago, or that nobody settled for very long.
+    /// Deletes dead letters that were settled a while ago, or that nobody settled for very long.
     pub(crate) async fn delete_expired_dead_letters(&self, now: Timestamp) -> Result<(), StoreError> {
-        let closed = |state: LetterState, keep| (state, "settled_at", now - keep);
-        for (state, time_column, before) in [
-            closed(LetterState::Discarded, DISCARDED_RETENTION),
-            closed(LetterState::Replayed, REPLAYED_RETENTION),
-            (LetterState::Open, "created_at", now - OPEN_RETENTION),
+        use dead_letters::Column;
+        for (state, time, before) in [
+            (LetterState::Discarded, Column::SettledAt, now - DISCARDED_RETENTION),
+            (LetterState::Replayed, Column::SettledAt, now - REPLAYED_RETENTION),
+            (LetterState::Open, Column::CreatedAt, now - OPEN_RETENTION),
         ] {
-            for _ in 0..MAX_CHUNKS {
-                let mut sql = Sql::new(
-                    "DELETE FROM dead_letters WHERE id IN (SELECT id FROM dead_letters WHERE state = ",
-                );
-                sql.bind(state.as_str()).push(" AND ").push(time_column).push(" <= ").bind(millis(before));
-                sql.push(" LIMIT ").push(&CHUNK_ROWS.to_string()).push(")");
-                if sql.execute(&self.write()).await? < CHUNK_ROWS as u64 {
-                    break;
-                }
-            }
+            let expired = dead_letters::Entity::find()
+                .filter(Column::State.eq(DbText(state)))
+                .filter(time.lte(DbTime(before)));
+            self.delete_in_chunks(expired).await?;
         }
         Ok(())
     }

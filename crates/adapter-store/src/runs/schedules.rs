@@ -1,4 +1,4 @@
-//! Schedules, as the one who starts them sees them, and what became of their moments.
+//! Schedules, as the worker that fires them sees them, and their occurrences.
 
 use ::runs::{
     Automation, RunsTx as _, Trigger,
@@ -10,39 +10,44 @@ use ::runs::{
 use ::workspace::WorkspaceRead as _;
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    StoreError, Timestamp,
     id::{AutomationId, OccurrenceId, RunId, WorkspaceId},
     page::PageRequest,
 };
 use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, sea_query::Expr,
+    ActiveValue::Set,
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    sea_query::{Expr, OnConflict},
 };
 
+use super::models;
 use crate::{
-    Store, StoreTx,
-    convert::{RowContext, millis},
-    entity::{automations, occurrences},
+    convert::RowContext,
+    entity::{
+        automations,
+        column::{DbId, DbTime},
+        occurrences::{self, OccurrenceOutcome},
+        run_queue,
+    },
     error::OrStoreError as _,
-    sql::{Sql, statement_chunks},
+    query,
+    sql::statement_chunks,
+    store::Store,
+    tx::StoreTx,
 };
-
-/// What `occurrences.outcome` says.
-const RAN: &str = "ran";
-const CAUGHT_UP: &str = "caught_up";
-const SKIPPED: &str = "skipped";
 
 #[async_trait]
 impl ScheduleStore for Store {
     async fn due_automations(&self, now: Timestamp, limit: u32) -> Result<Vec<Automation>, StoreError> {
         let found = automations::Entity::find()
             .filter(automations::Column::NextRunAt.is_not_null())
-            .filter(automations::Column::NextRunAt.lte(millis(now)))
+            .filter(automations::Column::NextRunAt.lte(DbTime(now)))
             .order_by_asc(automations::Column::NextRunAt)
             .limit(u64::from(limit))
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(super::automation).collect()
+        found.into_iter().map(models::automation).collect()
     }
 
     async fn fire_schedule(
@@ -56,11 +61,11 @@ impl ScheduleStore for Store {
         let workspace = self.workspace(automation.workspace).await?;
         let runs_per_month = workspace.and_then(|workspace| workspace.plan.limits().runs_per_month);
         let mut tx = self.begin().await?;
-        // Whoever moves the moment on is the one who starts the runs.
+        // Of several nodes, the one that moves the time on starts the runs.
         let moved = automations::Entity::update_many()
-            .col_expr(automations::Column::NextRunAt, Expr::value(next.map(millis)))
-            .filter(automations::Column::Id.eq(automation.id.uuid()))
-            .filter(automations::Column::NextRunAt.eq(millis(due)))
+            .col_expr(automations::Column::NextRunAt, Expr::value(next.map(DbTime)))
+            .filter(automations::Column::Id.eq(DbId(automation.id)))
+            .filter(automations::Column::NextRunAt.eq(DbTime(due)))
             .exec(tx.write())
             .await
             .or_store_error()?;
@@ -100,40 +105,45 @@ impl ScheduleStore for Store {
 
 type OccurrenceRecord = (OccurrenceId, Timestamp, Result<(RunId, bool), SkipReason>);
 
-/// Whether a run of the automation waits or is at work.
+/// Returns `true` if a run of the automation waits or is at work.
 async fn has_unfinished_run(tx: &StoreTx, automation: &Automation) -> Result<bool, StoreError> {
-    let mut sql = Sql::new("SELECT 1 FROM run_queue WHERE automation_id = ");
-    sql.bind(automation.id.uuid()).push(" LIMIT 1");
-    Ok(sql.fetch_optional(tx.read()).await?.is_some())
+    let unfinished =
+        run_queue::Entity::find().filter(run_queue::Column::AutomationId.eq(DbId(automation.id)));
+    query::exists(unfinished, tx.read()).await
 }
 
-/// Writes the ledger. A clock that was set back meets moments that stand there already.
+/// Inserts occurrences. A clock that was set back comes to times that have one already.
 async fn insert_occurrences(
     tx: &mut StoreTx,
     automation: &Automation,
     rows: &[OccurrenceRecord],
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    use occurrences::Column;
     for rows in statement_chunks(rows) {
-        let mut sql = Sql::new(
-            "INSERT INTO occurrences (id, automation_id, workspace_id, due_at, outcome, reason, run_id, recorded_at) VALUES ",
-        );
-        sql.push_values(rows, |sql, (id, due_at, outcome)| {
-            let (outcome_name, reason, run) = match outcome {
-                Ok((run, false)) => (RAN, None, Some(run.uuid())),
-                Ok((run, true)) => (CAUGHT_UP, None, Some(run.uuid())),
-                Err(reason) => (SKIPPED, Some(reason.to_string()), None),
+        let rows = rows.iter().map(|(id, due_at, outcome)| {
+            let (outcome, reason, run) = match outcome {
+                Ok((run, false)) => (OccurrenceOutcome::Ran, None, Some(*run)),
+                Ok((run, true)) => (OccurrenceOutcome::CaughtUp, None, Some(*run)),
+                Err(reason) => (OccurrenceOutcome::Skipped, Some(reason.to_string()), None),
             };
-            sql.bind(id.uuid()).push(", ").bind(automation.id.uuid()).push(", ");
-            sql.bind(automation.workspace.uuid())
-                .push(", ")
-                .bind(millis(*due_at))
-                .push(", ")
-                .bind(outcome_name);
-            sql.push(", ").bind(reason).push(", ").bind(run).push(", ").bind(millis(now));
+            occurrences::ActiveModel {
+                id: Set(DbId(*id)),
+                automation_id: Set(DbId(automation.id)),
+                workspace_id: Set(DbId(automation.workspace)),
+                due_at: Set(DbTime(*due_at)),
+                outcome: Set(outcome),
+                reason: Set(reason),
+                run_id: Set(run.map(DbId)),
+                recorded_at: Set(DbTime(now)),
+            }
         });
-        sql.push(" ON CONFLICT (automation_id, due_at) DO NOTHING");
-        sql.execute(tx.write()).await?;
+        let keep_first = OnConflict::columns([Column::AutomationId, Column::DueAt]).do_nothing().to_owned();
+        occurrences::Entity::insert_many(rows)
+            .on_conflict(keep_first)
+            .exec_without_returning(tx.write())
+            .await
+            .or_store_error()?;
     }
     Ok(())
 }
@@ -147,13 +157,10 @@ impl OccurrencesRead for Store {
         page: PageRequest,
     ) -> Result<Vec<Occurrence>, StoreError> {
         use occurrences::Column;
-        let mut select = occurrences::Entity::find()
-            .filter(Column::AutomationId.eq(automation.uuid()))
-            .filter(Column::WorkspaceId.eq(workspace.uuid()));
-        if let Some(after) = page.after {
-            select = select.filter(Column::Id.lt(after));
-        }
-        let found = select
+        let found = occurrences::Entity::find()
+            .filter(Column::AutomationId.eq(DbId(automation)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)
             .limit(u64::from(page.limit) + 1)
             .all(self.read())
@@ -164,17 +171,12 @@ impl OccurrencesRead for Store {
 }
 
 fn occurrence(model: occurrences::Model) -> Result<Occurrence, StoreError> {
-    let row = RowContext { table: "occurrences", id: model.id };
-    let outcome = match (model.outcome.as_str(), model.run_id, model.reason) {
-        (RAN, Some(run), None) => OccurrenceResult::Ran(Id::from_uuid(run)),
-        (CAUGHT_UP, Some(run), None) => OccurrenceResult::CaughtUp(Id::from_uuid(run)),
-        (SKIPPED, None, Some(reason)) => OccurrenceResult::Skipped(reason),
+    let row = RowContext::new("occurrences", model.id);
+    let outcome = match (model.outcome, model.run_id, model.reason) {
+        (OccurrenceOutcome::Ran, Some(run), None) => OccurrenceResult::Ran(run.0),
+        (OccurrenceOutcome::CaughtUp, Some(run), None) => OccurrenceResult::CaughtUp(run.0),
+        (OccurrenceOutcome::Skipped, None, Some(reason)) => OccurrenceResult::Skipped(reason),
         _ => return Err(row.error("it must have either a run or a reason")),
     };
-    Ok(Occurrence {
-        id: Id::from_uuid(model.id),
-        due_at: row.timestamp(model.due_at)?,
-        outcome,
-        recorded_at: row.timestamp(model.recorded_at)?,
-    })
+    Ok(Occurrence { id: model.id.0, due_at: model.due_at.0, outcome, recorded_at: model.recorded_at.0 })
 }

@@ -1,5 +1,5 @@
-//! One statement for many rows: in few statements of many rows where each is a round trip, or one row after the other
-//! in a statement that is prepared once.
+//! Inserts of many rows: in few statements of many rows where each is a round trip, or one row after the other in a
+//! statement that is prepared once.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{Sql, SqlExecutor, statement_chunks_for};
 
-/// A value of one row; nothing is copied where the database takes it as it stands.
+/// A value of one row; borrowed where the database takes it as it is.
 pub(crate) enum Field<'v> {
     Boolean(Option<bool>),
     Small(Option<i16>),
@@ -21,16 +21,16 @@ pub(crate) enum Field<'v> {
     Uuid(Option<Uuid>),
 }
 
-/// The values of one row, in the order of their places.
+/// The values of one row, in the order of their columns.
 pub(crate) struct Fields<'v>(Vec<Field<'v>>);
 
 impl<'v> Fields<'v> {
     pub(crate) fn new() -> Self {
-        // As many as the widest rows have.
+        // Enough for the widest rows.
         Self(Vec::with_capacity(12))
     }
 
-    /// The same with one more.
+    /// Adds a value.
     pub(crate) fn with(mut self, value: impl Into<Field<'v>>) -> Self {
         self.0.push(value.into());
         self
@@ -67,7 +67,7 @@ pub(crate) async fn insert_rows<D: SqlExecutor>(
     Ok(())
 }
 
-/// Values of one kind, as they come.
+/// Converts values, and values that may be missing, into fields of one kind.
 macro_rules! from {
     ($($kind:ident: $type:ty),* $(,)?) => {$(
         impl<'v> From<$type> for Field<'v> {

@@ -1,4 +1,4 @@
-//! What is remembered of callers, and how soon it is forgotten.
+//! The caller cache, and how soon changes reach it.
 
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ async fn add_token(world: &World) -> Token {
     token
 }
 
-/// How long it takes until `holds`; a test that waits for long fails.
+/// Returns the time that passes until `holds`; a test that waits for long fails.
 async fn wait_until(holds: impl AsyncFn() -> bool) -> Duration {
     let begun = Instant::now();
     while !holds().await {

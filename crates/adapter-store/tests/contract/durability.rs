@@ -1,4 +1,4 @@
-//! What was answered with success outlives the process.
+//! Durability: a call that was accepted outlives the process.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -15,7 +15,7 @@ use crate::harness::{Database, World};
 
 /// Names the database to the process that is to be killed.
 const DATABASE: &str = "QALA_TEST_ACCEPT_INTO";
-/// How many answers are awaited before the process is killed.
+/// Accepted calls that are awaited before the process is killed.
 const ANSWERS: usize = 40;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -48,7 +48,7 @@ async fn every_accepted_call_outlives_a_kill() {
     store.check().await.unwrap();
 }
 
-/// What [`every_accepted_call_outlives_a_kill`] starts and kills.
+/// The process that [`every_accepted_call_outlives_a_kill`] starts and kills.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "runs in a process of its own, until that is killed"]
 async fn accepts_until_it_is_killed() {

@@ -73,7 +73,7 @@ fn fault(code: &str) -> RunFault {
     RunFault { code: code.to_owned(), message: "No.".to_owned() }
 }
 
-/// What is told of runs, in order.
+/// Returns the stages of runs that events tell of, in order.
 fn stages(events: &[FeedEvent]) -> Vec<(RunId, RunStage)> {
     let stage = |event: &FeedEvent| match &event.kind {
         EventKind::Run { run, stage } => Some((*run, stage.clone())),

@@ -285,8 +285,8 @@ async fn the_last_use_never_goes_back(database: Database) {
     assert_eq!(used().await, [Some(at(90)), Some(at(45))]);
 }
 
-/// Whether an address is known can be told neither by an answer nor by the work behind it: without the table of people
-/// both go on as before, and leave the same behind.
+/// Neither the outcome nor the work behind it tells whether an address is known: without the table of people both go on
+/// as before, and leave the same rows.
 async fn asking_for_a_mail_and_a_wrong_code_look_at_no_person(database: Database) {
     let world = World::new(database).await;
     let (keys, peppers) = (MasterKeys::new(vec![[1; 32]]).unwrap(), peppers(&[1]));

@@ -1,4 +1,4 @@
-//! How many runs of an automation may be at work at once.
+//! Limits of the runs of an automation that may be at work at once.
 
 use kernel::id::RunId;
 use runs::{
@@ -36,7 +36,7 @@ async fn enqueue(world: &World, automation: &Automation, count: usize) -> Vec<Ru
     runs
 }
 
-/// How many runs may be at work, being ready or leased.
+/// Returns the number of runs that may be at work, being ready or leased.
 async fn count_runnable(world: &World) -> i64 {
     world.count("run_queue WHERE state IN (0, 1)").await
 }

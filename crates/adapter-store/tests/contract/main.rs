@@ -1,4 +1,4 @@
-//! What the store must do, once, on each of its databases. Each test has a database of its own.
+//! Contract of the store, on each of its databases. Each test has a database of its own.
 
 #![expect(
     clippy::unwrap_used,

@@ -22,7 +22,7 @@ enum ModelState {
     Ended,
 }
 
-/// A queue that is easy to believe in. Runs of a limited automation come in by their ids.
+/// A queue that is simple enough to be trusted. Runs of a limited automation are admitted by their ids.
 struct Model {
     limit: usize,
     limited: BTreeSet<RunId>,
@@ -30,7 +30,7 @@ struct Model {
 }
 
 impl Model {
-    /// Which runs can be claimed, in order.
+    /// Returns the runs that can be claimed, in order.
     fn claimable(&self, now: Timestamp) -> Vec<RunId> {
         let admitted: BTreeSet<RunId> = self
             .runs
@@ -67,7 +67,7 @@ struct Simulation {
     model: Model,
     now: Timestamp,
     nodes: Vec<NodeId>,
-    /// What was claimed at some time, held still or not.
+    /// Runs that were claimed at some time, whether their leases are still held or not.
     claimed: Vec<(NodeId, ClaimedRun)>,
     ends: BTreeMap<RunId, u32>,
 }

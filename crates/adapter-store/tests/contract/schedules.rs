@@ -39,7 +39,7 @@ fn run_of(world: &World, automation: &Automation) -> NewRun {
     NewRun { trigger: TriggerKind::Schedule, ..world.manual_run(automation) }
 }
 
-/// That one moment has come, and its run.
+/// An occurrence that is due, with its run.
 fn due_occurrence(world: &World, due_at: Timestamp, run: NewRun) -> Vec<NewOccurrence> {
     vec![NewOccurrence {
         id: world.id(),
@@ -48,7 +48,7 @@ fn due_occurrence(world: &World, due_at: Timestamp, run: NewRun) -> Vec<NewOccur
     }]
 }
 
-/// What the ledger says, the last moment first.
+/// Returns the outcomes of an automation's occurrences, the last first.
 async fn outcomes(world: &World, automation: &Automation) -> Vec<(Timestamp, OccurrenceResult)> {
     let found = world.store.occurrences(world.workspace, automation.id, PAGE).await.unwrap();
     found.into_iter().map(|occurrence| (occurrence.due_at, occurrence.outcome)).collect()

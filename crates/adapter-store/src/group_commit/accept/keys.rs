@@ -18,7 +18,7 @@ use crate::{
 /// A key and the webhook it is of.
 pub(super) type WebhookKey = (HookId, [u8; 32]);
 
-/// Where a call's key is.
+/// The primary key of a call's key.
 pub(super) fn webhook_key(call: &AcceptCall, key: &DedupKey) -> WebhookKey {
     (call.hook, key.digest)
 }

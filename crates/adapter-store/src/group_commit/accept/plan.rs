@@ -1,4 +1,4 @@
-//! What becomes of each call of a batch.
+//! The decision about each call of a batch.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,28 +9,28 @@ use kernel::{
 use runs::webhooks::{AcceptCall, AcceptOutcome, DedupKey};
 
 use super::{
-    WebhookRow,
     keys::{self, WebhookKey, webhook_key},
+    webhook_rows::WebhookRow,
 };
 use crate::{
     group_commit::{quota, signature_cache::SignatureCache},
     sql::SqlExecutor,
 };
 
-/// What is decided of a call so far.
+/// The decision about a call so far.
 enum Decision {
-    /// It goes on.
+    /// The call goes on.
     Undecided,
-    /// It is decided.
+    /// The call is decided.
     Final(AcceptOutcome),
-    /// It is the same as an earlier call of this very batch.
+    /// The call repeats an earlier one of this batch.
     DuplicateOf { original: usize, matched_by: MatchedBy },
 }
 
-/// What two same calls have in common.
+/// The feature that two calls have in common.
 #[derive(Clone, Copy)]
 enum MatchedBy {
-    /// A key: the second is told what the first was told.
+    /// A key: the second call gets the outcome of the first.
     Key,
     /// Their signature: the second is a replay.
     Signature,
@@ -76,7 +76,7 @@ impl<'a> AcceptPlan<'a> {
     }
 
     /// Claims the keys of the calls that go on. One that is taken already decides its call. Signatures are keys of the
-    /// table too, unless the lane has them in `signatures`.
+    /// table too, unless the writer has them in `signatures`.
     pub(super) async fn claim_keys<D: SqlExecutor>(
         &mut self,
         db: &D,
@@ -180,8 +180,8 @@ impl<'a> AcceptPlan<'a> {
     }
 }
 
-/// What a call may have in common with another. A caller's own key comes first: an honest retry of the very same bytes
-/// is no replay.
+/// The features that a call may have in common with another. A caller's own key comes first: an honest retry of the
+/// very same bytes is no replay.
 fn dedup_keys(call: &AcceptCall) -> impl Iterator<Item = (&DedupKey, MatchedBy)> {
     let keys = call.keys.iter().map(|key| (key, MatchedBy::Key));
     keys.chain(call.signature.iter().map(|signature| (signature, MatchedBy::Signature)))

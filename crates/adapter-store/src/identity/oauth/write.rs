@@ -6,7 +6,7 @@ use ::identity::oauth::{
 };
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    StoreError, Timestamp,
     id::{AuthorizationId, GrantId, OAuthClientId, TokenId, UserId, WorkspaceId},
     token::Digest,
 };
@@ -16,14 +16,19 @@ use sea_orm::{
     sea_query::Expr,
 };
 
+use super::models;
 use crate::{
-    StoreTx,
     caller_cache::CallerChange,
-    convert::{millis, to_json},
-    entity::{oauth_access_tokens, oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens},
+    convert::{digest_bytes, to_json},
+    entity::{
+        column::{DbId, DbText, DbTime},
+        members, oauth_access_tokens,
+        oauth_authorizations::{self, Stage},
+        oauth_clients, oauth_grants, oauth_refresh_tokens,
+    },
     error::OrStoreError as _,
-    identity::digest_bytes,
-    sql::{Sql, column},
+    query::{self, unset_or_after},
+    tx::StoreTx,
 };
 
 /// The columns of an authorization that follow from its stage.
@@ -31,27 +36,25 @@ fn with_stage_columns(
     row: oauth_authorizations::ActiveModel,
     stage: &AuthorizationStage,
 ) -> oauth_authorizations::ActiveModel {
-    let (name, allowed) = match stage {
-        AuthorizationStage::Pending => ("waiting", None),
-        AuthorizationStage::Claimed { .. } => ("seen", None),
-        AuthorizationStage::Denied { .. } => ("denied", None),
-        AuthorizationStage::Allowed { consent: allowed, .. } => ("allowed", Some(allowed)),
-        AuthorizationStage::Redeemed { consent: allowed, .. } => ("redeemed", Some(allowed)),
+    let (name, consent) = match stage {
+        AuthorizationStage::Pending => (Stage::Waiting, None),
+        AuthorizationStage::Claimed { .. } => (Stage::Seen, None),
+        AuthorizationStage::Denied { .. } => (Stage::Denied, None),
+        AuthorizationStage::Allowed { consent: allowed, .. } => (Stage::Allowed, Some(allowed)),
+        AuthorizationStage::Redeemed { consent: allowed, .. } => (Stage::Redeemed, Some(allowed)),
     };
-    let until = if let AuthorizationStage::Allowed { code_expires_at: until, .. } = stage {
-        Some(millis(*until))
-    } else {
-        None
+    let (code_until, grant) = match stage {
+        AuthorizationStage::Allowed { code_expires_at, .. } => (Some(*code_expires_at), None),
+        AuthorizationStage::Redeemed { grant, .. } => (None, Some(*grant)),
+        _ => (None, None),
     };
-    let grant =
-        if let AuthorizationStage::Redeemed { grant, .. } = stage { Some(grant.uuid()) } else { None };
     oauth_authorizations::ActiveModel {
-        stage: Set(name.to_owned()),
-        user_id: Set(stage.claimed_by().map(Id::uuid)),
-        workspace_id: Set(allowed.map(|allowed| allowed.workspace.uuid())),
-        access: Set(allowed.map(|allowed| allowed.access.to_string())),
-        code_until: Set(until),
-        grant_id: Set(grant),
+        stage: Set(name),
+        user_id: Set(stage.claimed_by().map(DbId)),
+        workspace_id: Set(consent.map(|consent| DbId(consent.workspace))),
+        access: Set(consent.map(|consent| DbText(consent.access))),
+        code_until: Set(code_until.map(DbTime)),
+        grant_id: Set(grant.map(DbId)),
         ..row
     }
 }
@@ -66,12 +69,12 @@ impl OAuthTx for StoreTx {
     ) -> Result<(), StoreError> {
         let redirects: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
         let row = oauth_clients::ActiveModel {
-            id: Set(id.uuid()),
+            id: Set(DbId(id)),
             client_id: Set(client.snapshot.id.clone()),
             name: Set(client.snapshot.name.clone()),
             redirects: Set(to_json(&redirects)?),
             homepage_host: Set(client.homepage_host.clone()),
-            created_at: Set(millis(at)),
+            created_at: Set(DbTime(at)),
         };
         oauth_clients::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
@@ -79,19 +82,19 @@ impl OAuthTx for StoreTx {
 
     async fn insert_authorization(&mut self, authorization: &Authorization) -> Result<(), StoreError> {
         let row = oauth_authorizations::ActiveModel {
-            id: Set(authorization.id.uuid()),
+            id: Set(DbId(authorization.id)),
             client_id: Set(authorization.client.id.clone()),
-            client_kind: Set(authorization.client.kind.as_str().to_owned()),
+            client_kind: Set(DbText(authorization.client.kind)),
             client_name: Set(authorization.client.name.clone()),
             client_host: Set(authorization.client.host.clone()),
             homepage_host: Set(authorization.homepage_host.clone()),
-            redirect: Set(authorization.redirect_uri.to_string()),
+            redirect: Set(DbText(authorization.redirect_uri.clone())),
             state: Set(authorization.state.clone()),
             challenge: Set(authorization.challenge.as_bytes().to_vec()),
             audience: Set(authorization.audience.clone()),
-            requested: Set(authorization.requested.to_string()),
-            created_at: Set(millis(authorization.created_at)),
-            expires_at: Set(millis(authorization.expires_at)),
+            requested: Set(DbText(authorization.requested)),
+            created_at: Set(DbTime(authorization.created_at)),
+            expires_at: Set(DbTime(authorization.expires_at)),
             code_digest: NotSet,
             ..Default::default()
         };
@@ -104,12 +107,12 @@ impl OAuthTx for StoreTx {
     }
 
     async fn authorization(&mut self, id: AuthorizationId) -> Result<Option<Authorization>, StoreError> {
-        let found = oauth_authorizations::Entity::find_by_id(id.uuid())
+        let found = oauth_authorizations::Entity::find_by_id(id)
             .lock_exclusive()
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::authorization).transpose()
+        found.map(models::authorization).transpose()
     }
 
     async fn authorization_by_code(
@@ -122,7 +125,7 @@ impl OAuthTx for StoreTx {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::authorization).transpose()
+        found.map(models::authorization).transpose()
     }
 
     async fn set_authorization_stage(
@@ -135,7 +138,7 @@ impl OAuthTx for StoreTx {
         let row = oauth_authorizations::ActiveModel { code_digest: digest, ..Default::default() };
         oauth_authorizations::Entity::update_many()
             .set(with_stage_columns(row, stage))
-            .filter(oauth_authorizations::Column::Id.eq(id.uuid()))
+            .filter(oauth_authorizations::Column::Id.eq(DbId(id)))
             .exec(self.write())
             .await
             .or_store_error()?;
@@ -144,32 +147,32 @@ impl OAuthTx for StoreTx {
 
     async fn insert_grant(&mut self, grant: &Grant) -> Result<(), StoreError> {
         let row = oauth_grants::ActiveModel {
-            id: Set(grant.id.uuid()),
-            workspace_id: Set(grant.workspace.uuid()),
-            user_id: Set(grant.user.uuid()),
+            id: Set(DbId(grant.id)),
+            workspace_id: Set(DbId(grant.workspace)),
+            user_id: Set(DbId(grant.user)),
             client_id: Set(grant.client.id.clone()),
-            client_kind: Set(grant.client.kind.as_str().to_owned()),
+            client_kind: Set(DbText(grant.client.kind)),
             client_name: Set(grant.client.name.clone()),
             client_host: Set(grant.client.host.clone()),
-            access: Set(grant.access.to_string()),
+            access: Set(DbText(grant.access)),
             audience: Set(grant.audience.clone()),
-            created_at: Set(millis(grant.created_at)),
-            last_used_at: Set(grant.last_used_at.map(millis)),
-            expires_at: Set(millis(grant.expires_at)),
-            revoked_at: Set(grant.revoked_at.map(millis)),
+            created_at: Set(DbTime(grant.created_at)),
+            last_used_at: Set(grant.last_used_at.map(DbTime)),
+            expires_at: Set(DbTime(grant.expires_at)),
+            revoked_at: Set(grant.revoked_at.map(DbTime)),
         };
         oauth_grants::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
     }
 
     async fn grant(&mut self, workspace: WorkspaceId, id: GrantId) -> Result<Option<Grant>, StoreError> {
-        let found = oauth_grants::Entity::find_by_id(id.uuid())
-            .filter(oauth_grants::Column::WorkspaceId.eq(workspace.uuid()))
+        let found = oauth_grants::Entity::find_by_id(id)
+            .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
             .lock_exclusive()
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::grant).transpose()
+        Ok(found.map(Grant::from))
     }
 
     async fn revoke_grant(
@@ -179,17 +182,17 @@ impl OAuthTx for StoreTx {
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let ended = oauth_grants::Entity::update_many()
-            .col_expr(oauth_grants::Column::RevokedAt, Expr::value(millis(at)))
-            .filter(oauth_grants::Column::Id.eq(id.uuid()))
-            .filter(oauth_grants::Column::WorkspaceId.eq(workspace.uuid()))
+            .col_expr(oauth_grants::Column::RevokedAt, Expr::value(DbTime(at)))
+            .filter(oauth_grants::Column::Id.eq(DbId(id)))
+            .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
             .filter(oauth_grants::Column::RevokedAt.is_null())
-            .exec(self.read())
+            .exec(self.conditional_write())
             .await
             .or_store_error()?;
         if ended.rows_affected == 0 {
             return Ok(false);
         }
-        self.write();
+        self.mark_written();
         self.invalidate_caller(CallerChange::Grant(id));
         Ok(true)
     }
@@ -200,22 +203,29 @@ impl OAuthTx for StoreTx {
         user: UserId,
         at: Timestamp,
     ) -> Result<Vec<GrantId>, StoreError> {
-        let mut sql = Sql::new("UPDATE oauth_grants SET revoked_at = ");
-        sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
-        sql.push(" AND user_id = ").bind(user.uuid()).push(" AND revoked_at IS NULL RETURNING id");
-        let ended = sql.fetch_all(self.read()).await?;
-        let ended: Vec<GrantId> =
-            ended.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect::<Result<_, StoreError>>()?;
-        if !ended.is_empty() {
-            self.write();
-        }
+        let ended = oauth_grants::Entity::update_many()
+            .col_expr(oauth_grants::Column::RevokedAt, Expr::value(DbTime(at)))
+            .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(oauth_grants::Column::UserId.eq(DbId(user)))
+            .filter(oauth_grants::Column::RevokedAt.is_null())
+            .exec_with_returning(self.conditional_write())
+            .await
+            .or_store_error()?;
+        let ended: Vec<GrantId> = ended.into_iter().map(|grant| grant.id.0).collect();
         for grant in &ended {
             self.invalidate_caller(CallerChange::Grant(*grant));
         }
-        let mut sql = Sql::new("UPDATE oauth_authorizations SET stage = 'denied' WHERE stage = 'allowed'");
-        sql.push(" AND workspace_id = ").bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
-        if sql.execute(self.read()).await? > 0 {
-            self.write();
+        // Codes that were handed out and not redeemed yet would lead to new grants.
+        let denied = oauth_authorizations::Entity::update_many()
+            .col_expr(oauth_authorizations::Column::Stage, Expr::value(Stage::Denied))
+            .filter(oauth_authorizations::Column::Stage.eq(Stage::Allowed))
+            .filter(oauth_authorizations::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(oauth_authorizations::Column::UserId.eq(DbId(user)))
+            .exec(self.conditional_write())
+            .await
+            .or_store_error()?;
+        if !ended.is_empty() || denied.rows_affected > 0 {
+            self.mark_written();
         }
         Ok(ended)
     }
@@ -228,9 +238,9 @@ impl OAuthTx for StoreTx {
     ) -> Result<(), StoreError> {
         self.invalidate_caller(CallerChange::Grant(id));
         oauth_grants::Entity::update_many()
-            .col_expr(oauth_grants::Column::ExpiresAt, Expr::value(millis(expires_at)))
-            .filter(oauth_grants::Column::Id.eq(id.uuid()))
-            .filter(oauth_grants::Column::WorkspaceId.eq(workspace.uuid()))
+            .col_expr(oauth_grants::Column::ExpiresAt, Expr::value(DbTime(expires_at)))
+            .filter(oauth_grants::Column::Id.eq(DbId(id)))
+            .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
             .exec(self.write())
             .await
             .or_store_error()?;
@@ -243,23 +253,22 @@ impl OAuthTx for StoreTx {
         user: UserId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut sql = Sql::new("SELECT 1 FROM members WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
-        sql.push(" AND (access_ends_at IS NULL OR access_ends_at > ").bind(millis(now)).push(")");
-        Ok(sql.fetch_optional(self.read()).await?.is_some())
+        let membership = members::Entity::find_by_id((DbId(workspace), DbId(user)))
+            .filter(unset_or_after(members::Column::AccessEndsAt, now));
+        query::exists(membership, self.read()).await
     }
 
     async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError> {
         let row = oauth_access_tokens::ActiveModel {
-            id: Set(token.id.uuid()),
+            id: Set(DbId(token.id)),
             digest: Set(digest.as_bytes().to_vec()),
-            grant_id: Set(token.grant.uuid()),
-            workspace_id: Set(token.workspace.uuid()),
-            access: Set(token.access.to_string()),
+            grant_id: Set(DbId(token.grant)),
+            workspace_id: Set(DbId(token.workspace)),
+            access: Set(DbText(token.access)),
             prefix: Set(token.hint.prefix.clone()),
             last4: Set(token.hint.last4.clone()),
-            created_at: Set(millis(token.created_at)),
-            expires_at: Set(millis(token.expires_at)),
+            created_at: Set(DbTime(token.created_at)),
+            expires_at: Set(DbTime(token.expires_at)),
         };
         oauth_access_tokens::Entity::insert(row)
             .exec_without_returning(self.write())
@@ -274,7 +283,7 @@ impl OAuthTx for StoreTx {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::access_token).transpose()
+        Ok(found.map(AccessToken::from))
     }
 
     async fn delete_access_token(
@@ -283,8 +292,8 @@ impl OAuthTx for StoreTx {
         token: TokenId,
     ) -> Result<(), StoreError> {
         self.invalidate_caller(CallerChange::AgentToken(token));
-        oauth_access_tokens::Entity::delete_by_id(token.uuid())
-            .filter(oauth_access_tokens::Column::WorkspaceId.eq(workspace.uuid()))
+        oauth_access_tokens::Entity::delete_by_id(token)
+            .filter(oauth_access_tokens::Column::WorkspaceId.eq(DbId(workspace)))
             .exec(self.write())
             .await
             .or_store_error()?;
@@ -298,15 +307,15 @@ impl OAuthTx for StoreTx {
     ) -> Result<(), StoreError> {
         let spent = match token.state {
             RefreshTokenState::Current => None,
-            RefreshTokenState::Rotated { at } => Some(millis(at)),
+            RefreshTokenState::Rotated { at } => Some(DbTime(at)),
         };
         let row = oauth_refresh_tokens::ActiveModel {
-            id: Set(token.id.uuid()),
+            id: Set(DbId(token.id)),
             digest: Set(digest.as_bytes().to_vec()),
-            grant_id: Set(token.grant.uuid()),
-            workspace_id: Set(token.workspace.uuid()),
+            grant_id: Set(DbId(token.grant)),
+            workspace_id: Set(DbId(token.workspace)),
             generation: Set(token.generation),
-            created_at: Set(millis(token.created_at)),
+            created_at: Set(DbTime(token.created_at)),
             spent_at: Set(spent),
         };
         oauth_refresh_tokens::Entity::insert(row)
@@ -322,7 +331,7 @@ impl OAuthTx for StoreTx {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.as_ref().map(super::refresh_token).transpose()
+        Ok(found.map(RefreshToken::from))
     }
 
     async fn current_refresh_token(
@@ -331,13 +340,13 @@ impl OAuthTx for StoreTx {
         grant: GrantId,
     ) -> Result<Option<RefreshToken>, StoreError> {
         let found = oauth_refresh_tokens::Entity::find()
-            .filter(oauth_refresh_tokens::Column::GrantId.eq(grant.uuid()))
-            .filter(oauth_refresh_tokens::Column::WorkspaceId.eq(workspace.uuid()))
+            .filter(oauth_refresh_tokens::Column::GrantId.eq(DbId(grant)))
+            .filter(oauth_refresh_tokens::Column::WorkspaceId.eq(DbId(workspace)))
             .filter(oauth_refresh_tokens::Column::SpentAt.is_null())
             .one(self.read())
             .await
             .or_store_error()?;
-        found.as_ref().map(super::refresh_token).transpose()
+        Ok(found.map(RefreshToken::from))
     }
 
     async fn mark_refresh_token_rotated(
@@ -347,9 +356,9 @@ impl OAuthTx for StoreTx {
         at: Timestamp,
     ) -> Result<(), StoreError> {
         oauth_refresh_tokens::Entity::update_many()
-            .col_expr(oauth_refresh_tokens::Column::SpentAt, Expr::value(millis(at)))
-            .filter(oauth_refresh_tokens::Column::Id.eq(token.uuid()))
-            .filter(oauth_refresh_tokens::Column::WorkspaceId.eq(workspace.uuid()))
+            .col_expr(oauth_refresh_tokens::Column::SpentAt, Expr::value(DbTime(at)))
+            .filter(oauth_refresh_tokens::Column::Id.eq(DbId(token)))
+            .filter(oauth_refresh_tokens::Column::WorkspaceId.eq(DbId(workspace)))
             .exec(self.write())
             .await
             .or_store_error()?;

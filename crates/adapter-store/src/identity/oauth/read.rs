@@ -11,13 +11,13 @@ use kernel::{
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
 
+use super::models;
 use crate::{
-    Store,
     caller_cache::CachedRecord,
-    entity::{oauth_access_tokens, oauth_clients, oauth_grants},
+    convert::{RowContext, digest_bytes, parse_digest},
+    entity::{column::DbId, oauth_access_tokens, oauth_clients, oauth_grants},
     error::OrStoreError as _,
-    identity::{digest_bytes, parse_digest},
-    sql::{Sql, latest_by_id, statement_chunks},
+    store::Store,
 };
 
 /// More grants than a person has use for; a list is never longer.
@@ -25,20 +25,20 @@ const MAX_GRANTS: u64 = 500;
 
 impl Store {
     async fn find_grant(&self, workspace: WorkspaceId, grant: GrantId) -> Result<Option<Grant>, StoreError> {
-        let found = oauth_grants::Entity::find_by_id(grant.uuid())
-            .filter(oauth_grants::Column::WorkspaceId.eq(workspace.uuid()))
+        let found = oauth_grants::Entity::find_by_id(grant)
+            .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::grant).transpose()
+        Ok(found.map(Grant::from))
     }
 }
 
 #[async_trait]
 impl OAuthRead for Store {
     async fn registered_client(&self, id: OAuthClientId) -> Result<Option<Client>, StoreError> {
-        let found = oauth_clients::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
-        found.map(super::client).transpose()
+        let found = oauth_clients::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
+        found.map(models::client).transpose()
     }
 
     async fn access_token_by_digest(
@@ -55,8 +55,8 @@ impl OAuthRead for Store {
                     .await
                     .or_store_error()?;
                 let Some(model) = found else { return Ok(None) };
-                let digest = parse_digest("oauth_access_tokens", model.id, &model.digest)?;
-                let record = Arc::new(CachedRecord { digest, value: super::access_token(model)? });
+                let digest = parse_digest(RowContext::new("oauth_access_tokens", model.id), &model.digest)?;
+                let record = Arc::new(CachedRecord { digest, value: AccessToken::from(model) });
                 cache.insert_record(|all| &all.agent_tokens, record.value.id, &record);
                 record
             }
@@ -82,42 +82,31 @@ impl OAuthRead for Store {
         {
             return Ok(Some((record.value.clone(), Grant::clone(&grant))));
         }
-        let found = oauth_access_tokens::Entity::find_by_id(token.uuid())
-            .filter(oauth_access_tokens::Column::WorkspaceId.eq(workspace.uuid()))
+        let found = oauth_access_tokens::Entity::find_by_id(token)
+            .filter(oauth_access_tokens::Column::WorkspaceId.eq(DbId(workspace)))
             .one(self.read())
             .await
             .or_store_error()?;
-        let Some(token) = found.map(super::access_token).transpose()? else { return Ok(None) };
+        let Some(token) = found.map(AccessToken::from) else { return Ok(None) };
         Ok(self.find_grant(workspace, token.grant).await?.map(|grant| (token, grant)))
     }
 
     async fn oauth_grants(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Grant>, StoreError> {
         let found = oauth_grants::Entity::find()
-            .filter(oauth_grants::Column::WorkspaceId.eq(workspace.uuid()))
-            .filter(oauth_grants::Column::UserId.eq(user.uuid()))
+            .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(oauth_grants::Column::UserId.eq(DbId(user)))
             .order_by_desc(oauth_grants::Column::Id)
             .limit(MAX_GRANTS)
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(super::grant).collect()
+        Ok(found.into_iter().map(Grant::from).collect())
     }
 }
 
 #[async_trait]
 impl GrantUsageWriter for Store {
     async fn touch_grants(&self, uses: &[(GrantId, Timestamp)]) -> Result<(), StoreError> {
-        for uses in statement_chunks(&latest_by_id(uses)) {
-            let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
-            sql.push_values(uses, |sql, (id, at)| {
-                sql.bind(*id).push(", ").bind(*at);
-            });
-            sql.push(
-                ") UPDATE oauth_grants SET last_used_at = used.at FROM used WHERE oauth_grants.id = used.id \
-                 AND (oauth_grants.last_used_at IS NULL OR oauth_grants.last_used_at < used.at)",
-            );
-            sql.execute(&self.write()).await?;
-        }
-        Ok(())
+        self.touch(oauth_grants::Entity, oauth_grants::Column::LastUsedAt, uses).await
     }
 }

@@ -1,0 +1,85 @@
+//! Operations, the batches that they are written in, and what becomes of them.
+
+use kernel::{
+    StoreError,
+    id::{NodeId, WorkspaceId},
+};
+use runs::{
+    queue::{ClaimedRun, FinishedRun},
+    webhooks::{AcceptCall, AcceptOutcome, RefusedDelivery},
+};
+use tokio::sync::oneshot;
+
+use super::{claim::ClaimRequest, fsync_queue::DurabilityWaiter};
+
+/// The channel of an operation's result.
+pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// An operation, with the channel of its result.
+pub(crate) enum WriteOp {
+    Accept(AcceptCall, Reply<AcceptOutcome>),
+    Refuse(RefusedDelivery, Reply<()>),
+    Finish(NodeId, Box<FinishedRun>, Reply<bool>),
+    Claim(ClaimRequest, Reply<Vec<ClaimedRun>>),
+}
+
+impl WriteOp {
+    pub(super) fn fail(self, error: StoreError) {
+        // Whoever asked may have gone away meanwhile.
+        match self {
+            Self::Accept(_, reply) => drop(reply.send(Err(error))),
+            Self::Refuse(_, reply) => drop(reply.send(Err(error))),
+            Self::Finish(_, _, reply) => drop(reply.send(Err(error))),
+            Self::Claim(_, reply) => drop(reply.send(Err(error))),
+        }
+    }
+}
+
+/// A writer of batches.
+pub(super) trait BatchWriter {
+    /// Times that it lingers for more operations. None, unless it has a thread of its own.
+    const LINGER_ROUNDS: u32;
+
+    /// Writes all of a batch in one transaction, or nothing of it.
+    async fn write(&mut self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError>;
+
+    /// Calls `waiter` once everything that was written until now survives a loss of power.
+    fn on_durable(&self, waiter: DurabilityWaiter);
+}
+
+/// The operations of a batch, by kind.
+#[derive(Default)]
+pub(super) struct Batch<'o> {
+    pub(super) accept: Vec<&'o AcceptCall>,
+    pub(super) refuse: Vec<&'o RefusedDelivery>,
+    pub(super) finish: Vec<(NodeId, &'o FinishedRun)>,
+    pub(super) claim: Vec<&'o ClaimRequest>,
+}
+
+/// Outcomes of the operations of a batch, by kind and in order.
+#[derive(Default)]
+pub(super) struct BatchOutcome {
+    pub(super) outcomes: Vec<AcceptOutcome>,
+    /// Number of accepted calls whose runs were claimed at once.
+    pub(super) claimed_on_accept: usize,
+    pub(super) lease_held: Vec<bool>,
+    pub(super) has_ready_runs: bool,
+    pub(super) claimed: Vec<Vec<ClaimedRun>>,
+    /// The workspaces that have new events.
+    pub(super) published_workspaces: Vec<WorkspaceId>,
+}
+
+impl<'o> Batch<'o> {
+    pub(super) fn from_ops(ops: &'o [WriteOp]) -> Self {
+        let mut batch = Self::default();
+        for op in ops {
+            match op {
+                WriteOp::Accept(acceptance, _) => batch.accept.push(acceptance),
+                WriteOp::Refuse(refused, _) => batch.refuse.push(refused),
+                WriteOp::Finish(node, finished, _) => batch.finish.push((*node, finished)),
+                WriteOp::Claim(claim, _) => batch.claim.push(claim),
+            }
+        }
+        batch
+    }
+}

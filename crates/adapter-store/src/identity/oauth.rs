@@ -1,0 +1,5 @@
+//! The ports of `identity`'s agent clients.
+
+mod models;
+mod read;
+mod write;

@@ -1,0 +1,57 @@
+//! The audit log, as it is read.
+
+use ::workspace::audit_log::{AuditFilter, AuditRead, AuditRecord};
+use async_trait::async_trait;
+use kernel::{StoreError, id::WorkspaceId, page::PageRequest};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    sea_query::ExprTrait as _,
+};
+
+use crate::{
+    convert::RowContext,
+    entity::{audit_log, column::DbId},
+    error::OrStoreError as _,
+    store::Store,
+};
+
+fn record(model: audit_log::Model) -> Result<AuditRecord, StoreError> {
+    let row = RowContext::new("audit_log", model.id);
+    Ok(AuditRecord {
+        id: model.id.0,
+        at: model.at.0,
+        actor: model.actor,
+        action: model.action,
+        target: model.target,
+        request: model.request_id.0,
+        address: model.address,
+        detail: model.detail.map(|text| row.json(&text)).transpose()?,
+    })
+}
+
+#[async_trait]
+impl AuditRead for Store {
+    async fn audit_records(
+        &self,
+        workspace: WorkspaceId,
+        filter: &AuditFilter,
+        page: PageRequest,
+    ) -> Result<Vec<AuditRecord>, StoreError> {
+        use audit_log::Column;
+        let found = audit_log::Entity::find()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .apply_if(filter.action.as_deref(), |query, action| query.filter(Column::Action.eq(action)))
+            .apply_if(filter.actor, |query, actor| {
+                // A person's own acts, and those of their tokens. The underscore of an id stands for itself too.
+                let own = Column::Actor.eq(actor.to_string());
+                query.filter(own.or(Column::Actor.like(format!("{actor} by %"))))
+            })
+            .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
+            .order_by_desc(Column::Id)
+            .limit(u64::from(page.limit) + 1)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(record).collect()
+    }
+}

@@ -1,0 +1,216 @@
+//! Workspaces, and memberships as requests ask for them.
+
+use std::sync::Arc;
+
+use ::workspace::{Plan, Workspace, WorkspaceRead, WorkspaceSummary, WorkspaceTx, workspaces::Profile};
+use async_trait::async_trait;
+use kernel::{
+    StoreError, Timestamp,
+    authority::{MembershipFact, Role},
+    id::{UserId, WorkspaceId, kind},
+};
+use sea_orm::{
+    ActiveValue::Set,
+    ColumnTrait as _, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, RelationTrait as _,
+    sea_query::{Expr, ExprTrait as _, OnConflict},
+};
+
+use super::members::member_count;
+use crate::{
+    caller_cache::CallerChange,
+    convert::{RowContext, to_json},
+    entity::{
+        column::{DbId, DbText, DbTime},
+        members, workspaces,
+    },
+    error::OrStoreError as _,
+    query::unset_or_after,
+    store::Store,
+    tx::StoreTx,
+};
+
+fn workspace(model: workspaces::Model) -> Result<Workspace, StoreError> {
+    let row = RowContext::new("workspaces", model.id);
+    Ok(Workspace {
+        id: model.id.0,
+        profile: model.profile.0,
+        team_size: model.team_size.0,
+        intents: row.json(&model.intents)?,
+        locale: model.locale.0,
+        currency: model.currency.0,
+        hourly_cost_minor: row.number(model.hourly_cost_minor)?,
+        plan: model.plan.0,
+        created_at: model.created_at.0,
+        slug: model.slug,
+        name: model.name,
+        timezone: model.timezone,
+    })
+}
+
+/// A workspace in a person's list.
+#[derive(FromQueryResult)]
+struct SummaryRow {
+    id: DbId<kind::Workspace>,
+    name: String,
+    slug: String,
+    profile: DbText<Profile>,
+    role: DbText<Role>,
+    member_count: i64,
+}
+
+#[async_trait]
+impl WorkspaceRead for Store {
+    async fn membership(
+        &self,
+        workspace: WorkspaceId,
+        user: UserId,
+    ) -> Result<Option<MembershipFact>, StoreError> {
+        let cache = self.cache_view().await;
+        if let Some(fact) = cache.get(|all| &all.members, &(workspace, user)) {
+            return Ok(fact);
+        }
+        let key = (DbId(workspace), DbId(user));
+        let found = members::Entity::find_by_id(key).one(self.read()).await.or_store_error()?;
+        let fact = found.map(|model| MembershipFact {
+            workspace,
+            user,
+            role: model.role.0,
+            access_ends_at: model.access_ends_at.map(DbTime::into_inner),
+        });
+        cache.insert(|all| &all.members, (workspace, user), fact.clone());
+        Ok(fact)
+    }
+
+    async fn workspace(&self, id: WorkspaceId) -> Result<Option<Workspace>, StoreError> {
+        let cache = self.cache_view().await;
+        if let Some(workspace) = cache.get(|all| &all.workspaces, &id) {
+            return Ok(Some(Workspace::clone(&workspace)));
+        }
+        let found = workspaces::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
+        let found = found.map(workspace).transpose()?;
+        if let Some(workspace) = &found {
+            cache.insert(|all| &all.workspaces, id, Arc::new(workspace.clone()));
+        }
+        Ok(found)
+    }
+
+    async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError> {
+        let found = members::Entity::find()
+            .filter(members::Column::UserId.eq(DbId(user)))
+            .filter(unset_or_after(members::Column::AccessEndsAt, now))
+            .join(JoinType::InnerJoin, members::Relation::Workspace.def())
+            .select_only()
+            .columns([
+                workspaces::Column::Id,
+                workspaces::Column::Name,
+                workspaces::Column::Slug,
+                workspaces::Column::Profile,
+            ])
+            .column(members::Column::Role)
+            .expr_as(member_count(now), "member_count")
+            .order_by_asc(workspaces::Column::Id)
+            .into_model::<SummaryRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found
+            .into_iter()
+            .map(|found| {
+                let row = RowContext::new("workspaces", found.id);
+                Ok(WorkspaceSummary {
+                    id: found.id.0,
+                    name: found.name,
+                    slug: found.slug,
+                    profile: found.profile.0,
+                    role: found.role.0,
+                    member_count: row.number(found.member_count)?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// A membership without an end.
+fn permanent_member(
+    workspace: WorkspaceId,
+    user: UserId,
+    role: Role,
+    joined_at: Timestamp,
+) -> members::ActiveModel {
+    members::ActiveModel {
+        workspace_id: Set(DbId(workspace)),
+        user_id: Set(DbId(user)),
+        role: Set(DbText(role)),
+        joined_at: Set(DbTime(joined_at)),
+        access_ends_at: Set(None),
+    }
+}
+
+#[async_trait]
+impl WorkspaceTx for StoreTx {
+    async fn insert_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError> {
+        let row = workspaces::ActiveModel {
+            id: Set(DbId(workspace.id)),
+            slug: Set(workspace.slug.clone()),
+            name: Set(workspace.name.clone()),
+            profile: Set(DbText(workspace.profile)),
+            team_size: Set(DbText(workspace.team_size)),
+            intents: Set(to_json(&workspace.intents)?),
+            locale: Set(DbText(workspace.locale)),
+            timezone: Set(workspace.timezone.clone()),
+            currency: Set(DbText(workspace.currency)),
+            hourly_cost_minor: Set(workspace.hourly_cost_minor.into()),
+            plan: Set(DbText(workspace.plan)),
+            revision: Set(1),
+            created_at: Set(DbTime(workspace.created_at)),
+        };
+        workspaces::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn insert_member(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        role: Role,
+        joined_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let row = permanent_member(workspace, user, role, joined_at);
+        members::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        self.invalidate_caller(CallerChange::Member(workspace, user));
+        Ok(())
+    }
+
+    async fn set_plan(&mut self, workspace: WorkspaceId, plan: Plan) -> Result<bool, StoreError> {
+        let updated = workspaces::Entity::update_many()
+            .col_expr(workspaces::Column::Plan, Expr::value(DbText(plan)))
+            .col_expr(workspaces::Column::Revision, Expr::col(workspaces::Column::Revision).add(1))
+            .filter(workspaces::Column::Id.eq(DbId(workspace)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        self.invalidate_caller(CallerChange::Workspace(workspace));
+        Ok(updated.rows_affected > 0)
+    }
+
+    async fn upsert_member(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        role: Role,
+        joined_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let row = permanent_member(workspace, user, role, joined_at);
+        let replace = OnConflict::columns([members::Column::WorkspaceId, members::Column::UserId])
+            .update_columns([members::Column::Role, members::Column::AccessEndsAt])
+            .to_owned();
+        members::Entity::insert(row)
+            .on_conflict(replace)
+            .exec_without_returning(self.write())
+            .await
+            .or_store_error()?;
+        self.invalidate_caller(CallerChange::Member(workspace, user));
+        Ok(())
+    }
+}
