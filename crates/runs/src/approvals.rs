@@ -114,8 +114,8 @@ pub fn check_question(question: &ApprovalQuestion) -> Result<(), String> {
 ///
 /// # Errors
 /// When there is no such question of this run of the app, it was answered already or is too old, or what the store says.
-pub async fn decide_approval<T: ApprovalsTx + ?Sized>(
-    tx: &mut T,
+pub async fn decide_approval(
+    tx: &mut dyn ApprovalsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     run: RunId,

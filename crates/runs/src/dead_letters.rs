@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use async_trait::async_trait;
 use kernel::{
-    Problem, StoreError, Timestamp, UnitOfWork,
+    Problem, StoreError, Timestamp,
     authority::Visibility,
     id::{AppId, AutomationId, DeadLetterId, DeliveryId, RunId, UserId, VersionId, WorkspaceId},
     page::PageRequest,
@@ -17,7 +17,7 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{RunStatus, TriggerKind, runs::VersionRef};
+use crate::{RunStatus, RunsTx, TriggerKind, runs::VersionRef};
 
 pub use replay::{
     ReplayRequest, ReplayedRun, WhichVersion, discard_open_dead_letter, replay_open_dead_letter, replay_run,
@@ -231,7 +231,7 @@ pub trait DeadLettersRead: Send + Sync {
 
 /// Writes, and the reads they decide by.
 #[async_trait]
-pub trait DeadLettersTx: UnitOfWork {
+pub trait DeadLettersTx: RunsTx {
     /// What a letter is of and how it stands, locked until the transaction ends.
     async fn dead_letter_for_update(
         &mut self,

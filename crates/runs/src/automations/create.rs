@@ -25,8 +25,8 @@ pub struct CreateAutomation {
 ///
 /// # Errors
 /// When a field is out of bounds, or what the store says.
-pub async fn create_automation<T: RunsTx + ?Sized>(
-    tx: &mut T,
+pub async fn create_automation(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     input: CreateAutomation,

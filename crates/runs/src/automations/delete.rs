@@ -12,8 +12,8 @@ use crate::{RunsError, RunsTx};
 ///
 /// # Errors
 /// When the automation is gone, or what the store says.
-pub async fn delete_automation<T: RunsTx + ?Sized>(
-    tx: &mut T,
+pub async fn delete_automation(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     id: AutomationId,

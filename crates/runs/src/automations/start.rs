@@ -36,8 +36,8 @@ pub struct StartRun {
 ///
 /// # Errors
 /// When the input is too large, the automation is gone, the app cannot run, the quota is used up, or what the store says.
-pub async fn start_run<T: RunsTx + ?Sized>(
-    tx: &mut T,
+pub async fn start_run(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     right: &AppRight<CanRun>,
     input: StartRun,

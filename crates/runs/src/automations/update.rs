@@ -28,8 +28,8 @@ pub struct UpdateAutomation {
 ///
 /// # Errors
 /// When a field is out of bounds, the automation is gone, or what the store says.
-pub async fn update_automation<T: RunsTx + ?Sized>(
-    tx: &mut T,
+pub async fn update_automation(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     id: AutomationId,

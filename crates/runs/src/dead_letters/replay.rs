@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
 
 use super::{DeadLetterOrigin, DeadLettersTx, LetterState, ReplaySource};
-use crate::{RunStatus, RunsError, RunsTx, automations::MAX_INPUT, queue::NewRun, runs::VersionRef};
+use crate::{RunStatus, RunsError, automations::MAX_INPUT, queue::NewRun, runs::VersionRef};
 
 /// Which version of the app a replay runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -56,8 +56,8 @@ pub struct ReplayedRun {
 /// # Errors
 /// When it is gone or settled, its call came again and was accepted, it has nothing to run with, the app cannot run, the
 /// quota is used up, or what the store says.
-pub async fn replay_open_dead_letter<T: RunsTx + DeadLettersTx + ?Sized>(
-    tx: &mut T,
+pub async fn replay_open_dead_letter(
+    tx: &mut dyn DeadLettersTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     id: DeadLetterId,
@@ -87,8 +87,8 @@ pub async fn replay_open_dead_letter<T: RunsTx + DeadLettersTx + ?Sized>(
 /// # Errors
 /// When it is gone or did not fail, has nothing to run with, the app cannot run, the quota is used up, or what the
 /// store says.
-pub async fn replay_run<T: RunsTx + DeadLettersTx + ?Sized>(
-    tx: &mut T,
+pub async fn replay_run(
+    tx: &mut dyn DeadLettersTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     id: RunId,
@@ -120,8 +120,8 @@ pub async fn replay_run<T: RunsTx + DeadLettersTx + ?Sized>(
 ///
 /// # Errors
 /// When it is gone or settled, or what the store says.
-pub async fn discard_open_dead_letter<T: DeadLettersTx + ?Sized>(
-    tx: &mut T,
+pub async fn discard_open_dead_letter(
+    tx: &mut dyn DeadLettersTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     id: DeadLetterId,
@@ -133,8 +133,8 @@ pub async fn discard_open_dead_letter<T: DeadLettersTx + ?Sized>(
     Ok(())
 }
 
-async fn get_open_dead_letter<T: DeadLettersTx + ?Sized>(
-    tx: &mut T,
+async fn get_open_dead_letter(
+    tx: &mut dyn DeadLettersTx,
     right: &AppRight<CanEdit>,
     id: DeadLetterId,
 ) -> Result<(DeadLetterOrigin, ReplaySource), RunsError> {
@@ -144,8 +144,8 @@ async fn get_open_dead_letter<T: DeadLettersTx + ?Sized>(
     if state == LetterState::Open { Ok((origin, source)) } else { Err(RunsError::DeadLetterResolved) }
 }
 
-async fn enqueue_replay<T: RunsTx + DeadLettersTx + ?Sized>(
-    tx: &mut T,
+async fn enqueue_replay(
+    tx: &mut dyn DeadLettersTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     source: ReplaySource,

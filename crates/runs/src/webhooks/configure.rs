@@ -59,8 +59,8 @@ pub struct CredentialKeys<'a> {
 ///
 /// # Errors
 /// When a field is out of bounds, a confirmation is missing, the automation is not one of webhooks, or what the store says.
-pub async fn configure_webhook<T: RunsTx + ?Sized>(
-    tx: &mut T,
+pub async fn configure_webhook(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     keys: CredentialKeys<'_>,
@@ -129,8 +129,8 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
 ///
 /// # Errors
 /// When there is no webhook or its mode has no secret, or what the store says.
-pub async fn rotate_webhook<T: RunsTx + ?Sized>(
-    tx: &mut T,
+pub async fn rotate_webhook(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     keys: CredentialKeys<'_>,
@@ -155,8 +155,8 @@ pub async fn rotate_webhook<T: RunsTx + ?Sized>(
 ///
 /// # Errors
 /// When a field is out of bounds or there is no webhook, or what the store says.
-pub async fn change_webhook<T: RunsTx + ?Sized>(
-    tx: &mut T,
+pub async fn change_webhook(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     automation: AutomationId,
@@ -195,8 +195,8 @@ fn audit_actions(before: &Webhook, after: &Webhook) -> Vec<&'static str> {
 }
 
 /// Writes a webhook about which there is something to tell.
-async fn save_with_audit<T: RunsTx + ?Sized>(
-    tx: &mut T,
+async fn save_with_audit(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     webhook: &Webhook,
     actions: Vec<&'static str>,
@@ -214,8 +214,8 @@ fn form_mode_required() -> RunsError {
     RunsError::invalid("form", "belongs to the mode form")
 }
 
-async fn require_webhook_trigger<T: RunsTx + ?Sized>(
-    tx: &mut T,
+async fn require_webhook_trigger(
+    tx: &mut dyn RunsTx,
     right: &AppRight<CanEdit>,
     id: AutomationId,
 ) -> Result<TriggerKind, RunsError> {
@@ -287,7 +287,7 @@ impl Webhook {
     }
 }
 
-fn audit<T: RunsTx + ?Sized>(tx: &mut T, ctx: &Context, action: &'static str, webhook: &Webhook) {
+fn audit(tx: &mut dyn RunsTx, ctx: &Context, action: &'static str, webhook: &Webhook) {
     let detail = json!({
         "mode": webhook.proof.mode(),
         "hint": webhook.proof.hint(),
