@@ -3,18 +3,21 @@
 //! Code that asks is stopped, and its run waits. With the answer the run is begun again from the start, and the same
 //! question is then answered at once: the first question of the code gets the first answer, the second the second.
 
+mod decide;
+
 use std::str::FromStr;
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    Context, Problem, StoreError, Timestamp, UnitOfWork,
-    authority::{AppRight, CanEdit},
-    id::{AppId, ApprovalId, RunId, UserId, WorkspaceId},
+    Problem, Timestamp,
+    id::{AppId, ApprovalId, RunId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{RunsError, engine::ApprovalQuestion};
+use crate::engine::ApprovalQuestion;
+pub use crate::ports::{ApprovalsRead, ApprovalsTx};
+
+pub use decide::decide_approval;
 
 /// How long a question waits for its answer.
 pub const LIFETIME: TimeDelta = TimeDelta::days(7);
@@ -110,34 +113,6 @@ pub fn check_question(question: &ApprovalQuestion) -> Result<(), String> {
     }
 }
 
-/// Answers a question, and lets its run go on.
-///
-/// # Errors
-/// When there is no such question of this run of the app, it was answered already or is too old, or what the store says.
-pub async fn decide_approval(
-    tx: &mut dyn ApprovalsTx,
-    ctx: &Context,
-    right: &AppRight<CanEdit>,
-    run: RunId,
-    id: ApprovalId,
-    approved: bool,
-) -> Result<Approval, RunsError> {
-    let workspace = right.member().workspace();
-    let found = tx.approval_for_update(workspace, id).await?;
-    let mut approval = found
-        .filter(|found| found.app == right.app() && found.run == run)
-        .ok_or(RunsError::ApprovalNotFound)?;
-    if approval.state != ApprovalState::Waiting || approval.expires_at <= ctx.now {
-        return Err(RunsError::ApprovalResolved);
-    }
-    approval.state = if approved { ApprovalState::Approved } else { ApprovalState::Refused };
-    tx.resolve_approval(&approval, ctx.now, Some(right.member().user())).await?;
-    let action = if approved { "approval.approve" } else { "approval.refuse" };
-    let detail = serde_json::json!({ "run": approval.run });
-    tx.audit(ctx.audit_entry(action).workspace(workspace).target(id).detail(detail));
-    Ok(approval)
-}
-
 impl Approval {
     /// What the code is told of it; none while it waits.
     #[must_use]
@@ -149,32 +124,6 @@ impl Approval {
             ApprovalState::Expired => Some(ApprovalAnswer { approved: false, expired: true }),
         }
     }
-}
-
-/// Reads questions.
-#[async_trait]
-pub trait ApprovalsRead: Send + Sync {
-    /// The questions of a run, the first first.
-    async fn approvals(&self, workspace: WorkspaceId, run: RunId) -> Result<Vec<Approval>, StoreError>;
-}
-
-/// Writes questions, and the reads they are decided by.
-#[async_trait]
-pub trait ApprovalsTx: UnitOfWork {
-    /// A question, locked until the transaction ends.
-    async fn approval_for_update(
-        &mut self,
-        workspace: WorkspaceId,
-        id: ApprovalId,
-    ) -> Result<Option<Approval>, StoreError>;
-
-    /// Writes an answer, and puts the run back into the queue with it, if it still waits.
-    async fn resolve_approval(
-        &mut self,
-        approval: &Approval,
-        now: Timestamp,
-        by: Option<UserId>,
-    ) -> Result<(), StoreError>;
 }
 
 #[cfg(test)]

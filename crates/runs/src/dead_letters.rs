@@ -3,25 +3,27 @@
 //! A run that failed for good or was blocked leaves one unless a person started it by hand; a call leaves one that
 //! proved itself and could not run. The letter has the id of the run or call under its own prefix.
 
+mod discard;
+mod enqueue_replay;
+mod get_open;
 mod replay;
+mod replay_run;
 
 use std::str::FromStr;
 
-use async_trait::async_trait;
 use kernel::{
-    Problem, StoreError, Timestamp,
-    authority::Visibility,
-    id::{AppId, AutomationId, DeadLetterId, DeliveryId, RunId, UserId, VersionId, WorkspaceId},
-    page::PageRequest,
+    Problem, Timestamp,
+    id::{AppId, AutomationId, DeadLetterId, DeliveryId, RunId, VersionId},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{RunStatus, RunsTx, TriggerKind, runs::VersionRef};
+pub use crate::ports::{DeadLettersRead, DeadLettersTx};
+use crate::{TriggerKind, runs::VersionRef};
 
-pub use replay::{
-    ReplayRequest, ReplayedRun, WhichVersion, discard_open_dead_letter, replay_open_dead_letter, replay_run,
-};
+pub use discard::discard_open_dead_letter;
+pub use replay::{ReplayRequest, ReplayedRun, WhichVersion, replay_open_dead_letter};
+pub use replay_run::replay_run;
 
 /// How many open letters of refused calls an automation may have; what is refused beyond leaves only its delivery.
 pub const MAX_OPEN_CALL_DEAD_LETTERS: u64 = 1000;
@@ -201,76 +203,4 @@ pub struct ReplaySource {
     pub version: Option<VersionId>,
     /// What the app was given, if that is still there.
     pub input: Option<Box<RawValue>>,
-}
-
-/// Reads that need no transaction.
-#[async_trait]
-pub trait DeadLettersRead: Send + Sync {
-    /// In which workspace and of which app a letter is; for authorisation.
-    async fn dead_letter_scope(&self, id: DeadLetterId) -> Result<Option<(WorkspaceId, AppId)>, StoreError>;
-
-    /// A letter, with what the app was given.
-    async fn dead_letter(
-        &self,
-        workspace: WorkspaceId,
-        id: DeadLetterId,
-    ) -> Result<Option<(DeadLetter, Option<Box<RawValue>>)>, StoreError>;
-
-    /// The letters of a workspace whose app a person can view, newest first; up to one more than the limit.
-    async fn dead_letters(
-        &self,
-        workspace: WorkspaceId,
-        visible: Visibility,
-        filter: DeadLetterFilter,
-        page: PageRequest,
-    ) -> Result<Vec<DeadLetter>, StoreError>;
-
-    /// How many letters of a workspace wait for somebody.
-    async fn count_open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError>;
-}
-
-/// Writes, and the reads they decide by.
-#[async_trait]
-pub trait DeadLettersTx: RunsTx {
-    /// What a letter is of and how it stands, locked until the transaction ends.
-    async fn dead_letter_for_update(
-        &mut self,
-        workspace: WorkspaceId,
-        id: DeadLetterId,
-    ) -> Result<Option<(DeadLetterOrigin, LetterState, ReplaySource)>, StoreError>;
-
-    /// Makes the run what a refused call led to, so that the sender's next try repeats it. The run that the call led to
-    /// already, where the sender came again and was accepted: nothing is claimed then.
-    async fn claim_refused_call(
-        &mut self,
-        workspace: WorkspaceId,
-        letter: DeadLetterId,
-        run: RunId,
-        at: Timestamp,
-    ) -> Result<Option<RunId>, StoreError>;
-
-    /// A run as a replay needs it, and how it stands.
-    async fn replay_source_of_run(
-        &mut self,
-        workspace: WorkspaceId,
-        run: RunId,
-    ) -> Result<Option<(RunStatus, ReplaySource)>, StoreError>;
-
-    /// A version of an app; its current one when none is named.
-    async fn find_version_to_run(
-        &mut self,
-        workspace: WorkspaceId,
-        app: AppId,
-        version: Option<VersionId>,
-    ) -> Result<Option<VersionRef>, StoreError>;
-
-    /// Settles a letter that is locked: replayed with the run, or discarded without one.
-    async fn resolve_dead_letter(
-        &mut self,
-        workspace: WorkspaceId,
-        id: DeadLetterId,
-        at: Timestamp,
-        by: Option<UserId>,
-        replay: Option<RunId>,
-    ) -> Result<(), StoreError>;
 }

@@ -5,13 +5,13 @@ mod cause;
 mod fix;
 mod phrases;
 
-use async_trait::async_trait;
 use kernel::{
-    Locale, StoreError, Timestamp,
+    Locale, Timestamp,
     id::{ConnectionId, VersionId},
 };
 use serde::{Deserialize, Serialize};
 
+pub use crate::ports::DiagnosisRead;
 use crate::{Run, runs::RunState};
 
 pub use cause::{Cause, Confidence, FailureClass};
@@ -207,13 +207,6 @@ fn select_evidence(facts: &RunFacts) -> Vec<String> {
         format!("#{} {at} {}: {}", line.id, line.source, line.message)
     };
     chosen.into_iter().map(text).collect()
-}
-
-/// What is read to explain a run.
-#[async_trait]
-pub trait DiagnosisRead: Send + Sync {
-    /// The last run before this one that succeeded, of the same automation, among the app's last runs.
-    async fn last_good(&self, run: &Run) -> Result<Option<Run>, StoreError>;
 }
 
 #[cfg(test)]

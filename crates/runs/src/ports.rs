@@ -5,15 +5,18 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
     authority::Visibility,
-    id::{AppId, AutomationId, HookId, RunId, WorkspaceId},
+    id::{AppId, ApprovalId, AutomationId, DeadLetterId, HookId, RunId, UserId, VersionId, WorkspaceId},
     page::PageRequest,
 };
+use serde_json::value::RawValue;
 
 use crate::{
-    Automation, Run, Webhook,
-    automations::occurrences::NewOccurrence,
+    Automation, Run, RunStatus, Webhook,
+    approvals::Approval,
+    automations::occurrences::{NewOccurrence, Occurrence},
+    dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterOrigin, LetterState, ReplaySource},
     queue::NewRun,
-    runs::{QueueHealth, RunFilter},
+    runs::{QueueHealth, RunFilter, VersionRef},
     webhooks::Delivery,
 };
 
@@ -143,4 +146,121 @@ pub trait ScheduleStore: Send + Sync {
         next: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
+}
+
+/// Reads questions.
+#[async_trait]
+pub trait ApprovalsRead: Send + Sync {
+    /// The questions of a run, the first first.
+    async fn approvals(&self, workspace: WorkspaceId, run: RunId) -> Result<Vec<Approval>, StoreError>;
+}
+
+/// Writes questions, and the reads they are decided by.
+#[async_trait]
+pub trait ApprovalsTx: UnitOfWork {
+    /// A question, locked until the transaction ends.
+    async fn approval_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        id: ApprovalId,
+    ) -> Result<Option<Approval>, StoreError>;
+
+    /// Writes an answer, and puts the run back into the queue with it, if it still waits.
+    async fn resolve_approval(
+        &mut self,
+        approval: &Approval,
+        now: Timestamp,
+        by: Option<UserId>,
+    ) -> Result<(), StoreError>;
+}
+
+/// Reads that need no transaction.
+#[async_trait]
+pub trait DeadLettersRead: Send + Sync {
+    /// In which workspace and of which app a letter is; for authorisation.
+    async fn dead_letter_scope(&self, id: DeadLetterId) -> Result<Option<(WorkspaceId, AppId)>, StoreError>;
+
+    /// A letter, with what the app was given.
+    async fn dead_letter(
+        &self,
+        workspace: WorkspaceId,
+        id: DeadLetterId,
+    ) -> Result<Option<(DeadLetter, Option<Box<RawValue>>)>, StoreError>;
+
+    /// The letters of a workspace whose app a person can view, newest first; up to one more than the limit.
+    async fn dead_letters(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        filter: DeadLetterFilter,
+        page: PageRequest,
+    ) -> Result<Vec<DeadLetter>, StoreError>;
+
+    /// How many letters of a workspace wait for somebody.
+    async fn count_open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError>;
+}
+
+/// Writes, and the reads they decide by.
+#[async_trait]
+pub trait DeadLettersTx: RunsTx {
+    /// What a letter is of and how it stands, locked until the transaction ends.
+    async fn dead_letter_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        id: DeadLetterId,
+    ) -> Result<Option<(DeadLetterOrigin, LetterState, ReplaySource)>, StoreError>;
+
+    /// Makes the run what a refused call led to, so that the sender's next try repeats it. The run that the call led to
+    /// already, where the sender came again and was accepted: nothing is claimed then.
+    async fn claim_refused_call(
+        &mut self,
+        workspace: WorkspaceId,
+        letter: DeadLetterId,
+        run: RunId,
+        at: Timestamp,
+    ) -> Result<Option<RunId>, StoreError>;
+
+    /// A run as a replay needs it, and how it stands.
+    async fn replay_source_of_run(
+        &mut self,
+        workspace: WorkspaceId,
+        run: RunId,
+    ) -> Result<Option<(RunStatus, ReplaySource)>, StoreError>;
+
+    /// A version of an app; its current one when none is named.
+    async fn find_version_to_run(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: Option<VersionId>,
+    ) -> Result<Option<VersionRef>, StoreError>;
+
+    /// Settles a letter that is locked: replayed with the run, or discarded without one.
+    async fn resolve_dead_letter(
+        &mut self,
+        workspace: WorkspaceId,
+        id: DeadLetterId,
+        at: Timestamp,
+        by: Option<UserId>,
+        replay: Option<RunId>,
+    ) -> Result<(), StoreError>;
+}
+
+/// Reads the ledger.
+#[async_trait]
+pub trait OccurrencesRead: Send + Sync {
+    /// The moments of an automation that have passed, the last first; up to one more than the limit.
+    async fn occurrences(
+        &self,
+        workspace: WorkspaceId,
+        automation: AutomationId,
+        page: PageRequest,
+    ) -> Result<Vec<Occurrence>, StoreError>;
+}
+
+/// What is read to explain a run.
+#[async_trait]
+pub trait DiagnosisRead: Send + Sync {
+    /// The last run before this one that succeeded, of the same automation, among the app's last runs.
+    async fn last_good(&self, run: &Run) -> Result<Option<Run>, StoreError>;
 }

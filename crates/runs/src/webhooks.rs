@@ -1,11 +1,17 @@
 //! Inbound webhooks (specification part A, "Inbound webhooks"): set-up, proof, body, acceptance.
 
+mod audit;
 pub mod body;
+mod change;
+mod checks;
 mod configure;
+mod credentials;
 pub mod form;
 pub mod proof;
 mod receive;
 mod refusal;
+mod rotate;
+mod send_sample;
 mod store;
 
 use std::str::FromStr;
@@ -17,16 +23,16 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use configure::{
-    ChangeWebhook, ConfigureWebhook, CredentialKeys, WebhookWithSecret, change_webhook, configure_webhook,
-    rotate_webhook,
-};
+pub use change::{ChangeWebhook, change_webhook};
+pub use configure::{ConfigureWebhook, configure_webhook};
+pub use credentials::{CredentialKeys, WebhookWithSecret};
 pub use form::{ChangeForm, FormSettings};
 pub use receive::{
     AcceptedCall, FormResponse, KEY_LIFETIME, SIGNATURE_LIFETIME, WebhookCall, WebhookRateLimiter,
     WebhookReceiver,
 };
 pub use refusal::{OWNER_FIXABLE_REFUSALS, RateLimitExceeded, WebhookRefusal};
+pub use rotate::rotate_webhook;
 pub use store::{
     AcceptCall, AcceptOutcome, DedupKey, NewDeadLetter, RefusedDelivery, RevisionVector, SecretCache,
     WebhookSnapshot, WebhookStore,

@@ -2,16 +2,15 @@
 
 use std::{fmt, str::FromStr};
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    Problem, StoreError, Timestamp,
-    id::{AutomationId, OccurrenceId, RunId, WorkspaceId},
-    page::PageRequest,
+    Problem, Timestamp,
+    id::{OccurrenceId, RunId},
 };
 use serde::{Deserialize, Serialize};
 
 use super::schedule::Schedule;
+pub use crate::ports::OccurrencesRead;
 use crate::queue::NewRun;
 
 /// The longest window in which missed moments are caught up: 30 days.
@@ -248,18 +247,6 @@ pub struct Occurrence {
     pub outcome: OccurrenceResult,
     /// When that was decided.
     pub recorded_at: Timestamp,
-}
-
-/// Reads the ledger.
-#[async_trait]
-pub trait OccurrencesRead: Send + Sync {
-    /// The moments of an automation that have passed, the last first; up to one more than the limit.
-    async fn occurrences(
-        &self,
-        workspace: WorkspaceId,
-        automation: AutomationId,
-        page: PageRequest,
-    ) -> Result<Vec<Occurrence>, StoreError>;
 }
 
 #[cfg(test)]

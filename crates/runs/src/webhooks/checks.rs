@@ -1,0 +1,33 @@
+//! Checks that the use cases of webhooks share.
+
+use kernel::{
+    authority::{AppRight, CanEdit},
+    id::AutomationId,
+};
+
+use crate::{RunsError, RunsTx, TriggerKind};
+
+pub(super) async fn require_webhook_trigger(
+    tx: &mut dyn RunsTx,
+    right: &AppRight<CanEdit>,
+    id: AutomationId,
+) -> Result<TriggerKind, RunsError> {
+    let found = tx.automation_for_update(right.member().workspace(), id).await?;
+    let automation = found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
+    match automation.trigger.kind() {
+        trigger @ (TriggerKind::Webhook | TriggerKind::Form) => Ok(trigger),
+        TriggerKind::Schedule | TriggerKind::Manual | TriggerKind::Event => Err(RunsError::NotAWebhook),
+    }
+}
+
+pub(super) fn check_per_minute(per_minute: u16) -> Result<(), RunsError> {
+    if (1..=600).contains(&per_minute) {
+        Ok(())
+    } else {
+        Err(RunsError::invalid("perMinute", "must be from 1 to 600"))
+    }
+}
+
+pub(super) fn form_mode_required() -> RunsError {
+    RunsError::invalid("form", "belongs to the mode form")
+}
