@@ -31,15 +31,15 @@ pub const MAX_OPEN_CALL_DEAD_LETTERS: u64 = 1000;
 /// What a letter is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum LetterKind {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LetterKind))]
+pub enum DeadLetterKind {
     /// A run that failed or was blocked.
     Run,
     /// A call that was refused.
     Delivery,
 }
 
-impl LetterKind {
+impl DeadLetterKind {
     /// The name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -53,8 +53,8 @@ impl LetterKind {
 /// What became of a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum LetterState {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LetterState))]
+pub enum DeadLetterState {
     /// It waits for somebody.
     Open,
     /// It was run again.
@@ -63,7 +63,7 @@ pub enum LetterState {
     Discarded,
 }
 
-impl LetterState {
+impl DeadLetterState {
     /// The name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -75,7 +75,7 @@ impl LetterState {
     }
 }
 
-impl FromStr for LetterState {
+impl FromStr for DeadLetterState {
     type Err = Problem;
 
     fn from_str(text: &str) -> Result<Self, Problem> {
@@ -98,10 +98,10 @@ pub enum DeadLetterOrigin {
 impl DeadLetterOrigin {
     /// The origin without its id.
     #[must_use]
-    pub fn kind(self) -> LetterKind {
+    pub fn kind(self) -> DeadLetterKind {
         match self {
-            Self::Run(_) => LetterKind::Run,
-            Self::Delivery(_) => LetterKind::Delivery,
+            Self::Run(_) => DeadLetterKind::Run,
+            Self::Delivery(_) => DeadLetterKind::Delivery,
         }
     }
 }
@@ -129,11 +129,11 @@ pub struct Resolution {
 impl DeadLetterStatus {
     /// The fate without its data.
     #[must_use]
-    pub fn state(&self) -> LetterState {
+    pub fn state(&self) -> DeadLetterState {
         match self {
-            Self::Open => LetterState::Open,
-            Self::Replayed(..) => LetterState::Replayed,
-            Self::Discarded(_) => LetterState::Discarded,
+            Self::Open => DeadLetterState::Open,
+            Self::Replayed(..) => DeadLetterState::Replayed,
+            Self::Discarded(_) => DeadLetterState::Discarded,
         }
     }
 }
@@ -183,15 +183,15 @@ pub struct DeadLetterFilter {
     /// Only of this automation.
     pub automation: Option<AutomationId>,
     /// Only of this kind.
-    pub kind: Option<LetterKind>,
+    pub kind: Option<DeadLetterKind>,
     /// Only those that stand so.
-    pub state: Option<LetterState>,
+    pub state: Option<DeadLetterState>,
     /// Only those started so.
     pub trigger: Option<TriggerKind>,
 }
 
 /// What a replay starts from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ReplaySource {
     /// The app that is to run.
     pub app: AppId,

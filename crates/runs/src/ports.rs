@@ -14,7 +14,7 @@ use crate::{
     Automation, Run, RunStatus, Webhook,
     approvals::Approval,
     automations::occurrences::{NewOccurrence, Occurrence},
-    dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterOrigin, LetterState, ReplaySource},
+    dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterState, ReplaySource},
     queue::NewRun,
     runs::{QueueHealth, RunFilter, VersionRef},
     webhooks::Delivery,
@@ -208,7 +208,7 @@ pub trait DeadLettersTx: RunsTx {
         &mut self,
         workspace: WorkspaceId,
         id: DeadLetterId,
-    ) -> Result<Option<(DeadLetterOrigin, LetterState, ReplaySource)>, StoreError>;
+    ) -> Result<Option<(DeadLetterOrigin, DeadLetterState, ReplaySource)>, StoreError>;
 
     /// Makes the run what a refused call led to, so that the sender's next try repeats it. The run that the call led to
     /// already, where the sender came again and was accepted: nothing is claimed then.

@@ -4,7 +4,7 @@ use ::runs::{
     RunStatus,
     dead_letters::{
         DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterStatus, DeadLettersRead, DeadLettersTx,
-        LetterState, ReplaySource, Resolution,
+        DeadLetterState, ReplaySource, Resolution,
     },
     runs::VersionRef,
     webhooks::KEY_LIFETIME,
@@ -155,9 +155,9 @@ fn dead_letter(found: &SqlRow) -> Result<DeadLetter, StoreError> {
     };
     let replay: Option<Uuid> = column(found, 20)?;
     let fate = match (row.parse(&column::<String>(found, 6)?)?, replay) {
-        (LetterState::Open, None) => DeadLetterStatus::Open,
-        (LetterState::Replayed, Some(run)) => DeadLetterStatus::Replayed(settlement()?, Id::from_uuid(run)),
-        (LetterState::Discarded, None) => DeadLetterStatus::Discarded(settlement()?),
+        (DeadLetterState::Open, None) => DeadLetterStatus::Open,
+        (DeadLetterState::Replayed, Some(run)) => DeadLetterStatus::Replayed(settlement()?, Id::from_uuid(run)),
+        (DeadLetterState::Discarded, None) => DeadLetterStatus::Discarded(settlement()?),
         _ => return Err(row.error("only a replayed letter has a run that replays it")),
     };
     let preview: Option<String> = column(found, 16)?;
@@ -203,7 +203,7 @@ impl DeadLettersTx for StoreTx {
         &mut self,
         workspace: WorkspaceId,
         id: DeadLetterId,
-    ) -> Result<Option<(DeadLetterOrigin, LetterState, ReplaySource)>, StoreError> {
+    ) -> Result<Option<(DeadLetterOrigin, DeadLetterState, ReplaySource)>, StoreError> {
         let row = RowContext { table: "dead_letters", id: id.uuid() };
         let mut sql = Sql::new(
             "SELECT app_id, automation_id, trigger_kind, version_id, run_id, delivery_id, state, \
@@ -303,7 +303,7 @@ impl DeadLettersTx for StoreTx {
         by: Option<UserId>,
         replay: Option<RunId>,
     ) -> Result<(), StoreError> {
-        let state = if replay.is_some() { LetterState::Replayed } else { LetterState::Discarded };
+        let state = if replay.is_some() { DeadLetterState::Replayed } else { DeadLetterState::Discarded };
         let mut sql = Sql::new("UPDATE dead_letters SET state = ");
         sql.bind(state.as_str()).push(", settled_at = ").bind(millis(at)).push(", settled_by = ");
         sql.bind(by.map(Id::uuid)).push(", replay_run_id = ").bind(replay.map(Id::uuid)).push(" WHERE id = ");

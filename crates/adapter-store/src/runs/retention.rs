@@ -1,6 +1,6 @@
 //! Taking finished runs and settled dead letters away, a little at a time.
 
-use ::runs::dead_letters::LetterState;
+use ::runs::dead_letters::DeadLetterState;
 use ::workspace::Plan;
 use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp};
@@ -74,11 +74,11 @@ impl Store {
 
     /// Takes away dead letters that were settled a while ago, or that nobody settled for very long.
     pub(crate) async fn delete_expired_dead_letters(&self, now: Timestamp) -> Result<(), StoreError> {
-        let closed = |state: LetterState, keep| (state, "settled_at", now - keep);
+        let closed = |state: DeadLetterState, keep| (state, "settled_at", now - keep);
         for (state, time_column, before) in [
-            closed(LetterState::Discarded, DISCARDED_RETENTION),
-            closed(LetterState::Replayed, REPLAYED_RETENTION),
-            (LetterState::Open, "created_at", now - OPEN_RETENTION),
+            closed(DeadLetterState::Discarded, DISCARDED_RETENTION),
+            closed(DeadLetterState::Replayed, REPLAYED_RETENTION),
+            (DeadLetterState::Open, "created_at", now - OPEN_RETENTION),
         ] {
             for _ in 0..MAX_CHUNKS {
                 let mut sql = Sql::new(

@@ -5,7 +5,7 @@ use kernel::{
     id::DeadLetterId,
 };
 
-use super::{DeadLetterOrigin, LetterState, ReplaySource};
+use super::{DeadLetterOrigin, DeadLetterState, ReplaySource};
 use crate::{RunsError, ports::DeadLettersTx};
 
 pub(super) async fn get_open_dead_letter(
@@ -16,5 +16,5 @@ pub(super) async fn get_open_dead_letter(
     let found = tx.dead_letter_for_update(right.member().workspace(), id).await?;
     let (origin, state, source) =
         found.filter(|(_, _, source)| source.app == right.app()).ok_or(RunsError::DeadLetterNotFound)?;
-    if state == LetterState::Open { Ok((origin, source)) } else { Err(RunsError::DeadLetterResolved) }
+    if state == DeadLetterState::Open { Ok((origin, source)) } else { Err(RunsError::DeadLetterResolved) }
 }

@@ -7,7 +7,7 @@ use kernel::{
 };
 use serde_json::json;
 
-use super::{LetterState, ReplayRequest, ReplayedRun, enqueue_replay::enqueue_replay};
+use super::{DeadLetterState, ReplayRequest, ReplayedRun, enqueue_replay::enqueue_replay};
 use crate::{RunStatus, RunsError, ports::DeadLettersTx};
 
 /// Runs a run again that failed or was blocked; an open letter of it is settled.
@@ -26,7 +26,7 @@ pub async fn replay_run(
     // A failed run's letter has the run's own id. It is locked first, as whoever replays the letter does.
     let letter = Id::from_uuid(id.uuid());
     let found = tx.dead_letter_for_update(workspace, letter).await?;
-    let letter = found.filter(|(_, state, _)| *state == LetterState::Open).map(|_| letter);
+    let letter = found.filter(|(_, state, _)| *state == DeadLetterState::Open).map(|_| letter);
     let found = tx.replay_source_of_run(workspace, id).await?;
     let (status, source) =
         found.filter(|(_, source)| source.app == right.app()).ok_or(RunsError::RunNotFound)?;
