@@ -22,6 +22,8 @@ pub mod ports;
 pub mod queue;
 pub mod runs;
 pub mod serve;
+#[cfg(test)]
+mod testing;
 pub mod webhooks;
 
 pub use automations::{Automation, AutomationStatus, Trigger, TriggerKind};

@@ -84,3 +84,142 @@ pub async fn start_run(
     tx.audit(ctx.audit_entry("run.start").workspace(workspace).target(run.id));
     Ok(run.id)
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{
+        caller::{Scope, Scopes},
+        testing::{at, context, id, token_of},
+    };
+
+    use super::*;
+    use crate::{
+        Automation, AutomationStatus, Trigger,
+        testing::{
+            FakeTx, app, assert_audited, assert_invalid, assert_store_failed, assert_untouched, automation,
+            can_run, editor_context, editor_id, raw, workspace,
+        },
+    };
+
+    fn manual() -> Automation {
+        automation(10, Trigger::Manual)
+    }
+
+    fn input() -> StartRun {
+        StartRun { automation: id(10), input: raw(r#"{"order":7}"#), run_at: None, runs_per_month: Some(1) }
+    }
+
+    async fn start(tx: &mut FakeTx, input: StartRun) -> Result<RunId, RunsError> {
+        let ctx = editor_context();
+        start_run(tx, &ctx, &can_run(&ctx), input).await
+    }
+
+    #[tokio::test]
+    async fn a_started_run_is_queued_with_its_input() {
+        let mut tx = FakeTx::with_automation(&Automation { max_concurrency: Some(4), ..manual() });
+        let id = start(&mut tx, input()).await.unwrap();
+        let [run] = &tx.queue[..] else { panic!("{:?}", tx.queue) };
+        assert_eq!((run.id, run.workspace, run.app), (id, workspace(), app()));
+        assert_eq!((run.automation, run.trigger), (Some(manual().id), TriggerKind::Manual));
+        assert_eq!(run.input.get(), r#"{"order":7}"#);
+        assert_eq!((run.at, run.scheduled_for, run.max_concurrency), (at(60_000), None, Some(4)));
+        assert_eq!((run.version, run.replay_of), (None, None));
+        assert!(!run.by_agent && !run.is_on_hold);
+        assert_eq!(tx.consumed_quota, 1);
+        assert_audited(&tx.work, "run.start", id, None);
+    }
+
+    #[tokio::test]
+    async fn a_paused_or_draft_automation_can_be_started_by_hand() {
+        for status in [AutomationStatus::Paused, AutomationStatus::Draft] {
+            let mut tx = FakeTx::with_automation(&Automation { status, ..manual() });
+            start(&mut tx, input()).await.unwrap();
+            assert_eq!(tx.queue.len(), 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_run_that_a_token_starts_is_marked() {
+        let token = token_of(editor_id(), workspace(), Scopes::new(&[Scope::Write]).unwrap());
+        let ctx = context(token, at(60_000));
+        let mut tx = FakeTx::with_automation(&manual());
+        start_run(&mut tx, &ctx, &can_run(&ctx), input()).await.unwrap();
+        assert!(tx.queue[0].by_agent);
+    }
+
+    #[tokio::test]
+    async fn a_start_can_be_put_off_by_up_to_thirty_days() {
+        let now = editor_context().now;
+        let at_time = |run_at| StartRun { run_at: Some(run_at), ..input() };
+        for (run_at, scheduled_for) in [
+            (now + TimeDelta::days(30), Some(now + TimeDelta::days(30))),
+            (now + TimeDelta::milliseconds(1), Some(now + TimeDelta::milliseconds(1))),
+            (now, None),
+            (now - TimeDelta::days(1), None),
+        ] {
+            let mut tx = FakeTx::with_automation(&manual());
+            start(&mut tx, at_time(run_at)).await.unwrap();
+            assert_eq!(tx.queue[0].scheduled_for, scheduled_for);
+        }
+        let mut tx = FakeTx::with_automation(&manual());
+        let late = now + TimeDelta::days(30) + TimeDelta::milliseconds(1);
+        assert_invalid(start(&mut tx, at_time(late)).await, "runAt");
+        assert_untouched(&tx);
+    }
+
+    #[tokio::test]
+    async fn a_start_is_not_put_off_while_concurrency_is_limited() {
+        let mut tx = FakeTx::with_automation(&Automation { max_concurrency: Some(1), ..manual() });
+        let later = StartRun { run_at: Some(at(60_001)), ..input() };
+        assert_invalid(start(&mut tx, later).await, "runAt");
+        assert_untouched(&tx);
+        let past = StartRun { run_at: Some(at(59_999)), ..input() };
+        start(&mut tx, past).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_input_may_have_256_kib() {
+        let sized =
+            |bytes: usize| StartRun { input: raw(&format!("\"{}\"", "x".repeat(bytes - 2))), ..input() };
+        let mut tx = FakeTx::with_automation(&manual());
+        start(&mut tx, sized(MAX_INPUT)).await.unwrap();
+        let mut tx = FakeTx::with_automation(&manual());
+        assert_invalid(start(&mut tx, sized(MAX_INPUT + 1)).await, "input");
+        assert_untouched(&tx);
+    }
+
+    #[tokio::test]
+    async fn an_app_that_cannot_run_consumes_no_quota() {
+        let mut tx = FakeTx { runnable_apps: Vec::new(), ..FakeTx::with_automation(&manual()) };
+        let refused = start(&mut tx, input()).await;
+        assert!(matches!(refused, Err(RunsError::NotRunnable)), "{refused:?}");
+        assert_eq!(tx.consumed_quota, 0);
+        assert_untouched(&tx);
+    }
+
+    #[tokio::test]
+    async fn a_used_up_quota_starts_nothing_more() {
+        let mut tx = FakeTx::with_automation(&manual());
+        let first = start(&mut tx, input()).await.unwrap();
+        let second = start(&mut tx, input()).await;
+        assert!(matches!(second, Err(RunsError::QuotaReached)), "{second:?}");
+        assert_eq!(tx.queue.iter().map(|run| run.id).collect::<Vec<_>>(), [first]);
+        assert_eq!(tx.work.audited_actions(), ["run.start"]);
+    }
+
+    #[tokio::test]
+    async fn an_automation_of_another_app_or_workspace_is_not_found() {
+        for foreign in [Automation { app: id(9), ..manual() }, Automation { workspace: id(9), ..manual() }] {
+            let mut tx = FakeTx::with_automation(&foreign);
+            let refused = start(&mut tx, input()).await;
+            assert!(matches!(refused, Err(RunsError::AutomationNotFound)), "{refused:?}");
+            assert_eq!(tx.consumed_quota, 0);
+            assert_untouched(&tx);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_returned() {
+        assert_store_failed(start(&mut FakeTx::unavailable(), input()).await);
+    }
+}
