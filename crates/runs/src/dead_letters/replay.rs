@@ -81,3 +81,224 @@ pub async fn replay_open_dead_letter(
     tx.audit(ctx.audit_entry("dead_letter.replay").workspace(workspace).target(id).detail(detail));
     Ok(ReplayedRun { run, dead_letter: Some(id), version: ran, is_edited: edited, is_on_hold: held })
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{
+        caller::{Scope, Scopes},
+        testing::{at, context, id, token_of},
+    };
+
+    use super::*;
+    use crate::{
+        Automation, Trigger, TriggerKind,
+        automations::MAX_INPUT,
+        dead_letters::{DeadLetterState, ReplaySource},
+        testing::{
+            FakeTx, StoredDeadLetter, app, assert_audited, assert_invalid, assert_store_failed,
+            assert_untouched, automation, call_dead_letter, can_edit, editor_context, editor_id, raw,
+            replay_request, replay_source, run_dead_letter, version, workspace,
+        },
+    };
+
+    fn holding(letter: StoredDeadLetter) -> FakeTx {
+        FakeTx { dead_letters: vec![letter], ..FakeTx::with_runnable_app() }
+    }
+
+    fn from_source(source: ReplaySource) -> FakeTx {
+        holding(StoredDeadLetter { source, ..run_dead_letter(50) })
+    }
+
+    async fn replay(tx: &mut FakeTx, request: ReplayRequest) -> Result<ReplayedRun, RunsError> {
+        let ctx = editor_context();
+        replay_open_dead_letter(tx, &ctx, &can_edit(&ctx), id(50), request).await
+    }
+
+    /// Checks that a refused replay left the dead letter open.
+    #[track_caller]
+    fn assert_still_open(tx: &FakeTx) {
+        assert_eq!((tx.dead_letters[0].state, tx.dead_letters[0].resolved), (DeadLetterState::Open, None));
+        assert_untouched(tx);
+    }
+
+    #[tokio::test]
+    async fn a_failed_run_is_queued_again_with_its_input() {
+        let mut tx = holding(run_dead_letter(50));
+        let replayed = replay(&mut tx, replay_request()).await.unwrap();
+        let expected = ReplayedRun {
+            run: replayed.run,
+            dead_letter: Some(id(50)),
+            version: version(2),
+            is_edited: false,
+            is_on_hold: false,
+        };
+        assert_eq!(replayed, expected);
+        let [run] = &tx.queue[..] else { panic!("{:?}", tx.queue) };
+        assert_eq!((run.id, run.workspace, run.app), (replayed.run, workspace(), app()));
+        assert_eq!((run.automation, run.trigger, run.input.get()), (None, TriggerKind::Webhook, "1"));
+        assert_eq!((run.at, run.scheduled_for, run.max_concurrency), (at(60_000), None, None));
+        assert_eq!((run.version, run.replay_of), (Some(version(2).id), Some(id(50))));
+        assert!(!run.by_agent && !run.is_on_hold);
+        let letter = &tx.dead_letters[0];
+        assert_eq!((letter.state, letter.replay), (DeadLetterState::Replayed, Some(replayed.run)));
+        assert_eq!(letter.resolved, Some((at(60_000), Some(editor_id()))));
+        let detail = json!({ "run": replayed.run, "version": "current", "edited": false });
+        assert_audited(&tx.work, "dead_letter.replay", letter.id, Some(detail));
+    }
+
+    #[tokio::test]
+    async fn a_refused_call_is_claimed_so_that_its_sender_repeats_the_replay() {
+        let mut tx = holding(call_dead_letter(50));
+        let replayed = replay(&mut tx, replay_request()).await.unwrap();
+        assert_eq!(tx.dead_letters[0].claimed_by, Some(replayed.run));
+        assert_eq!((tx.queue[0].id, tx.queue[0].replay_of), (replayed.run, None));
+    }
+
+    #[tokio::test]
+    async fn a_refused_call_that_came_again_and_was_accepted_is_not_replayed() {
+        let mut tx = holding(StoredDeadLetter { claimed_by: Some(id(70)), ..call_dead_letter(50) });
+        let refused = replay(&mut tx, replay_request()).await;
+        assert!(matches!(refused, Err(RunsError::CallAccepted(run)) if run == id(70)), "{refused:?}");
+        assert_still_open(&tx);
+    }
+
+    #[tokio::test]
+    async fn a_dead_letter_is_replayed_once() {
+        for letter in [run_dead_letter(50), call_dead_letter(50)] {
+            let mut tx = holding(letter);
+            let first = replay(&mut tx, replay_request()).await.unwrap();
+            let second = replay(&mut tx, replay_request()).await;
+            assert!(matches!(second, Err(RunsError::DeadLetterResolved)), "{second:?}");
+            assert_eq!(tx.dead_letters[0].replay, Some(first.run));
+            assert_eq!((tx.queue.len(), tx.work.audited_actions()), (1, vec!["dead_letter.replay"]));
+        }
+        let mut tx = holding(StoredDeadLetter { state: DeadLetterState::Discarded, ..run_dead_letter(50) });
+        let refused = replay(&mut tx, replay_request()).await;
+        assert!(matches!(refused, Err(RunsError::DeadLetterResolved)), "{refused:?}");
+        assert_untouched(&tx);
+    }
+
+    #[tokio::test]
+    async fn another_input_is_audited_as_an_edit_without_what_it_says() {
+        let mut tx = holding(run_dead_letter(50));
+        let request = ReplayRequest { input: Some(raw(r#"{"card":"4111"}"#)), ..replay_request() };
+        let replayed = replay(&mut tx, request).await.unwrap();
+        assert!(replayed.is_edited);
+        assert_eq!(tx.queue[0].input.get(), r#"{"card":"4111"}"#);
+        let detail = json!({ "run": replayed.run, "version": "current", "edited": true });
+        assert_audited(&tx.work, "dead_letter.replay", tx.dead_letters[0].id, Some(detail));
+    }
+
+    #[tokio::test]
+    async fn the_original_version_can_run_while_it_exists() {
+        let original = || ReplayRequest { version: WhichVersion::Original, ..replay_request() };
+        let mut tx = holding(run_dead_letter(50));
+        let replayed = replay(&mut tx, original()).await.unwrap();
+        assert_eq!((replayed.version, tx.queue[0].version), (version(1), Some(version(1).id)));
+        let detail = json!({ "run": replayed.run, "version": "original", "edited": false });
+        assert_audited(&tx.work, "dead_letter.replay", tx.dead_letters[0].id, Some(detail));
+
+        let mut never_run = from_source(ReplaySource { version: None, ..replay_source() });
+        let mut deleted = FakeTx { versions: vec![(app(), version(2))], ..holding(run_dead_letter(50)) };
+        for tx in [&mut never_run, &mut deleted] {
+            let refused = replay(tx, original()).await;
+            assert!(matches!(refused, Err(RunsError::NoOriginalVersion)), "{refused:?}");
+            assert_still_open(tx);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_limit_of_the_automation_holds_while_the_automation_exists() {
+        let known = Automation { max_concurrency: Some(2), ..automation(10, Trigger::Webhook) };
+        let source = || ReplaySource { automation: Some(known.id), ..replay_source() };
+        let mut tx = FakeTx { automations: vec![known.clone()], ..from_source(source()) };
+        replay(&mut tx, replay_request()).await.unwrap();
+        assert_eq!((tx.queue[0].automation, tx.queue[0].max_concurrency), (Some(known.id), Some(2)));
+
+        let mut tx = from_source(source());
+        replay(&mut tx, replay_request()).await.unwrap();
+        assert_eq!((tx.queue[0].automation, tx.queue[0].max_concurrency), (None, None));
+    }
+
+    #[tokio::test]
+    async fn a_replay_is_held_back_by_the_spending_cap() {
+        let mut tx = holding(run_dead_letter(50));
+        let request = ReplayRequest { is_on_hold: true, ..replay_request() };
+        assert!(replay(&mut tx, request).await.unwrap().is_on_hold);
+        assert!(tx.queue[0].is_on_hold);
+    }
+
+    #[tokio::test]
+    async fn a_replay_that_a_token_asks_for_is_marked() {
+        let token = token_of(editor_id(), workspace(), Scopes::new(&[Scope::Write]).unwrap());
+        let ctx = context(token, at(60_000));
+        let mut tx = holding(run_dead_letter(50));
+        replay_open_dead_letter(&mut tx, &ctx, &can_edit(&ctx), id(50), replay_request()).await.unwrap();
+        assert!(tx.queue[0].by_agent);
+    }
+
+    #[tokio::test]
+    async fn an_input_that_is_gone_has_to_be_given() {
+        let gone = || from_source(ReplaySource { input: None, ..replay_source() });
+        let mut tx = gone();
+        let refused = replay(&mut tx, replay_request()).await;
+        assert!(matches!(refused, Err(RunsError::PayloadGone)), "{refused:?}");
+        assert_still_open(&tx);
+        let mut tx = gone();
+        replay(&mut tx, ReplayRequest { input: Some(raw("2")), ..replay_request() }).await.unwrap();
+        assert_eq!(tx.queue[0].input.get(), "2");
+    }
+
+    #[tokio::test]
+    async fn an_input_may_have_256_kib() {
+        let sized = |bytes: usize| ReplayRequest {
+            input: Some(raw(&format!("\"{}\"", "x".repeat(bytes - 2)))),
+            ..replay_request()
+        };
+        let mut tx = holding(run_dead_letter(50));
+        assert_invalid(replay(&mut tx, sized(MAX_INPUT + 1)).await, "payload");
+        assert_still_open(&tx);
+        replay(&mut tx, sized(MAX_INPUT)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_app_that_cannot_run_consumes_no_quota() {
+        let mut tx = FakeTx { runnable_apps: Vec::new(), ..holding(run_dead_letter(50)) };
+        let refused = replay(&mut tx, replay_request()).await;
+        assert!(matches!(refused, Err(RunsError::NotRunnable)), "{refused:?}");
+        assert_eq!(tx.consumed_quota, 0);
+        assert_still_open(&tx);
+    }
+
+    #[tokio::test]
+    async fn a_used_up_quota_leaves_the_dead_letter_open() {
+        let mut tx = FakeTx { consumed_quota: 3, ..holding(run_dead_letter(50)) };
+        let refused = replay(&mut tx, ReplayRequest { runs_per_month: Some(3), ..replay_request() }).await;
+        assert!(matches!(refused, Err(RunsError::QuotaReached)), "{refused:?}");
+        assert_still_open(&tx);
+        replay(&mut tx, ReplayRequest { runs_per_month: Some(4), ..replay_request() }).await.unwrap();
+        assert_eq!(tx.consumed_quota, 4);
+    }
+
+    #[tokio::test]
+    async fn a_dead_letter_of_another_app_or_workspace_is_not_found() {
+        for foreign in [
+            StoredDeadLetter {
+                source: ReplaySource { app: id(9), ..replay_source() },
+                ..run_dead_letter(50)
+            },
+            StoredDeadLetter { workspace: id(9), ..run_dead_letter(50) },
+            run_dead_letter(51),
+        ] {
+            let mut tx = holding(foreign);
+            let refused = replay(&mut tx, replay_request()).await;
+            assert!(matches!(refused, Err(RunsError::DeadLetterNotFound)), "{refused:?}");
+            assert_still_open(&tx);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_returned() {
+        assert_store_failed(replay(&mut FakeTx::unavailable(), replay_request()).await);
+    }
+}
