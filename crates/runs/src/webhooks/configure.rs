@@ -96,3 +96,6 @@ pub async fn configure_webhook(
     save_with_audit(tx, ctx, &webhook, actions).await?;
     Ok(WebhookWithSecret { webhook, secret })
 }
+
+#[cfg(test)]
+mod tests;

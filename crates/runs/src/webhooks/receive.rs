@@ -251,3 +251,6 @@ impl WebhookReceiver<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
