@@ -15,13 +15,10 @@ use kernel::{
     vault::Vault,
 };
 
-use self::{
-    decide::CallDecision,
-    dedup::{dedup_keys, signature_key},
-};
+use self::decide::CallDecision;
 use super::{
     AcceptOutcome, NewDeadLetter, Proof, RateLimitExceeded, RefusedDelivery, WebhookRefusal, WebhookSnapshot,
-    WebhookStore, body, proof,
+    WebhookStore, body,
 };
 
 /// How long a key is remembered.
@@ -140,12 +137,13 @@ impl WebhookReceiver<'_> {
                     return Ok(accepted);
                 }
                 (Err(refusal), state) if is_fresh || matches!(refusal, WebhookRefusal::RateLimited(_)) => {
-                    return Err(self.record_refusal(ctx, call, media_type, state.as_deref(), refusal).await);
+                    return Err(self.record_refusal(ctx, call, state.as_deref(), refusal, None).await);
                 }
                 (Ok(CallDecision::Refuse(..) | CallDecision::HoneypotHit) | Err(_), _) => (None, None),
             };
             if let Some(acceptance) = accept_call {
                 let (run, delivery) = (acceptance.run, acceptance.delivery);
+                let digest = acceptance.all_dedup_keys().next().map(|key| key.digest);
                 let refusal = match self.store.accept(acceptance).await? {
                     AcceptOutcome::Accepted => {
                         return Ok(AcceptedCall {
@@ -169,7 +167,10 @@ impl WebhookReceiver<'_> {
                     AcceptOutcome::Stale => None,
                 };
                 if let Some(refusal) = refusal {
-                    return Err(self.record_refusal(ctx, call, media_type, state.as_deref(), refusal).await);
+                    let state = state.as_deref();
+                    let dead_letter =
+                        state.and_then(|state| new_dead_letter(call, media_type, state, &refusal, digest));
+                    return Err(self.record_refusal(ctx, call, state, refusal, dead_letter).await);
                 }
             }
             state = self.store.webhook_snapshot(call.hook, true).await?;
@@ -181,20 +182,17 @@ impl WebhookReceiver<'_> {
         }))
     }
 
-    /// Notes a refusal where it is worth a row; hands it on.
+    /// Records a refusal that is worth a row, and returns it.
     async fn record_refusal(
         &self,
         ctx: &Context,
         call: WebhookCall<'_>,
-        media_type: body::MediaType,
         state: Option<&WebhookSnapshot>,
         refusal: WebhookRefusal,
+        dead_letter: Option<NewDeadLetter>,
     ) -> WebhookRefusal {
         let (Some(code), Some(state)) = (refusal.delivery_code(), state) else { return refusal };
-        let mut refused = self.refused_delivery(ctx, call, state, code);
-        if refusal.is_replayable() && !call.is_sample {
-            refused.dead_letter = self.new_dead_letter(ctx, call, media_type, state, &refusal);
-        }
+        let refused = RefusedDelivery { dead_letter, ..self.refused_delivery(ctx, call, state, code) };
         match self.store.record_refusal(refused).await {
             Ok(()) => refusal,
             Err(error) => error.into(),
@@ -222,34 +220,29 @@ impl WebhookReceiver<'_> {
             dead_letter: None,
         }
     }
+}
 
-    /// What is kept of a call that could not run; nothing when it could not be read either, or a program sent it.
-    fn new_dead_letter(
-        &self,
-        ctx: &Context,
-        call: WebhookCall<'_>,
-        media_type: body::MediaType,
-        state: &WebhookSnapshot,
-        refusal: &WebhookRefusal,
-    ) -> Option<NewDeadLetter> {
-        let webhook = &state.webhook;
-        let proven = self.verify_proof(state, call, ctx.now).ok()?;
-        let input = body::parse(media_type, call.body).ok()?;
-        if webhook.proof.form().is_some_and(|form| form.is_honeypot_hit(&input).unwrap_or(true)) {
-            return None;
-        }
-        let key = proof::idempotency_key(call.headers).ok()?;
-        let keys = dedup_keys(key, &proven, webhook, &input, ctx.now);
-        let signature = proven.signature.map(|signed| signature_key(&signed, ctx.now));
-        Some(NewDeadLetter {
-            automation: webhook.automation,
-            app: state.app,
-            trigger: state.trigger,
-            message: refusal.display_message().to_owned(),
-            digest: keys.first().or(signature.as_ref()).map(|key| key.digest),
-            input,
-        })
+/// Returns the dead letter of a call that was read and could not start a run, if it is kept. `digest` is that of its first
+/// key, else of its signature.
+fn new_dead_letter(
+    call: WebhookCall<'_>,
+    media_type: body::MediaType,
+    state: &WebhookSnapshot,
+    refusal: &WebhookRefusal,
+    digest: Option<[u8; 32]>,
+) -> Option<NewDeadLetter> {
+    if call.is_sample || !refusal.is_replayable() {
+        return None;
     }
+    Some(NewDeadLetter {
+        automation: state.webhook.automation,
+        app: state.app,
+        trigger: state.trigger,
+        message: refusal.display_message().to_owned(),
+        digest,
+        // Parsed again, because the store took the first input: keeping a copy would cost every accepted call.
+        input: body::parse(media_type, call.body).ok()?,
+    })
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::{
         FakeRateLimiter, FakeWebhookStore, Freshness, app, editor_context, editor_id, peppers, sealed, vault,
         webhook_snapshot, workspace,
     },
-    webhooks::{AcceptCall, FormSettings, RevisionVector, TokenDigest, form},
+    webhooks::{AcceptCall, FormSettings, RevisionVector, TokenDigest, form, proof},
 };
 
 const SECRET: &str = "qws_secret";
