@@ -7,7 +7,7 @@ use super::Webhook;
 use crate::{RunsError, RunsTx};
 
 impl Webhook {
-    /// The row of the audit log of a test of it.
+    /// Returns the audit entry of a test of the webhook.
     #[must_use]
     pub fn test_audit(&self, ctx: &Context) -> AuditEntry {
         let detail = json!({ "mode": self.proof.mode(), "hint": self.proof.hint() });
@@ -15,7 +15,7 @@ impl Webhook {
     }
 }
 
-/// What the audit log says of a change of settings.
+/// Returns an audit action for each difference of the settings.
 pub(super) fn audit_actions(before: &Webhook, after: &Webhook) -> Vec<&'static str> {
     let switched = if after.is_enabled { "webhook.enable" } else { "webhook.disable" };
     let differences = [
@@ -26,7 +26,7 @@ pub(super) fn audit_actions(before: &Webhook, after: &Webhook) -> Vec<&'static s
     differences.into_iter().filter(|(differs, _)| *differs).map(|(_, action)| action).collect()
 }
 
-/// Writes a webhook about which there is something to tell.
+/// Saves a webhook and audits the actions. Without an action nothing has changed, and nothing is written.
 pub(super) async fn save_with_audit(
     tx: &mut dyn RunsTx,
     ctx: &Context,
@@ -42,6 +42,7 @@ pub(super) async fn save_with_audit(
     Ok(())
 }
 
+/// Audits an action on a webhook with its settings, and without its secret.
 pub(super) fn audit(tx: &mut dyn RunsTx, ctx: &Context, action: &'static str, webhook: &Webhook) {
     let detail = json!({
         "mode": webhook.proof.mode(),

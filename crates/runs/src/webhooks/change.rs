@@ -1,4 +1,4 @@
-//! Changing the settings of a webhook.
+//! Changing the settings of a webhook without touching its secret.
 
 use kernel::{
     Context,
@@ -13,21 +13,25 @@ use super::{
 };
 use crate::{RunsError, RunsTx};
 
-/// What to change without a new secret.
+/// Settings to change. `None` keeps the current value.
 #[derive(Debug, Clone, Default)]
 pub struct ChangeWebhook {
-    /// Whether it takes calls.
+    /// True if it takes calls.
     pub enabled: Option<bool>,
-    /// How many calls a minute it takes.
+    /// Most calls in a minute, 1 to 600.
     pub per_minute: Option<u16>,
-    /// What a public form asks.
+    /// Changes to the settings of a public form.
     pub form: Option<ChangeForm>,
 }
 
-/// Switches a webhook on or off, or changes its limit.
+/// Enables or disables a webhook, or changes its limit or form. Without a difference nothing is written.
 ///
 /// # Errors
-/// When a field is out of bounds or there is no webhook, or what the store says.
+/// * [`RunsError::AutomationNotFound`] when the app has no such automation
+/// * [`RunsError::NotAWebhook`] when the trigger is neither a webhook nor a form
+/// * [`RunsError::WebhookNotFound`] when the automation has no webhook
+/// * [`RunsError::InvalidField`] when a field is out of bounds or does not belong to the mode
+/// * [`RunsError::Store`] when the store fails
 pub async fn change_webhook(
     tx: &mut dyn RunsTx,
     ctx: &Context,

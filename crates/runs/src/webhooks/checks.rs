@@ -7,6 +7,7 @@ use kernel::{
 
 use crate::{RunsError, RunsTx, TriggerKind};
 
+/// Locks an automation of the app, and returns its trigger, which must be a webhook or a form.
 pub(super) async fn require_webhook_trigger(
     tx: &mut dyn RunsTx,
     right: &AppRight<CanEdit>,
@@ -20,6 +21,7 @@ pub(super) async fn require_webhook_trigger(
     }
 }
 
+/// Checks a limit of calls in a minute: 1 to 600.
 pub(super) fn check_per_minute(per_minute: u16) -> Result<(), RunsError> {
     if (1..=600).contains(&per_minute) {
         Ok(())
@@ -28,6 +30,7 @@ pub(super) fn check_per_minute(per_minute: u16) -> Result<(), RunsError> {
     }
 }
 
+/// The refusal of form settings in another mode.
 pub(super) fn form_mode_required() -> RunsError {
-    RunsError::invalid("form", "belongs to the mode form")
+    RunsError::invalid("form", "is allowed only in the mode form")
 }

@@ -1,4 +1,4 @@
-//! Setting a webhook up, or changing its mode.
+//! Configuring a webhook: creating it, or changing its mode.
 
 use kernel::{
     Context,
@@ -14,23 +14,28 @@ use super::{
 };
 use crate::{RunsError, RunsTx, TriggerKind};
 
-/// What a webhook is to be.
+/// Settings of a webhook.
 #[derive(Debug, Clone)]
 pub struct ConfigureWebhook {
-    /// How a caller proves itself.
+    /// Kind of proof that it demands of senders.
     pub mode: ProofMode,
-    /// How many calls a minute it takes; when not said as before, or what is usual for the mode.
+    /// Most calls in a minute, 1 to 600; by default the current limit, or the default of the mode when a webhook is new or
+    /// becomes or ceases to be a form.
     pub per_minute: Option<u16>,
-    /// What a public form is to ask; only with the mode `form`.
+    /// Changes to the settings of a public form; only in the mode `form`.
     pub form: Option<ChangeForm>,
-    /// Whether a dangerous change is meant.
+    /// True to confirm a change that removes the proof or replaces the secret.
     pub confirm: bool,
 }
 
-/// Sets the webhook of an automation up, or changes its mode, which replaces the secret.
+/// Creates the webhook of an automation, or changes its mode, which replaces the secret. The same mode keeps the secret.
 ///
 /// # Errors
-/// When a field is out of bounds, a confirmation is missing, the automation is not one of webhooks, or what the store says.
+/// * [`RunsError::AutomationNotFound`] when the app has no such automation
+/// * [`RunsError::NotAWebhook`] when the trigger is neither a webhook nor a form
+/// * [`RunsError::ConfirmationNeeded`] when the change removes the proof or replaces the secret, and is not confirmed
+/// * [`RunsError::InvalidField`] when a field is out of bounds or does not belong to the mode
+/// * [`RunsError::Store`] when the store fails
 pub async fn configure_webhook(
     tx: &mut dyn RunsTx,
     ctx: &Context,
@@ -42,31 +47,34 @@ pub async fn configure_webhook(
     let workspace = right.member().workspace();
     let trigger = require_webhook_trigger(tx, right, automation).await?;
     if trigger == TriggerKind::Form && input.mode != ProofMode::Form {
-        return Err(RunsError::invalid("mode", "must be form: a public form starts this automation"));
+        return Err(RunsError::invalid(
+            "mode",
+            "must be form, because a public form triggers this automation",
+        ));
     }
     let existing = tx.webhook_for_update(workspace, automation).await?;
     let same_mode = existing.as_ref().is_some_and(|webhook| webhook.proof.mode() == input.mode);
     if !input.confirm {
         if input.mode == ProofMode::None && !same_mode {
             return Err(RunsError::ConfirmationNeeded(
-                "Without proof, whoever knows the address can start this automation.",
+                "Without proof, anyone who knows the URL can start this automation.",
             ));
         }
         if existing.is_some() && !same_mode {
             return Err(RunsError::ConfirmationNeeded(
-                "Changing the mode replaces or removes the secret; current senders are refused.",
+                "Another mode replaces or removes the secret, and current senders will be refused.",
             ));
         }
     }
     if input.form.is_some() && input.mode != ProofMode::Form {
         return Err(form_mode_required());
     }
-    // What is usual for a form is not for the other modes.
-    let leaves_form =
+    // The usual limit of a form does not suit the other modes.
+    let keeps_limit =
         |webhook: &&Webhook| same_mode || webhook.proof.form().is_none() && input.mode != ProofMode::Form;
     let per_minute = input
         .per_minute
-        .or(existing.as_ref().filter(leaves_form).map(|webhook| webhook.per_minute))
+        .or(existing.as_ref().filter(keeps_limit).map(|webhook| webhook.per_minute))
         .unwrap_or_else(|| Webhook::default_per_minute(input.mode));
     check_per_minute(per_minute)?;
 

@@ -1,4 +1,4 @@
-//! Making the secrets of webhooks.
+//! Minting the secrets of webhooks.
 
 use kernel::{
     Context,
@@ -10,24 +10,25 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{FormSettings, Proof, ProofMode, SealedSecret, TokenDigest, Webhook};
 
-/// What makes and seals secrets.
+/// Keys that seal and digest secrets.
 #[derive(Debug, Clone, Copy)]
 pub struct CredentialKeys<'a> {
-    /// Seals what must be read again.
+    /// Seals secrets that are needed to verify signatures.
     pub vault: &'a Vault,
-    /// Digests what must not.
+    /// Digests tokens.
     pub peppers: &'a Peppers,
 }
 
-/// A webhook and, where a new one was made, its secret, which is shown only now.
+/// A webhook and its new secret, which is shown only now.
 #[derive(Debug)]
 pub struct WebhookWithSecret {
-    /// The webhook.
+    /// Webhook with its settings.
     pub webhook: Webhook,
-    /// The new secret.
+    /// New secret or token; `None` if the secret is unchanged or the mode has none.
     pub secret: Option<SecretString>,
 }
 
+/// Returns a proof of this mode with a new secret or token, and the secret or token itself if the mode has one.
 pub(super) fn new_proof(
     ctx: &Context,
     keys: CredentialKeys<'_>,

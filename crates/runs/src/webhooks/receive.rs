@@ -1,4 +1,7 @@
 //! Receiving a call: every check of the specification, in an order that tells a stranger nothing.
+//!
+//! A refusal rests only on the state in the database. When a cached state would refuse a call, the state is read again:
+//! another node may have rotated the secret or resumed the automation a moment ago.
 
 mod decide;
 mod dedup;
@@ -21,45 +24,46 @@ use super::{
     WebhookStore, body,
 };
 
-/// How long a key is remembered.
+/// Time for which a key is remembered.
 pub const KEY_LIFETIME: TimeDelta = TimeDelta::hours(24);
-/// How long a signature is remembered: past the last moment at which it could be accepted again.
+/// Time for which a signature is remembered: longer than it could be accepted again, which is twice
+/// [`proof::TOLERANCE`](super::proof::TOLERANCE).
 pub const SIGNATURE_LIFETIME: TimeDelta = TimeDelta::minutes(11);
-/// How often a decision is made anew when the webhook changes meanwhile.
+/// Most decisions about one call while the state of the webhook keeps changing.
 const MAX_DECISION_ATTEMPTS: usize = 4;
 
-/// A call as it came over the wire.
+/// A call as it was received.
 #[derive(Debug, Clone, Copy)]
 pub struct WebhookCall<'a> {
-    /// The address it was sent to.
+    /// Webhook in the URL.
     pub hook: HookId,
-    /// Its headers.
+    /// Headers of the request.
     pub headers: &'a HeaderMap,
-    /// Its body, whole.
+    /// Complete body.
     pub body: &'a [u8],
-    /// Whether it is a test from the console.
+    /// True if it is a test from the console.
     pub is_sample: bool,
 }
 
-/// A call that was accepted.
+/// Result of a call that was accepted, or that looks so to a program that hit the honeypot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcceptedCall {
-    /// The run it started, or that an earlier one like it started.
+    /// Run that the call started; of a duplicate, the run of the original call.
     pub run: RunId,
-    /// The call's id, or the earlier one's.
+    /// Id of the call; of a duplicate, that of the original call.
     pub delivery: DeliveryId,
-    /// Whether there was an earlier one.
+    /// True if an earlier call had the same key.
     pub is_duplicate: bool,
-    /// What a browser is shown that sent a public form.
+    /// Response to a browser, if the webhook is a public form.
     pub form_response: Option<FormResponse>,
 }
 
-/// What a browser is shown that sent a public form.
+/// Response to a browser that submitted a public form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormResponse {
     /// A short page.
     Page,
-    /// A page of the form's owner, at this https URL.
+    /// A redirect to this https URL.
     Redirect(String),
 }
 
@@ -69,12 +73,18 @@ impl FormResponse {
     }
 }
 
-/// How many calls a webhook takes; only those that proved themselves take from it.
+/// Rate limits of webhooks. Only calls with a right proof count.
 pub trait WebhookRateLimiter: Send + Sync {
-    /// Takes one call from the webhook's minute, or tells how long to wait.
+    /// Counts a call against the limit of its webhook.
+    ///
+    /// # Errors
+    /// [`RateLimitExceeded`] when the webhook has used up its `per_minute`.
     fn check_call(&self, hook: HookId, per_minute: u16) -> Result<(), RateLimitExceeded>;
 
-    /// Takes one submission of a public form from what an address may send it in a minute.
+    /// Counts a submission of a public form against the limit of its address.
+    ///
+    /// # Errors
+    /// [`RateLimitExceeded`] when the address has used up its `per_minute` for this form.
     fn check_submission(
         &self,
         hook: HookId,
@@ -83,23 +93,23 @@ pub trait WebhookRateLimiter: Send + Sync {
     ) -> Result<(), RateLimitExceeded>;
 }
 
-/// What receiving needs.
+/// Receives calls of webhooks.
 pub struct WebhookReceiver<'a> {
-    /// Where webhooks are looked up and calls accepted.
+    /// Store of webhooks and accepted calls.
     pub store: &'a dyn WebhookStore,
-    /// How many calls a webhook takes.
+    /// Rate limits of webhooks.
     pub rate_limiter: &'a dyn WebhookRateLimiter,
-    /// What opens the webhooks' secrets.
+    /// Opens the secrets of webhooks.
     pub vault: &'a Vault,
-    /// What the webhooks' token digests are made with.
+    /// Verifies the tokens of webhooks.
     pub peppers: &'a Peppers,
 }
 
 impl WebhookReceiver<'_> {
-    /// Receives a call.
+    /// Checks a call and starts its run, unless an earlier call is the same.
     ///
     /// # Errors
-    /// As the specification's answer table says.
+    /// [`WebhookRefusal`] with the reason, which is recorded if [`WebhookRefusal::delivery_code`] says so.
     pub async fn receive(
         &self,
         ctx: &Context,
@@ -110,7 +120,6 @@ impl WebhookReceiver<'_> {
         }
         let media_type = body::media_type(call.headers, call.body)?;
         let mut state = self.store.webhook_snapshot(call.hook, false).await?;
-        // A secret may have been rotated on another node: no refusal rests on a state that may be a moment old.
         let mut is_fresh = false;
         let mut is_rate_counted = false;
         for _ in 0..MAX_DECISION_ATTEMPTS {
@@ -121,9 +130,9 @@ impl WebhookReceiver<'_> {
             let form_response =
                 || state.as_ref().and_then(|state| FormResponse::for_proof(&state.webhook.proof));
             let (accept_call, refusal_unless_duplicate) = match (decision, &state) {
-                (Ok(CallDecision::Start(acceptance)), _) => (Some(acceptance), None),
-                (Ok(CallDecision::Refuse(acceptance, refusal)), _) if is_fresh => {
-                    (Some(acceptance), Some(refusal))
+                (Ok(CallDecision::Start(accept_call)), _) => (Some(accept_call), None),
+                (Ok(CallDecision::Refuse(accept_call, refusal)), _) if is_fresh => {
+                    (Some(accept_call), Some(refusal))
                 }
                 (Ok(CallDecision::HoneypotHit), Some(state)) if is_fresh => {
                     let refused = self.refused_delivery(ctx, call, state, "honeypot");
@@ -141,10 +150,10 @@ impl WebhookReceiver<'_> {
                 }
                 (Ok(CallDecision::Refuse(..) | CallDecision::HoneypotHit) | Err(_), _) => (None, None),
             };
-            if let Some(acceptance) = accept_call {
-                let (run, delivery) = (acceptance.run, acceptance.delivery);
-                let digest = acceptance.all_dedup_keys().next().map(|key| key.digest);
-                let refusal = match self.store.accept(acceptance).await? {
+            if let Some(accept_call) = accept_call {
+                let (run, delivery) = (accept_call.run, accept_call.delivery);
+                let digest = accept_call.all_dedup_keys().next().map(|key| key.digest);
+                let refusal = match self.store.accept(accept_call).await? {
                     AcceptOutcome::Accepted => {
                         return Ok(AcceptedCall {
                             run,
@@ -199,6 +208,7 @@ impl WebhookReceiver<'_> {
         }
     }
 
+    /// Returns the record of a refused call, without a dead letter.
     fn refused_delivery(
         &self,
         ctx: &Context,

@@ -11,10 +11,14 @@ use super::{
 };
 use crate::{RunsError, RunsTx};
 
-/// Issues a new secret at once; the old one stops at that moment.
+/// Replaces the secret of a webhook. The old secret is invalid as soon as the transaction commits.
 ///
 /// # Errors
-/// When there is no webhook or its mode has no secret, or what the store says.
+/// * [`RunsError::AutomationNotFound`] when the app has no such automation
+/// * [`RunsError::NotAWebhook`] when the trigger is neither a webhook nor a form
+/// * [`RunsError::WebhookNotFound`] when the automation has no webhook
+/// * [`RunsError::NoSecret`] when the mode has no secret
+/// * [`RunsError::Store`] when the store fails
 pub async fn rotate_webhook(
     tx: &mut dyn RunsTx,
     ctx: &Context,

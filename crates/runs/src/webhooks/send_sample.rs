@@ -6,10 +6,10 @@ use kernel::{Context, id::HookId};
 use super::{AcceptedCall, Proof, WebhookCall, WebhookReceiver, WebhookRefusal, proof};
 
 impl WebhookReceiver<'_> {
-    /// Sends a sample through the webhook as its sender would: signed with its secret, where that is kept.
+    /// Sends a test call through the webhook as its sender would, signed with its secret if that is stored.
     ///
     /// # Errors
-    /// As [`WebhookReceiver::receive`].
+    /// Those of [`WebhookReceiver::receive`].
     pub async fn send_sample(
         &self,
         ctx: &Context,

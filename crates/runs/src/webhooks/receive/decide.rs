@@ -1,4 +1,4 @@
-//! Deciding what a call leads to.
+//! Deciding about a call by the state of its webhook.
 
 use std::sync::Arc;
 
@@ -13,19 +13,21 @@ use crate::{
     webhooks::{AcceptCall, WebhookRefusal, WebhookSnapshot, body, form, proof},
 };
 
-/// What a call is to lead to, as far as the webhook's state tells.
+/// Decision about a call by the state of its webhook.
 pub(super) enum CallDecision {
-    /// A run, unless an earlier call is the same.
+    /// Start a run, unless an earlier call is the same.
     Start(AcceptCall),
-    /// The answer to an earlier call that is the same; where there is none, this refusal.
+    /// Repeat the response to an earlier call that is the same; refuse if there is none.
     Refuse(AcceptCall, WebhookRefusal),
-    /// Nothing: a program filled a form's hidden field, and is answered as usual.
+    /// Start nothing, but respond as usual: a program filled the form's hidden field.
     HoneypotHit,
 }
 
 impl WebhookReceiver<'_> {
-    /// What the call is to lead to. What keeps the webhook from starting anything is told after the call's keys were
-    /// read: a call that was accepted before is no less a repeat of it.
+    /// Decides about a call. If the webhook cannot start runs now, the call's keys are read nevertheless, because a duplicate
+    /// of an accepted call still gets that call's response.
+    ///
+    /// `counted` is true once the call was counted against the rate limit.
     pub(super) fn decide(
         &self,
         ctx: &Context,
@@ -40,7 +42,7 @@ impl WebhookReceiver<'_> {
             return Err(WebhookRefusal::TooLarge { limit_kib: form::MAX_BODY >> 10 });
         }
         let verified = self.verify_proof(state, call, ctx.now)?;
-        // First, since every refusal below leaves a row. A second decision about the same call takes nothing more.
+        // Counted first, because every refusal below is recorded. A second decision about the call counts nothing more.
         if !std::mem::replace(counted, true) {
             if form.is_some() && !call.is_sample {
                 self.rate_limiter
@@ -66,13 +68,13 @@ impl WebhookReceiver<'_> {
         let (input, is_honeypot_hit, keys) = match (read(), &start_refusal) {
             (Ok(read), _) => read,
             (Err(refusal), None) => return Err(refusal),
-            // What cannot be read repeats nothing.
+            // A call that cannot be read is not a duplicate of anything.
             (Err(refusal), Some(_)) => return Err(start_refusal.unwrap_or(refusal)),
         };
         if is_honeypot_hit {
             return start_refusal.map_or(Ok(CallDecision::HoneypotHit), Err);
         }
-        let acceptance = AcceptCall {
+        let accept_call = AcceptCall {
             hook: webhook.id,
             revisions: state.revisions,
             workspace: webhook.workspace,
@@ -82,7 +84,7 @@ impl WebhookReceiver<'_> {
             run: ctx.new_id(),
             delivery: ctx.new_id(),
             keys,
-            // Two tests in one second are two tests.
+            // Two tests in the same second have the same signature, and are not replays.
             signature: verified
                 .signature
                 .filter(|_| !call.is_sample)
@@ -97,13 +99,13 @@ impl WebhookReceiver<'_> {
             may_start: start_refusal.is_none(),
         };
         Ok(match start_refusal {
-            None => CallDecision::Start(acceptance),
-            Some(obstacle) => CallDecision::Refuse(acceptance, obstacle),
+            None => CallDecision::Start(accept_call),
+            Some(refusal) => CallDecision::Refuse(accept_call, refusal),
         })
     }
 }
 
-/// What keeps a webhook from starting anything.
+/// Returns the refusal of calls while the webhook cannot start runs.
 fn find_start_refusal(state: &WebhookSnapshot) -> Option<WebhookRefusal> {
     if !state.webhook.is_enabled {
         Some(WebhookRefusal::Disabled)

@@ -1,4 +1,4 @@
-//! What makes two calls the same.
+//! Keys by which two calls are the same.
 
 use kernel::Timestamp;
 use serde_json::value::RawValue;
@@ -7,10 +7,10 @@ use sha2::{Digest as _, Sha256};
 use super::{KEY_LIFETIME, SIGNATURE_LIFETIME, verify_proof::VerifiedProof};
 use crate::webhooks::{DedupKey, Proof, Webhook, proof};
 
-/// What makes a later call the same; a caller's own key comes first.
+/// Returns the keys by which a later call is a duplicate. The sender's own key comes first.
 pub(super) fn dedup_keys(
     idempotency_key: Option<&str>,
-    proven: &VerifiedProof,
+    verified: &VerifiedProof,
     webhook: &Webhook,
     input: &RawValue,
     now: Timestamp,
@@ -23,7 +23,7 @@ pub(super) fn dedup_keys(
     if let Some(own) = idempotency_key {
         keys.push(key(b"key\0", own.as_bytes()));
     }
-    if let Some(id) = &proven.delivery_id {
+    if let Some(id) = &verified.delivery_id {
         keys.push(key(b"delivery\0", id.as_bytes()));
     }
     if matches!(webhook.proof, Proof::Messenger(_))
@@ -34,14 +34,15 @@ pub(super) fn dedup_keys(
     keys
 }
 
-/// A store that keeps keys in their order has those of one time side by side, and none of yesterday's between.
+/// Returns the key by which a later call is a replay. It begins with the time of the signature, so that a store sorted by
+/// key has those of one time side by side, and none of yesterday's in between.
 pub(super) fn signature_key(signed: &proof::VerifiedSignature, now: Timestamp) -> DedupKey {
     let mut digest = dedup_digest(b"signature\0", &signed.mac);
     digest[..8].copy_from_slice(&signed.signed_at.timestamp().to_be_bytes());
     DedupKey { digest, expires_at: now + SIGNATURE_LIFETIME }
 }
 
-/// Different kinds never collide.
+/// Digests a key of a kind. Keys of different kinds never collide, because each kind ends with a zero byte.
 fn dedup_digest(kind: &[u8], key: &[u8]) -> [u8; 32] {
     Sha256::new().chain_update(kind).chain_update(key).finalize().into()
 }

@@ -1,4 +1,4 @@
-//! Checking the proof of a call.
+//! Verifying the proof of a call.
 
 use kernel::Timestamp;
 use secrecy::SecretString;
@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use super::{WebhookCall, WebhookReceiver};
 use crate::webhooks::{Proof, SealedSecret, Webhook, WebhookRefusal, WebhookSnapshot, proof};
 
-/// What a call proved, and by what it is known again.
+/// A verified proof, with the data by which a duplicate or replay is recognized.
 #[derive(Default)]
 pub(super) struct VerifiedProof {
     pub(super) signature: Option<proof::VerifiedSignature>,
@@ -14,6 +14,7 @@ pub(super) struct VerifiedProof {
 }
 
 impl WebhookReceiver<'_> {
+    /// Verifies the proof that the webhook demands.
     pub(super) fn verify_proof(
         &self,
         state: &WebhookSnapshot,
@@ -33,7 +34,7 @@ impl WebhookReceiver<'_> {
                     delivery_id: proof::delivery_id(call.headers).map(str::to_owned),
                 })
             }
-            // Only their digest is kept: a test has no token to show.
+            // Only the digest is stored, so a test has no token to send.
             Proof::Token(_) | Proof::Messenger(_) if call.is_sample => Ok(VerifiedProof::default()),
             Proof::Token(token) => {
                 proof::verify_token(self.peppers, token, call.headers, &[proof::TOKEN_HEADER])?;
@@ -47,6 +48,7 @@ impl WebhookReceiver<'_> {
         }
     }
 
+    /// Opens the secret of the webhook, once for each snapshot of its state.
     pub(in crate::webhooks) fn open_secret<'s>(
         &self,
         state: &'s WebhookSnapshot,
