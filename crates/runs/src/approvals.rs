@@ -1,7 +1,7 @@
 //! Questions of runs to people.
 //!
-//! Code that asks is stopped, and its run waits. With the answer the run is begun again from the start, and the same
-//! question is then answered at once: the first question of the code gets the first answer, the second the second.
+//! Code that asks is stopped, and its run waits. With the answer the run starts again from the beginning, where the same
+//! question is answered at once: the first question of the code gets the first answer, the second question the second.
 
 mod decide;
 
@@ -19,32 +19,32 @@ pub use crate::ports::{ApprovalsRead, ApprovalsTx};
 
 pub use decide::decide_approval;
 
-/// How long a question waits for its answer.
+/// Time after which an unanswered question expires.
 pub const LIFETIME: TimeDelta = TimeDelta::days(7);
-/// How many questions one run may ask.
+/// Most questions that one run may ask.
 pub const MAX_QUESTIONS: usize = 10;
-/// Characters of a question's title.
+/// Most characters of a question's title.
 pub const MAX_TITLE: usize = 120;
-/// Characters of what a person should know.
+/// Most characters of a question's detail.
 pub const MAX_DETAIL: usize = 2000;
 
-/// How a question stands.
+/// State of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ApprovalState {
-    /// Nobody has answered yet.
+    /// It has no answer yet.
     Waiting,
-    /// A person said yes.
+    /// A person approved it.
     Approved,
-    /// A person said no.
+    /// A person refused it.
     Refused,
-    /// Nobody answered in time.
+    /// It was not answered in time.
     Expired,
 }
 
 impl ApprovalState {
-    /// The name in stores.
+    /// Returns the name in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -67,39 +67,39 @@ impl FromStr for ApprovalState {
     }
 }
 
-/// What the code is told.
+/// Answer to a question, as app code gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalAnswer {
-    /// Whether a person said yes.
+    /// True if a person approved it.
     pub approved: bool,
-    /// Whether nobody answered in time.
+    /// True if it was not answered in time.
     pub expired: bool,
 }
 
-/// A question of a run.
+/// A question of a run to people, and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
-    /// The question's id.
+    /// Id of the question.
     pub id: ApprovalId,
-    /// The workspace it is in.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// The app whose code asks.
+    /// App whose code asks.
     pub app: AppId,
-    /// The run that waits.
+    /// Run that waits for the answer.
     pub run: RunId,
-    /// What is asked.
+    /// Title and detail.
     pub question: ApprovalQuestion,
-    /// How it stands.
+    /// Current state.
     pub state: ApprovalState,
-    /// Until when it may be answered.
+    /// Time from which it can no longer be answered.
     pub expires_at: Timestamp,
 }
 
-/// Checks what code asks.
+/// Checks the bounds of a question.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message for the code that asks, which says what is wrong.
 pub fn check_question(question: &ApprovalQuestion) -> Result<(), String> {
     let title = question.title.trim().chars().count();
     if !(1..=MAX_TITLE).contains(&title) || question.title.chars().any(char::is_control) {
@@ -114,7 +114,7 @@ pub fn check_question(question: &ApprovalQuestion) -> Result<(), String> {
 }
 
 impl Approval {
-    /// What the code is told of it; none while it waits.
+    /// Returns the answer for app code; `None` while the question waits.
     #[must_use]
     pub fn answer(&self) -> Option<ApprovalAnswer> {
         match self.state {

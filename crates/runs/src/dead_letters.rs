@@ -1,7 +1,7 @@
 //! Dead letters: failed runs and refused calls that are kept for replay (specification part B, "DeadLetter").
 //!
-//! A run that failed for good or was blocked leaves one unless a person started it by hand; a call leaves one that
-//! proved itself and could not run. The letter has the id of the run or call under its own prefix.
+//! A run that failed for good or was blocked leaves one, unless a person started it by hand. A call leaves one if it proved
+//! its sender and could not start a run. A dead letter has the id of its run or call, with its own prefix.
 
 mod discard;
 mod enqueue_replay;
@@ -25,10 +25,10 @@ pub use discard::discard_open_dead_letter;
 pub use replay::{ReplayRequest, ReplayedRun, WhichVersion, replay_open_dead_letter};
 pub use replay_run::replay_run;
 
-/// How many open letters of refused calls an automation may have; what is refused beyond leaves only its delivery.
+/// Most open dead letters of refused calls that an automation may have. Calls refused beyond that leave only a delivery.
 pub const MAX_OPEN_CALL_DEAD_LETTERS: u64 = 1000;
 
-/// What a letter is of.
+/// Kind of the origin of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LetterKind))]
@@ -40,7 +40,7 @@ pub enum DeadLetterKind {
 }
 
 impl DeadLetterKind {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -50,21 +50,21 @@ impl DeadLetterKind {
     }
 }
 
-/// What became of a letter.
+/// State of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LetterState))]
 pub enum DeadLetterState {
-    /// It waits for somebody.
+    /// It can be replayed or discarded.
     Open,
-    /// It was run again.
+    /// It was replayed.
     Replayed,
-    /// Somebody gave it up.
+    /// It was discarded.
     Discarded,
 }
 
 impl DeadLetterState {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -86,7 +86,7 @@ impl FromStr for DeadLetterState {
     }
 }
 
-/// What a letter is of, by id.
+/// Origin of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeadLetterOrigin {
     /// A run that failed or was blocked.
@@ -96,7 +96,7 @@ pub enum DeadLetterOrigin {
 }
 
 impl DeadLetterOrigin {
-    /// The origin without its id.
+    /// Returns the kind without the id.
     #[must_use]
     pub fn kind(self) -> DeadLetterKind {
         match self {
@@ -106,28 +106,28 @@ impl DeadLetterOrigin {
     }
 }
 
-/// What became of a letter, with what is known of it.
+/// State of a dead letter, with its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeadLetterStatus {
-    /// It waits for somebody.
+    /// It can be replayed or discarded.
     Open,
-    /// It was run again.
+    /// It was replayed as this run.
     Replayed(Resolution, RunId),
-    /// Somebody gave it up.
+    /// It was discarded.
     Discarded(Resolution),
 }
 
-/// When a letter was settled, and by whom.
+/// Time and author of a replay or discard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
-    /// When.
+    /// Time of the replay or discard.
     pub at: Timestamp,
-    /// The person's name, while it is known.
+    /// Name of the person, while the person exists.
     pub by: Option<String>,
 }
 
 impl DeadLetterStatus {
-    /// The fate without its data.
+    /// Returns the state without its data.
     #[must_use]
     pub fn state(&self) -> DeadLetterState {
         match self {
@@ -141,41 +141,41 @@ impl DeadLetterStatus {
 /// A failed run or refused call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLetter {
-    /// The letter's id.
+    /// Id of the dead letter.
     pub id: DeadLetterId,
-    /// What it is of.
+    /// Failed run or refused call.
     pub origin: DeadLetterOrigin,
-    /// What became of it.
+    /// State, with its data.
     pub status: DeadLetterStatus,
-    /// The app that was to run.
+    /// App that failed or was to run.
     pub app: AppId,
-    /// The app's name.
+    /// Name of the app.
     pub app_name: String,
-    /// The automation that was to start it.
+    /// Automation of the run or call.
     pub automation: Option<AutomationId>,
-    /// The automation's name, while there is one.
+    /// Name of the automation, while it exists.
     pub automation_name: Option<String>,
-    /// What started it.
+    /// Kind of the trigger.
     pub trigger: TriggerKind,
-    /// Why it failed or was refused, for programs.
+    /// Code of the failure or refusal.
     pub reason: String,
-    /// The same for people.
+    /// Message of the failure or refusal.
     pub message: String,
-    /// The version that ran, or would have.
+    /// Version that ran, or would have run.
     pub version: Option<VersionRef>,
-    /// How often it was tried: attempts of the run, or calls that were the same.
+    /// Number of tries: attempts of the run, or calls with the same digest.
     pub attempt: u32,
-    /// Whether what the app was given is still there.
+    /// True if the input is still stored.
     pub has_payload: bool,
-    /// How large it is, in bytes of JSON.
+    /// Size of the input, in bytes of JSON.
     pub payload_bytes: u64,
-    /// How it begins; at most 200 characters.
+    /// Beginning of the input; at most 200 characters.
     pub preview: Option<String>,
-    /// When it failed or was refused.
+    /// Time of the failure or refusal.
     pub created_at: Timestamp,
 }
 
-/// Which letters of a workspace are asked for.
+/// Filter of dead letters of a workspace. Each condition narrows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeadLetterFilter {
     /// Only of this app.
@@ -184,23 +184,23 @@ pub struct DeadLetterFilter {
     pub automation: Option<AutomationId>,
     /// Only of this kind.
     pub kind: Option<DeadLetterKind>,
-    /// Only those that stand so.
+    /// Only in this state.
     pub state: Option<DeadLetterState>,
-    /// Only those started so.
+    /// Only of this trigger.
     pub trigger: Option<TriggerKind>,
 }
 
-/// What a replay starts from.
+/// Data that a replay starts from.
 #[derive(Debug, Clone)]
 pub struct ReplaySource {
-    /// The app that is to run.
+    /// App to run.
     pub app: AppId,
-    /// The automation that started it.
+    /// Automation of the original run or call.
     pub automation: Option<AutomationId>,
-    /// What started it.
+    /// Kind of the original trigger.
     pub trigger: TriggerKind,
-    /// The version it ran, or would have.
+    /// Version that ran, or would have run.
     pub version: Option<VersionId>,
-    /// What the app was given, if that is still there.
+    /// Original input, if it is still stored.
     pub input: Option<Box<RawValue>>,
 }

@@ -239,12 +239,12 @@ impl DeadLettersTx for FakeTx {
     async fn claim_refused_call(
         &mut self,
         workspace: WorkspaceId,
-        letter: DeadLetterId,
+        dead_letter: DeadLetterId,
         run: RunId,
         _: Timestamp,
     ) -> Result<Option<RunId>, StoreError> {
         self.check()?;
-        let Some(found) = self.find_dead_letter(workspace, letter) else { return Ok(None) };
+        let Some(found) = self.find_dead_letter(workspace, dead_letter) else { return Ok(None) };
         let claimed_by = *found.claimed_by.get_or_insert(run);
         Ok(Some(claimed_by).filter(|claimed_by| *claimed_by != run))
     }

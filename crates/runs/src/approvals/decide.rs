@@ -9,10 +9,12 @@ use kernel::{
 use super::{Approval, ApprovalState};
 use crate::{RunsError, ports::ApprovalsTx};
 
-/// Answers a question, and lets its run go on.
+/// Answers a question, and lets its run continue.
 ///
 /// # Errors
-/// When there is no such question of this run of the app, it was answered already or is too old, or what the store says.
+/// * [`RunsError::ApprovalNotFound`] when this run of the app has no such question
+/// * [`RunsError::ApprovalResolved`] when it was decided before, or has expired
+/// * [`RunsError::Store`] when the store fails
 pub async fn decide_approval(
     tx: &mut dyn ApprovalsTx,
     ctx: &Context,

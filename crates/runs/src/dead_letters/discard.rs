@@ -9,10 +9,12 @@ use kernel::{
 use super::get_open::get_open_dead_letter;
 use crate::{RunsError, ports::DeadLettersTx};
 
-/// Gives an open letter up.
+/// Discards an open dead letter. Nothing runs.
 ///
 /// # Errors
-/// When it is gone or settled, or what the store says.
+/// * [`RunsError::DeadLetterNotFound`] when the app has no such dead letter
+/// * [`RunsError::DeadLetterResolved`] when it was replayed or discarded
+/// * [`RunsError::Store`] when the store fails
 pub async fn discard_open_dead_letter(
     tx: &mut dyn DeadLettersTx,
     ctx: &Context,
@@ -39,8 +41,8 @@ mod tests {
         },
     };
 
-    fn holding(letter: StoredDeadLetter) -> FakeTx {
-        FakeTx { dead_letters: vec![letter], ..FakeTx::with_runnable_app() }
+    fn holding(dead_letter: StoredDeadLetter) -> FakeTx {
+        FakeTx { dead_letters: vec![dead_letter], ..FakeTx::with_runnable_app() }
     }
 
     async fn discard(tx: &mut FakeTx) -> Result<(), RunsError> {
@@ -50,14 +52,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_discarded_dead_letter_starts_nothing() {
-        for letter in [run_dead_letter(50), call_dead_letter(50)] {
-            let mut tx = holding(letter);
+        for dead_letter in [run_dead_letter(50), call_dead_letter(50)] {
+            let mut tx = holding(dead_letter);
             discard(&mut tx).await.unwrap();
-            let [letter] = &tx.dead_letters[..] else { panic!("{:?}", tx.dead_letters) };
-            assert_eq!((letter.state, letter.replay), (DeadLetterState::Discarded, None));
-            assert_eq!(letter.resolved, Some((editor_context().now, Some(editor_id()))));
+            let [dead_letter] = &tx.dead_letters[..] else { panic!("{:?}", tx.dead_letters) };
+            assert_eq!((dead_letter.state, dead_letter.replay), (DeadLetterState::Discarded, None));
+            assert_eq!(dead_letter.resolved, Some((editor_context().now, Some(editor_id()))));
             assert!(tx.queue.is_empty() && tx.consumed_quota == 0);
-            assert_audited(&tx.work, "dead_letter.discard", letter.id, None);
+            assert_audited(&tx.work, "dead_letter.discard", dead_letter.id, None);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Putting the run of a replay into the queue.
+//! Queueing the run of a replay.
 
 use kernel::{
     Context,
@@ -9,6 +9,7 @@ use kernel::{
 use super::{ReplayRequest, ReplaySource, WhichVersion};
 use crate::{RunsError, automations::MAX_INPUT, ports::DeadLettersTx, queue::NewRun, runs::VersionRef};
 
+/// Queues a run with the id `id`, which repeats `original`, and returns its version.
 pub(super) async fn enqueue_replay(
     tx: &mut dyn DeadLettersTx,
     ctx: &Context,
@@ -20,7 +21,7 @@ pub(super) async fn enqueue_replay(
     if replay.input.as_ref().is_some_and(|input| input.get().len() > MAX_INPUT) {
         return Err(RunsError::invalid(
             "payload",
-            format!("may hold at most {} KiB of JSON", MAX_INPUT >> 10),
+            format!("must have at most {} KiB of JSON", MAX_INPUT >> 10),
         ));
     }
     let workspace = right.member().workspace();
@@ -34,7 +35,7 @@ pub(super) async fn enqueue_replay(
     };
     let version = tx.find_version_to_run(workspace, source.app, wanted).await?;
     let version = version.ok_or(RunsError::NoOriginalVersion)?;
-    // The automation may be gone: its runs are still runs of the app.
+    // The automation may be deleted; its runs are still runs of the app.
     let automation = match source.automation {
         Some(id) => tx.automation_for_update(workspace, id).await?,
         None => None,

@@ -8,6 +8,7 @@ use kernel::{
 use super::{DeadLetterOrigin, DeadLetterState, ReplaySource};
 use crate::{RunsError, ports::DeadLettersTx};
 
+/// Returns and locks an open dead letter of the app.
 pub(super) async fn get_open_dead_letter(
     tx: &mut dyn DeadLettersTx,
     right: &AppRight<CanEdit>,

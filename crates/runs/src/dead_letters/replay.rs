@@ -11,51 +11,58 @@ use serde_json::{json, value::RawValue};
 use super::{DeadLetterOrigin, enqueue_replay::enqueue_replay, get_open::get_open_dead_letter};
 use crate::{RunsError, ports::DeadLettersTx, runs::VersionRef};
 
-/// Which version of the app a replay runs.
+/// Version of the app that a replay runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum WhichVersion {
-    /// The one that is current now.
+    /// The current version.
     #[default]
     Current,
-    /// The one that failed, or would have run.
+    /// The version that failed, or would have run.
     Original,
 }
 
-/// How something is to be run again.
+/// Settings of a replay.
 #[derive(Debug)]
 pub struct ReplayRequest {
-    /// What the app is given; what it was given when not said.
+    /// Input of the app, at most [`MAX_INPUT`](crate::automations::MAX_INPUT) bytes; the original input by default.
     pub input: Option<Box<RawValue>>,
-    /// Which version runs.
+    /// Version to run.
     pub version: WhichVersion,
-    /// How many runs the workspace may start in a month.
+    /// Most runs of the workspace in a month; `None` for no limit.
     pub runs_per_month: Option<u64>,
-    /// Whether the workspace's spending cap holds it back.
+    /// True if the workspace's spending cap holds the run back.
     pub is_on_hold: bool,
 }
 
-/// The run that was started.
+/// Result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayedRun {
-    /// The new run.
+    /// New run.
     pub run: RunId,
-    /// The letter that is settled with it.
+    /// Dead letter that is resolved with it.
     pub dead_letter: Option<DeadLetterId>,
-    /// What it runs.
+    /// Version that it runs.
     pub version: VersionRef,
-    /// Whether it is given something else than before.
+    /// True if it has another input than the original.
     pub is_edited: bool,
-    /// Whether it waits for the spending cap.
+    /// True if the spending cap holds it back.
     pub is_on_hold: bool,
 }
 
-/// Runs an open letter again and settles it.
+/// Replays an open dead letter as a new run, and resolves it.
 ///
 /// # Errors
-/// When it is gone or settled, its call came again and was accepted, it has nothing to run with, the app cannot run, the
-/// quota is used up, or what the store says.
+/// * [`RunsError::DeadLetterNotFound`] when the app has no such dead letter
+/// * [`RunsError::DeadLetterResolved`] when it was replayed or discarded
+/// * [`RunsError::CallAccepted`] when the sender retried the refused call, and it was accepted
+/// * [`RunsError::InvalidField`] when the input is too large
+/// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
+/// * [`RunsError::NotRunnable`] when the app has no version or is paused
+/// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
+/// * [`RunsError::QuotaReached`] when the runs of the month are used up
+/// * [`RunsError::Store`] when the store fails
 pub async fn replay_open_dead_letter(
     tx: &mut dyn DeadLettersTx,
     ctx: &Context,
@@ -101,8 +108,8 @@ mod tests {
         },
     };
 
-    fn holding(letter: StoredDeadLetter) -> FakeTx {
-        FakeTx { dead_letters: vec![letter], ..FakeTx::with_runnable_app() }
+    fn holding(dead_letter: StoredDeadLetter) -> FakeTx {
+        FakeTx { dead_letters: vec![dead_letter], ..FakeTx::with_runnable_app() }
     }
 
     fn from_source(source: ReplaySource) -> FakeTx {
@@ -139,11 +146,11 @@ mod tests {
         assert_eq!((run.at, run.scheduled_for, run.max_concurrency), (at(60_000), None, None));
         assert_eq!((run.version, run.replay_of), (Some(version(2).id), Some(id(50))));
         assert!(!run.by_agent && !run.is_on_hold);
-        let letter = &tx.dead_letters[0];
-        assert_eq!((letter.state, letter.replay), (DeadLetterState::Replayed, Some(replayed.run)));
-        assert_eq!(letter.resolved, Some((at(60_000), Some(editor_id()))));
+        let dead_letter = &tx.dead_letters[0];
+        assert_eq!((dead_letter.state, dead_letter.replay), (DeadLetterState::Replayed, Some(replayed.run)));
+        assert_eq!(dead_letter.resolved, Some((at(60_000), Some(editor_id()))));
         let detail = json!({ "run": replayed.run, "version": "current", "edited": false });
-        assert_audited(&tx.work, "dead_letter.replay", letter.id, Some(detail));
+        assert_audited(&tx.work, "dead_letter.replay", dead_letter.id, Some(detail));
     }
 
     #[tokio::test]
@@ -164,8 +171,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_dead_letter_is_replayed_once() {
-        for letter in [run_dead_letter(50), call_dead_letter(50)] {
-            let mut tx = holding(letter);
+        for dead_letter in [run_dead_letter(50), call_dead_letter(50)] {
+            let mut tx = holding(dead_letter);
             let first = replay(&mut tx, replay_request()).await.unwrap();
             let second = replay(&mut tx, replay_request()).await;
             assert!(matches!(second, Err(RunsError::DeadLetterResolved)), "{second:?}");

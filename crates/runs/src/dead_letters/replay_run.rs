@@ -10,11 +10,17 @@ use serde_json::json;
 use super::{DeadLetterState, ReplayRequest, ReplayedRun, enqueue_replay::enqueue_replay};
 use crate::{RunStatus, RunsError, ports::DeadLettersTx};
 
-/// Runs a run again that failed or was blocked; an open letter of it is settled.
+/// Replays a run that failed or was blocked as a new run, and resolves its dead letter if that is open.
 ///
 /// # Errors
-/// When it is gone or did not fail, has nothing to run with, the app cannot run, the quota is used up, or what the
-/// store says.
+/// * [`RunsError::RunNotFound`] when the app has no such run
+/// * [`RunsError::RunNotFailed`] when it neither failed nor was blocked
+/// * [`RunsError::InvalidField`] when the input is too large
+/// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
+/// * [`RunsError::NotRunnable`] when the app has no version or is paused
+/// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
+/// * [`RunsError::QuotaReached`] when the runs of the month are used up
+/// * [`RunsError::Store`] when the store fails
 pub async fn replay_run(
     tx: &mut dyn DeadLettersTx,
     ctx: &Context,
@@ -23,10 +29,10 @@ pub async fn replay_run(
     replay: ReplayRequest,
 ) -> Result<ReplayedRun, RunsError> {
     let workspace = right.member().workspace();
-    // A failed run's letter has the run's own id. It is locked first, as whoever replays the letter does.
-    let letter = Id::from_uuid(id.uuid());
-    let found = tx.dead_letter_for_update(workspace, letter).await?;
-    let letter = found.filter(|(_, state, _)| *state == DeadLetterState::Open).map(|_| letter);
+    // The dead letter of a run has the id of the run. It is locked first, in the order of a replay of the dead letter.
+    let dead_letter = Id::from_uuid(id.uuid());
+    let found = tx.dead_letter_for_update(workspace, dead_letter).await?;
+    let dead_letter = found.filter(|(_, state, _)| *state == DeadLetterState::Open).map(|_| dead_letter);
     let found = tx.replay_source_of_run(workspace, id).await?;
     let (status, source) =
         found.filter(|(_, source)| source.app == right.app()).ok_or(RunsError::RunNotFound)?;
@@ -36,12 +42,12 @@ pub async fn replay_run(
     let (version, edited, held) = (replay.version, replay.input.is_some(), replay.is_on_hold);
     let run = ctx.new_id();
     let ran = enqueue_replay(tx, ctx, right, source, (run, Some(id)), replay).await?;
-    if let Some(letter) = letter {
-        tx.resolve_dead_letter(workspace, letter, ctx.now, ctx.caller.user(), Some(run)).await?;
+    if let Some(dead_letter) = dead_letter {
+        tx.resolve_dead_letter(workspace, dead_letter, ctx.now, ctx.caller.user(), Some(run)).await?;
     }
     let detail = json!({"run": run, "version": version, "edited": edited});
     tx.audit(ctx.audit_entry("run.replay").workspace(workspace).target(id).detail(detail));
-    Ok(ReplayedRun { run, dead_letter: letter, version: ran, is_edited: edited, is_on_hold: held })
+    Ok(ReplayedRun { run, dead_letter, version: ran, is_edited: edited, is_on_hold: held })
 }
 
 #[cfg(test)]
@@ -86,9 +92,12 @@ mod tests {
             assert_eq!(replayed, expected);
             let [run] = &tx.queue[..] else { panic!("{:?}", tx.queue) };
             assert_eq!((run.id, run.replay_of, run.input.get()), (replayed.run, Some(failed), "1"));
-            let letter = &tx.dead_letters[0];
-            assert_eq!((letter.state, letter.replay), (DeadLetterState::Replayed, Some(replayed.run)));
-            assert_eq!(letter.resolved, Some((at(60_000), Some(editor_id()))));
+            let dead_letter = &tx.dead_letters[0];
+            assert_eq!(
+                (dead_letter.state, dead_letter.replay),
+                (DeadLetterState::Replayed, Some(replayed.run))
+            );
+            assert_eq!(dead_letter.resolved, Some((at(60_000), Some(editor_id()))));
             let detail = json!({ "run": replayed.run, "version": "current", "edited": false });
             assert_audited(&tx.work, "run.replay", failed, Some(detail));
         }
@@ -98,10 +107,13 @@ mod tests {
     async fn a_run_without_an_open_dead_letter_is_replayed_too() {
         let discarded = StoredDeadLetter { state: DeadLetterState::Discarded, ..run_dead_letter(50) };
         for dead_letters in [vec![], vec![discarded]] {
-            let before: Vec<_> = dead_letters.iter().map(|letter| letter.state).collect();
+            let before: Vec<_> = dead_letters.iter().map(|dead_letter| dead_letter.state).collect();
             let mut tx = FakeTx { dead_letters, ..ended(RunStatus::Failed) };
             assert_eq!(replay(&mut tx, replay_request()).await.unwrap().dead_letter, None);
-            assert_eq!(tx.dead_letters.iter().map(|letter| letter.state).collect::<Vec<_>>(), before);
+            assert_eq!(
+                tx.dead_letters.iter().map(|dead_letter| dead_letter.state).collect::<Vec<_>>(),
+                before
+            );
             assert_eq!(tx.queue.len(), 1);
         }
     }

@@ -30,7 +30,7 @@ pub(crate) struct FakeWebhookStore {
     reads: Mutex<Vec<Freshness>>,
 }
 
-/// How a state was read.
+/// Source of a state that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
     Cached,
