@@ -1,4 +1,4 @@
-//! Making an automation.
+//! Creating an automation.
 
 use kernel::{
     Context,
@@ -8,23 +8,24 @@ use kernel::{
 use super::{Automation, AutomationStatus, Trigger};
 use crate::{RunsError, RunsTx};
 
-/// What a new automation is to be.
+/// Fields of a new automation.
 #[derive(Debug, Clone)]
 pub struct CreateAutomation {
-    /// Its name.
+    /// Display name; 1 to 60 characters after trimming.
     pub name: String,
-    /// What starts it.
+    /// Kind and settings of the trigger.
     pub trigger: Trigger,
-    /// At most so many of its runs at once.
+    /// Most runs that execute at once, 1 to 1,000; `None` for no limit.
     pub max_concurrency: Option<u16>,
-    /// How often a failed run is tried again.
+    /// Most retries of a failed run, 0 to 5.
     pub retries: u8,
 }
 
-/// Makes an automation of an app the caller can edit; it is active at once.
+/// Creates an automation of an app that the caller can edit. It is active at once.
 ///
 /// # Errors
-/// When a field is out of bounds, or what the store says.
+/// * [`RunsError::InvalidField`] when a field is out of bounds
+/// * [`RunsError::Store`] when the store fails
 pub async fn create_automation(
     tx: &mut dyn RunsTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Taking an automation away.
+//! Deleting an automation.
 
 use kernel::{
     Context,
@@ -8,10 +8,11 @@ use kernel::{
 
 use crate::{RunsError, RunsTx};
 
-/// Takes an automation away, with its webhook and what it still had queued; its runs stay as a record.
+/// Deletes an automation with its webhook. Its queued runs fail; its other runs stay as a record.
 ///
 /// # Errors
-/// When the automation is gone, or what the store says.
+/// * [`RunsError::AutomationNotFound`] when the app has no such automation
+/// * [`RunsError::Store`] when the store fails
 pub async fn delete_automation(
     tx: &mut dyn RunsTx,
     ctx: &Context,

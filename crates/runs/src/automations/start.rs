@@ -11,31 +11,34 @@ use serde_json::value::RawValue;
 use super::TriggerKind;
 use crate::{RunsError, RunsTx, queue::NewRun};
 
-/// The most a run's input may hold, in bytes of JSON.
+/// Most bytes of a run's input, as JSON: 256 KiB.
 pub const MAX_INPUT: usize = 256 << 10;
 
-/// How far ahead a run may be put off.
+/// Longest delay of a start.
 const MAX_START_DELAY: TimeDelta = TimeDelta::days(30);
 
-/// What a person or agent starts.
+/// Start of an automation by a person or an agent.
 #[derive(Debug)]
 pub struct StartRun {
-    /// The automation.
+    /// Automation to start.
     pub automation: AutomationId,
-    /// What the app is given.
+    /// Input of the app; at most [`MAX_INPUT`] bytes.
     pub input: Box<RawValue>,
-    /// When it is to start; at once when not said, or when that is past.
+    /// Earliest start, at most 30 days ahead; at once by default, and when the time has passed.
     pub run_at: Option<Timestamp>,
-    /// How many runs the workspace may start in a month.
+    /// Most runs of the workspace in a month; `None` for no limit.
     pub runs_per_month: Option<u64>,
 }
 
-/// Puts a run into the queue.
-///
-/// A draft or paused automation can be started by hand: that is how it is tried out.
+/// Queues a run of an automation. It may be a draft or paused, so that it can be tried before it is active.
 ///
 /// # Errors
-/// When the input is too large, the automation is gone, the app cannot run, the quota is used up, or what the store says.
+/// * [`RunsError::InvalidField`] when the input is too large, the delay is too long, or a run of an automation with a
+///   concurrency limit is delayed
+/// * [`RunsError::AutomationNotFound`] when the app has no such automation
+/// * [`RunsError::NotRunnable`] when the app has no version or is paused
+/// * [`RunsError::QuotaReached`] when the runs of the month are used up
+/// * [`RunsError::Store`] when the store fails
 pub async fn start_run(
     tx: &mut dyn RunsTx,
     ctx: &Context,
@@ -43,20 +46,23 @@ pub async fn start_run(
     input: StartRun,
 ) -> Result<RunId, RunsError> {
     if input.input.get().len() > MAX_INPUT {
-        return Err(RunsError::invalid("input", format!("may hold at most {} KiB of JSON", MAX_INPUT >> 10)));
+        return Err(RunsError::invalid(
+            "input",
+            format!("must have at most {} KiB of JSON", MAX_INPUT >> 10),
+        ));
     }
-    if input.run_at.is_some_and(|moment| moment > ctx.now + MAX_START_DELAY) {
-        return Err(RunsError::invalid("runAt", "may be at most 30 days ahead"));
+    if input.run_at.is_some_and(|run_at| run_at > ctx.now + MAX_START_DELAY) {
+        return Err(RunsError::invalid("runAt", "must be at most 30 days ahead"));
     }
     let workspace = right.member().workspace();
     let found = tx.automation_for_update(workspace, input.automation).await?;
     let automation = found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
-    let scheduled_for = input.run_at.filter(|moment| *moment > ctx.now);
+    let scheduled_for = input.run_at.filter(|run_at| *run_at > ctx.now);
     if scheduled_for.is_some() && automation.max_concurrency.is_some() {
-        // It would hold a place from now on.
+        // A delayed run would count against the limit from now on, not from its start.
         return Err(RunsError::invalid(
             "runAt",
-            "cannot be said while the automation limits its runs at once",
+            "must be omitted while the automation limits its concurrency",
         ));
     }
     if !tx.is_app_runnable(workspace, automation.app).await? {

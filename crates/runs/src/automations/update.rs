@@ -1,4 +1,4 @@
-//! Changing an automation.
+//! Updating an automation.
 
 use kernel::{
     Context,
@@ -9,25 +9,28 @@ use kernel::{
 use super::{Automation, AutomationStatus, Trigger};
 use crate::{RunsError, RunsTx};
 
-/// What to change; what is not said stays.
+/// Fields to change. `None` keeps the current value.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateAutomation {
-    /// A new name.
+    /// Display name; 1 to 60 characters after trimming.
     pub name: Option<String>,
-    /// A new trigger.
+    /// Kind and settings of the trigger.
     pub trigger: Option<Trigger>,
-    /// Whether it starts anything.
+    /// Status.
     pub status: Option<AutomationStatus>,
-    /// At most so many of its runs at once; `Some(None)` lifts the limit.
+    /// Most runs that execute at once, 1 to 1,000; `Some(None)` removes the limit.
     pub max_concurrency: Option<Option<u16>>,
-    /// How often a failed run is tried again.
+    /// Most retries of a failed run, 0 to 5.
     pub retries: Option<u8>,
 }
 
-/// Changes an automation of an app the caller can edit.
+/// Updates an automation of an app that the caller can edit.
 ///
 /// # Errors
-/// When a field is out of bounds, the automation is gone, or what the store says.
+/// * [`RunsError::AutomationNotFound`] when the app has no such automation
+/// * [`RunsError::InvalidField`] when a field is out of bounds, or the kind of trigger would change while the automation has
+///   a webhook
+/// * [`RunsError::Store`] when the store fails
 pub async fn update_automation(
     tx: &mut dyn RunsTx,
     ctx: &Context,
@@ -53,11 +56,11 @@ pub async fn update_automation(
         automation.retries = retries;
     }
     if let Some(trigger) = input.trigger {
-        let leaves_webhook = automation.trigger.kind() != trigger.kind();
-        if leaves_webhook && tx.webhook_for_update(workspace, id).await?.is_some() {
+        let changes_kind = automation.trigger.kind() != trigger.kind();
+        if changes_kind && tx.webhook_for_update(workspace, id).await?.is_some() {
             return Err(RunsError::invalid(
                 "trigger.type",
-                "cannot change while the automation has a webhook; make another automation",
+                "cannot change while the automation has a webhook; create another automation",
             ));
         }
         automation.trigger = trigger;
