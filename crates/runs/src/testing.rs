@@ -449,13 +449,13 @@ pub(crate) fn assert_audited(
     work: &RecordingUnitOfWork,
     action: &str,
     target: impl Display,
-    detail: Option<Value>,
+    detail: Option<&Value>,
 ) {
     let [entry] = &work.audit[..] else { panic!("expected one audit entry: {:?}", work.audit) };
     assert_eq!((&*entry.action, entry.workspace), (action, Some(workspace())));
     assert_eq!(entry.actor, editor_id().to_string());
     assert_eq!(entry.target, Some(AuditTarget(target.to_string())));
-    assert_eq!(entry.detail, detail);
+    assert_eq!(entry.detail.as_ref(), detail);
     assert!(work.emails.is_empty() && work.events.is_empty());
 }
 
@@ -469,15 +469,12 @@ pub(crate) fn assert_untouched(tx: &FakeTx) {
 
 /// Checks that a result is a failure of the store.
 #[track_caller]
-pub(crate) fn assert_store_failed<T: Debug>(result: Result<T, RunsError>) {
+pub(crate) fn assert_store_failed<T: Debug>(result: &Result<T, RunsError>) {
     assert!(matches!(result, Err(RunsError::Store(StoreError::Unavailable(_)))), "{result:?}");
 }
 
 /// Checks that a result refuses a field.
 #[track_caller]
-pub(crate) fn assert_invalid<T: Debug>(result: Result<T, RunsError>, expected: &str) {
-    assert!(
-        matches!(&result, Err(RunsError::InvalidField { field, .. }) if *field == expected),
-        "{result:?}"
-    );
+pub(crate) fn assert_invalid<T: Debug>(result: &Result<T, RunsError>, expected: &str) {
+    assert!(matches!(result, Err(RunsError::InvalidField { field, .. }) if *field == expected), "{result:?}");
 }

@@ -85,7 +85,12 @@ mod tests {
             assert_eq!(decided, Approval { state, ..waiting() });
             assert_eq!(tx.approvals, [decided]);
             assert_eq!(tx.resumed, [(id(30), at(60_000), Some(editor_id()))]);
-            assert_audited(&tx.work, action, tx.approvals[0].id, Some(json!({ "run": tx.approvals[0].run })));
+            assert_audited(
+                &tx.work,
+                action,
+                tx.approvals[0].id,
+                Some(&json!({ "run": tx.approvals[0].run })),
+            );
         }
     }
 
@@ -132,6 +137,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        assert_store_failed(decide(&mut FakeTx::unavailable(), true).await);
+        assert_store_failed(&decide(&mut FakeTx::unavailable(), true).await);
     }
 }

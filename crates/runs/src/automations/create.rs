@@ -130,7 +130,7 @@ mod tests {
             ("retries", CreateAutomation { retries: 6, ..valid() }),
         ] {
             let mut tx = FakeTx::default();
-            assert_invalid(create(&mut tx, refused).await, field);
+            assert_invalid(&create(&mut tx, refused).await, field);
             assert!(tx.automations.is_empty());
             assert_untouched(&tx);
         }
@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
         let mut tx = FakeTx::unavailable();
-        assert_store_failed(create(&mut tx, valid()).await);
+        assert_store_failed(&create(&mut tx, valid()).await);
         assert_untouched(&tx);
     }
 }

@@ -92,6 +92,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        assert_store_failed(delete(&mut FakeTx::unavailable()).await);
+        assert_store_failed(&delete(&mut FakeTx::unavailable()).await);
     }
 }

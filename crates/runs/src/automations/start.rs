@@ -169,7 +169,7 @@ mod tests {
         }
         let mut tx = FakeTx::with_automation(&manual());
         let late = now + TimeDelta::days(30) + TimeDelta::milliseconds(1);
-        assert_invalid(start(&mut tx, at_time(late)).await, "runAt");
+        assert_invalid(&start(&mut tx, at_time(late)).await, "runAt");
         assert_untouched(&tx);
     }
 
@@ -177,7 +177,7 @@ mod tests {
     async fn a_start_is_not_put_off_while_concurrency_is_limited() {
         let mut tx = FakeTx::with_automation(&Automation { max_concurrency: Some(1), ..manual() });
         let later = StartRun { run_at: Some(at(60_001)), ..input() };
-        assert_invalid(start(&mut tx, later).await, "runAt");
+        assert_invalid(&start(&mut tx, later).await, "runAt");
         assert_untouched(&tx);
         let past = StartRun { run_at: Some(at(59_999)), ..input() };
         start(&mut tx, past).await.unwrap();
@@ -190,7 +190,7 @@ mod tests {
         let mut tx = FakeTx::with_automation(&manual());
         start(&mut tx, sized(MAX_INPUT)).await.unwrap();
         let mut tx = FakeTx::with_automation(&manual());
-        assert_invalid(start(&mut tx, sized(MAX_INPUT + 1)).await, "input");
+        assert_invalid(&start(&mut tx, sized(MAX_INPUT + 1)).await, "input");
         assert_untouched(&tx);
     }
 
@@ -226,6 +226,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        assert_store_failed(start(&mut FakeTx::unavailable(), input()).await);
+        assert_store_failed(&start(&mut FakeTx::unavailable(), input()).await);
     }
 }

@@ -168,7 +168,7 @@ mod tests {
         let to = |trigger| UpdateAutomation { trigger: Some(trigger), ..UpdateAutomation::default() };
         let mut tx = with_webhook(&before);
         for trigger in [Trigger::Form, Trigger::Manual, hourly()] {
-            assert_invalid(update(&mut tx, to(trigger)).await, "trigger.type");
+            assert_invalid(&update(&mut tx, to(trigger)).await, "trigger.type");
         }
         assert_eq!(tx.automations, std::slice::from_ref(&before));
         assert_untouched(&tx);
@@ -190,7 +190,7 @@ mod tests {
             ("retries", UpdateAutomation { retries: Some(6), ..UpdateAutomation::default() }),
         ] {
             let mut tx = FakeTx::with_automation(&before);
-            assert_invalid(update(&mut tx, input).await, field);
+            assert_invalid(&update(&mut tx, input).await, field);
             assert_eq!(tx.automations, std::slice::from_ref(&before));
             assert_untouched(&tx);
         }
@@ -211,6 +211,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        assert_store_failed(update(&mut FakeTx::unavailable(), UpdateAutomation::default()).await);
+        assert_store_failed(&update(&mut FakeTx::unavailable(), UpdateAutomation::default()).await);
     }
 }

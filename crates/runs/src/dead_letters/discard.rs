@@ -94,6 +94,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        assert_store_failed(discard(&mut FakeTx::unavailable()).await);
+        assert_store_failed(&discard(&mut FakeTx::unavailable()).await);
     }
 }

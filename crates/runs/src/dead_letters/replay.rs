@@ -150,7 +150,7 @@ mod tests {
         assert_eq!((dead_letter.state, dead_letter.replay), (DeadLetterState::Replayed, Some(replayed.run)));
         assert_eq!(dead_letter.resolved, Some((at(60_000), Some(editor_id()))));
         let detail = json!({ "run": replayed.run, "version": "current", "edited": false });
-        assert_audited(&tx.work, "dead_letter.replay", dead_letter.id, Some(detail));
+        assert_audited(&tx.work, "dead_letter.replay", dead_letter.id, Some(&detail));
     }
 
     #[tokio::test]
@@ -193,7 +193,7 @@ mod tests {
         assert!(replayed.is_edited);
         assert_eq!(tx.queue[0].input.get(), r#"{"card":"4111"}"#);
         let detail = json!({ "run": replayed.run, "version": "current", "edited": true });
-        assert_audited(&tx.work, "dead_letter.replay", tx.dead_letters[0].id, Some(detail));
+        assert_audited(&tx.work, "dead_letter.replay", tx.dead_letters[0].id, Some(&detail));
     }
 
     #[tokio::test]
@@ -203,7 +203,7 @@ mod tests {
         let replayed = replay(&mut tx, original()).await.unwrap();
         assert_eq!((replayed.version, tx.queue[0].version), (version(1), Some(version(1).id)));
         let detail = json!({ "run": replayed.run, "version": "original", "edited": false });
-        assert_audited(&tx.work, "dead_letter.replay", tx.dead_letters[0].id, Some(detail));
+        assert_audited(&tx.work, "dead_letter.replay", tx.dead_letters[0].id, Some(&detail));
 
         let mut never_run = from_source(ReplaySource { version: None, ..replay_source() });
         let mut deleted = FakeTx { versions: vec![(app(), version(2))], ..holding(run_dead_letter(50)) };
@@ -263,7 +263,7 @@ mod tests {
             ..replay_request()
         };
         let mut tx = holding(run_dead_letter(50));
-        assert_invalid(replay(&mut tx, sized(MAX_INPUT + 1)).await, "payload");
+        assert_invalid(&replay(&mut tx, sized(MAX_INPUT + 1)).await, "payload");
         assert_still_open(&tx);
         replay(&mut tx, sized(MAX_INPUT)).await.unwrap();
     }
@@ -306,6 +306,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        assert_store_failed(replay(&mut FakeTx::unavailable(), replay_request()).await);
+        assert_store_failed(&replay(&mut FakeTx::unavailable(), replay_request()).await);
     }
 }

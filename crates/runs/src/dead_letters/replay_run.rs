@@ -99,7 +99,7 @@ mod tests {
             );
             assert_eq!(dead_letter.resolved, Some((at(60_000), Some(editor_id()))));
             let detail = json!({ "run": replayed.run, "version": "current", "edited": false });
-            assert_audited(&tx.work, "run.replay", failed, Some(detail));
+            assert_audited(&tx.work, "run.replay", failed, Some(&detail));
         }
     }
 
@@ -182,7 +182,7 @@ mod tests {
         let mut too_large = failed();
         let input = raw(&format!("\"{}\"", "x".repeat(crate::automations::MAX_INPUT)));
         assert_invalid(
-            replay(&mut too_large, ReplayRequest { input: Some(input), ..replay_request() }).await,
+            &replay(&mut too_large, ReplayRequest { input: Some(input), ..replay_request() }).await,
             "payload",
         );
 
@@ -194,6 +194,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        assert_store_failed(replay(&mut FakeTx::unavailable(), replay_request()).await);
+        assert_store_failed(&replay(&mut FakeTx::unavailable(), replay_request()).await);
     }
 }

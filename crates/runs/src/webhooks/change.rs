@@ -102,7 +102,7 @@ mod tests {
             assert_eq!(changed, Webhook { is_enabled: enabled, updated_at: at(60_000), ..signed() });
             assert_eq!(tx.webhooks, [changed]);
             let detail = json!({ "mode": "signed", "hint": "qws_…hint", "perMinute": 60, "form": null });
-            assert_audited(&tx.work, action, tx.webhooks[0].id, Some(detail));
+            assert_audited(&tx.work, action, tx.webhooks[0].id, Some(&detail));
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
             (form, "form.hiddenField", hidden("")),
         ] {
             let mut tx = with_webhook(before.clone());
-            assert_invalid(change(&mut tx, input).await, field);
+            assert_invalid(&change(&mut tx, input).await, field);
             assert_eq!(tx.webhooks, [before]);
             assert_untouched(&tx);
         }
@@ -168,6 +168,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        assert_store_failed(change(&mut FakeTx::unavailable(), ChangeWebhook::default()).await);
+        assert_store_failed(&change(&mut FakeTx::unavailable(), ChangeWebhook::default()).await);
     }
 }

@@ -1,7 +1,7 @@
 //! Receiving a call: every check of the specification, in an order that tells a stranger nothing.
 //!
-//! A refusal rests only on the state in the database. When a cached state would refuse a call, the state is read again:
-//! another node may have rotated the secret or resumed the automation a moment ago.
+//! Apart from a rate limit, a refusal rests only on the state in the database. When a cached state would refuse a call, the
+//! state is read again: another node may have rotated the secret or resumed the automation a moment ago.
 
 mod decide;
 mod dedup;

@@ -92,7 +92,7 @@ mod tests {
             assert_eq!(tx.webhooks, [expected]);
             let detail = json!({ "mode": old.mode(), "hint": new.hint, "perMinute": 60, "form": null });
             assert!(!detail.to_string().contains(secret.expose_secret()));
-            assert_audited(&tx.work, "webhook.rotate", rotated.id, Some(detail));
+            assert_audited(&tx.work, "webhook.rotate", rotated.id, Some(&detail));
         }
     }
 
@@ -143,6 +143,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        assert_store_failed(rotate(&mut FakeTx::unavailable()).await);
+        assert_store_failed(&rotate(&mut FakeTx::unavailable()).await);
     }
 }

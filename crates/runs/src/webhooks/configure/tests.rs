@@ -76,7 +76,7 @@ async fn a_new_webhook_shows_its_signing_secret_once() {
         assert_eq!((webhook.proof.mode(), &webhook), (mode, &expected));
         assert_eq!(tx.webhooks, std::slice::from_ref(&webhook));
         let detail = json!({ "mode": mode, "hint": stored.hint, "perMinute": 60, "form": null });
-        assert_audited(&tx.work, "webhook.create", webhook.id, Some(detail));
+        assert_audited(&tx.work, "webhook.create", webhook.id, Some(&detail));
         assert_secret_not_audited(&tx, secret.expose_secret());
     }
 }
@@ -110,7 +110,7 @@ async fn a_form_has_settings_in_place_of_a_secret() {
         let settings = FormSettings { hidden_field: "website".to_owned(), ..FormSettings::default() };
         assert_eq!((webhook.proof.form(), webhook.per_minute), (Some(&settings), 20));
         let detail = json!({ "mode": "form", "hint": null, "perMinute": 20, "form": settings });
-        assert_audited(&tx.work, "webhook.create", webhook.id, Some(detail));
+        assert_audited(&tx.work, "webhook.create", webhook.id, Some(&detail));
     }
 }
 
@@ -144,7 +144,7 @@ async fn another_mode_has_to_be_confirmed_and_replaces_the_secret() {
     assert_eq!((webhook.created_at, webhook.updated_at), (at(0), at(60_000)));
     assert_eq!(tx.webhooks, std::slice::from_ref(&webhook));
     let detail = json!({ "mode": "token", "hint": webhook.proof.hint(), "perMinute": 60, "form": null });
-    assert_audited(&tx.work, "webhook.mode", webhook.id, Some(detail));
+    assert_audited(&tx.work, "webhook.mode", webhook.id, Some(&detail));
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn the_same_mode_keeps_the_secret_and_may_be_repeated() {
     assert!(changed.secret.is_none());
     assert_eq!(tx.webhooks, [Webhook { per_minute: 5, updated_at: at(60_000), ..signed() }]);
     let detail = json!({ "mode": "signed", "hint": "qws_…hint", "perMinute": 5, "form": null });
-    assert_audited(&tx.work, "webhook.limit", changed.webhook.id, Some(detail));
+    assert_audited(&tx.work, "webhook.limit", changed.webhook.id, Some(&detail));
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn a_field_out_of_bounds_changes_nothing() {
         ("form.hiddenField", ConfigureWebhook { form: Some(form("")), ..request(ProofMode::Form) }),
     ] {
         let mut tx = with_trigger(Trigger::Webhook);
-        assert_invalid(configure(&mut tx, input).await, field);
+        assert_invalid(&configure(&mut tx, input).await, field);
         assert!(tx.webhooks.is_empty());
         assert_untouched(&tx);
     }
@@ -206,7 +206,7 @@ async fn a_field_out_of_bounds_changes_nothing() {
 #[tokio::test]
 async fn an_automation_of_a_form_takes_no_other_mode() {
     let mut tx = with_trigger(Trigger::Form);
-    assert_invalid(configure(&mut tx, confirmed(ProofMode::Signed)).await, "mode");
+    assert_invalid(&configure(&mut tx, confirmed(ProofMode::Signed)).await, "mode");
     assert_untouched(&tx);
 }
 
@@ -234,5 +234,5 @@ async fn an_automation_of_another_app_or_workspace_is_not_found() {
 
 #[tokio::test]
 async fn a_failure_of_the_store_is_returned() {
-    assert_store_failed(configure(&mut FakeTx::unavailable(), request(ProofMode::Signed)).await);
+    assert_store_failed(&configure(&mut FakeTx::unavailable(), request(ProofMode::Signed)).await);
 }
