@@ -1,7 +1,8 @@
 //! Questions of runs to people.
 //!
-//! Code that asks is stopped, and its run waits. With the answer the run starts again from the beginning, where the same
-//! question is answered at once: the first question of the code gets the first answer, the second question the second.
+//! Code that asks is stopped, and its run waits. With the answer the run starts again from the beginning, where the
+//! same question is answered at once: the first question of the code gets the first answer, the second question the
+//! second.
 
 mod decide;
 

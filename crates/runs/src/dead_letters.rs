@@ -1,7 +1,7 @@
 //! Dead letters: failed runs and refused calls that are kept for replay (specification part B, "DeadLetter").
 //!
-//! A run that failed for good or was blocked leaves one, unless a person started it by hand. A call leaves one if it proved
-//! its sender and could not start a run. A dead letter has the id of its run or call, with its own prefix.
+//! A run that failed for good or was blocked leaves one, unless a person started it by hand. A call leaves one if it
+//! proved its sender and could not start a run. A dead letter has the id of its run or call, with its own prefix.
 
 mod discard;
 mod enqueue_replay;
@@ -25,7 +25,8 @@ pub use discard::discard_open_dead_letter;
 pub use replay::{ReplayRequest, ReplayedRun, WhichVersion, replay_open_dead_letter};
 pub use replay_run::replay_run;
 
-/// Most open dead letters of refused calls that an automation may have. Calls refused beyond that leave only a delivery.
+/// Most open dead letters of refused calls that an automation may have. Calls refused beyond that leave only a
+/// delivery.
 pub const MAX_OPEN_CALL_DEAD_LETTERS: u64 = 1000;
 
 /// Kind of the origin of a dead letter.

@@ -1,5 +1,5 @@
-//! Explanations of runs: why a run ended, what has changed since the last good one, and what to do. They come from rules
-//! over stored facts alone, in English, Russian and Kazakh (specification part B, "RunAnswer").
+//! Explanations of runs: why a run ended, what has changed since the last good one, and what to do. They come from
+//! rules over stored facts alone, in English, Russian and Kazakh (specification part B, "RunAnswer").
 
 mod cause;
 mod fix;
@@ -102,8 +102,8 @@ impl RunFacts {
         }
     }
 
-    /// Returns the request that the gate refused with the run's code; otherwise the last that was refused, failed, or got an
-    /// error status.
+    /// Returns the request that the gate refused with the run's code; otherwise the last that was refused, failed, or
+    /// got an error status.
     #[must_use]
     pub fn find_failed_request(&self) -> Option<&ObservedRequest> {
         let code = self.run.state.fault().map(|fault| fault.code.as_str());
@@ -113,7 +113,8 @@ impl RunFacts {
             .or_else(|| requests().find(|request| !matches!(request.outcome, Ok(..400))))
     }
 
-    /// Returns true if another version ran than in the last successful run; `None` if there was none, or its version is unknown.
+    /// Returns true if another version ran than in the last successful run; `None` if there was none, or its version is
+    /// unknown.
     #[must_use]
     pub fn has_version_changed(&self) -> Option<bool> {
         let good = self.last_good.as_ref()?.version.as_ref()?;

@@ -1,7 +1,7 @@
 //! The port through which app code runs, and the port through which it reaches the outside.
 //!
-//! An [`Engine`] knows JavaScript and limits; it has no sockets and no secrets. Every request of app code to the outside
-//! goes through the [`Host`], which the caller of the engine provides for one invocation.
+//! An [`Engine`] knows JavaScript and limits; it has no sockets and no secrets. Every request of app code to the
+//! outside goes through the [`Host`], which the caller of the engine provides for one invocation.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -21,8 +21,8 @@ pub trait Engine: Send + Sync {
     /// Runs one handler of the bundle to its end, or to a limit. A streamed response is returned once it has begun, and
     /// [`StreamedResponse::completion`] resolves at the end.
     ///
-    /// Code of two workspaces never shares a process. Everything that the code writes to `console.*` reaches [`Host::log`]
-    /// before the end.
+    /// Code of two workspaces never shares a process. Everything that the code writes to `console.*` reaches
+    /// [`Host::log`] before the end.
     ///
     /// # Errors
     /// The failure of the code, or the limit that it exceeded.
@@ -287,8 +287,8 @@ pub trait Host: Send + Sync {
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError>;
 
     /// Serves `ctx.approval({ title, detail })`: returns the answer of a person, an
-    /// [`ApprovalAnswer`](crate::approvals::ApprovalAnswer) as JSON. While there is none, this never returns: the caller of
-    /// the engine stops the code, and starts it again with the answer.
+    /// [`ApprovalAnswer`](crate::approvals::ApprovalAnswer) as JSON. While there is none, this never returns: the
+    /// caller of the engine stops the code, and starts it again with the answer.
     async fn approval(&self, question: ApprovalQuestion) -> Result<Box<RawValue>, HostError> {
         let ApprovalQuestion { title, .. } = question;
         let message = format!("approvals are not available here: {title}");

@@ -1,8 +1,8 @@
 //! The share of a common resource that one workspace may hold.
 //!
-//! The limit depends on what is free (a dynamic threshold, as switches use for shared buffers): a workspace that is alone
-//! gets about three quarters, each of several gets less, and something stays free for a newcomer. The rule needs no list of
-//! the other workspaces.
+//! The limit depends on what is free (a dynamic threshold, as switches use for shared buffers): a workspace that is
+//! alone gets about three quarters, each of several gets less, and something stays free for a newcomer. The rule needs
+//! no list of the other workspaces.
 
 /// Ratio of what a workspace may hold to what stays free.
 const WEIGHT: usize = 3;

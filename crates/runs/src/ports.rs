@@ -1,7 +1,7 @@
-//! Requirements of this domain on a store. Workers use [`RunQueue`](crate::queue::RunQueue), and the hot path of webhooks
-//! uses [`WebhookStore`](crate::webhooks::WebhookStore).
+//! Requirements of this domain on a store. Workers use [`RunQueue`](crate::queue::RunQueue), and the hot path of
+//! webhooks uses [`WebhookStore`](crate::webhooks::WebhookStore).
 //!
-//! A read whose name ends with `_for_update` locks the row until the transaction ends. Reads take the workspace, and find
+//! A read whose name ends with `_for_update` locks the row until the transaction ends. Reads that take a workspace find
 //! nothing in another one.
 
 use async_trait::async_trait;
@@ -93,8 +93,8 @@ pub trait RunsTx: UnitOfWork {
         id: AutomationId,
     ) -> Result<Option<Automation>, StoreError>;
 
-    /// Updates the mutable fields of an automation, makes cached decisions about it stale, and admits waiting runs if its
-    /// concurrency limit has grown.
+    /// Updates the mutable fields of an automation, makes cached decisions about it stale, and admits waiting runs if
+    /// its concurrency limit has grown.
     async fn update_automation(&mut self, automation: &Automation) -> Result<(), StoreError>;
 
     /// Deletes an automation with its webhook. Its queued runs fail.
@@ -139,9 +139,9 @@ pub trait ScheduleStore: Send + Sync {
     /// Returns active automations whose next occurrence is due, the longest overdue first.
     async fn due_automations(&self, now: Timestamp, limit: u32) -> Result<Vec<Automation>, StoreError>;
 
-    /// In one transaction, and only if the automation still waits for `due`: starts the runs of the occurrences in `passed`
-    /// (if the app, the quota and the schedule's policy allow it), records the result of each occurrence, and sets the next
-    /// one. Returns true if this call did it, and false if another had done it before.
+    /// In one transaction, and only if the automation still waits for `due`: starts the runs of the occurrences in
+    /// `passed` (if the app, the quota and the schedule's policy allow it), records the result of each occurrence, and
+    /// sets the next one. Returns true if this call did it, and false if another had done it before.
     async fn fire_schedule(
         &self,
         automation: &Automation,
@@ -191,8 +191,8 @@ pub trait DeadLettersRead: Send + Sync {
         id: DeadLetterId,
     ) -> Result<Option<(DeadLetter, Option<Box<RawValue>>)>, StoreError>;
 
-    /// Returns the dead letters of a workspace whose app a person can view, newest first. One more than the page's limit
-    /// means that there is another page.
+    /// Returns the dead letters of a workspace whose app a person can view, newest first. One more than the page's
+    /// limit means that there is another page.
     async fn dead_letters(
         &self,
         workspace: WorkspaceId,
@@ -215,8 +215,8 @@ pub trait DeadLettersTx: RunsTx {
         id: DeadLetterId,
     ) -> Result<Option<(DeadLetterOrigin, DeadLetterState, ReplaySource)>, StoreError>;
 
-    /// Makes `run` the result of a refused call, so that the sender's next retry is a duplicate of it. Returns the run that
-    /// the call led to already, if the sender retried and was accepted; then nothing is claimed.
+    /// Makes `run` the result of a refused call, so that the sender's next retry is a duplicate of it. Returns the run
+    /// that the call led to already, if the sender retried and was accepted; then nothing is claimed.
     async fn claim_refused_call(
         &mut self,
         workspace: WorkspaceId,
@@ -267,6 +267,7 @@ pub trait OccurrencesRead: Send + Sync {
 /// Reads that explain a run.
 #[async_trait]
 pub trait DiagnosisRead: Send + Sync {
-    /// Returns the last run of the same automation that succeeded before this one, if it is among the app's latest runs.
+    /// Returns the last run of the same automation that succeeded before this one, if it is among the app's latest
+    /// runs.
     async fn last_good(&self, run: &Run) -> Result<Option<Run>, StoreError>;
 }

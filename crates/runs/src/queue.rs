@@ -234,8 +234,8 @@ pub fn classify_failure(
     }
 }
 
-/// Returns the delay of a retry: 1, 4, 16, 64, 256 seconds after the first, second, … attempt, and at random up to half as
-/// much again.
+/// Returns the delay of a retry: 1, 4, 16, 64, 256 seconds after the first, second, … attempt, and at random up to half
+/// as much again.
 fn backoff(attempt: u32, random: &dyn Randomness) -> TimeDelta {
     let base = 1000 * 4_u32.pow(attempt.saturating_sub(1).min(5));
     TimeDelta::milliseconds(i64::from(base + random.below(base / 2)))
@@ -288,8 +288,8 @@ impl ClaimLimit {
 /// The queue as workers see it.
 #[async_trait]
 pub trait RunQueue: Send + Sync {
-    /// Claims due runs, oldest first and within `limit`, with a [`LEASE`] from now. Their start is the time of the claim as
-    /// `clock` tells it then, because a claim may wait behind the end of the run that makes room for it.
+    /// Claims due runs, oldest first and within `limit`, with a [`LEASE`] from now. Their start is the time of the
+    /// claim as `clock` tells it then, because a claim may wait behind the end of the run that makes room for it.
     async fn claim(
         &self,
         node: NodeId,
@@ -305,8 +305,8 @@ pub trait RunQueue: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<RunId>, StoreError>;
 
-    /// Records the end of an attempt, durably before it returns. Returns false, and writes nothing, if the node no longer
-    /// holds the run.
+    /// Records the end of an attempt, durably before it returns. Returns false, and writes nothing, if the node no
+    /// longer holds the run.
     async fn finish(&self, node: NodeId, finished: FinishedRun) -> Result<bool, StoreError>;
 
     /// Returns runs to the queue unexecuted, such as when the server stops.

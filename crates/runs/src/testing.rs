@@ -1,7 +1,7 @@
 //! An in-memory store and fixtures for the tests of this crate's use cases.
 //!
-//! Callers are members of [`workspace()`]. Unless a test says otherwise, everything happens there, concerns [`app()`], and
-//! [`editor_id()`] does it.
+//! Callers are members of [`workspace()`]. Unless a test says otherwise, everything happens there, concerns [`app()`],
+//! and [`editor_id()`] does it.
 
 mod webhook_store;
 

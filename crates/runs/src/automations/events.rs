@@ -18,7 +18,8 @@ pub const EVENTS: [&str; 2] = [RUN_FINISHED, RUN_FAILED];
 /// Most automations that the end of one run triggers.
 pub const MAX_STARTED_AUTOMATIONS: u32 = 20;
 
-/// Input of a run that the end of another triggered. It identifies the other run, and has neither its input nor its log.
+/// Input of a run that the end of another triggered. It identifies the other run, and has neither its input nor its
+/// log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunFinishedInput {

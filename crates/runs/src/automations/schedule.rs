@@ -122,7 +122,8 @@ impl Schedule {
         }
     }
 
-    /// Returns the first instant after `now` at which the clocks show a matching time that is later than what they show now.
+    /// Returns the first instant after `now` at which the clocks show a matching time that is later than what they show
+    /// now.
     fn next_forward_match(&self, clock: ZoneClock, now: Timestamp) -> Option<Timestamp> {
         let mut from = clock.next_local_minute(now)?;
         loop {

@@ -28,8 +28,8 @@ pub struct UpdateAutomation {
 ///
 /// # Errors
 /// * [`RunsError::AutomationNotFound`] when the app has no such automation
-/// * [`RunsError::InvalidField`] when a field is out of bounds, or the kind of trigger would change while the automation has
-///   a webhook
+/// * [`RunsError::InvalidField`] when a field is out of bounds, or the kind of trigger would change while the
+///   automation has a webhook
 /// * [`RunsError::Store`] when the store fails
 pub async fn update_automation(
     tx: &mut dyn RunsTx,

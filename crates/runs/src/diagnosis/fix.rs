@@ -94,8 +94,8 @@ fn egress_fix(facts: &RunFacts) -> Fix {
     }
 }
 
-/// Returns a rollback to the version that last succeeded, if that is another version that can still run, and the one that
-/// failed is current.
+/// Returns a rollback to the version that last succeeded, if that is another version that can still run, and the one
+/// that failed is current.
 fn find_rollback(facts: &RunFacts) -> Option<Fix> {
     let failed = facts.run.version.as_ref().filter(|version| version.is_current)?;
     let (version, number) = facts.last_good_version.filter(|(good, _)| *good != failed.id)?;

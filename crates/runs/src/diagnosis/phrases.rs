@@ -1,5 +1,5 @@
-//! The sentences of explanations. `{app}`, `{host}`, `{method}` and `{version}` are placeholders; one without a value is
-//! removed from its sentence.
+//! The sentences of explanations. `{app}`, `{host}`, `{method}` and `{version}` are placeholders; one without a value
+//! is removed from its sentence.
 
 mod en;
 mod gate;

@@ -28,8 +28,8 @@ pub enum MediaType {
 /// Returns the media type of a body. An empty body needs no `Content-Type`.
 ///
 /// # Errors
-/// [`WebhookRefusal::UnsupportedMediaType`] for anything but JSON and a form, [`WebhookRefusal::UnsupportedEncoding`] for a
-/// body that is compressed.
+/// [`WebhookRefusal::UnsupportedMediaType`] for anything but JSON and a form, [`WebhookRefusal::UnsupportedEncoding`]
+/// for a body that is compressed.
 pub fn media_type(headers: &HeaderMap, body: &[u8]) -> Result<MediaType, WebhookRefusal> {
     let plain = |coding: &[u8]| {
         let coding = coding.trim_ascii();

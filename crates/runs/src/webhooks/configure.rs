@@ -19,8 +19,8 @@ use crate::{RunsError, RunsTx, TriggerKind};
 pub struct ConfigureWebhook {
     /// Kind of proof that it demands of senders.
     pub mode: ProofMode,
-    /// Most calls in a minute, 1 to 600; by default the current limit, or the default of the mode when a webhook is new or
-    /// becomes or ceases to be a form.
+    /// Most calls in a minute, 1 to 600; by default the current limit, or the default of the mode when a webhook is new
+    /// or becomes or ceases to be a form.
     pub per_minute: Option<u16>,
     /// Changes to the settings of a public form; only in the mode `form`.
     pub form: Option<ChangeForm>,
@@ -28,7 +28,8 @@ pub struct ConfigureWebhook {
     pub confirm: bool,
 }
 
-/// Creates the webhook of an automation, or changes its mode, which replaces the secret. The same mode keeps the secret.
+/// Creates the webhook of an automation, or changes its mode, which replaces the secret. The same mode keeps the
+/// secret.
 ///
 /// # Errors
 /// * [`RunsError::AutomationNotFound`] when the app has no such automation

@@ -87,8 +87,8 @@ impl FormSettings {
         Ok(settings)
     }
 
-    /// Checks that each `Origin` is listed (RFC 6454, section 7). A request without one passes: programs need not send it, but
-    /// browsers do.
+    /// Checks that each `Origin` is listed (RFC 6454, section 7). A request without one passes: programs need not send
+    /// it, but browsers do.
     ///
     /// # Errors
     /// [`WebhookRefusal::BadOrigin`] for an origin that is not listed.
@@ -160,7 +160,8 @@ fn parse_origin(site: &str) -> Result<String, RunsError> {
     })
 }
 
-/// Returns true if a browser can send this host. A pattern such as `*.example.com` is not a host, and would match nothing.
+/// Returns true if a browser can send this host. A pattern such as `*.example.com` is not a host, and would match
+/// nothing.
 fn is_host(host: &str) -> bool {
     let label = |label: &str| {
         !label.is_empty()

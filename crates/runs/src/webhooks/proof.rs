@@ -22,8 +22,8 @@ pub const BOT_TOKEN_HEADERS: [HeaderName; 2] = [
 ];
 /// Header with the signature of a code host: `sha256=<hex>`.
 pub const HUB_SIGNATURE_HEADER: HeaderName = HeaderName::from_static("x-hub-signature-256");
-/// Headers with the delivery id of a code host, which a redelivery repeats: the specification's name, and that of a real
-/// code host.
+/// Headers with the delivery id of a code host, which a redelivery repeats: the specification's name, and that of a
+/// real code host.
 pub const DELIVERY_HEADERS: [HeaderName; 2] =
     [HeaderName::from_static("x-code-host-delivery"), HeaderName::from_static("x-github-delivery")];
 
@@ -57,7 +57,8 @@ fn new_hmac(secret: &SecretString) -> Hmac<Sha256> {
     Hmac::new_from_slice(secret.expose_secret().as_bytes()).expect("HMAC takes a key of any length")
 }
 
-/// Returns true if `text` is the lower-case hexadecimal form of `mac`. Takes constant time for each text of the right length.
+/// Returns true if `text` is the lower-case hexadecimal form of `mac`. Takes constant time for each text of the right
+/// length.
 fn is_hex_of(text: &str, mac: &MacBytes) -> bool {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut expected = [0_u8; 64];
@@ -71,8 +72,8 @@ fn is_hex_of(text: &str, mac: &MacBytes) -> bool {
 /// Verifies `Service-Signature`, and returns the signature by which a replay is recognized.
 ///
 /// # Errors
-/// [`WebhookRefusal::BadSignature`] when anything about it is wrong; [`WebhookRefusal::StaleTimestamp`] when it is right, but
-/// its time differs from `now` by more than [`TOLERANCE`].
+/// [`WebhookRefusal::BadSignature`] when anything about it is wrong; [`WebhookRefusal::StaleTimestamp`] when it is
+/// right, but its time differs from `now` by more than [`TOLERANCE`].
 pub fn verify_signature(
     secret: &SecretString,
     headers: &HeaderMap,
@@ -169,7 +170,8 @@ pub fn verify_token(
     if peppers.verify(given, &token.digest) { Ok(()) } else { Err(WebhookRefusal::BadToken) }
 }
 
-/// Returns a code host's id of this delivery. An id that was sent twice, is empty or has more than 255 bytes is ignored.
+/// Returns a code host's id of this delivery. An id that was sent twice, is empty or has more than 255 bytes is
+/// ignored.
 #[must_use]
 pub fn delivery_id(headers: &HeaderMap) -> Option<&str> {
     DELIVERY_HEADERS

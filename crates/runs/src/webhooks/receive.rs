@@ -1,7 +1,7 @@
 //! Receiving a call: every check of the specification, in an order that tells a stranger nothing.
 //!
-//! Apart from a rate limit, a refusal rests only on the state in the database. When a cached state would refuse a call, the
-//! state is read again: another node may have rotated the secret or resumed the automation a moment ago.
+//! Apart from a rate limit, a refusal rests only on the state in the database. When a cached state would refuse a call,
+//! the state is read again: another node may have rotated the secret or resumed the automation a moment ago.
 
 mod decide;
 mod dedup;
@@ -232,8 +232,8 @@ impl WebhookReceiver<'_> {
     }
 }
 
-/// Returns the dead letter of a call that was read and could not start a run, if it is kept. `digest` is that of its first
-/// key, else of its signature.
+/// Returns the dead letter of a call that was read and could not start a run, if it is kept. `digest` is that of its
+/// first key, else of its signature.
 fn new_dead_letter(
     call: WebhookCall<'_>,
     media_type: body::MediaType,

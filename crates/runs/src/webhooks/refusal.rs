@@ -89,8 +89,8 @@ impl WebhookRefusal {
         matches!(self, Self::BadSignature | Self::BadToken | Self::StaleTimestamp | Self::NotFound)
     }
 
-    /// Returns the code for the recorded delivery; `None` for a call that is not recorded, because it proved nothing, came too
-    /// often, or met a failure of the server.
+    /// Returns the code for the recorded delivery; `None` for a call that is not recorded, because it proved nothing,
+    /// came too often, or met a failure of the server.
     #[must_use]
     pub fn delivery_code(&self) -> Option<&'static str> {
         Some(match self {

@@ -81,8 +81,8 @@ pub struct AcceptCall {
     pub delivery: DeliveryId,
     /// Keys that make a later call a duplicate of this one, which gets the same response.
     pub keys: Vec<DedupKey>,
-    /// Key that makes a later call a replay of this one, which is refused. Its digest begins with the time of the signature,
-    /// in seconds since 1970, as eight bytes.
+    /// Key that makes a later call a replay of this one, which is refused. Its digest begins with the time of the
+    /// signature, in seconds since 1970, as eight bytes.
     pub signature: Option<DedupKey>,
     /// Input of the app.
     pub input: Box<RawValue>,
@@ -194,7 +194,8 @@ pub trait WebhookStore: Send + Sync {
         fresh: bool,
     ) -> Result<Option<Arc<WebhookSnapshot>>, StoreError>;
 
-    /// Accepts a call: writes delivery, keys, run and queue entry in one transaction, which is durable before this returns.
+    /// Accepts a call: writes delivery, keys, run and queue entry in one transaction, which is durable before this
+    /// returns.
     async fn accept(&self, call: AcceptCall) -> Result<AcceptOutcome, StoreError>;
 
     /// Records a refused call for the list in the console, with its dead letter.

@@ -6,7 +6,8 @@ use kernel::{Randomness, SeededRandomness, Timestamp};
 
 use super::Schedule;
 
-/// Zones whose clocks change by hours and half hours, at night and at midnight, by a whole day, by three hours, and never.
+/// Zones whose clocks change by hours and half hours, at night and at midnight, by a whole day, by three hours, and
+/// never.
 const ZONES: [&str; 24] = [
     "America/New_York",
     "Europe/Berlin",
@@ -136,7 +137,8 @@ struct Step {
     shown: usize,
 }
 
-/// Returns the instants between two others, in steps of some minutes, and all local times that the clock could show then.
+/// Returns the instants between two others, in steps of some minutes, and all local times that the clock could show
+/// then.
 fn walk(zone: Tz, from: Timestamp, to: Timestamp, minutes: i64) -> (Vec<Step>, Vec<Local>) {
     let shown = |at: Timestamp| zone.from_utc_datetime(&at.naive_utc()).naive_local();
     let origin = shown(from) - TimeDelta::hours(30);

@@ -7,7 +7,8 @@ use chrono_tz::{GapInfo, Tz};
 use kernel::Timestamp;
 
 const MINUTE: TimeDelta = TimeDelta::minutes(1);
-/// Longest time that clocks were set back by. Since 1970 no clock of the time zone database has changed twice within it.
+/// Longest time that clocks were set back by. Since 1970 no clock of the time zone database has changed twice within
+/// it.
 const MAX_SET_BACK: TimeDelta = TimeDelta::hours(27);
 
 /// The clocks of a time zone.
@@ -34,8 +35,8 @@ impl ZoneClock {
         shown.checked_add_signed(MINUTE)
     }
 
-    /// Returns the first minute that the clocks have neither shown nor passed by `at`. While an hour repeats, this is the
-    /// minute after the repeated hour.
+    /// Returns the first minute that the clocks have neither shown nor passed by `at`. While an hour repeats, this is
+    /// the minute after the repeated hour.
     pub(super) fn first_unshown_minute(self, at: Timestamp) -> Option<NaiveDateTime> {
         let next = self.next_local_minute(at)?;
         let Some(change) =

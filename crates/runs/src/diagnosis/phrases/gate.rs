@@ -1,7 +1,7 @@
 //! Messages of the gate about requests that it refused or that failed, in the languages of the other sentences.
 //!
-//! The gate itself uses English, towards the app's code and in the log. The English sentences here are compared with its
-//! messages. `{}` is the value that a message names, such as a host or a port.
+//! The gate itself uses English, towards the app's code and in the log. The English sentences here are compared with
+//! its messages. `{}` is the value that a message names, such as a host or a port.
 
 use kernel::Locale;
 
@@ -126,8 +126,8 @@ const SENTENCES: [TranslatedSentence; 32] = [
     ("the body is longer than {} bytes", "тело запроса длиннее {} байт", "сұрау денесі {} байттан ұзын"),
 ];
 
-/// Returns how a run's message is shown beside the sentence about its cause. `is_host_named` is true if that sentence names
-/// the host.
+/// Returns how a run's message is shown beside the sentence about its cause. `is_host_named` is true if that sentence
+/// names the host.
 pub(super) fn translate_message(
     message: &str,
     cause: Cause,
@@ -162,8 +162,8 @@ pub(super) fn find_host(message: &str) -> Option<&str> {
         .find_map(|pattern| capture_placeholder(pattern, sentence))
 }
 
-/// Returns the text in place of the first `{}` of a pattern, or an empty text if the pattern has none. Text after a second
-/// `{}` is not compared.
+/// Returns the text in place of the first `{}` of a pattern, or an empty text if the pattern has none. Text after a
+/// second `{}` is not compared.
 fn capture_placeholder<'a>(pattern: &str, text: &'a str) -> Option<&'a str> {
     let mut parts = pattern.split("{}");
     let rest = text.strip_prefix(parts.next()?)?;

@@ -24,8 +24,8 @@ pub(super) enum CallDecision {
 }
 
 impl WebhookReceiver<'_> {
-    /// Decides about a call. If the webhook cannot start runs now, the call's keys are read nevertheless, because a duplicate
-    /// of an accepted call still gets that call's response.
+    /// Decides about a call. If the webhook cannot start runs now, the call's keys are read nevertheless, because a
+    /// duplicate of an accepted call still gets that call's response.
     ///
     /// `counted` is true once the call was counted against the rate limit.
     pub(super) fn decide(

@@ -34,8 +34,8 @@ pub(super) fn dedup_keys(
     keys
 }
 
-/// Returns the key by which a later call is a replay. It begins with the time of the signature, so that a store sorted by
-/// key has those of one time side by side, and none of yesterday's in between.
+/// Returns the key by which a later call is a replay. It begins with the time of the signature, so that a store sorted
+/// by key has those of one time side by side, and none of yesterday's in between.
 pub(super) fn signature_key(signed: &proof::VerifiedSignature, now: Timestamp) -> DedupKey {
     let mut digest = dedup_digest(b"signature\0", &signed.mac);
     digest[..8].copy_from_slice(&signed.signed_at.timestamp().to_be_bytes());
