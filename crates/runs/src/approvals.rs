@@ -1,48 +1,52 @@
 //! Questions of runs to people.
 //!
-//! Code that asks is stopped, and its run waits. With the answer the run is begun again from the start, and the same
-//! question is then answered at once: the first question of the code gets the first answer, the second the second.
+//! Code that asks is stopped, and its run waits. With the answer the run starts again from the beginning, where the
+//! same question is answered at once: the first question of the code gets the first answer, the second question the
+//! second.
 //! See `docs/decisions/0079-an-approval-ends-the-invocation.md`.
+
+mod decide;
 
 use std::str::FromStr;
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    Context, Problem, StoreError, Timestamp, UnitOfWork,
-    authority::{AppRight, CanEdit},
-    id::{AppId, ApprovalId, RunId, UserId, WorkspaceId},
+    Problem, Timestamp,
+    id::{AppId, ApprovalId, RunId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{RunsError, engine::ApprovalQuestion};
+use crate::engine::ApprovalQuestion;
+pub use crate::ports::{ApprovalsRead, ApprovalsTx};
 
-/// How long a question waits for its answer.
+pub use decide::decide_approval;
+
+/// Time after which an unanswered question expires.
 pub const LIFETIME: TimeDelta = TimeDelta::days(7);
-/// How many questions one run may ask.
+/// Most questions that one run may ask.
 pub const MAX_QUESTIONS: usize = 10;
-/// Characters of a question's title.
+/// Most characters of a question's title.
 pub const MAX_TITLE: usize = 120;
-/// Characters of what a person should know.
+/// Most characters of a question's detail.
 pub const MAX_DETAIL: usize = 2000;
 
-/// How a question stands.
+/// State of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ApprovalState {
-    /// Nobody has answered yet.
+    /// It has no answer yet.
     Waiting,
-    /// A person said yes.
+    /// A person approved it.
     Approved,
-    /// A person said no.
+    /// A person refused it.
     Refused,
-    /// Nobody answered in time.
+    /// It was not answered in time.
     Expired,
 }
 
 impl ApprovalState {
-    /// The name in stores.
+    /// Returns the name in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -65,39 +69,39 @@ impl FromStr for ApprovalState {
     }
 }
 
-/// What the code is told.
+/// Answer to a question, as app code gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalAnswer {
-    /// Whether a person said yes.
+    /// True if a person approved it.
     pub approved: bool,
-    /// Whether nobody answered in time.
+    /// True if it was not answered in time.
     pub expired: bool,
 }
 
-/// A question of a run.
+/// A question of a run to people, and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
-    /// The question's id.
+    /// Id of the question.
     pub id: ApprovalId,
-    /// The workspace it is in.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// The app whose code asks.
+    /// App whose code asks.
     pub app: AppId,
-    /// The run that waits.
+    /// Run that waits for the answer.
     pub run: RunId,
-    /// What is asked.
+    /// Title and detail.
     pub question: ApprovalQuestion,
-    /// How it stands.
+    /// Current state.
     pub state: ApprovalState,
-    /// Until when it may be answered.
+    /// Time from which it can no longer be answered.
     pub expires_at: Timestamp,
 }
 
-/// Checks what code asks.
+/// Checks the bounds of a question.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message for the code that asks, which says what is wrong.
 pub fn check_question(question: &ApprovalQuestion) -> Result<(), String> {
     let title = question.title.trim().chars().count();
     if !(1..=MAX_TITLE).contains(&title) || question.title.chars().any(char::is_control) {
@@ -111,36 +115,8 @@ pub fn check_question(question: &ApprovalQuestion) -> Result<(), String> {
     }
 }
 
-/// Answers a question, and lets its run go on.
-///
-/// # Errors
-/// When there is no such question of this run of the app, it was answered already or is too old, or what the store says.
-pub async fn decide_approval<T: ApprovalsTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    right: &AppRight<CanEdit>,
-    run: RunId,
-    id: ApprovalId,
-    approved: bool,
-) -> Result<Approval, RunsError> {
-    let workspace = right.member().workspace();
-    let found = tx.approval_for_update(workspace, id).await?;
-    let mut approval = found
-        .filter(|found| found.app == right.app() && found.run == run)
-        .ok_or(RunsError::ApprovalNotFound)?;
-    if approval.state != ApprovalState::Waiting || approval.expires_at <= ctx.now {
-        return Err(RunsError::ApprovalResolved);
-    }
-    approval.state = if approved { ApprovalState::Approved } else { ApprovalState::Refused };
-    tx.resolve_approval(&approval, ctx.now, Some(right.member().user())).await?;
-    let action = if approved { "approval.approve" } else { "approval.refuse" };
-    let detail = serde_json::json!({ "run": approval.run });
-    tx.audit(ctx.audit_entry(action).workspace(workspace).target(id).detail(detail));
-    Ok(approval)
-}
-
 impl Approval {
-    /// What the code is told of it; none while it waits.
+    /// Returns the answer for app code; `None` while the question waits.
     #[must_use]
     pub fn answer(&self) -> Option<ApprovalAnswer> {
         match self.state {
@@ -150,32 +126,6 @@ impl Approval {
             ApprovalState::Expired => Some(ApprovalAnswer { approved: false, expired: true }),
         }
     }
-}
-
-/// Reads questions.
-#[async_trait]
-pub trait ApprovalsRead: Send + Sync {
-    /// The questions of a run, the first first.
-    async fn approvals(&self, workspace: WorkspaceId, run: RunId) -> Result<Vec<Approval>, StoreError>;
-}
-
-/// Writes questions, and the reads they are decided by.
-#[async_trait]
-pub trait ApprovalsTx: UnitOfWork {
-    /// A question, locked until the transaction ends.
-    async fn approval_for_update(
-        &mut self,
-        workspace: WorkspaceId,
-        id: ApprovalId,
-    ) -> Result<Option<Approval>, StoreError>;
-
-    /// Writes an answer, and puts the run back into the queue with it, if it still waits.
-    async fn resolve_approval(
-        &mut self,
-        approval: &Approval,
-        now: Timestamp,
-        by: Option<UserId>,
-    ) -> Result<(), StoreError>;
 }
 
 #[cfg(test)]

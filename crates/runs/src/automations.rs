@@ -1,4 +1,4 @@
-//! Automations, which people call roads: what starts an app, and when.
+//! Automations (`road` on the wire): triggers of apps, with their settings.
 
 mod create;
 mod delete;
@@ -21,25 +21,25 @@ pub use delete::delete_automation;
 pub use start::{MAX_INPUT, StartRun, start_run};
 pub use update::{UpdateAutomation, update_automation};
 
-/// What kind of thing starts a run.
+/// Kind of a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TriggerKind {
-    /// A moment of a schedule.
+    /// An occurrence of a schedule.
     Schedule,
     /// A call of the webhook.
     Webhook,
-    /// A public form.
+    /// A submission of a public form.
     Form,
-    /// A person or agent.
+    /// A start by a person or an agent.
     Manual,
-    /// Something that happened in the workspace.
+    /// An event in the workspace.
     Event,
 }
 
 impl TriggerKind {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -71,23 +71,23 @@ impl FromStr for TriggerKind {
     }
 }
 
-/// What starts an automation, with what that kind needs to know.
+/// Trigger of an automation, with the settings of its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trigger {
-    /// A schedule.
+    /// A cron expression, its time zone and policy.
     Schedule(schedule::Schedule),
     /// A call of the webhook.
     Webhook,
-    /// A public form.
+    /// A submission of a public form.
     Form,
-    /// A person or agent.
+    /// A start by a person or an agent.
     Manual,
-    /// Something that happened in the workspace, by name.
+    /// An event in the workspace, by its name in [`events::EVENTS`].
     Event(String),
 }
 
 impl Trigger {
-    /// Which kind it is.
+    /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> TriggerKind {
         match self {
@@ -100,21 +100,21 @@ impl Trigger {
     }
 }
 
-/// Whether an automation starts anything.
+/// Status of an automation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AutomationStatus {
-    /// It does.
+    /// Its trigger starts runs.
     Active,
-    /// Somebody switched it off.
+    /// It was paused; it can be started by hand.
     Paused,
-    /// It is not finished.
+    /// It is not finished; it can be started by hand.
     Draft,
 }
 
 impl AutomationStatus {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -136,35 +136,35 @@ impl FromStr for AutomationStatus {
     }
 }
 
-/// What starts an app.
+/// A trigger of an app, with its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Automation {
-    /// The automation's id.
+    /// Id of the automation.
     pub id: AutomationId,
-    /// The workspace it stands in.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// The app it starts.
+    /// App that it runs.
     pub app: AppId,
-    /// Its name, 1 to 60 characters.
+    /// Display name; 1 to 60 characters.
     pub name: String,
-    /// What starts it.
+    /// Kind and settings of the trigger.
     pub trigger: Trigger,
-    /// Whether it starts anything.
+    /// Current status.
     pub status: AutomationStatus,
-    /// At most so many of its runs at once; none for no limit.
+    /// Most runs that execute at once, 1 to 1,000; `None` for no limit.
     pub max_concurrency: Option<u16>,
-    /// How often a failed run is tried again, 0 to 5.
+    /// Most retries of a failed run, 0 to 5.
     pub retries: u8,
-    /// When its schedule starts it next; only while it is active.
+    /// Next occurrence of its schedule; only while it is active.
     pub next_run_at: Option<Timestamp>,
-    /// Who made it.
+    /// Person who created it.
     pub created_by: UserId,
-    /// When it was made.
+    /// Time of its creation.
     pub created_at: Timestamp,
 }
 
 impl Automation {
-    /// The next moment its schedule starts it after `now`; none while it is not active.
+    /// Returns the next occurrence of its schedule after `now`; `None` while it is not active.
     fn next_after(&self, now: Timestamp) -> Option<Timestamp> {
         match (&self.trigger, self.status) {
             (Trigger::Schedule(schedule), AutomationStatus::Active) => schedule.next_after(now),

@@ -1,44 +1,47 @@
 //! Dead letters: failed runs and refused calls that are kept for replay (specification part B, "DeadLetter").
 //!
-//! A run that failed for good or was blocked leaves one unless a person started it by hand; a call leaves one that
-//! proved itself and could not run. The letter has the id of the run or call under its own prefix.
+//! A run that failed for good or was blocked leaves one, unless a person started it by hand. A call leaves one if it
+//! proved its sender and could not start a run. A dead letter has the id of its run or call, with its own prefix.
 
+mod discard;
+mod enqueue_replay;
+mod get_open;
 mod replay;
+mod replay_run;
 
 use std::str::FromStr;
 
-use async_trait::async_trait;
 use kernel::{
-    Problem, StoreError, Timestamp, UnitOfWork,
-    authority::Visibility,
-    id::{AppId, AutomationId, DeadLetterId, DeliveryId, RunId, UserId, VersionId, WorkspaceId},
-    page::PageRequest,
+    Problem, Timestamp,
+    id::{AppId, AutomationId, DeadLetterId, DeliveryId, RunId, VersionId},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{RunStatus, TriggerKind, runs::VersionRef};
+pub use crate::ports::{DeadLettersRead, DeadLettersTx};
+use crate::{TriggerKind, runs::VersionRef};
 
-pub use replay::{
-    ReplayRequest, ReplayedRun, WhichVersion, discard_open_dead_letter, replay_open_dead_letter, replay_run,
-};
+pub use discard::discard_open_dead_letter;
+pub use replay::{ReplayRequest, ReplayedRun, WhichVersion, replay_open_dead_letter};
+pub use replay_run::replay_run;
 
-/// How many open letters of refused calls an automation may have; what is refused beyond leaves only its delivery.
+/// Most open dead letters of refused calls that an automation may have. Calls refused beyond that leave only a
+/// delivery.
 pub const MAX_OPEN_CALL_DEAD_LETTERS: u64 = 1000;
 
-/// What a letter is of.
+/// Kind of the origin of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum LetterKind {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LetterKind))]
+pub enum DeadLetterKind {
     /// A run that failed or was blocked.
     Run,
     /// A call that was refused.
     Delivery,
 }
 
-impl LetterKind {
-    /// The name on the wire and in stores.
+impl DeadLetterKind {
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -48,21 +51,21 @@ impl LetterKind {
     }
 }
 
-/// What became of a letter.
+/// State of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum LetterState {
-    /// It waits for somebody.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LetterState))]
+pub enum DeadLetterState {
+    /// It can be replayed or discarded.
     Open,
-    /// It was run again.
+    /// It was replayed.
     Replayed,
-    /// Somebody gave it up.
+    /// It was discarded.
     Discarded,
 }
 
-impl LetterState {
-    /// The name on the wire and in stores.
+impl DeadLetterState {
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -73,7 +76,7 @@ impl LetterState {
     }
 }
 
-impl FromStr for LetterState {
+impl FromStr for DeadLetterState {
     type Err = Problem;
 
     fn from_str(text: &str) -> Result<Self, Problem> {
@@ -84,7 +87,7 @@ impl FromStr for LetterState {
     }
 }
 
-/// What a letter is of, by id.
+/// Origin of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeadLetterOrigin {
     /// A run that failed or was blocked.
@@ -94,44 +97,44 @@ pub enum DeadLetterOrigin {
 }
 
 impl DeadLetterOrigin {
-    /// The origin without its id.
+    /// Returns the kind without the id.
     #[must_use]
-    pub fn kind(self) -> LetterKind {
+    pub fn kind(self) -> DeadLetterKind {
         match self {
-            Self::Run(_) => LetterKind::Run,
-            Self::Delivery(_) => LetterKind::Delivery,
+            Self::Run(_) => DeadLetterKind::Run,
+            Self::Delivery(_) => DeadLetterKind::Delivery,
         }
     }
 }
 
-/// What became of a letter, with what is known of it.
+/// State of a dead letter, with its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeadLetterStatus {
-    /// It waits for somebody.
+    /// It can be replayed or discarded.
     Open,
-    /// It was run again.
+    /// It was replayed as this run.
     Replayed(Resolution, RunId),
-    /// Somebody gave it up.
+    /// It was discarded.
     Discarded(Resolution),
 }
 
-/// When a letter was settled, and by whom.
+/// Time and author of a replay or discard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
-    /// When.
+    /// Time of the replay or discard.
     pub at: Timestamp,
-    /// The person's name, while it is known.
+    /// Name of the person, while the person exists.
     pub by: Option<String>,
 }
 
 impl DeadLetterStatus {
-    /// The fate without its data.
+    /// Returns the state without its data.
     #[must_use]
-    pub fn state(&self) -> LetterState {
+    pub fn state(&self) -> DeadLetterState {
         match self {
-            Self::Open => LetterState::Open,
-            Self::Replayed(..) => LetterState::Replayed,
-            Self::Discarded(_) => LetterState::Discarded,
+            Self::Open => DeadLetterState::Open,
+            Self::Replayed(..) => DeadLetterState::Replayed,
+            Self::Discarded(_) => DeadLetterState::Discarded,
         }
     }
 }
@@ -139,41 +142,41 @@ impl DeadLetterStatus {
 /// A failed run or refused call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLetter {
-    /// The letter's id.
+    /// Id of the dead letter.
     pub id: DeadLetterId,
-    /// What it is of.
+    /// Failed run or refused call.
     pub origin: DeadLetterOrigin,
-    /// What became of it.
+    /// State, with its data.
     pub status: DeadLetterStatus,
-    /// The app that was to run.
+    /// App that failed or was to run.
     pub app: AppId,
-    /// The app's name.
+    /// Name of the app.
     pub app_name: String,
-    /// The automation that was to start it.
+    /// Automation of the run or call.
     pub automation: Option<AutomationId>,
-    /// The automation's name, while there is one.
+    /// Name of the automation, while it exists.
     pub automation_name: Option<String>,
-    /// What started it.
+    /// Kind of the trigger.
     pub trigger: TriggerKind,
-    /// Why it failed or was refused, for programs.
+    /// Code of the failure or refusal.
     pub reason: String,
-    /// The same for people.
+    /// Message of the failure or refusal.
     pub message: String,
-    /// The version that ran, or would have.
+    /// Version that ran, or would have run.
     pub version: Option<VersionRef>,
-    /// How often it was tried: attempts of the run, or calls that were the same.
+    /// Number of tries: attempts of the run, or calls with the same digest.
     pub attempt: u32,
-    /// Whether what the app was given is still there.
+    /// True if the input is still stored.
     pub has_payload: bool,
-    /// How large it is, in bytes of JSON.
+    /// Size of the input, in bytes of JSON.
     pub payload_bytes: u64,
-    /// How it begins; at most 200 characters.
+    /// Beginning of the input; at most 200 characters.
     pub preview: Option<String>,
-    /// When it failed or was refused.
+    /// Time of the failure or refusal.
     pub created_at: Timestamp,
 }
 
-/// Which letters of a workspace are asked for.
+/// Filter of dead letters of a workspace. Each condition narrows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeadLetterFilter {
     /// Only of this app.
@@ -181,96 +184,24 @@ pub struct DeadLetterFilter {
     /// Only of this automation.
     pub automation: Option<AutomationId>,
     /// Only of this kind.
-    pub kind: Option<LetterKind>,
-    /// Only those that stand so.
-    pub state: Option<LetterState>,
-    /// Only those started so.
+    pub kind: Option<DeadLetterKind>,
+    /// Only in this state.
+    pub state: Option<DeadLetterState>,
+    /// Only of this trigger.
     pub trigger: Option<TriggerKind>,
 }
 
-/// What a replay starts from.
-#[derive(Debug)]
+/// Data that a replay starts from.
+#[derive(Debug, Clone)]
 pub struct ReplaySource {
-    /// The app that is to run.
+    /// App to run.
     pub app: AppId,
-    /// The automation that started it.
+    /// Automation of the original run or call.
     pub automation: Option<AutomationId>,
-    /// What started it.
+    /// Kind of the original trigger.
     pub trigger: TriggerKind,
-    /// The version it ran, or would have.
+    /// Version that ran, or would have run.
     pub version: Option<VersionId>,
-    /// What the app was given, if that is still there.
+    /// Original input, if it is still stored.
     pub input: Option<Box<RawValue>>,
-}
-
-/// Reads that need no transaction.
-#[async_trait]
-pub trait DeadLettersRead: Send + Sync {
-    /// In which workspace and of which app a letter is; for authorisation.
-    async fn dead_letter_scope(&self, id: DeadLetterId) -> Result<Option<(WorkspaceId, AppId)>, StoreError>;
-
-    /// A letter, with what the app was given.
-    async fn dead_letter(
-        &self,
-        workspace: WorkspaceId,
-        id: DeadLetterId,
-    ) -> Result<Option<(DeadLetter, Option<Box<RawValue>>)>, StoreError>;
-
-    /// The letters of a workspace whose app a person can view, newest first; up to one more than the limit.
-    async fn dead_letters(
-        &self,
-        workspace: WorkspaceId,
-        visible: Visibility,
-        filter: DeadLetterFilter,
-        page: PageRequest,
-    ) -> Result<Vec<DeadLetter>, StoreError>;
-
-    /// How many letters of a workspace wait for somebody.
-    async fn count_open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError>;
-}
-
-/// Writes, and the reads they decide by.
-#[async_trait]
-pub trait DeadLettersTx: UnitOfWork {
-    /// What a letter is of and how it stands, locked until the transaction ends.
-    async fn dead_letter_for_update(
-        &mut self,
-        workspace: WorkspaceId,
-        id: DeadLetterId,
-    ) -> Result<Option<(DeadLetterOrigin, LetterState, ReplaySource)>, StoreError>;
-
-    /// Makes the run what a refused call led to, so that the sender's next try repeats it. The run that the call led to
-    /// already, where the sender came again and was accepted: nothing is claimed then.
-    async fn claim_refused_call(
-        &mut self,
-        workspace: WorkspaceId,
-        letter: DeadLetterId,
-        run: RunId,
-        at: Timestamp,
-    ) -> Result<Option<RunId>, StoreError>;
-
-    /// A run as a replay needs it, and how it stands.
-    async fn replay_source_of_run(
-        &mut self,
-        workspace: WorkspaceId,
-        run: RunId,
-    ) -> Result<Option<(RunStatus, ReplaySource)>, StoreError>;
-
-    /// A version of an app; its current one when none is named.
-    async fn find_version_to_run(
-        &mut self,
-        workspace: WorkspaceId,
-        app: AppId,
-        version: Option<VersionId>,
-    ) -> Result<Option<VersionRef>, StoreError>;
-
-    /// Settles a letter that is locked: replayed with the run, or discarded without one.
-    async fn resolve_dead_letter(
-        &mut self,
-        workspace: WorkspaceId,
-        id: DeadLetterId,
-        at: Timestamp,
-        by: Option<UserId>,
-        replay: Option<RunId>,
-    ) -> Result<(), StoreError>;
 }

@@ -1,93 +1,93 @@
-//! Why a run came to its end, what has changed since the last good one and what to do about it: by rules over stored
-//! facts alone, in English, Russian and Kazakh (specification part B, "RunAnswer").
+//! Explanations of runs: why a run ended, what has changed since the last good one, and what to do. They come from
+//! rules over stored facts alone, in English, Russian and Kazakh (specification part B, "RunAnswer").
 
 mod cause;
 mod fix;
 mod phrases;
 
-use async_trait::async_trait;
 use kernel::{
-    Locale, StoreError, Timestamp,
+    Locale, Timestamp,
     id::{ConnectionId, VersionId},
 };
 use serde::{Deserialize, Serialize};
 
+pub use crate::ports::DiagnosisRead;
 use crate::{Run, runs::RunState};
 
 pub use cause::{Cause, Confidence, FailureClass};
 pub use fix::Fix;
 
-/// Lines of evidence, and differences, that an answer holds at most.
+/// Most lines of evidence, and of differences, in an answer.
 pub const MAX_EVIDENCE_LINES: usize = 12;
-/// Characters of an answer.
+/// Most characters of an answer.
 const MAX_ANSWER_CHARS: usize = 2400;
-/// Characters of a run's message that an answer repeats.
+/// Most characters of a run's message that an answer repeats.
 const MAX_MESSAGE_CHARS: usize = 700;
 
-/// A line of log, as evidence.
+/// A log line, as evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvidenceLine {
-    /// Its number.
+    /// Number of the line in the log.
     pub id: u64,
-    /// When it was said.
+    /// Time of the line.
     pub at: Timestamp,
-    /// Who said it: `app`, `platform` or `gate`.
+    /// Writer of the line: `app`, `platform` or `gate`.
     pub source: &'static str,
-    /// Whether it is a warning or an error.
+    /// True for a warning or an error.
     pub is_warning_or_error: bool,
-    /// What was said.
+    /// Text of the line.
     pub message: String,
-    /// What the gate noted of a request, if it is such a line.
+    /// Request that the line is about, if the gate wrote it about one.
     pub request: Option<ObservedRequest>,
 }
 
-/// A request that an app made.
+/// A request of an app's code, as the gate logged it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObservedRequest {
-    /// How.
+    /// HTTP method.
     pub method: String,
-    /// Where to, if it had a proper host.
+    /// Host, if the URL has a valid one.
     pub host: Option<String>,
-    /// Through which connection.
+    /// Name of the connection, if the request used one.
     pub connection: Option<String>,
-    /// The status it was answered with, or why it was refused.
+    /// Status of the response, or the code of the refusal or failure.
     pub outcome: Result<u16, String>,
 }
 
-/// What is known of the host that was refused.
+/// Access of the app to the host that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostStatus {
-    /// Whether the app's current manifest names it, with the method that was used.
+    /// True if the app's current manifest names it with the method that was used.
     pub is_declared: bool,
-    /// Whether an open gate of the workspace leads to it with that method.
+    /// True if an open gate of the workspace leads to it with that method.
     pub is_gate_open: bool,
-    /// Whether a manifest can name it at all.
+    /// True if a manifest can name it at all.
     pub is_declarable: bool,
 }
 
-/// The stored facts about one run.
+/// Stored facts about one run.
 #[derive(Debug, Clone)]
 pub struct RunFacts {
-    /// The run.
+    /// Run to explain.
     pub run: Run,
-    /// What it left in the log, oldest first.
+    /// Log lines of the run, oldest first.
     pub lines: Vec<EvidenceLine>,
-    /// The host that was refused last, as it stands now.
+    /// Present access to the host that was refused last.
     pub host: Option<HostStatus>,
-    /// The connection that was refused, if the manifest names it.
+    /// Connection that was refused, if the manifest names it.
     pub connection: Option<ConnectionId>,
-    /// The last good run of the same automation before it.
+    /// Last successful run of the same automation before it.
     pub last_good: Option<Run>,
-    /// The last good run's version, if it is still there to run.
+    /// Version of the last successful run, with its number, if it can still run.
     pub last_good_version: Option<(VersionId, Option<u32>)>,
-    /// Whether the code differs from the last good run's.
+    /// True if the code differs from that of the last successful run; `None` if that is not known.
     pub has_code_changed: Option<bool>,
-    /// In what the manifests differ, in sentences.
+    /// Differences of the manifests, in sentences.
     pub differences: Vec<String>,
 }
 
 impl RunFacts {
-    /// What the run itself tells.
+    /// Returns the facts that the run itself holds.
     #[must_use]
     pub fn from_run(run: Run) -> Self {
         Self {
@@ -102,8 +102,8 @@ impl RunFacts {
         }
     }
 
-    /// The request that the gate refused with the run's code; else the last that was refused or answered with an
-    /// error.
+    /// Returns the request that the gate refused with the run's code; otherwise the last that was refused, failed, or
+    /// got an error status.
     #[must_use]
     pub fn find_failed_request(&self) -> Option<&ObservedRequest> {
         let code = self.run.state.fault().map(|fault| fault.code.as_str());
@@ -113,7 +113,8 @@ impl RunFacts {
             .or_else(|| requests().find(|request| !matches!(request.outcome, Ok(..400))))
     }
 
-    /// Whether another version ran than in the last good run; none when there was no good run.
+    /// Returns true if another version ran than in the last successful run; `None` if there was none, or its version is
+    /// unknown.
     #[must_use]
     pub fn has_version_changed(&self) -> Option<bool> {
         let good = self.last_good.as_ref()?.version.as_ref()?;
@@ -121,39 +122,39 @@ impl RunFacts {
     }
 }
 
-/// What happened, why, and what to do.
+/// Explanation of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explanation {
-    /// What happened.
+    /// Result or state of the run, in a sentence.
     #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub what: String,
-    /// Why.
+    /// Cause, with the run's own message if it adds something.
     #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub why: String,
-    /// What to do.
+    /// Recommended action.
     #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub next: String,
 }
 
-/// What the rules say of a run.
+/// Result of the rules for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What happened, why, and what to do.
+    /// Explanation in the reader's language.
     pub explanation: Explanation,
-    /// What kind of failure it is; none of a run that did not fail.
+    /// Class of the failure; `None` for a run that did not fail.
     pub class: Option<FailureClass>,
-    /// How sure the rules are.
+    /// Confidence of the rules.
     pub confidence: Confidence,
-    /// Lines of log that it rests on, as they stand there.
+    /// Log lines that the result is based on, each with its number, time and writer.
     pub evidence: Vec<String>,
-    /// What a person may do about it, checked against the facts.
+    /// Suggested fix, checked against the facts.
     pub fix: Option<Fix>,
-    /// The host that a change could let the app reach.
+    /// Host that a change of the manifest could let the app reach.
     pub suggested_host: Option<String>,
 }
 
-/// What the rules say of a run.
+/// Explains a run by the rules.
 #[must_use]
 pub fn diagnose(facts: &RunFacts, locale: Locale) -> Diagnosis {
     let (cause, confidence) = cause::find_cause(facts);
@@ -169,33 +170,35 @@ pub fn diagnose(facts: &RunFacts, locale: Locale) -> Diagnosis {
     }
 }
 
-/// Whether a run is explained wherever it is shown: one that failed or was blocked.
+/// Returns true if a run is explained wherever it is shown, because it failed or was blocked.
 #[must_use]
 pub fn is_explained(run: &Run) -> bool {
     matches!(run.state, RunState::Failed(..) | RunState::Blocked(..))
 }
 
-/// What the rules answer to a question: what they say anyway. Unless only they were asked, they say why no model does.
+/// Answers a question with the explanation. Unless only the rules were asked for, a sentence says why no model answers.
 #[must_use]
 pub fn answer_from_rules(explanation: &Explanation, rules_only: bool, locale: Locale) -> String {
-    let says = match locale {
-        Locale::En => "No model is connected, so the rules answer, and they do not read the question.",
+    let notice = match locale {
+        Locale::En => {
+            "No model is connected, so this answer comes from rules, which do not read the question."
+        }
         Locale::Ru => "Модель не подключена, поэтому отвечают правила; сам вопрос они не читают.",
         Locale::Kk => "Модель қосылмаған, сондықтан ережелер жауап береді; олар сұрақтың өзін оқымайды.",
     };
-    let said = format!("{} {} {}", explanation.what, explanation.why, explanation.next);
-    let said = if rules_only { said } else { format!("{says} {said}") };
-    said.chars().take(MAX_ANSWER_CHARS).collect()
+    let text = format!("{} {} {}", explanation.what, explanation.why, explanation.next);
+    let text = if rules_only { text } else { format!("{notice} {text}") };
+    text.chars().take(MAX_ANSWER_CHARS).collect()
 }
 
-/// The loud lines, the requests that went wrong, and the last lines; in the order in which they were said.
+/// Selects warnings, errors, failed requests and the last lines, in the order of the log.
 fn select_evidence(facts: &RunFacts) -> Vec<String> {
-    let went_wrong = |line: &EvidenceLine| {
+    let is_suspicious = |line: &EvidenceLine| {
         line.is_warning_or_error
             || line.request.as_ref().is_some_and(|request| !matches!(request.outcome, Ok(..400)))
     };
     let mut chosen: Vec<&EvidenceLine> =
-        facts.lines.iter().rev().filter(|line| went_wrong(line)).take(MAX_EVIDENCE_LINES - 4).collect();
+        facts.lines.iter().rev().filter(|line| is_suspicious(line)).take(MAX_EVIDENCE_LINES - 4).collect();
     for line in facts.lines.iter().rev().take(4) {
         if !chosen.iter().any(|known| known.id == line.id) {
             chosen.push(line);
@@ -207,13 +210,6 @@ fn select_evidence(facts: &RunFacts) -> Vec<String> {
         format!("#{} {at} {}: {}", line.id, line.source, line.message)
     };
     chosen.into_iter().map(text).collect()
-}
-
-/// What is read to explain a run.
-#[async_trait]
-pub trait DiagnosisRead: Send + Sync {
-    /// The last run before this one that succeeded, of the same automation, among the app's last runs.
-    async fn last_good(&self, run: &Run) -> Result<Option<Run>, StoreError>;
 }
 
 #[cfg(test)]

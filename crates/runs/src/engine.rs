@@ -1,7 +1,7 @@
-//! The port through which app code runs, and the port through which it reaches outside.
+//! The port through which app code runs, and the port through which it reaches the outside.
 //!
-//! An [`Engine`] knows JavaScript and limits; it has no sockets and no secrets. Whatever app code asks of the
-//! outside goes through the [`Host`], which the caller of the engine provides for this one invocation.
+//! An [`Engine`] knows JavaScript and limits; it has no sockets and no secrets. Every request of app code to the
+//! outside goes through the [`Host`], which the caller of the engine provides for one invocation.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -18,33 +18,36 @@ use serde_json::value::RawValue;
 /// Runs app code.
 #[async_trait]
 pub trait Engine: Send + Sync {
-    /// Runs one handler of the bundle to its end, or to a limit. An answer that comes piece by piece is given once it
-    /// has begun, and [`StreamedResponse::completion`] tells of the end.
+    /// Runs one handler of the bundle to its end, or to a limit. A streamed response is returned once it has begun, and
+    /// [`StreamedResponse::completion`] resolves at the end.
     ///
-    /// Code of two workspaces never meets in one process. Everything the code says through `console.*` reaches
+    /// Code of two workspaces never shares a process. Everything that the code writes to `console.*` reaches
     /// [`Host::log`] before the end.
+    ///
+    /// # Errors
+    /// The failure of the code, or the limit that it exceeded.
     async fn invoke(&self, invocation: Invocation, host: Arc<dyn Host>) -> Result<HandlerOutput, Failure>;
 
     /// Compiles the bundle without running a handler, to refuse code that does not parse or link.
     ///
     /// # Errors
-    /// [`FailureCode::InvalidBundle`] with the message and place of the first error.
+    /// [`FailureCode::InvalidBundle`] with the message and location of the first error.
     async fn check(&self, workspace: WorkspaceId, bundle: Arc<Bundle>) -> Result<ExportedHandlers, Failure>;
 }
 
-/// Which handlers a bundle exports.
+/// Handlers that a bundle exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportedHandlers {
-    /// `export default { scheduled }`.
+    /// True for `export default { scheduled }`.
     pub scheduled: bool,
-    /// `export default { fetch }`.
+    /// True for `export default { fetch }`.
     pub fetch: bool,
 }
 
-/// What an app is made of: ES modules by path; `main.js` is the entry.
+/// Code of an app: ES modules by path. `main.js` is the entry point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
-    /// The version it belongs to; a version's code never changes.
+    /// Version that it belongs to; the code of a version never changes.
     pub version: VersionId,
     /// Source text by path.
     pub files: BTreeMap<String, String>,
@@ -53,30 +56,30 @@ pub struct Bundle {
 /// One call of app code.
 #[derive(Debug, Clone)]
 pub struct Invocation {
-    /// Whose code it is.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// The app.
+    /// App that the code belongs to.
     pub app: AppId,
-    /// The code.
+    /// Code to run.
     pub bundle: Arc<Bundle>,
-    /// What stands in `env`.
+    /// Names in `env`.
     pub bindings: Bindings,
-    /// Which handler, and its argument.
+    /// Handler to run, and its argument.
     pub handler: HandlerCall,
-    /// What it may use up.
+    /// Limits of this invocation.
     pub limits: InvocationLimits,
 }
 
-/// The names that app code finds in `env`; what they stand for, only the [`Host`] knows.
+/// Names that app code finds in `env`. Only the [`Host`] knows what they stand for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bindings {
-    /// `env.data.NAME`: the rows of a backend project.
+    /// Names in `env.data`: the rows of a backend project each.
     pub data: Vec<String>,
-    /// `env.connections.NAME`: an outside service.
+    /// Names in `env.connections`: an outside service each.
     pub connections: Vec<String>,
 }
 
-/// Which handler runs.
+/// A handler and its argument.
 #[derive(Debug, Clone)]
 pub enum HandlerCall {
     /// `scheduled(event, env, ctx)`.
@@ -89,60 +92,60 @@ pub enum HandlerCall {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduledEvent {
-    /// What started the run: `schedule`, `webhook`, `form`, `manual` or `event`.
+    /// Trigger of the run: `schedule`, `webhook`, `form`, `manual` or `event`.
     pub trigger: String,
-    /// The input, any JSON; `null` when there is none.
+    /// Input, any JSON; `null` if there is none.
     pub data: Box<RawValue>,
-    /// When the run was meant to start.
+    /// Intended start of the run.
     pub scheduled_time: Timestamp,
-    /// The schedule that started it.
+    /// Cron expression of the schedule that triggered it.
     pub cron: Option<String>,
-    /// The run.
+    /// Id of the run.
     pub run_id: RunId,
-    /// 1 for the first attempt.
+    /// Number of the attempt, 1 for the first.
     pub attempt: u32,
 }
 
-/// A request, into an app or out of it. Header names are lower case.
+/// A request to an app, or from its code. Header names are lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpRequest {
-    /// The method, upper case.
+    /// Method, in upper case.
     pub method: String,
-    /// The absolute URL.
+    /// Absolute URL.
     pub url: String,
     /// Headers in order; a name may repeat.
     pub headers: Vec<(String, String)>,
-    /// The whole body.
+    /// Complete body.
     pub body: Bytes,
 }
 
-/// An answer, out of an app or into it. Header names are lower case.
+/// A response of an app, or to its code. Header names are lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpResponse {
-    /// 200 to 599.
+    /// Status, 200 to 599.
     pub status: u16,
     /// Headers in order; a name may repeat.
     pub headers: Vec<(String, String)>,
-    /// The whole body.
+    /// Complete body.
     pub body: Bytes,
 }
 
-/// What one invocation may use up.
+/// Limits of one invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvocationLimits {
-    /// From start to end, waiting included. The process is killed shortly after, whatever it does.
+    /// Time from start to end, including waits. The process is killed shortly after, whatever it does.
     pub wall_time: Duration,
-    /// Time on a processor.
+    /// Processor time.
     pub cpu_time: Duration,
     /// Bytes of JavaScript heap.
     pub memory_bytes: u64,
-    /// Lines of log; one more line tells how many were dropped.
+    /// Log lines. One more line tells the number of those that were dropped.
     pub log_lines: u32,
-    /// Calls of the host.
+    /// Calls of the [`Host`].
     pub host_calls: u32,
-    /// Bytes of a whole response body, or of what `scheduled` returns.
+    /// Bytes of a complete response body, or of the value that `scheduled` returns.
     pub output_bytes: u64,
-    /// Bytes of a response body that comes piece by piece, in all.
+    /// Bytes of a streamed response body, in total.
     pub streamed_bytes: u64,
 }
 
@@ -160,79 +163,82 @@ impl Default for InvocationLimits {
     }
 }
 
-/// What a handler gave back.
+/// Result of a handler.
 #[derive(Debug)]
 pub enum HandlerOutput {
-    /// What `scheduled` returned, as JSON; `null` for nothing.
+    /// Value that `scheduled` returned, as JSON; `null` if it returned nothing.
     Scheduled(Box<RawValue>),
-    /// What `fetch` answered.
+    /// Complete response of `fetch`.
     Response(HttpResponse),
-    /// What `fetch` is answering.
+    /// Response of `fetch` that goes on.
     Streamed(StreamedResponse),
 }
 
-/// The pieces of a body as they come. A failure is the last of them: what came before is not all there is.
+/// Pieces of a body as they come. A failure is the last item, and means that the body is incomplete.
 pub type BodyStream = BoxStream<'static, Result<Bytes, Failure>>;
 
-/// An answer whose body comes piece by piece, from code that goes on.
+/// A response whose body comes in pieces, while the code goes on.
 pub struct StreamedResponse {
-    /// 200 to 599.
+    /// Status, 200 to 599.
     pub status: u16,
     /// Headers in order; a name may repeat.
     pub headers: Vec<(String, String)>,
-    /// The body. Whoever drops it wants no more: the code is told, and has a short time left.
+    /// Body. Dropping it tells the code that no more is wanted, and leaves it a short time.
     pub body: BodyStream,
-    /// The end of the invocation, which may be later than the body's. Whoever drops it before stops the code at once.
+    /// Resolves at the end of the invocation, which may be later than the body's. Dropping it stops the code at once.
     pub completion: BoxFuture<'static, Result<(), Failure>>,
 }
 
 impl fmt::Debug for StreamedResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { status, headers, .. } = self;
-        f.debug_struct("Streamed").field("status", status).field("headers", headers).finish_non_exhaustive()
+        f.debug_struct("StreamedResponse")
+            .field("status", status)
+            .field("headers", headers)
+            .finish_non_exhaustive()
     }
 }
 
-/// Why an invocation came to no good end.
+/// Failure of an invocation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", code.as_str())]
 pub struct Failure {
-    /// The kind of failure.
+    /// Kind of failure.
     pub code: FailureCode,
-    /// For people; up to 2,000 characters, with the place in the code where there is one.
+    /// Message for people; at most 2,000 characters, with the location in the code if it is known.
     pub message: String,
-    /// The [`HostError::code`] of the refusal that the code did not catch.
+    /// [`HostError::code`] of the refusal that the code did not catch.
     pub host_code: Option<String>,
 }
 
-/// The kinds of [`Failure`].
+/// Kinds of [`Failure`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureCode {
     /// The code threw, or a promise was rejected.
     AppError,
-    /// The handler waited longer than it may.
+    /// The invocation took longer than [`InvocationLimits::wall_time`].
     Timeout,
-    /// The code used more processor time than it may.
+    /// The code used more than [`InvocationLimits::cpu_time`].
     CpuExceeded,
-    /// The code used more memory than it may.
+    /// The code used more than [`InvocationLimits::memory_bytes`].
     MemoryExceeded,
-    /// The code gave back more than it may.
+    /// The result was larger than its limit in [`InvocationLimits`].
     OutputTooLarge,
-    /// The handler that was asked for is not exported.
+    /// The bundle does not export the handler.
     HandlerMissing,
     /// The code does not parse or link.
     InvalidBundle,
-    /// The handler can never end: it awaits what nothing will settle.
+    /// The handler can never end, because it awaits a promise that nothing will settle.
     NeverSettled,
-    /// The process that ran the code ended by itself.
+    /// The process that ran the code exited on its own.
     WorkerLost,
-    /// No process could be had.
+    /// No process was available.
     Overloaded,
 }
 
 impl FailureCode {
-    /// The name in a run's `errorCode`.
+    /// Returns the name in a run's `errorCode`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -250,7 +256,7 @@ impl FailureCode {
     }
 }
 
-/// How loud a line of log is.
+/// Severity of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -265,36 +271,37 @@ pub enum LogLevel {
     Error,
 }
 
-/// What app code can ask of the outside. One host serves one invocation.
+/// The outside, as app code reaches it. One host serves one invocation.
 #[async_trait]
 pub trait Host: Send + Sync {
-    /// Takes a line of log; must not block.
+    /// Takes a log line. Must not block.
     fn log(&self, level: LogLevel, message: String);
 
-    /// `fetch(url, init)`.
+    /// Serves `fetch(url, init)`.
     async fn fetch(&self, request: HttpRequest) -> Result<HttpResponse, HostError>;
 
-    /// `env.connections.NAME.fetch(path, init)`: the URL of `request` holds only the path and query.
+    /// Serves `env.connections.NAME.fetch(path, init)`. The URL of `request` has only a path and a query.
     async fn connection_fetch(&self, name: &str, request: HttpRequest) -> Result<HttpResponse, HostError>;
 
-    /// `env.data.NAME.…`: one operation on a backend project's rows.
+    /// Serves `env.data.NAME.…`: one operation on the rows of a backend project.
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError>;
 
-    /// `ctx.approval({ title, detail })`: a person's answer, an [`Answer`](crate::approvals::ApprovalAnswer) as JSON. While
-    /// there is none, this never comes back: whoever runs the code stops it and begins it again with the answer.
+    /// Serves `ctx.approval({ title, detail })`: returns the answer of a person, an
+    /// [`ApprovalAnswer`](crate::approvals::ApprovalAnswer) as JSON. While there is none, this never returns: the
+    /// caller of the engine stops the code, and starts it again with the answer.
     async fn approval(&self, question: ApprovalQuestion) -> Result<Box<RawValue>, HostError> {
         let ApprovalQuestion { title, .. } = question;
-        let message = format!("nobody can be asked here: {title}");
+        let message = format!("approvals are not available here: {title}");
         Err(HostError { code: "approval_unavailable".to_owned(), message })
     }
 }
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalQuestion {
-    /// In a few words.
+    /// Question in a few words.
     pub title: String,
-    /// What they should know.
+    /// Information for the decision.
     pub detail: Option<String>,
 }
 
@@ -302,51 +309,51 @@ pub struct ApprovalQuestion {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum DataCall {
-    /// Rows that match `query`, a query string of the data API (`done=eq.true&order=id`).
+    /// Returns the rows that match a query.
     Select {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// The query string, without `?`.
+        /// Query string of the data API, without `?`, such as `done=eq.true&order=id`.
         query: String,
     },
-    /// One row, or `null`.
+    /// Returns one row, or `null`.
     Get {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// The row's id.
+        /// Id of the row.
         id: String,
     },
-    /// Inserts one row or an array of rows; gives back the inserted rows as an array.
+    /// Inserts one row or an array of rows, and returns the inserted rows as an array.
     Insert {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// A JSON object or an array of them.
+        /// JSON object, or an array of them.
         rows: Box<RawValue>,
     },
-    /// Updates the rows that match `query`; gives back the updated rows.
+    /// Updates the rows that match `query`, and returns the updated rows.
     Update {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// The query string, without `?`; at least one filter.
+        /// Query string, without `?`; at least one filter.
         query: String,
-        /// A JSON object of column values.
+        /// JSON object of column values.
         values: Box<RawValue>,
     },
-    /// Deletes the rows that match `query`; gives back the deleted rows.
+    /// Deletes the rows that match `query`, and returns the deleted rows.
     Delete {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// The query string, without `?`; at least one filter.
+        /// Query string, without `?`; at least one filter.
         query: String,
     },
 }
 
-/// What app code is told when the outside refuses or fails; it arrives as a thrown `Error` whose `code` is this one.
+/// Refusal or failure of the outside. App code gets it as a thrown `Error` with this `code`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{code}: {message}")]
 pub struct HostError {
-    /// Stable, for programs: `egress_denied`, `private_address`, `timeout`, `table_not_found`, …
+    /// Stable code for programs: `egress_denied`, `private_address`, `timeout`, `table_not_found`, …
     pub code: String,
-    /// For people.
+    /// Message for people.
     pub message: String,
 }

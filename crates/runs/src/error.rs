@@ -1,65 +1,65 @@
-//! What can go wrong with automations and runs.
+//! Errors of this domain.
 
 use kernel::{Problem, StoreError, id::RunId};
 
-/// A refusal or failure of this domain.
+/// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum RunsError {
-    /// A field is out of its bounds.
+    /// A field is out of bounds.
     #[error("`{field}` {what}")]
     InvalidField {
-        /// The field's name on the wire.
+        /// Path of the field on the wire, such as `trigger.cron`.
         field: &'static str,
-        /// What it must be.
+        /// Rest of a sentence that begins with the field: the bounds, or what is wrong.
         what: String,
     },
-    /// The automation is gone.
+    /// The automation does not exist, or belongs to another app.
     #[error("there is no such automation")]
     AutomationNotFound,
-    /// The automation's trigger is not a webhook.
-    #[error("the automation is not started by a webhook")]
+    /// The automation's trigger is neither a webhook nor a form.
+    #[error("the automation is not triggered by a webhook")]
     NotAWebhook,
-    /// The automation has no webhook set up yet.
-    #[error("the automation has no webhook yet")]
+    /// The automation's webhook was not configured yet.
+    #[error("the automation has no webhook")]
     WebhookNotFound,
-    /// The webhook has no secret to rotate.
+    /// The webhook's mode has no secret to rotate.
     #[error("the webhook has no secret")]
     NoSecret,
-    /// The change needs `confirm: true`.
+    /// The change needs `confirm: true`; the text says what it would break.
     #[error("the change needs a confirmation")]
     ConfirmationNeeded(&'static str),
-    /// The app has no version to run, or is switched off.
+    /// The app has no version to run, or is paused.
     #[error("the app cannot run now")]
     NotRunnable,
     /// The workspace has used up its runs of the month.
     #[error("the workspace has used up its runs of this month")]
     QuotaReached,
-    /// The run is gone.
+    /// The run does not exist, or belongs to another app.
     #[error("there is no such run")]
     RunNotFound,
-    /// There is no such question.
+    /// The approval does not exist, or belongs to another run.
     #[error("there is no such approval")]
     ApprovalNotFound,
-    /// The question was answered, or is too old.
-    #[error("the approval is settled")]
+    /// The approval was decided, or has expired.
+    #[error("the approval was decided or has expired")]
     ApprovalResolved,
-    /// The run did not fail.
+    /// The run neither failed nor was blocked.
     #[error("the run did not fail")]
     RunNotFailed,
-    /// The dead letter is gone.
+    /// The dead letter does not exist, or belongs to another app.
     #[error("there is no such dead letter")]
     DeadLetterNotFound,
     /// The dead letter was replayed or discarded.
-    #[error("the dead letter is settled")]
+    #[error("the dead letter was replayed or discarded")]
     DeadLetterResolved,
-    /// The sender sent the refused call again, and it was accepted: this is its run.
+    /// The sender retried the refused call, and it was accepted as this run.
     #[error("the call was accepted later, as {0}")]
     CallAccepted(RunId),
-    /// What the app was given is not kept any more.
-    #[error("the payload is gone")]
+    /// The input is no longer stored, and the request gives none.
+    #[error("the input is no longer stored")]
     PayloadGone,
-    /// There is no version that failed.
-    #[error("there is no original version")]
+    /// The version that failed is unknown or gone.
+    #[error("the original version is unknown or gone")]
     NoOriginalVersion,
     /// The store failed.
     #[error(transparent)]
@@ -78,15 +78,15 @@ impl From<RunsError> for Problem {
             RunsError::InvalidField { field, what } => Self::invalid_field(field, what),
             RunsError::AutomationNotFound => Self::not_found("automation"),
             RunsError::NotAWebhook => {
-                Self::conflict("not_a_webhook", "This automation is not started by a webhook or a form.")
-                    .hint("Make an automation whose trigger has the type `webhook` or `form`.")
+                Self::conflict("not_a_webhook", "This automation is not triggered by a webhook or a form.")
+                    .hint("Create an automation whose trigger has the type `webhook` or `form`.")
             }
-            RunsError::WebhookNotFound => Self::not_found("webhook").hint("Set it up with PUT first."),
+            RunsError::WebhookNotFound => Self::not_found("webhook").hint("Create it with PUT."),
             RunsError::NoSecret => {
                 Self::conflict("no_secret", "This webhook's mode has no secret to rotate.")
             }
             RunsError::ConfirmationNeeded(why) => {
-                Self::conflict("confirmation_needed", why).hint("Send `confirm: true` if you mean it.")
+                Self::conflict("confirmation_needed", why).hint("Send `confirm: true` to make the change.")
             }
             RunsError::NotRunnable => {
                 Self::conflict("not_runnable", "The app has no version to run, or is paused.")
@@ -98,27 +98,27 @@ impl From<RunsError> for Problem {
             RunsError::RunNotFound => Self::not_found("run"),
             RunsError::ApprovalNotFound => Self::not_found("approval"),
             RunsError::ApprovalResolved => {
-                Self::conflict("approval_settled", "Somebody has answered already, or it is too late.")
+                Self::conflict("approval_settled", "This approval was already decided, or it has expired.")
             }
             RunsError::RunNotFailed => {
-                Self::conflict("run_not_failed", "Only a run that failed or was blocked is replayed.")
+                Self::conflict("run_not_failed", "Only a run that failed or was blocked can be replayed.")
                     .hint("Start its automation again.")
             }
             RunsError::DeadLetterNotFound => Self::not_found("dead letter"),
             RunsError::DeadLetterResolved => {
-                Self::conflict("dead_letter_settled", "Somebody has replayed or discarded it already.")
+                Self::conflict("dead_letter_settled", "This dead letter was already replayed or discarded.")
             }
             RunsError::CallAccepted(run) => Self::conflict(
                 "call_accepted",
-                format!("The sender sent this call again, and it was accepted as {run}."),
+                format!("The sender retried this call, and it was accepted as {run}."),
             )
             .hint("Discard the dead letter, or replay the run if it failed."),
             RunsError::PayloadGone => {
-                Self::conflict("payload_gone", "What the app was given is not kept any more.")
-                    .hint("Say what it is to be given.")
+                Self::conflict("payload_gone", "The original input is no longer stored.")
+                    .hint("Send an input with the replay.")
             }
             RunsError::NoOriginalVersion => {
-                Self::conflict("no_original_version", "No version of the app had run.")
+                Self::conflict("no_original_version", "The original version is unknown or no longer exists.")
                     .hint("Replay it with the current version.")
             }
             RunsError::Store(error) => error.into(),

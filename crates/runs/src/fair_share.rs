@@ -1,22 +1,22 @@
-//! How much of something that all workspaces share one workspace may hold.
+//! The share of a common resource that one workspace may hold.
 //!
-//! The bound depends on what is free (a dynamic threshold, as switches use for shared buffers): a workspace that is
-//! alone gets about three quarters, each of several gets less, and something stays free for one that comes anew. Nobody
-//! has to know who else there is.
+//! The limit depends on what is free (a dynamic threshold, as switches use for shared buffers): a workspace that is
+//! alone gets about three quarters, each of several gets less, and something stays free for a newcomer. The rule needs
+//! no list of the other workspaces.
 //! See `docs/decisions/0110-share-worker-slots-by-workspace.md`.
 
-/// A workspace may hold up to this many times as much as stays free.
+/// Ratio of what a workspace may hold to what stays free.
 const WEIGHT: usize = 3;
 
-/// Whether a workspace that holds `held` may take one more where `free` are free.
+/// Returns true if a workspace that holds `held` units may acquire another while `free` are free.
 ///
-/// One that holds nothing may take the last.
+/// A workspace that holds none may acquire the last.
 #[must_use]
 pub fn can_acquire(held: usize, free: usize) -> bool {
     free > 0 && (held == 0 || held < WEIGHT.saturating_mul(free - 1))
 }
 
-/// How many more a workspace that holds `held` may take where `free` are free.
+/// Returns the number of units that a workspace that holds `held` may still acquire while `free` are free.
 #[must_use]
 pub fn remaining_share(held: usize, free: usize) -> usize {
     (0..free).take_while(|more| can_acquire(held + more, free - more)).count()
@@ -28,17 +28,17 @@ mod tests {
 
     #[test]
     fn one_workspace_never_holds_all_of_several() {
-        for (places, most) in
+        for (units, most) in
             [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (6, 4), (8, 6), (12, 9), (16, 12), (72, 54)]
         {
-            assert_eq!(remaining_share(0, places), most, "of {places}");
+            assert_eq!(remaining_share(0, units), most, "of {units}");
         }
     }
 
     #[test]
     fn workspaces_that_want_all_come_to_hold_as_much_as_each_other() {
         for (workspaces, each) in [(1, 6), (2, 3), (3, 2), (5, 1), (8, 1)] {
-            // As places come free one after the other, the poorest takes first.
+            // As units come free one after the other, the workspace that holds the fewest acquires first.
             let mut held = vec![0; workspaces];
             held[0] = 6;
             for _ in 0..100 {
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newcomer_finds_a_place_beside_one_that_wants_all() {
+    fn a_newcomer_gets_a_unit_beside_one_that_wants_all() {
         let free = 8 - remaining_share(0, 8);
         assert!(can_acquire(0, free));
     }

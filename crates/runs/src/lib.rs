@@ -1,15 +1,15 @@
 //! Automations, webhooks, the queue, and runs of app code. No I/O happens here.
 //!
-//! * [`automations`]: what starts an app, and when
+//! * [`automations`]: triggers of apps, their settings and schedules
 //! * [`webhooks`]: proof, body and acceptance of inbound calls
-//! * [`queue`]: how accepted work is claimed, finished and tried again
-//! * [`runs`]: what became of it
+//! * [`queue`]: claiming, finishing and retrying accepted work
+//! * [`runs`]: states and results of runs
 //! * [`approvals`]: questions of runs to people
-//! * [`diagnosis`]: why it came to that, by rules
+//! * [`diagnosis`]: explanations of results, by rules
 //! * [`dead_letters`]: failed runs and refused calls, kept for replay
 //! * [`engine`] and [`serve`]: the ports through which app code runs
-//! * [`fair_share`]: how much of what all share one workspace may hold
-//! * [`ports`]: what these need from a store
+//! * [`fair_share`]: the share of a common resource that one workspace may hold
+//! * [`ports`]: requirements on a store
 
 pub mod approvals;
 pub mod automations;
@@ -22,6 +22,8 @@ pub mod ports;
 pub mod queue;
 pub mod runs;
 pub mod serve;
+#[cfg(test)]
+mod testing;
 pub mod webhooks;
 
 pub use automations::{Automation, AutomationStatus, Trigger, TriggerKind};

@@ -1,7 +1,7 @@
-//! The durable queue: how accepted work is claimed, finished and tried again.
+//! The durable queue: claiming, finishing and retrying accepted work.
 //!
-//! A run is accepted once and delivered at least once: whoever claims it holds a lease, and when the holder is
-//! lost, another claims it after the lease has ended.
+//! A run is accepted once and executed at least once: the node that claims it holds a lease, and if that node is lost,
+//! another claims the run after the lease has expired.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -20,48 +20,48 @@ use crate::{
     runs::Step,
 };
 
-/// How long a claimed run is its holder's; the holder extends it while the run goes on.
+/// Duration of a lease. Its holder extends it while the run goes on.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
 
-/// A run on its way into the queue.
+/// A run to be queued.
 #[derive(Debug)]
 pub struct NewRun {
-    /// The run.
+    /// Id of the run.
     pub id: RunId,
-    /// The workspace it is of.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// The app it runs.
+    /// App to run.
     pub app: AppId,
-    /// What started it.
+    /// Automation that triggered it.
     pub automation: Option<AutomationId>,
-    /// What kind of thing started it.
+    /// Kind of the trigger.
     pub trigger: TriggerKind,
-    /// What the app is given.
+    /// Input of the app.
     pub input: Box<RawValue>,
-    /// When it was accepted.
+    /// Time at which it was accepted.
     pub at: Timestamp,
-    /// When it is meant to start, if that is not when it was accepted; it never starts before.
+    /// Earliest start, if that is not the time at which it was accepted.
     pub scheduled_for: Option<Timestamp>,
-    /// How many runs of the automation may be at work at once.
+    /// Most runs of the automation that execute at once; `None` for no limit.
     pub max_concurrency: Option<u16>,
-    /// The version to run; the current one of the first claim when not said.
+    /// Version to run; by default the version that is current at the first claim.
     pub version: Option<VersionId>,
-    /// The run it repeats.
+    /// Run that it replays.
     pub replay_of: Option<RunId>,
-    /// Whether a token or an agent asked for it.
+    /// True if a token or an agent started it.
     pub by_agent: bool,
-    /// Whether the workspace's spending cap holds it back until it is let go.
+    /// True if the workspace's spending cap holds it back until it is released.
     pub is_on_hold: bool,
 }
 
-/// What says whether a workspace has spent so much that replays and agents' runs wait.
+/// Tells whether a workspace has spent so much that replays and runs of agents are held back.
 #[async_trait]
 pub trait SpendingCap: Send + Sync {
-    /// Whether such runs are held back now.
+    /// Returns true if such runs are held back now.
     async fn is_reached(&self, workspace: WorkspaceId) -> Result<bool, StoreError>;
 }
 
-/// No cap at all.
+/// A spending cap that is never reached.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSpendingCap;
 
@@ -72,145 +72,145 @@ impl SpendingCap for NoSpendingCap {
     }
 }
 
-/// How a run's app stood when the run was claimed.
+/// Availability of a run's app when the run was claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppAvailability {
     /// It may run.
     Ready,
-    /// Its owner paused it.
+    /// It was paused.
     Paused,
     /// It was deleted.
     Deleted,
 }
 
-/// A run that is now the claimer's.
+/// A run whose lease the claiming node holds.
 #[derive(Debug)]
 pub struct ClaimedRun {
-    /// The run.
+    /// Id of the run.
     pub id: RunId,
-    /// The workspace it is of.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// The app it runs.
+    /// App to run.
     pub app: AppId,
-    /// Whether that app may run.
+    /// Availability of that app.
     pub app_availability: AppAvailability,
-    /// What started it.
+    /// Automation that triggered it.
     pub automation: Option<AutomationId>,
-    /// The version to run; none when the app has none any more.
+    /// Version to run; `None` if the app no longer has one.
     pub version: Option<VersionId>,
-    /// What kind of thing started it.
+    /// Kind of the trigger.
     pub trigger: TriggerKind,
-    /// What the app is given.
+    /// Input of the app.
     pub input: Box<RawValue>,
-    /// When it was meant to start: when it was accepted, unless it was put off or caught up.
+    /// Intended start: the time at which it was accepted, unless it was delayed or caught up.
     pub scheduled_for: Timestamp,
-    /// When it began; of the first attempt.
+    /// Start of the first attempt.
     pub started_at: Timestamp,
-    /// 1 for the first attempt.
+    /// Number of this attempt, 1 for the first; a start with an answer counts as one.
     pub attempt: u32,
-    /// How often it may be tried again.
+    /// Most retries.
     pub retries: u8,
-    /// The schedule that started it.
+    /// Cron expression of the schedule that triggered it.
     pub cron: Option<String>,
-    /// What people have answered to its code, the first question's answer first.
+    /// Answers of people to its code, in the order of the questions.
     pub answers: Vec<ApprovalAnswer>,
 }
 
 impl ClaimedRun {
-    /// Which attempt it is, 1 for the first. Being begun again with an answer is none.
+    /// Returns the number of this attempt, 1 for the first, without counting starts with an answer.
     #[must_use]
     pub fn effective_attempt(&self) -> u32 {
         self.attempt.saturating_sub(u32::try_from(self.answers.len()).unwrap_or(u32::MAX)).max(1)
     }
 }
 
-/// Why a run came to no good end.
+/// Reason why a run or an attempt failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFault {
-    /// Stable, for programs.
+    /// Stable code for programs.
     pub code: String,
-    /// For people, at most 2,000 characters.
+    /// Message for people; at most 2,000 characters.
     pub message: String,
 }
 
-/// What becomes of a run after an attempt.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// It did what it should.
+    /// The run succeeded.
     Succeeded,
-    /// It failed for good.
+    /// The run failed for good.
     Failed(RunFault),
-    /// The gate refused something that its code did not catch.
+    /// The gate refused a request, and the code did not catch that.
     Blocked(RunFault),
-    /// It failed and is tried again.
+    /// The attempt failed and is retried.
     Retry {
-        /// When.
+        /// Earliest start of the next attempt.
         at: Timestamp,
-        /// Why this attempt failed.
+        /// Fault of this attempt.
         fault: RunFault,
     },
-    /// Its code asked a person, and it waits for the answer.
+    /// The code asked a person, and the run waits for the answer.
     Wait {
-        /// The question's id.
+        /// Id of the question.
         approval: ApprovalId,
-        /// 0 for the run's first question.
+        /// Index of the question in the run, from 0.
         number: u32,
-        /// What is asked.
+        /// Title and detail.
         question: ApprovalQuestion,
     },
 }
 
 impl AttemptOutcome {
-    /// Whether the run has come to its end.
+    /// Returns true if the run has ended.
     #[must_use]
     pub fn is_final(&self) -> bool {
         !matches!(self, Self::Retry { .. } | Self::Wait { .. })
     }
 }
 
-/// An attempt that came to its end.
+/// An attempt that has ended.
 #[derive(Debug)]
 pub struct FinishedRun {
-    /// The run.
+    /// Id of the run.
     pub id: RunId,
-    /// The workspace it is of.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// The app it ran.
+    /// App that ran.
     pub app: AppId,
-    /// What started it.
+    /// Automation that triggered it.
     pub automation: Option<AutomationId>,
-    /// The attempt, so that a holder whose lease had ended changes nothing.
+    /// Number of the attempt, so that a holder whose lease has expired changes nothing.
     pub attempt: u32,
-    /// When it ended.
+    /// End of the attempt.
     pub at: Timestamp,
-    /// When the first attempt began.
+    /// Start of the first attempt.
     pub started_at: Timestamp,
-    /// What becomes of it.
+    /// Outcome of the attempt.
     pub outcome: AttemptOutcome,
-    /// Minutes of a person's work it saved.
+    /// Minutes of a person's work that it saved.
     pub minutes_saved: f64,
-    /// What it did.
+    /// Steps of the attempt.
     pub steps: Vec<Step>,
-    /// What its code said.
+    /// Log lines of the attempt.
     pub lines: Vec<RunLogLine>,
 }
 
-/// A line of log of a run.
+/// A log line of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLogLine {
-    /// When it was said.
+    /// Time of the line.
     pub at: Timestamp,
-    /// How loud it is.
+    /// Severity.
     pub level: LogLevel,
-    /// Whether the gate says it, and not the app's code.
+    /// True if the gate wrote it, and false if the app's code did.
     pub is_from_gate: bool,
-    /// What is said.
+    /// Text of the line.
     pub message: String,
 }
 
-/// Decides what becomes of a run after an attempt that failed.
+/// Returns the outcome of an attempt that failed.
 ///
-/// A refusal by the gate is no accident that a second try mends, nor is code that does not compile.
+/// Only failures that may pass are retried: neither a refusal by the gate nor code that does not compile.
 #[must_use]
 pub fn classify_failure(
     failure: &Failure,
@@ -234,57 +234,62 @@ pub fn classify_failure(
     }
 }
 
-/// 1, 4, 16, 64, 256 seconds after the first, second, … attempt, and up to half as much again at random.
+/// Returns the delay of a retry: 1, 4, 16, 64, 256 seconds after the first, second, … attempt, and at random up to half
+/// as much again.
 fn backoff(attempt: u32, random: &dyn Randomness) -> TimeDelta {
     let base = 1000 * 4_u32.pow(attempt.saturating_sub(1).min(5));
     TimeDelta::milliseconds(i64::from(base + random.below(base / 2)))
 }
 
-/// How many runs a claim takes at most, in all and of each workspace.
+/// Most runs that a claim takes, in total and of each workspace.
 #[derive(Debug, Clone)]
 pub struct ClaimLimit {
     total: u32,
-    /// Of workspaces that are not named.
+    /// Limit of workspaces without an entry in `per_workspace`.
     default_per_workspace: u32,
     per_workspace: Arc<HashMap<WorkspaceId, u32>>,
 }
 
 impl ClaimLimit {
-    /// Runs of any workspace, however many of them are one's.
+    /// Creates a limit without shares: all runs may be of one workspace.
     #[must_use]
-    pub fn with_total(in_all: u32) -> Self {
-        Self::with_shares(in_all, in_all, HashMap::new())
+    pub fn with_total(total: u32) -> Self {
+        Self::with_shares(total, total, HashMap::new())
     }
 
-    /// As many, at most so many of each workspace.
+    /// Creates a limit with a share for each workspace in `per_workspace`, and a common one for each of the others.
     #[must_use]
-    pub fn with_shares(in_all: u32, of_others: u32, of: HashMap<WorkspaceId, u32>) -> Self {
-        Self { total: in_all, default_per_workspace: of_others, per_workspace: Arc::new(of) }
+    pub fn with_shares(
+        total: u32,
+        default_per_workspace: u32,
+        per_workspace: HashMap<WorkspaceId, u32>,
+    ) -> Self {
+        Self { total, default_per_workspace, per_workspace: Arc::new(per_workspace) }
     }
 
-    /// At most so many in all.
+    /// Returns the limit in total.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.total
     }
 
-    /// At most so many of a workspace.
+    /// Returns the limit of a workspace.
     #[must_use]
     pub fn for_workspace(&self, workspace: WorkspaceId) -> u32 {
         self.per_workspace.get(&workspace).copied().unwrap_or(self.default_per_workspace).min(self.total)
     }
 
-    /// The workspaces of which none may be taken.
+    /// Returns the workspaces of which no run may be taken.
     pub fn exhausted_workspaces(&self) -> impl Iterator<Item = WorkspaceId> {
         self.per_workspace.iter().filter(|(_, most)| **most == 0).map(|(workspace, _)| *workspace)
     }
 }
 
-/// The queue, as those who work it off see it.
+/// The queue as workers see it.
 #[async_trait]
 pub trait RunQueue: Send + Sync {
-    /// Takes runs that are due, oldest first and within `limit`, until [`LEASE`] from now. They start at the moment at which
-    /// they are taken, which `clock` tells: a claim may wait behind the end that makes room for it.
+    /// Claims due runs, oldest first and within `limit`, with a [`LEASE`] from now. Their start is the time of the
+    /// claim as `clock` tells it then, because a claim may wait behind the end of the run that makes room for it.
     async fn claim(
         &self,
         node: NodeId,
@@ -292,7 +297,7 @@ pub trait RunQueue: Send + Sync {
         clock: Arc<dyn Clock>,
     ) -> Result<Vec<ClaimedRun>, StoreError>;
 
-    /// Keeps runs for another [`LEASE`]; gives back those that are still the node's.
+    /// Extends leases by another [`LEASE`] from `now`. Returns the runs that the node still holds.
     async fn extend_leases(
         &self,
         node: NodeId,
@@ -300,17 +305,17 @@ pub trait RunQueue: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<RunId>, StoreError>;
 
-    /// Writes the end of an attempt, durably before it answers. Whether the run was still the node's; when it was
-    /// not, nothing is written.
+    /// Records the end of an attempt, durably before it returns. Returns false, and writes nothing, if the node no
+    /// longer holds the run.
     async fn finish(&self, node: NodeId, finished: FinishedRun) -> Result<bool, StoreError>;
 
-    /// Hands runs back untried, as when the server stops.
+    /// Returns runs to the queue unexecuted, such as when the server stops.
     async fn release(&self, node: NodeId, runs: &[RunId]) -> Result<(), StoreError>;
 
-    /// Makes runs claimable again whose lease has ended; how many.
+    /// Makes runs with an expired lease claimable again, and returns their number.
     async fn release_expired_leases(&self, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Waits until something was put into the queue, or `at_most` so long.
+    /// Waits until a run is queued, or for `at_most`.
     async fn wait_for_work(&self, at_most: Duration);
 }
 
@@ -326,30 +331,30 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_tried_again_until_the_retries_are_used_up() {
+    fn a_failure_is_retried_until_the_retries_are_used_up() {
         let now = Timestamp::UNIX_EPOCH;
         let random = SeededRandomness::new(1);
-        let conclude =
+        let classify =
             |attempt, retries, code| classify_failure(&failure(code), false, attempt, retries, now, &random);
         for (attempt, least) in [(1, 1), (2, 4), (3, 16), (4, 64), (5, 256)] {
-            let AttemptOutcome::Retry { at, .. } = conclude(attempt, 5, FailureCode::AppError) else {
-                panic!("attempt {attempt} was not tried again")
+            let AttemptOutcome::Retry { at, .. } = classify(attempt, 5, FailureCode::AppError) else {
+                panic!("attempt {attempt} was not retried")
             };
             let wait = (at - now).num_milliseconds();
             assert!((least * 1000..least * 1500).contains(&wait), "attempt {attempt} waits {wait} ms");
         }
-        assert!(matches!(conclude(6, 5, FailureCode::AppError), AttemptOutcome::Failed(_)));
-        assert!(matches!(conclude(1, 0, FailureCode::Timeout), AttemptOutcome::Failed(_)));
-        assert!(matches!(conclude(1, 5, FailureCode::InvalidBundle), AttemptOutcome::Failed(_)));
+        assert!(matches!(classify(6, 5, FailureCode::AppError), AttemptOutcome::Failed(_)));
+        assert!(matches!(classify(1, 0, FailureCode::Timeout), AttemptOutcome::Failed(_)));
+        assert!(matches!(classify(1, 5, FailureCode::InvalidBundle), AttemptOutcome::Failed(_)));
     }
 
     #[test]
     fn a_refusal_by_the_gate_blocks() {
         let failure =
             Failure { host_code: Some("private_address".to_owned()), ..failure(FailureCode::AppError) };
-        let conclusion =
+        let outcome =
             classify_failure(&failure, true, 1, 5, Timestamp::UNIX_EPOCH, &SeededRandomness::new(1));
         let fault = RunFault { code: "private_address".to_owned(), message: "no".to_owned() };
-        assert_eq!(conclusion, AttemptOutcome::Blocked(fault));
+        assert_eq!(outcome, AttemptOutcome::Blocked(fault));
     }
 }

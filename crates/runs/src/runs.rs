@@ -1,4 +1,4 @@
-//! Runs: what became of accepted work (specification part B, "Run").
+//! Runs: states and results of accepted work (specification part B, "Run").
 
 use std::str::FromStr;
 
@@ -11,27 +11,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TriggerKind, queue::RunFault};
 
-/// Where a run stands.
+/// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RunStatus {
-    /// It waits.
+    /// It waits in the queue.
     Queued,
-    /// It is at work.
+    /// It executes.
     Running,
-    /// It waits for a person.
+    /// It waits for the answer of a person.
     WaitingApproval,
-    /// It did what it should.
+    /// Its code finished without an error.
     Succeeded,
-    /// It did not.
+    /// It failed for good.
     Failed,
-    /// The gate refused something.
+    /// The gate refused a request, and its code did not catch that.
     Blocked,
 }
 
 impl RunStatus {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,43 +59,43 @@ impl FromStr for RunStatus {
     }
 }
 
-/// A run's state, with what is known in it.
+/// State of a run, with its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunState {
-    /// It waits for its first attempt, or for the next after this fault.
+    /// It waits in the queue for its first attempt, or for the next after a fault.
     Queued {
-        /// Why the last attempt failed.
+        /// Fault of the previous attempt.
         fault: Option<RunFault>,
     },
-    /// It is at work.
+    /// It executes.
     Running {
-        /// Since when.
+        /// Start of the first attempt.
         started_at: Timestamp,
     },
-    /// It waits for a person's answer.
+    /// It waits for the answer of a person.
     WaitingApproval {
-        /// When its first attempt began.
+        /// Start of the first attempt.
         started_at: Timestamp,
     },
-    /// It did what it should.
+    /// Its code finished without an error.
     Succeeded(RunSpan),
-    /// It did not.
+    /// It failed for good.
     Failed(RunSpan, RunFault),
-    /// The gate refused something.
+    /// The gate refused a request, and its code did not catch that.
     Blocked(RunSpan, RunFault),
 }
 
-/// From when to when a run was at work.
+/// Start and end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunSpan {
-    /// When the first attempt began.
+    /// Start of the first attempt.
     pub started_at: Timestamp,
-    /// When the last one ended.
+    /// End of the last attempt.
     pub finished_at: Timestamp,
 }
 
 impl RunState {
-    /// The state without its data.
+    /// Returns the status without the data.
     #[must_use]
     pub fn status(&self) -> RunStatus {
         match self {
@@ -108,7 +108,7 @@ impl RunState {
         }
     }
 
-    /// When it began, if it did.
+    /// Returns the start of the first attempt, if there was one.
     #[must_use]
     pub fn started_at(&self) -> Option<Timestamp> {
         match self {
@@ -118,7 +118,7 @@ impl RunState {
         }
     }
 
-    /// When it ended, if it did.
+    /// Returns the end of the run, if it has ended.
     #[must_use]
     pub fn finished_at(&self) -> Option<Timestamp> {
         match self {
@@ -127,7 +127,7 @@ impl RunState {
         }
     }
 
-    /// What went wrong, if something did.
+    /// Returns the fault of the run, or of its previous attempt if it waits for a retry.
     #[must_use]
     pub fn fault(&self) -> Option<&RunFault> {
         match self {
@@ -139,60 +139,60 @@ impl RunState {
     }
 }
 
-/// The version a run ran.
+/// Version of an app, as a run refers to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionRef {
-    /// The version.
+    /// Id of the version.
     pub id: VersionId,
-    /// Its number.
+    /// Number of the version, if it is known.
     pub number: Option<u32>,
-    /// Whether it is still the app's current one.
+    /// True if it is the current version of the app.
     pub is_current: bool,
 }
 
-/// A run.
+/// One execution of an app's code, over all its attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// The run's id.
+    /// Id of the run.
     pub id: RunId,
-    /// The workspace it is of.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// The app it runs.
+    /// App that it runs.
     pub app: AppId,
-    /// The app's name.
+    /// Name of the app.
     pub app_name: String,
-    /// The automation that started it.
+    /// Automation that triggered it.
     pub automation: Option<AutomationId>,
-    /// The automation's name.
+    /// Name of the automation.
     pub automation_name: Option<String>,
-    /// What kind of thing started it.
+    /// Kind of the trigger.
     pub trigger: TriggerKind,
-    /// When it was accepted.
+    /// Time at which it was accepted.
     pub accepted_at: Timestamp,
-    /// Where it stands.
+    /// State, with its data.
     pub state: RunState,
-    /// How many attempts were begun.
+    /// Number of attempts that were started.
     pub attempt: u32,
-    /// Minutes of a person's work it saved.
+    /// Minutes of a person's work that it saved.
     pub minutes_saved: f64,
-    /// What it runs or ran; known once it has begun.
+    /// Version that it runs or ran; known once it has started.
     pub version: Option<VersionRef>,
-    /// The run it repeats.
+    /// Run that it replays.
     pub replay_of: Option<RunId>,
-    /// What it did; empty until an attempt has ended.
+    /// Steps of the last attempt that ended; empty before the first has.
     pub steps: Vec<Step>,
 }
 
-/// How a step stands.
+/// Status of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum StepStatus {
-    /// It is still to come.
+    /// It has not started.
     Pending,
-    /// It is at work.
+    /// It executes.
     Running,
-    /// It went well.
+    /// It succeeded.
     Ok,
     /// It waits.
     Waiting,
@@ -204,26 +204,26 @@ pub enum StepStatus {
     Skipped,
 }
 
-/// One thing a run did.
+/// One step of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// What was done.
+    /// Action, such as the method and URL of a request.
     pub label: String,
-    /// How it went.
+    /// Status of the step.
     pub status: StepStatus,
-    /// When it began.
+    /// Start of the step.
     pub started_at: Option<Timestamp>,
-    /// How long it took.
+    /// Duration, in milliseconds.
     pub duration_ms: Option<u64>,
-    /// What else is known.
+    /// Further detail, such as the code of a refusal.
     pub detail: Option<String>,
 }
 
-/// How many refused calls of one invocation are told of.
+/// Most refused calls of one invocation that are reported.
 const MAX_REFUSED_CALLS: usize = 5;
 
-/// The calls among these steps that the gate refused, each once, the first few.
+/// Returns the first five distinct calls among these steps that the gate refused.
 #[must_use]
 pub fn refused_calls(steps: &[Step]) -> Vec<RefusedRequest> {
     let mut refused = Vec::new();
@@ -239,36 +239,36 @@ pub fn refused_calls(steps: &[Step]) -> Vec<RefusedRequest> {
     refused
 }
 
-/// Which runs of a workspace are asked for.
+/// Filter of runs of a workspace. Each condition narrows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RunFilter {
     /// Only of this app.
     pub app: Option<AppId>,
     /// Only of this automation.
     pub automation: Option<AutomationId>,
-    /// Only those that stand so.
+    /// Only with this status.
     pub status: Option<RunStatus>,
-    /// Only those started so.
+    /// Only of this trigger.
     pub trigger: Option<TriggerKind>,
 }
 
-/// How a workspace's queue is doing.
+/// State of a workspace's queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueHealth {
-    /// How many runs wait and could begin.
+    /// Number of queued runs that could start.
     pub queued: u64,
-    /// How many wait for a moment to come: put off, or to be tried again.
+    /// Number of queued runs with a later start: delayed, or to be retried.
     pub delayed: u64,
-    /// How many are at work.
+    /// Number of runs that execute.
     pub running: u64,
-    /// How many wait for a person.
+    /// Number of runs that wait for the answer of a person.
     pub waiting_approval: u64,
-    /// Since when the oldest of those waits that could begin.
+    /// Time since which the oldest of the `queued` runs waits.
     pub oldest_queued_at: Option<Timestamp>,
-    /// How many succeeded in the last hour.
+    /// Number of runs that succeeded in the last hour.
     pub succeeded: u64,
-    /// How many failed in the last hour.
+    /// Number of runs that failed in the last hour.
     pub failed: u64,
-    /// How many were blocked in the last hour.
+    /// Number of runs that were blocked in the last hour.
     pub blocked: u64,
 }

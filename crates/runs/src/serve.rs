@@ -1,4 +1,4 @@
-//! The port through which an app answers over HTTP.
+//! The port through which an app serves HTTP requests.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use kernel::id::{AppId, VersionId, WorkspaceId};
 
 use crate::engine::{BodyStream, Failure, HttpRequest, HttpResponse};
 
-/// Lets an app's `fetch` handler answer a request.
+/// Serves requests with the `fetch` handlers of apps.
 #[async_trait]
 pub trait AppServer: Send + Sync {
     /// Runs the handler of one version.
     ///
     /// # Errors
-    /// Why it came to no answer; also when the version is gone.
+    /// The failure that prevented a response, such as a version that no longer exists.
     async fn serve(
         &self,
         workspace: WorkspaceId,
@@ -23,17 +23,17 @@ pub trait AppServer: Send + Sync {
     ) -> Result<AppResponse, Failure>;
 }
 
-/// What an app answers. Header names are lower case.
+/// Response of an app. Header names are lower case.
 pub enum AppResponse {
-    /// All at once.
+    /// The complete response.
     Buffered(HttpResponse),
-    /// Piece by piece. Whoever drops the body wants no more of it.
+    /// A response whose body comes in pieces. Dropping the body ends it.
     Streamed {
-        /// 200 to 599.
+        /// Status, 200 to 599.
         status: u16,
         /// Headers in order; a name may repeat.
         headers: Vec<(String, String)>,
-        /// The body; it may break off with a failure.
+        /// Body, which may break off with a failure.
         body: BodyStream,
     },
 }
@@ -41,7 +41,7 @@ pub enum AppResponse {
 impl fmt::Debug for AppResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Buffered(response) => f.debug_tuple("Whole").field(response).finish(),
+            Self::Buffered(response) => f.debug_tuple("Buffered").field(response).finish(),
             Self::Streamed { status, headers, .. } => f
                 .debug_struct("Streamed")
                 .field("status", status)

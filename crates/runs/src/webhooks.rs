@@ -1,11 +1,17 @@
-//! Inbound webhooks (specification part A, "Inbound webhooks"): set-up, proof, body, acceptance.
+//! Inbound webhooks (specification part A, "Inbound webhooks"): configuration, proof, body, acceptance.
 
+mod audit;
 pub mod body;
+mod change;
+mod checks;
 mod configure;
+mod credentials;
 pub mod form;
 pub mod proof;
 mod receive;
 mod refusal;
+mod rotate;
+mod send_sample;
 mod store;
 
 use std::str::FromStr;
@@ -17,42 +23,42 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use configure::{
-    ChangeWebhook, ConfigureWebhook, CredentialKeys, WebhookWithSecret, change_webhook, configure_webhook,
-    rotate_webhook,
-};
+pub use change::{ChangeWebhook, change_webhook};
+pub use configure::{ConfigureWebhook, configure_webhook};
+pub use credentials::{CredentialKeys, WebhookWithSecret};
 pub use form::{ChangeForm, FormSettings};
 pub use receive::{
     AcceptedCall, FormResponse, KEY_LIFETIME, SIGNATURE_LIFETIME, WebhookCall, WebhookRateLimiter,
     WebhookReceiver,
 };
 pub use refusal::{OWNER_FIXABLE_REFUSALS, RateLimitExceeded, WebhookRefusal};
+pub use rotate::rotate_webhook;
 pub use store::{
     AcceptCall, AcceptOutcome, DedupKey, NewDeadLetter, RefusedDelivery, RevisionVector, SecretCache,
     WebhookSnapshot, WebhookStore,
 };
 
-/// How a caller proves itself.
+/// Kind of proof that a webhook demands of its senders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ProofMode {
-    /// An HMAC over time and body: own code.
+    /// An HMAC over time and body, for senders of one's own.
     Signed,
     /// A token in a header.
     Token,
-    /// A messaging bot's token.
+    /// A token in the header of a messaging service.
     Messenger,
     /// An HMAC over the body, as code hosts send it.
     CodeHost,
-    /// A public form: no secret, guards instead.
+    /// A public form: guards in place of a secret.
     Form,
-    /// Nothing at all.
+    /// No proof.
     None,
 }
 
 impl ProofMode {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -73,11 +79,13 @@ impl FromStr for ProofMode {
         [Self::Signed, Self::Token, Self::Messenger, Self::CodeHost, Self::Form, Self::None]
             .into_iter()
             .find(|mode| mode.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("mode", "is none we know"))
+            .ok_or_else(|| {
+                Problem::invalid_field("mode", "must be signed, token, messenger, code_host, form or none")
+            })
     }
 }
 
-/// How a caller proves itself, with what the proof is checked against.
+/// Proof that a webhook demands, with the data to verify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
     /// An HMAC over time and body.
@@ -86,34 +94,34 @@ pub enum Proof {
     CodeHost(SealedSecret),
     /// A token in a header.
     Token(TokenDigest),
-    /// A messaging bot's token.
+    /// A token in the header of a messaging service.
     Messenger(TokenDigest),
-    /// A public form: guards instead of a secret.
+    /// A public form: guards in place of a secret.
     Form(FormSettings),
-    /// Nothing at all.
+    /// No proof.
     None,
 }
 
-/// A secret that must be read again, sealed by the vault.
+/// A secret that is needed to verify a signature, sealed by the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedSecret {
     /// The sealed secret.
     pub sealed: String,
-    /// What may be shown of it.
+    /// Displayable part of the secret.
     pub hint: String,
 }
 
-/// A token of which only the digest is kept.
+/// A token of which only the digest is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenDigest {
-    /// The digest.
+    /// Digest of the token.
     pub digest: Digest,
-    /// What may be shown of the token.
+    /// Displayable part of the token.
     pub hint: String,
 }
 
 impl Proof {
-    /// Which mode it is.
+    /// Returns the mode.
     #[must_use]
     pub fn mode(&self) -> ProofMode {
         match self {
@@ -126,7 +134,7 @@ impl Proof {
         }
     }
 
-    /// What may be shown of the secret.
+    /// Returns the displayable part of the secret or token; `None` if the mode has neither.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -136,7 +144,7 @@ impl Proof {
         }
     }
 
-    /// The settings of a public form.
+    /// Returns the settings of a public form.
     #[must_use]
     pub fn form(&self) -> Option<&FormSettings> {
         if let Self::Form(settings) = self { Some(settings) } else { None }
@@ -146,61 +154,61 @@ impl Proof {
 /// A webhook of an automation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
-    /// The identifier in its address.
+    /// Id in its URL.
     pub id: HookId,
-    /// The automation it starts.
+    /// Automation that it triggers.
     pub automation: AutomationId,
-    /// The workspace it is of.
+    /// Workspace of the automation.
     pub workspace: WorkspaceId,
-    /// How a caller proves itself.
+    /// Proof that it demands of senders.
     pub proof: Proof,
-    /// Whether it takes calls.
+    /// True if it takes calls.
     pub is_enabled: bool,
-    /// How many calls a minute it takes, 1 to 600.
+    /// Most calls in a minute, 1 to 600.
     pub per_minute: u16,
-    /// When it was set up.
+    /// Time of its creation.
     pub created_at: Timestamp,
-    /// When its settings last changed.
+    /// Time of its last change.
     pub updated_at: Timestamp,
 }
 
 impl Webhook {
-    /// How many calls a minute when not said.
+    /// Default for calls in a minute, for modes other than forms.
     pub const DEFAULT_PER_MINUTE: u16 = 60;
 
-    /// How many calls a minute a webhook of this mode takes when not said.
+    /// Returns the default for calls in a minute of a mode.
     #[must_use]
     pub fn default_per_minute(mode: ProofMode) -> u16 {
         if mode == ProofMode::Form { form::DEFAULT_PER_MINUTE } else { Self::DEFAULT_PER_MINUTE }
     }
 
-    /// What its secret is sealed for.
+    /// Returns the owner that its secret is sealed for.
     #[must_use]
     pub fn secret_owner(workspace: WorkspaceId, hook: HookId) -> [String; 3] {
         [workspace.to_string(), hook.to_string(), "webhook-secret".to_owned()]
     }
 }
 
-/// One call of a webhook.
+/// A recorded call of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// The call's id.
+    /// Id of the call.
     pub id: DeliveryId,
-    /// When it came.
+    /// Time of the call.
     pub received_at: Timestamp,
-    /// What became of it.
+    /// Run, or the reason of the refusal.
     pub outcome: DeliveryOutcome,
-    /// How large its body was, in bytes.
+    /// Size of the body, in bytes.
     pub bytes: u32,
-    /// Whether it was a test from the console.
+    /// True if it was a test from the console.
     pub is_sample: bool,
 }
 
-/// What became of a call.
+/// Outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     /// It started a run.
     Accepted(RunId),
-    /// It proved itself and was refused all the same, for this reason.
+    /// It was refused, though its proof was right, with this code.
     Refused(String),
 }

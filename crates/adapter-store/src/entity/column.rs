@@ -62,7 +62,7 @@ stored_text! {
     ::runs::approvals::ApprovalState: |value| value.as_str().into();
     ::runs::automations::occurrences::CatchUp: |value| value.as_str().into();
     ::runs::automations::occurrences::Overlap: |value| value.as_str().into();
-    ::runs::dead_letters::LetterState: |value| value.as_str().into();
+    ::runs::dead_letters::DeadLetterState: |value| value.as_str().into();
     ::runs::webhooks::ProofMode: |value| value.as_str().into();
     ::workspace::Plan: |value| value.as_str().into();
     ::workspace::invites::InviteRole: |value| value.role().as_str().into();
@@ -100,7 +100,7 @@ macro_rules! stored_names {
 
 stored_names! {
     ::identity::device::Purpose: Login Token;
-    ::runs::dead_letters::LetterKind: Run Delivery;
+    ::runs::dead_letters::DeadLetterKind: Run Delivery;
 }
 
 /// A domain value that columns store as a small number.

@@ -1,7 +1,7 @@
 //! `dead_letters`: failed runs and refused calls, kept for replay. The id is the run's or the delivery's.
 
 use ::runs::TriggerKind;
-use ::runs::dead_letters::{LetterKind, LetterState};
+use ::runs::dead_letters::{DeadLetterKind, DeadLetterState};
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
 
@@ -15,8 +15,8 @@ pub struct Model {
     pub workspace_id: DbId<kind::Workspace>,
     pub app_id: DbId<kind::App>,
     pub automation_id: Option<DbId<kind::Automation>>,
-    pub kind: DbText<LetterKind>,
-    pub state: DbText<LetterState>,
+    pub kind: DbText<DeadLetterKind>,
+    pub state: DbText<DeadLetterState>,
     pub trigger_kind: DbText<TriggerKind>,
     pub reason: String,
     pub message: String,

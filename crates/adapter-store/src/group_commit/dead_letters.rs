@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kernel::StoreError;
 use runs::{
     TriggerKind,
-    dead_letters::{LetterKind, LetterState, MAX_OPEN_CALL_DEAD_LETTERS},
+    dead_letters::{DeadLetterKind, DeadLetterState, MAX_OPEN_CALL_DEAD_LETTERS},
     queue::{AttemptOutcome, FinishedRun},
     webhooks::{NewDeadLetter, RefusedDelivery},
 };
@@ -32,7 +32,7 @@ pub(crate) async fn insert_failed_runs<D: SqlExecutor>(
              message, run_id, version_id, attempt, payload_bytes, created_at) SELECT r.id, r.workspace_id, r.app_id, \
              r.automation_id, ",
         );
-        sql.bind(LetterKind::Run.as_str()).push(", ").bind(LetterState::Open.as_str());
+        sql.bind(DeadLetterKind::Run.as_str()).push(", ").bind(DeadLetterState::Open.as_str());
         sql.push(
             ", r.trigger_kind, r.error_code, r.error_message, r.id, r.version_id, r.attempt, \
              coalesce(octet_length(i.input), 0), r.finished_at FROM runs r LEFT JOIN run_inputs i ON i.run_id = r.id \
@@ -88,8 +88,8 @@ async fn insert_refused_call<D: SqlExecutor>(
          delivery_id, call_digest, version_id, attempt, payload, payload_bytes, created_at) VALUES (",
     );
     sql.bind(refused.id.uuid()).push(", ").bind(refused.workspace.uuid()).push(", ").bind(kept.app.uuid());
-    sql.push(", ").bind(kept.automation.uuid()).push(", ").bind(LetterKind::Delivery.as_str());
-    sql.push(", ").bind(LetterState::Open.as_str()).push(", ").bind(kept.trigger.as_str());
+    sql.push(", ").bind(kept.automation.uuid()).push(", ").bind(DeadLetterKind::Delivery.as_str());
+    sql.push(", ").bind(DeadLetterState::Open.as_str()).push(", ").bind(kept.trigger.as_str());
     sql.push(", ").bind(refused.code).push(", ").bind(kept.message.as_str()).push(", ");
     sql.bind(refused.id.uuid()).push(", ").bind(kept.digest.map(|digest| digest.to_vec()));
     sql.push(", (SELECT current_version_id FROM apps WHERE id = ").bind(kept.app.uuid()).push("), 1, ");

@@ -3,8 +3,8 @@
 use ::runs::{
     RunStatus, TriggerKind,
     dead_letters::{
-        DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterStatus, DeadLettersRead, DeadLettersTx,
-        LetterState, ReplaySource, Resolution,
+        DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterState, DeadLetterStatus, DeadLettersRead,
+        DeadLettersTx, ReplaySource, Resolution,
     },
     runs::VersionRef,
     webhooks::KEY_LIFETIME,
@@ -54,7 +54,7 @@ struct DeadLetterRow {
     automation_id: Option<DbId<kind::Automation>>,
     #[sea_orm(from_expr = "automations::Column::Name")]
     automation_name: Option<String>,
-    state: DbText<LetterState>,
+    state: DbText<DeadLetterState>,
     trigger_kind: DbText<TriggerKind>,
     reason: String,
     message: String,
@@ -152,8 +152,11 @@ impl DeadLettersRead for Store {
 
     async fn count_open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError> {
         let state = Expr::col((dead_letters::Entity, dead_letters::Column::State));
-        query::count(letters_of(workspace).filter(state.eq(literal(DbText(LetterState::Open)))), self.read())
-            .await
+        query::count(
+            letters_of(workspace).filter(state.eq(literal(DbText(DeadLetterState::Open)))),
+            self.read(),
+        )
+        .await
     }
 }
 
@@ -198,9 +201,9 @@ fn dead_letter(found: DeadLetterRow) -> Result<DeadLetter, StoreError> {
         Ok(Resolution { at: at.0, by: found.settled_by_name.clone() })
     };
     let status = match (found.state.0, found.replay_run_id) {
-        (LetterState::Open, None) => DeadLetterStatus::Open,
-        (LetterState::Replayed, Some(run)) => DeadLetterStatus::Replayed(settlement()?, run.0),
-        (LetterState::Discarded, None) => DeadLetterStatus::Discarded(settlement()?),
+        (DeadLetterState::Open, None) => DeadLetterStatus::Open,
+        (DeadLetterState::Replayed, Some(run)) => DeadLetterStatus::Replayed(settlement()?, run.0),
+        (DeadLetterState::Discarded, None) => DeadLetterStatus::Discarded(settlement()?),
         _ => return Err(row.error("only a replayed letter has a run that replays it")),
     };
     Ok(DeadLetter {
@@ -249,7 +252,7 @@ struct LetterSourceRow {
     version_id: Option<DbId<kind::Version>>,
     run_id: Option<DbId<kind::Run>>,
     delivery_id: Option<DbId<kind::Delivery>>,
-    state: DbText<LetterState>,
+    state: DbText<DeadLetterState>,
     #[sea_orm(from_expr = "payload_or_input()")]
     input: Option<String>,
 }
@@ -303,7 +306,7 @@ impl DeadLettersTx for StoreTx {
         &mut self,
         workspace: WorkspaceId,
         id: DeadLetterId,
-    ) -> Result<Option<(DeadLetterOrigin, LetterState, ReplaySource)>, StoreError> {
+    ) -> Result<Option<(DeadLetterOrigin, DeadLetterState, ReplaySource)>, StoreError> {
         let found = letters_of(workspace)
             .filter(dead_letters::Column::Id.eq(DbId(id)))
             .lock(ROW_LOCK)
@@ -438,7 +441,7 @@ impl DeadLettersTx for StoreTx {
         by: Option<UserId>,
         replay: Option<RunId>,
     ) -> Result<(), StoreError> {
-        let state = if replay.is_some() { LetterState::Replayed } else { LetterState::Discarded };
+        let state = if replay.is_some() { DeadLetterState::Replayed } else { DeadLetterState::Discarded };
         let changes = dead_letters::ActiveModel {
             state: Set(DbText(state)),
             settled_at: Set(Some(DbTime(at))),

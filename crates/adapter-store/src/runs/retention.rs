@@ -1,6 +1,6 @@
 //! Deletion of finished runs and settled dead letters, a little at a time.
 
-use ::runs::dead_letters::LetterState;
+use ::runs::dead_letters::DeadLetterState;
 use ::workspace::Plan;
 use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp, id::RunId};
@@ -83,9 +83,9 @@ impl Store {
     pub(crate) async fn delete_expired_dead_letters(&self, now: Timestamp) -> Result<(), StoreError> {
         use dead_letters::Column;
         for (state, time, before) in [
-            (LetterState::Discarded, Column::SettledAt, now - DISCARDED_RETENTION),
-            (LetterState::Replayed, Column::SettledAt, now - REPLAYED_RETENTION),
-            (LetterState::Open, Column::CreatedAt, now - OPEN_RETENTION),
+            (DeadLetterState::Discarded, Column::SettledAt, now - DISCARDED_RETENTION),
+            (DeadLetterState::Replayed, Column::SettledAt, now - REPLAYED_RETENTION),
+            (DeadLetterState::Open, Column::CreatedAt, now - OPEN_RETENTION),
         ] {
             let expired = dead_letters::Entity::find()
                 .filter(Column::State.eq(DbText(state)))

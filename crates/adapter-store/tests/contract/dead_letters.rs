@@ -5,8 +5,8 @@ use kernel::{Id, authority::Visibility, id::DeadLetterId};
 use runs::{
     RunsRead as _, RunsTx as _, Trigger, TriggerKind,
     dead_letters::{
-        DeadLetterFilter, DeadLetterOrigin, DeadLetterStatus, DeadLettersRead as _, DeadLettersTx as _,
-        LetterKind, LetterState, MAX_OPEN_CALL_DEAD_LETTERS,
+        DeadLetterFilter, DeadLetterKind, DeadLetterOrigin, DeadLetterState, DeadLetterStatus,
+        DeadLettersRead as _, DeadLettersTx as _, MAX_OPEN_CALL_DEAD_LETTERS,
     },
     queue::{AttemptOutcome, NewRun, RunFault},
     webhooks::{NewDeadLetter, RefusedDelivery, Webhook, WebhookStore as _},
@@ -49,7 +49,7 @@ async fn what_fails_for_good_is_kept_with_its_end(database: Database) {
         let Some((letter, payload)) = found else { continue };
         assert_eq!(
             (letter.origin, letter.status.state()),
-            (DeadLetterOrigin::Run(run.id), LetterState::Open)
+            (DeadLetterOrigin::Run(run.id), DeadLetterState::Open)
         );
         assert_eq!(
             (letter.trigger, letter.reason.as_str(), letter.message.as_str()),
@@ -71,7 +71,7 @@ async fn what_fails_for_good_is_kept_with_its_end(database: Database) {
     let all = DeadLetterFilter::default();
     assert_eq!(list(all).await, 2);
     assert_eq!(list(DeadLetterFilter { trigger: Some(TriggerKind::Schedule), ..all }).await, 1);
-    assert_eq!(list(DeadLetterFilter { kind: Some(LetterKind::Delivery), ..all }).await, 0);
+    assert_eq!(list(DeadLetterFilter { kind: Some(DeadLetterKind::Delivery), ..all }).await, 0);
 }
 
 fn refused(world: &World, webhook: &Webhook, digest: Option<[u8; 32]>) -> RefusedDelivery {
@@ -142,7 +142,7 @@ async fn a_letter_is_settled_and_goes(database: Database) {
         .write(async |tx| {
             let (origin, state, source) =
                 tx.dead_letter_for_update(world.workspace, discarded).await?.unwrap();
-            assert!(matches!(origin, DeadLetterOrigin::Delivery(_)) && state == LetterState::Open);
+            assert!(matches!(origin, DeadLetterOrigin::Delivery(_)) && state == DeadLetterState::Open);
             assert_eq!((source.app, source.automation), (world.app, Some(webhook.automation)));
             assert!(tx.dead_letter_for_update(world.id(), discarded).await?.is_none());
             tx.resolve_dead_letter(world.workspace, discarded, at(10), Some(user), None).await?;

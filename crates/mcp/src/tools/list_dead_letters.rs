@@ -7,7 +7,7 @@ use kernel::{
     page::{Page, PageRequest},
 };
 use rmcp::model::{JsonObject, Tool};
-use runs::dead_letters::{DeadLetterFilter, LetterKind, LetterState};
+use runs::dead_letters::{DeadLetterFilter, DeadLetterKind, DeadLetterState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ const DEFAULT_LIMIT: u32 = 20;
 struct Arguments {
     app_id: Option<AppId>,
     automation_id: Option<AutomationId>,
-    kind: Option<LetterKind>,
-    state: Option<LetterState>,
+    kind: Option<DeadLetterKind>,
+    state: Option<DeadLetterState>,
     cursor: Option<String>,
     limit: Option<u32>,
 }
@@ -57,7 +57,7 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
         app: arguments.app_id,
         automation: arguments.automation_id,
         kind: arguments.kind,
-        state: Some(arguments.state.unwrap_or(LetterState::Open)),
+        state: Some(arguments.state.unwrap_or(DeadLetterState::Open)),
         trigger: None,
     };
     let found = app.store().dead_letters(member.workspace(), member.visibility(), filter, page).await?;

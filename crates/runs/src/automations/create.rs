@@ -1,4 +1,4 @@
-//! Making an automation.
+//! Creating an automation.
 
 use kernel::{
     Context,
@@ -8,25 +8,26 @@ use kernel::{
 use super::{Automation, AutomationStatus, Trigger};
 use crate::{RunsError, RunsTx};
 
-/// What a new automation is to be.
+/// Fields of a new automation.
 #[derive(Debug, Clone)]
 pub struct CreateAutomation {
-    /// Its name.
+    /// Display name; 1 to 60 characters after trimming.
     pub name: String,
-    /// What starts it.
+    /// Kind and settings of the trigger.
     pub trigger: Trigger,
-    /// At most so many of its runs at once.
+    /// Most runs that execute at once, 1 to 1,000; `None` for no limit.
     pub max_concurrency: Option<u16>,
-    /// How often a failed run is tried again.
+    /// Most retries of a failed run, 0 to 5.
     pub retries: u8,
 }
 
-/// Makes an automation of an app the caller can edit; it is active at once.
+/// Creates an automation of an app that the caller can edit. It is active at once.
 ///
 /// # Errors
-/// When a field is out of bounds, or what the store says.
-pub async fn create_automation<T: RunsTx + ?Sized>(
-    tx: &mut T,
+/// * [`RunsError::InvalidField`] when a field is out of bounds
+/// * [`RunsError::Store`] when the store fails
+pub async fn create_automation(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     input: CreateAutomation,
@@ -49,4 +50,96 @@ pub async fn create_automation<T: RunsTx + ?Sized>(
     tx.insert_automation(&automation).await?;
     tx.audit(ctx.audit_entry("automation.create").workspace(automation.workspace).target(automation.id));
     Ok(automation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        automations::schedule::Schedule,
+        testing::{
+            FakeTx, app, assert_audited, assert_invalid, assert_store_failed, assert_untouched, can_edit,
+            editor_context, editor_id, workspace,
+        },
+    };
+
+    fn hourly() -> Trigger {
+        Trigger::Schedule(Schedule::parse("0 * * * *", None).unwrap())
+    }
+
+    fn valid() -> CreateAutomation {
+        CreateAutomation {
+            name: " Nightly ".to_owned(),
+            trigger: hourly(),
+            max_concurrency: Some(3),
+            retries: 5,
+        }
+    }
+
+    async fn create(tx: &mut FakeTx, input: CreateAutomation) -> Result<Automation, RunsError> {
+        let ctx = editor_context();
+        create_automation(tx, &ctx, &can_edit(&ctx), input).await
+    }
+
+    #[tokio::test]
+    async fn a_new_automation_is_active_and_belongs_to_the_app() {
+        let mut tx = FakeTx::default();
+        let created = create(&mut tx, valid()).await.unwrap();
+        let expected = Automation {
+            id: created.id,
+            workspace: workspace(),
+            app: app(),
+            name: "Nightly".to_owned(),
+            trigger: hourly(),
+            status: AutomationStatus::Active,
+            max_concurrency: Some(3),
+            retries: 5,
+            next_run_at: Some("2026-01-01T01:00:00Z".parse().unwrap()),
+            created_by: editor_id(),
+            created_at: editor_context().now,
+        };
+        assert_eq!(created, expected);
+        assert_eq!(tx.automations, [expected]);
+        assert_audited(&tx.work, "automation.create", created.id, None);
+    }
+
+    #[tokio::test]
+    async fn only_a_schedule_has_a_next_run() {
+        for trigger in
+            [Trigger::Webhook, Trigger::Form, Trigger::Manual, Trigger::Event("run_failed".to_owned())]
+        {
+            let mut tx = FakeTx::default();
+            let created = create(&mut tx, CreateAutomation { trigger, ..valid() }).await.unwrap();
+            assert_eq!(created.next_run_at, None);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_field_at_its_bound_is_accepted_and_beyond_it_refused() {
+        let named = |name: &str| CreateAutomation { name: name.to_owned(), ..valid() };
+        let limited = |max: u16| CreateAutomation { max_concurrency: Some(max), ..valid() };
+        for accepted in [named("a"), named(&"ы".repeat(60)), limited(1), limited(1000)] {
+            create(&mut FakeTx::default(), accepted).await.unwrap();
+        }
+        for (field, refused) in [
+            ("name", named(" ")),
+            ("name", named(&"a".repeat(61))),
+            ("name", named("a\nb")),
+            ("maxConcurrency", limited(0)),
+            ("maxConcurrency", limited(1001)),
+            ("retries", CreateAutomation { retries: 6, ..valid() }),
+        ] {
+            let mut tx = FakeTx::default();
+            assert_invalid(&create(&mut tx, refused).await, field);
+            assert!(tx.automations.is_empty());
+            assert_untouched(&tx);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_returned() {
+        let mut tx = FakeTx::unavailable();
+        assert_store_failed(&create(&mut tx, valid()).await);
+        assert_untouched(&tx);
+    }
 }

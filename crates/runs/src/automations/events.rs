@@ -1,4 +1,4 @@
-//! What happens in a workspace that can start an automation.
+//! Events in a workspace that can trigger an automation.
 
 use kernel::{
     Timestamp,
@@ -9,33 +9,34 @@ use serde::Serialize;
 use super::TriggerKind;
 use crate::RunStatus;
 
-/// A run of another automation came to its end, whichever.
+/// A run of another automation ended, successfully or not.
 pub const RUN_FINISHED: &str = "run_finished";
 /// A run of another automation failed or was blocked.
 pub const RUN_FAILED: &str = "run_failed";
-/// Every event that can start an automation.
+/// Events that can trigger an automation.
 pub const EVENTS: [&str; 2] = [RUN_FINISHED, RUN_FAILED];
-/// How many automations the end of one run starts at most.
+/// Most automations that the end of one run triggers.
 pub const MAX_STARTED_AUTOMATIONS: u32 = 20;
 
-/// What an app is given that the end of a run started: where to look, and nothing that the run was given or said.
+/// Input of a run that the end of another triggered. It identifies the other run, and has neither its input nor its
+/// log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunFinishedInput {
-    /// What its automation waits for.
+    /// Event that the automation is triggered by.
     pub event: String,
-    /// The run that ended.
+    /// Run that ended.
     pub run_id: RunId,
-    /// The app it ran.
+    /// App of that run.
     pub app_id: AppId,
-    /// The automation that had started it.
+    /// Automation of that run.
     pub automation_id: Option<AutomationId>,
-    /// What had started it.
+    /// Trigger of that run.
     pub trigger: TriggerKind,
-    /// How it ended.
+    /// Final status of that run.
     pub status: RunStatus,
-    /// Why, when it did not succeed.
+    /// Code of its failure, if it did not succeed.
     pub error_code: Option<String>,
-    /// When.
+    /// Time of its end.
     pub finished_at: Timestamp,
 }

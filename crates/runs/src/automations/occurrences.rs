@@ -1,36 +1,35 @@
-//! The moments of a schedule: which of those that have passed start a run, and what became of each.
+//! Occurrences of a schedule: which of those that have passed start a run, and the result of each.
 
 use std::{fmt, str::FromStr};
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    Problem, StoreError, Timestamp,
-    id::{AutomationId, OccurrenceId, RunId, WorkspaceId},
-    page::PageRequest,
+    Problem, Timestamp,
+    id::{OccurrenceId, RunId},
 };
 use serde::{Deserialize, Serialize};
 
 use super::schedule::Schedule;
+pub use crate::ports::OccurrencesRead;
 use crate::queue::NewRun;
 
-/// The longest window in which missed moments are caught up: 30 days.
+/// Longest window in which missed occurrences are caught up, in minutes: 30 days.
 pub const MAX_WINDOW_MINUTES: u32 = 30 * 24 * 60;
-/// How late a moment may be noticed and still be on time.
+/// Delay up to which an occurrence is on time.
 const ON_TIME_TOLERANCE: TimeDelta = TimeDelta::seconds(60);
-/// What lies further back is not looked at one by one.
+/// Age beyond which occurrences are not examined one by one.
 const MAX_LOOKBACK: TimeDelta = TimeDelta::days(31);
-/// How many missed moments are caught up at most.
+/// Most missed occurrences that are caught up.
 const MAX_CAUGHT_UP: usize = 100;
-/// How many moments are dealt with in one transaction.
+/// Most occurrences that one transaction handles.
 const MAX_BATCH: usize = 500;
 
-/// What is done about moments that were missed, as when no server ran.
+/// Policy for missed occurrences, such as those while no server ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum CatchUp {
-    /// Nothing.
+    /// No run.
     None,
     /// One run for all of them.
     #[default]
@@ -40,7 +39,7 @@ pub enum CatchUp {
 }
 
 impl CatchUp {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -62,20 +61,20 @@ impl FromStr for CatchUp {
     }
 }
 
-/// What is done about a moment while an earlier run of the automation waits or is at work.
+/// Policy for an occurrence that comes while an earlier run of the automation is queued or executing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Overlap {
-    /// It starts a run all the same.
+    /// It starts a run anyway.
     #[default]
     Allow,
-    /// It starts none.
+    /// It starts no run.
     Skip,
 }
 
 impl Overlap {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -96,14 +95,14 @@ impl FromStr for Overlap {
     }
 }
 
-/// What a schedule does about missed moments and overlapping runs.
+/// Policy of a schedule for missed occurrences and overlapping runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SchedulePolicy {
-    /// Missed moments.
+    /// Policy for missed occurrences.
     pub catch_up: CatchUp,
-    /// How long ago a missed moment may be to be caught up, 1 to [`MAX_WINDOW_MINUTES`].
+    /// Age up to which a missed occurrence is caught up, in minutes; 1 to [`MAX_WINDOW_MINUTES`].
     pub window_minutes: u32,
-    /// Overlapping runs.
+    /// Policy for overlapping runs.
     pub overlap: Overlap,
 }
 
@@ -113,18 +112,18 @@ impl Default for SchedulePolicy {
     }
 }
 
-/// Why a moment started no run.
+/// Reason why an occurrence started no run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipReason {
-    /// It was missed, and missed moments are not caught up.
+    /// It was missed, and missed occurrences are not caught up.
     Missed,
-    /// A later one started a run for it.
+    /// A later occurrence started a run in its place.
     Superseded,
-    /// It was longer ago than the window.
+    /// It was older than the window.
     TooOld,
     /// More were missed than are caught up.
     TooMany,
-    /// An earlier run was not over.
+    /// An earlier run had not ended.
     Overlap,
     /// The app had no version to run, or was paused.
     NotRunnable,
@@ -146,53 +145,53 @@ impl fmt::Display for SkipReason {
     }
 }
 
-/// What is to be done about a moment that has passed.
+/// Decision about an occurrence that has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OccurrenceDecision {
     /// It starts a run on time.
     Run,
     /// It starts a run late.
     CatchUp,
-    /// It starts none.
+    /// It starts no run.
     Skip(SkipReason),
 }
 
-/// Moments that have passed with what is to be done about each, and the moment after them, which may have passed too.
+/// Occurrences that have passed, with a decision about each, and the occurrence after them, which may have passed too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueOccurrences {
-    /// Oldest first.
+    /// Time and decision of each occurrence, oldest first.
     pub occurrences: Vec<(Timestamp, OccurrenceDecision)>,
-    /// The next one.
+    /// Next occurrence; `None` when there is none.
     pub next: Option<Timestamp>,
 }
 
 impl Schedule {
-    /// What is to be done about the moments from `due` to `now`; at most 500 of them, the rest the next time.
+    /// Decides about the occurrences from `due` to `now`. At most 500 are returned; the next call has the rest.
     #[must_use]
     pub fn due_occurrences(&self, due: Timestamp, now: Timestamp) -> DueOccurrences {
-        let mut moments = vec![(due, OccurrenceDecision::Skip(SkipReason::TooOld))];
+        let mut occurrences = vec![(due, OccurrenceDecision::Skip(SkipReason::TooOld))];
         let mut next = self.next_after(due.max(now - MAX_LOOKBACK));
-        while let Some(moment) = next.filter(|moment| *moment <= now) {
-            moments.push((moment, OccurrenceDecision::Skip(SkipReason::TooOld)));
-            next = self.next_after(moment);
+        while let Some(time) = next.filter(|time| *time <= now) {
+            occurrences.push((time, OccurrenceDecision::Skip(SkipReason::TooOld)));
+            next = self.next_after(time);
         }
-        self.apply_policy(&mut moments, now);
-        let next = moments.get(MAX_BATCH).map(|(moment, _)| *moment).or(next);
-        moments.truncate(MAX_BATCH);
-        DueOccurrences { occurrences: moments, next }
+        self.apply_policy(&mut occurrences, now);
+        let next = occurrences.get(MAX_BATCH).map(|(time, _)| *time).or(next);
+        occurrences.truncate(MAX_BATCH);
+        DueOccurrences { occurrences, next }
     }
 
-    fn apply_policy(&self, moments: &mut [(Timestamp, OccurrenceDecision)], now: Timestamp) {
+    fn apply_policy(&self, occurrences: &mut [(Timestamp, OccurrenceDecision)], now: Timestamp) {
         let policy = self.policy();
-        let on_time = moments.last().is_some_and(|(last, _)| now - *last <= ON_TIME_TOLERANCE);
-        let missed_count = moments.len() - usize::from(on_time);
+        let on_time = occurrences.last().is_some_and(|(last, _)| now - *last <= ON_TIME_TOLERANCE);
+        let missed_count = occurrences.len() - usize::from(on_time);
         let window = TimeDelta::minutes(policy.window_minutes.into());
-        for (index, (moment, decision)) in moments.iter_mut().enumerate() {
+        for (index, (time, decision)) in occurrences.iter_mut().enumerate() {
             let from_end = missed_count.saturating_sub(index + 1);
             *decision = match policy.catch_up {
                 _ if index >= missed_count => OccurrenceDecision::Run,
                 CatchUp::None => OccurrenceDecision::Skip(SkipReason::Missed),
-                _ if now - *moment > window => OccurrenceDecision::Skip(SkipReason::TooOld),
+                _ if now - *time > window => OccurrenceDecision::Skip(SkipReason::TooOld),
                 CatchUp::Last if on_time || from_end > 0 => OccurrenceDecision::Skip(SkipReason::Superseded),
                 CatchUp::All if from_end >= MAX_CAUGHT_UP => OccurrenceDecision::Skip(SkipReason::TooMany),
                 CatchUp::Last | CatchUp::All => OccurrenceDecision::CatchUp,
@@ -201,65 +200,53 @@ impl Schedule {
     }
 }
 
-/// A moment on its way into the ledger.
+/// An occurrence to be recorded.
 #[derive(Debug)]
 pub struct NewOccurrence {
-    /// Its id, which sorts by the moment.
+    /// Id, which sorts by `due_at`.
     pub id: OccurrenceId,
-    /// The moment.
+    /// Time of the occurrence.
     pub due_at: Timestamp,
-    /// What is to be done about it.
+    /// Planned result.
     pub plan: OccurrencePlan,
 }
 
-/// What is to be done about a moment; the store may yet find that a run cannot start.
+/// Planned result of an occurrence. The store may still find that a run cannot start.
 #[derive(Debug)]
 pub enum OccurrencePlan {
-    /// Start this run.
+    /// Start a run.
     Start {
-        /// The run.
+        /// Run to queue.
         run: Box<NewRun>,
-        /// Whether the moment was missed.
+        /// True if the occurrence was missed.
         is_late: bool,
     },
-    /// Start none.
+    /// Start no run.
     Skip(SkipReason),
 }
 
-/// What became of a moment.
+/// Result of an occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OccurrenceResult {
     /// It started this run on time.
     Ran(RunId),
     /// It started this run late.
     CaughtUp(RunId),
-    /// It started none, for this reason.
+    /// It started no run, for this reason, as [`SkipReason`] names it.
     Skipped(String),
 }
 
-/// A moment of a schedule that has passed.
+/// A recorded occurrence of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Its id.
+    /// Id of the occurrence.
     pub id: OccurrenceId,
-    /// The moment.
+    /// Time of the occurrence.
     pub due_at: Timestamp,
-    /// What became of it.
+    /// Run, or the reason why there is none.
     pub outcome: OccurrenceResult,
-    /// When that was decided.
+    /// Time of the decision.
     pub recorded_at: Timestamp,
-}
-
-/// Reads the ledger.
-#[async_trait]
-pub trait OccurrencesRead: Send + Sync {
-    /// The moments of an automation that have passed, the last first; up to one more than the limit.
-    async fn occurrences(
-        &self,
-        workspace: WorkspaceId,
-        automation: AutomationId,
-        page: PageRequest,
-    ) -> Result<Vec<Occurrence>, StoreError>;
 }
 
 #[cfg(test)]
@@ -285,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_noticed_within_a_minute_is_on_time() {
+    fn an_occurrence_noticed_within_a_minute_is_on_time() {
         for policy in [CatchUp::None, CatchUp::Last, CatchUp::All] {
             let schedule = hourly(policy, 60);
             let passed = schedule.due_occurrences(at("2026-11-21T09:00:00Z"), at("2026-11-21T09:01:00Z"));
@@ -295,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn missed_moments_are_dealt_with_as_the_policy_says() {
+    fn missed_occurrences_are_handled_as_the_policy_says() {
         use OccurrenceDecision::{CatchUp as Late, Run, Skip};
         use SkipReason::{Missed, Superseded, TooOld};
         let (due, later, on_time) = ("2026-11-21T06:00:00Z", "2026-11-21T09:30:00Z", "2026-11-21T09:00:30Z");
@@ -319,9 +306,9 @@ mod tests {
             window_minutes: MAX_WINDOW_MINUTES,
             ..SchedulePolicy::default()
         };
-        let schedule = Schedule::parse("* * * * *", None).unwrap().with_policy(policy).unwrap();
+        let schedule = Schedule::parse("*/30 * * * *", None).unwrap().with_policy(policy).unwrap();
         let now = at("2026-11-21T09:30:30Z");
-        // Two years: the first moment, and what is no further back than the horizon, 500 at a time.
+        // Two years: the first occurrence, and those of the last 31 days, 500 at a time.
         let (mut due, mut pieces, mut seen, mut runs) = (at("2024-11-21T00:00:00Z"), 0, 0, 0);
         loop {
             let passed = schedule.due_occurrences(due, now);
@@ -338,8 +325,8 @@ mod tests {
                 break;
             }
         }
-        assert_eq!((runs, seen, pieces), (MAX_CAUGHT_UP + 1, 31 * 24 * 60 + 1, 90));
-        assert_eq!(due, at("2026-11-21T09:31:00Z"));
+        assert_eq!((runs, seen, pieces), (MAX_CAUGHT_UP + 1, 31 * 48 + 1, 3));
+        assert_eq!(due, at("2026-11-21T10:00:00Z"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! When a schedule strikes.
+//! Schedules: cron expressions in a time zone.
 //! See `docs/decisions/0120-the-hour-field-decides-daylight-saving.md`.
 
 mod zone_clock;
@@ -12,12 +12,12 @@ use self::zone_clock::{LocalTimeMatch, ZoneClock};
 use super::occurrences::{MAX_WINDOW_MINUTES, SchedulePolicy};
 use crate::RunsError;
 
-/// How a schedule follows the clocks when they are changed.
+/// Behavior of a schedule when the clocks change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HourMode {
-    /// The hour field names hours: each time of day strikes once, when the clocks first show it or have skipped it.
+    /// The hour field names hours: each time of day fires once, when the clocks first show it or have skipped it.
     Fixed,
-    /// The hour field has a `*`: it strikes whenever the clocks show a matching time, and only then.
+    /// The hour field has a `*`: each matching time fires whenever the clocks show it, and only then.
     Wildcard,
 }
 
@@ -25,7 +25,7 @@ enum HourMode {
 #[derive(Debug, Clone)]
 pub struct Schedule {
     expression: String,
-    // Boxed: it is large, and most triggers are no schedules.
+    // Boxed, because it is large and most triggers are not schedules.
     cron: Box<Cron>,
     hour_mode: HourMode,
     timezone: Tz,
@@ -33,10 +33,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Reads a schedule; UTC when no time zone is given.
+    /// Parses a cron expression of at most 128 bytes and an IANA time zone, UTC by default.
     ///
     /// # Errors
-    /// Naming the field that is off. A schedule that never strikes is refused too.
+    /// [`RunsError::InvalidField`] for an expression that does not parse or never fires, and for an unknown time zone.
     pub fn parse(cron: &str, timezone: Option<&str>) -> Result<Self, RunsError> {
         let text = cron.trim();
         let fields: Vec<&str> = text.split_whitespace().collect();
@@ -52,7 +52,9 @@ impl Schedule {
             .build()
             .parse(text)
             .map(Box::new)
-            .map_err(|error| RunsError::invalid("trigger.cron", format!("is not understood: {error}")))?;
+            .map_err(|error| {
+                RunsError::invalid("trigger.cron", format!("is not a valid cron expression: {error}"))
+            })?;
         let timezone = timezone.unwrap_or("UTC").parse::<Tz>().map_err(|_| {
             RunsError::invalid("trigger.timezone", "must be an IANA time zone such as Asia/Almaty")
         })?;
@@ -65,15 +67,15 @@ impl Schedule {
             policy: SchedulePolicy::default(),
         };
         if schedule.next_after(Timestamp::UNIX_EPOCH).is_none() {
-            return Err(RunsError::invalid("trigger.cron", "never strikes"));
+            return Err(RunsError::invalid("trigger.cron", "must fire at some time"));
         }
         Ok(schedule)
     }
 
-    /// The same schedule with what it does about missed moments and overlapping runs.
+    /// Returns the schedule with another policy.
     ///
     /// # Errors
-    /// When the window is out of bounds.
+    /// [`RunsError::InvalidField`] when the window is out of bounds.
     pub fn with_policy(self, policy: SchedulePolicy) -> Result<Self, RunsError> {
         if !(1..=MAX_WINDOW_MINUTES).contains(&policy.window_minutes) {
             return Err(RunsError::invalid(
@@ -84,55 +86,56 @@ impl Schedule {
         Ok(Self { policy, ..self })
     }
 
-    /// What it does about missed moments and overlapping runs.
+    /// Returns the policy for missed occurrences and overlapping runs.
     #[must_use]
     pub fn policy(&self) -> SchedulePolicy {
         self.policy
     }
 
-    /// The expression as it was given.
+    /// Returns the cron expression as it was given.
     #[must_use]
     pub fn cron(&self) -> &str {
         &self.expression
     }
 
-    /// The time zone's IANA name.
+    /// Returns the IANA name of the time zone.
     #[must_use]
     pub fn timezone(&self) -> &'static str {
         self.timezone.name()
     }
 
-    /// The first moment after `now` at which it strikes.
+    /// Returns the first occurrence after `now`.
     #[must_use]
     pub fn next_after(&self, now: Timestamp) -> Option<Timestamp> {
-        let wall = ZoneClock(self.timezone);
+        let clock = ZoneClock(self.timezone);
         match self.hour_mode {
             HourMode::Fixed => {
-                wall.first_instant_showing(self.next_local_match(wall.first_unshown_minute(now)?)?)
+                clock.first_instant_showing(self.next_local_match(clock.first_unshown_minute(now)?)?)
             }
             HourMode::Wildcard => {
-                let next = self.next_forward_match(wall, now);
-                // An hour that is about to be repeated may strike again before a later time of day does.
-                let again = wall.find_set_back_after(now).and_then(|(change, from)| {
-                    wall.instant_showing_since(self.next_local_match(from)?, change)
+                let next = self.next_forward_match(clock, now);
+                // An hour that is about to be repeated may fire again before a later time of day does.
+                let again = clock.find_set_back_after(now).and_then(|(change, from)| {
+                    clock.instant_showing_since(self.next_local_match(from)?, change)
                 });
                 next.into_iter().chain(again).min()
             }
         }
     }
 
-    /// The first moment after `now` at which the clocks show a matching time that is later than what they show now.
-    fn next_forward_match(&self, wall: ZoneClock, now: Timestamp) -> Option<Timestamp> {
-        let mut from = wall.next_local_minute(now)?;
+    /// Returns the first instant after `now` at which the clocks show a matching time that is later than what they show
+    /// now.
+    fn next_forward_match(&self, clock: ZoneClock, now: Timestamp) -> Option<Timestamp> {
+        let mut from = clock.next_local_minute(now)?;
         loop {
-            match wall.next_instant_showing(self.next_local_match(from)?, now)? {
+            match clock.next_instant_showing(self.next_local_match(from)?, now)? {
                 LocalTimeMatch::At(at) => return Some(at),
                 LocalTimeMatch::Skipped { until } => from = until,
             }
         }
     }
 
-    /// The first time of day from `from` on that the expression matches, whether or not the clocks ever show it.
+    /// Returns the first local time from `from` on that the expression matches, even if the clocks never show it.
     fn next_local_match(&self, from: NaiveDateTime) -> Option<NaiveDateTime> {
         // In UTC no time is skipped or repeated.
         let next = self.cron.find_next_occurrence(&from.and_utc(), true).ok()?;

@@ -1,63 +1,70 @@
-//! Running failed and refused work again, or giving it up.
+//! Replaying a dead letter.
 
 use kernel::{
-    Context, Id,
+    Context,
     authority::{AppRight, CanEdit},
     id::{DeadLetterId, RunId},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
 
-use super::{DeadLetterOrigin, DeadLettersTx, LetterState, ReplaySource};
-use crate::{RunStatus, RunsError, RunsTx, automations::MAX_INPUT, queue::NewRun, runs::VersionRef};
+use super::{DeadLetterOrigin, enqueue_replay::enqueue_replay, get_open::get_open_dead_letter};
+use crate::{RunsError, ports::DeadLettersTx, runs::VersionRef};
 
-/// Which version of the app a replay runs.
+/// Version of the app that a replay runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum WhichVersion {
-    /// The one that is current now.
+    /// The current version.
     #[default]
     Current,
-    /// The one that failed, or would have run.
+    /// The version that failed, or would have run.
     Original,
 }
 
-/// How something is to be run again.
+/// Settings of a replay.
 #[derive(Debug, Clone)]
 pub struct ReplayRequest {
-    /// What the app is given; what it was given when not said.
+    /// Input of the app, at most [`MAX_INPUT`](crate::automations::MAX_INPUT) bytes; the original input by default.
     pub input: Option<Box<RawValue>>,
-    /// Which version runs.
+    /// Version to run.
     pub version: WhichVersion,
-    /// How many runs the workspace may start in a month.
+    /// Most runs of the workspace in a month; `None` for no limit.
     pub runs_per_month: Option<u64>,
-    /// Whether the workspace's spending cap holds it back.
+    /// True if the workspace's spending cap holds the run back.
     pub is_on_hold: bool,
 }
 
-/// The run that was started.
+/// Result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayedRun {
-    /// The new run.
+    /// New run.
     pub run: RunId,
-    /// The letter that is settled with it.
+    /// Dead letter that is resolved with it.
     pub dead_letter: Option<DeadLetterId>,
-    /// What it runs.
+    /// Version that it runs.
     pub version: VersionRef,
-    /// Whether it is given something else than before.
+    /// True if it has another input than the original.
     pub is_edited: bool,
-    /// Whether it waits for the spending cap.
+    /// True if the spending cap holds it back.
     pub is_on_hold: bool,
 }
 
-/// Runs an open letter again and settles it.
+/// Replays an open dead letter as a new run, and resolves it.
 ///
 /// # Errors
-/// When it is gone or settled, its call came again and was accepted, it has nothing to run with, the app cannot run, the
-/// quota is used up, or what the store says.
-pub async fn replay_open_dead_letter<T: RunsTx + DeadLettersTx + ?Sized>(
-    tx: &mut T,
+/// * [`RunsError::DeadLetterNotFound`] when the app has no such dead letter
+/// * [`RunsError::DeadLetterResolved`] when it was replayed or discarded
+/// * [`RunsError::CallAccepted`] when the sender retried the refused call, and it was accepted
+/// * [`RunsError::InvalidField`] when the input is too large
+/// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
+/// * [`RunsError::NotRunnable`] when the app has no version or is paused
+/// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
+/// * [`RunsError::QuotaReached`] when the runs of the month are used up
+/// * [`RunsError::Store`] when the store fails
+pub async fn replay_open_dead_letter(
+    tx: &mut dyn DeadLettersTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     id: DeadLetterId,
@@ -82,116 +89,223 @@ pub async fn replay_open_dead_letter<T: RunsTx + DeadLettersTx + ?Sized>(
     Ok(ReplayedRun { run, dead_letter: Some(id), version: ran, is_edited: edited, is_on_hold: held })
 }
 
-/// Runs a run again that failed or was blocked; an open letter of it is settled.
-///
-/// # Errors
-/// When it is gone or did not fail, has nothing to run with, the app cannot run, the quota is used up, or what the
-/// store says.
-pub async fn replay_run<T: RunsTx + DeadLettersTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    right: &AppRight<CanEdit>,
-    id: RunId,
-    replay: ReplayRequest,
-) -> Result<ReplayedRun, RunsError> {
-    let workspace = right.member().workspace();
-    // A failed run's letter has the run's own id. It is locked first, as whoever replays the letter does.
-    let letter = Id::from_uuid(id.uuid());
-    let found = tx.dead_letter_for_update(workspace, letter).await?;
-    let letter = found.filter(|(_, state, _)| *state == LetterState::Open).map(|_| letter);
-    let found = tx.replay_source_of_run(workspace, id).await?;
-    let (status, source) =
-        found.filter(|(_, source)| source.app == right.app()).ok_or(RunsError::RunNotFound)?;
-    if !matches!(status, RunStatus::Failed | RunStatus::Blocked) {
-        return Err(RunsError::RunNotFailed);
-    }
-    let (version, edited, held) = (replay.version, replay.input.is_some(), replay.is_on_hold);
-    let run = ctx.new_id();
-    let ran = enqueue_replay(tx, ctx, right, source, (run, Some(id)), replay).await?;
-    if let Some(letter) = letter {
-        tx.resolve_dead_letter(workspace, letter, ctx.now, ctx.caller.user(), Some(run)).await?;
-    }
-    let detail = json!({"run": run, "version": version, "edited": edited});
-    tx.audit(ctx.audit_entry("run.replay").workspace(workspace).target(id).detail(detail));
-    Ok(ReplayedRun { run, dead_letter: letter, version: ran, is_edited: edited, is_on_hold: held })
-}
-
-/// Gives an open letter up.
-///
-/// # Errors
-/// When it is gone or settled, or what the store says.
-pub async fn discard_open_dead_letter<T: DeadLettersTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    right: &AppRight<CanEdit>,
-    id: DeadLetterId,
-) -> Result<(), RunsError> {
-    get_open_dead_letter(tx, right, id).await?;
-    let workspace = right.member().workspace();
-    tx.resolve_dead_letter(workspace, id, ctx.now, ctx.caller.user(), None).await?;
-    tx.audit(ctx.audit_entry("dead_letter.discard").workspace(workspace).target(id));
-    Ok(())
-}
-
-async fn get_open_dead_letter<T: DeadLettersTx + ?Sized>(
-    tx: &mut T,
-    right: &AppRight<CanEdit>,
-    id: DeadLetterId,
-) -> Result<(DeadLetterOrigin, ReplaySource), RunsError> {
-    let found = tx.dead_letter_for_update(right.member().workspace(), id).await?;
-    let (origin, state, source) =
-        found.filter(|(_, _, source)| source.app == right.app()).ok_or(RunsError::DeadLetterNotFound)?;
-    if state == LetterState::Open { Ok((origin, source)) } else { Err(RunsError::DeadLetterResolved) }
-}
-
-async fn enqueue_replay<T: RunsTx + DeadLettersTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    right: &AppRight<CanEdit>,
-    source: ReplaySource,
-    (id, original): (RunId, Option<RunId>),
-    replay: ReplayRequest,
-) -> Result<VersionRef, RunsError> {
-    if replay.input.as_ref().is_some_and(|input| input.get().len() > MAX_INPUT) {
-        return Err(RunsError::invalid(
-            "payload",
-            format!("may hold at most {} KiB of JSON", MAX_INPUT >> 10),
-        ));
-    }
-    let workspace = right.member().workspace();
-    let input = replay.input.or(source.input).ok_or(RunsError::PayloadGone)?;
-    if !tx.is_app_runnable(workspace, source.app).await? {
-        return Err(RunsError::NotRunnable);
-    }
-    let wanted = match replay.version {
-        WhichVersion::Current => None,
-        WhichVersion::Original => Some(source.version.ok_or(RunsError::NoOriginalVersion)?),
+#[cfg(test)]
+mod tests {
+    use kernel::{
+        caller::{Scope, Scopes},
+        testing::{at, context, id, token_of},
     };
-    let version = tx.find_version_to_run(workspace, source.app, wanted).await?;
-    let version = version.ok_or(RunsError::NoOriginalVersion)?;
-    // The automation may be gone: its runs are still runs of the app.
-    let automation = match source.automation {
-        Some(id) => tx.automation_for_update(workspace, id).await?,
-        None => None,
+
+    use super::*;
+    use crate::{
+        Automation, Trigger, TriggerKind,
+        automations::MAX_INPUT,
+        dead_letters::{DeadLetterState, ReplaySource},
+        testing::{
+            FakeTx, StoredDeadLetter, app, assert_audited, assert_invalid, assert_store_failed,
+            assert_untouched, automation, call_dead_letter, can_edit, editor_context, editor_id, raw,
+            replay_request, replay_source, run_dead_letter, version, workspace,
+        },
     };
-    if !tx.try_consume_quota(workspace, ctx.now, replay.runs_per_month).await? {
-        return Err(RunsError::QuotaReached);
+
+    fn holding(dead_letter: StoredDeadLetter) -> FakeTx {
+        FakeTx { dead_letters: vec![dead_letter], ..FakeTx::with_runnable_app() }
     }
-    let run = NewRun {
-        id,
-        workspace,
-        app: source.app,
-        automation: automation.as_ref().map(|automation| automation.id),
-        trigger: source.trigger,
-        input,
-        at: ctx.now,
-        scheduled_for: None,
-        max_concurrency: automation.and_then(|automation| automation.max_concurrency),
-        version: Some(version.id),
-        replay_of: original,
-        by_agent: ctx.caller.is_token(),
-        is_on_hold: replay.is_on_hold,
-    };
-    tx.enqueue(&run).await?;
-    Ok(version)
+
+    fn from_source(source: ReplaySource) -> FakeTx {
+        holding(StoredDeadLetter { source, ..run_dead_letter(50) })
+    }
+
+    async fn replay(tx: &mut FakeTx, request: ReplayRequest) -> Result<ReplayedRun, RunsError> {
+        let ctx = editor_context();
+        replay_open_dead_letter(tx, &ctx, &can_edit(&ctx), id(50), request).await
+    }
+
+    /// Checks that a refused replay left the dead letter open.
+    #[track_caller]
+    fn assert_still_open(tx: &FakeTx) {
+        assert_eq!((tx.dead_letters[0].state, tx.dead_letters[0].resolved), (DeadLetterState::Open, None));
+        assert_untouched(tx);
+    }
+
+    #[tokio::test]
+    async fn a_failed_run_is_queued_again_with_its_input() {
+        let mut tx = holding(run_dead_letter(50));
+        let replayed = replay(&mut tx, replay_request()).await.unwrap();
+        let expected = ReplayedRun {
+            run: replayed.run,
+            dead_letter: Some(id(50)),
+            version: version(2),
+            is_edited: false,
+            is_on_hold: false,
+        };
+        assert_eq!(replayed, expected);
+        let [run] = &tx.queue[..] else { panic!("{:?}", tx.queue) };
+        assert_eq!((run.id, run.workspace, run.app), (replayed.run, workspace(), app()));
+        assert_eq!((run.automation, run.trigger, run.input.get()), (None, TriggerKind::Webhook, "1"));
+        assert_eq!((run.at, run.scheduled_for, run.max_concurrency), (at(60_000), None, None));
+        assert_eq!((run.version, run.replay_of), (Some(version(2).id), Some(id(50))));
+        assert!(!run.by_agent && !run.is_on_hold);
+        let dead_letter = &tx.dead_letters[0];
+        assert_eq!((dead_letter.state, dead_letter.replay), (DeadLetterState::Replayed, Some(replayed.run)));
+        assert_eq!(dead_letter.resolved, Some((at(60_000), Some(editor_id()))));
+        let detail = json!({ "run": replayed.run, "version": "current", "edited": false });
+        assert_audited(&tx.work, "dead_letter.replay", dead_letter.id, Some(&detail));
+    }
+
+    #[tokio::test]
+    async fn a_refused_call_is_claimed_so_that_its_sender_repeats_the_replay() {
+        let mut tx = holding(call_dead_letter(50));
+        let replayed = replay(&mut tx, replay_request()).await.unwrap();
+        assert_eq!(tx.dead_letters[0].claimed_by, Some(replayed.run));
+        assert_eq!((tx.queue[0].id, tx.queue[0].replay_of), (replayed.run, None));
+    }
+
+    #[tokio::test]
+    async fn a_refused_call_that_came_again_and_was_accepted_is_not_replayed() {
+        let mut tx = holding(StoredDeadLetter { claimed_by: Some(id(70)), ..call_dead_letter(50) });
+        let refused = replay(&mut tx, replay_request()).await;
+        assert!(matches!(refused, Err(RunsError::CallAccepted(run)) if run == id(70)), "{refused:?}");
+        assert_still_open(&tx);
+    }
+
+    #[tokio::test]
+    async fn a_dead_letter_is_replayed_once() {
+        for dead_letter in [run_dead_letter(50), call_dead_letter(50)] {
+            let mut tx = holding(dead_letter);
+            let first = replay(&mut tx, replay_request()).await.unwrap();
+            let second = replay(&mut tx, replay_request()).await;
+            assert!(matches!(second, Err(RunsError::DeadLetterResolved)), "{second:?}");
+            assert_eq!(tx.dead_letters[0].replay, Some(first.run));
+            assert_eq!((tx.queue.len(), tx.work.audited_actions()), (1, vec!["dead_letter.replay"]));
+        }
+        let mut tx = holding(StoredDeadLetter { state: DeadLetterState::Discarded, ..run_dead_letter(50) });
+        let refused = replay(&mut tx, replay_request()).await;
+        assert!(matches!(refused, Err(RunsError::DeadLetterResolved)), "{refused:?}");
+        assert_untouched(&tx);
+    }
+
+    #[tokio::test]
+    async fn another_input_is_audited_as_an_edit_without_what_it_says() {
+        let mut tx = holding(run_dead_letter(50));
+        let request = ReplayRequest { input: Some(raw(r#"{"card":"4111"}"#)), ..replay_request() };
+        let replayed = replay(&mut tx, request).await.unwrap();
+        assert!(replayed.is_edited);
+        assert_eq!(tx.queue[0].input.get(), r#"{"card":"4111"}"#);
+        let detail = json!({ "run": replayed.run, "version": "current", "edited": true });
+        assert_audited(&tx.work, "dead_letter.replay", tx.dead_letters[0].id, Some(&detail));
+    }
+
+    #[tokio::test]
+    async fn the_original_version_can_run_while_it_exists() {
+        let original = || ReplayRequest { version: WhichVersion::Original, ..replay_request() };
+        let mut tx = holding(run_dead_letter(50));
+        let replayed = replay(&mut tx, original()).await.unwrap();
+        assert_eq!((replayed.version, tx.queue[0].version), (version(1), Some(version(1).id)));
+        let detail = json!({ "run": replayed.run, "version": "original", "edited": false });
+        assert_audited(&tx.work, "dead_letter.replay", tx.dead_letters[0].id, Some(&detail));
+
+        let mut never_run = from_source(ReplaySource { version: None, ..replay_source() });
+        let mut deleted = FakeTx { versions: vec![(app(), version(2))], ..holding(run_dead_letter(50)) };
+        for tx in [&mut never_run, &mut deleted] {
+            let refused = replay(tx, original()).await;
+            assert!(matches!(refused, Err(RunsError::NoOriginalVersion)), "{refused:?}");
+            assert_still_open(tx);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_limit_of_the_automation_holds_while_the_automation_exists() {
+        let known = Automation { max_concurrency: Some(2), ..automation(10, Trigger::Webhook) };
+        let source = || ReplaySource { automation: Some(known.id), ..replay_source() };
+        let mut tx = FakeTx { automations: vec![known.clone()], ..from_source(source()) };
+        replay(&mut tx, replay_request()).await.unwrap();
+        assert_eq!((tx.queue[0].automation, tx.queue[0].max_concurrency), (Some(known.id), Some(2)));
+
+        let mut tx = from_source(source());
+        replay(&mut tx, replay_request()).await.unwrap();
+        assert_eq!((tx.queue[0].automation, tx.queue[0].max_concurrency), (None, None));
+    }
+
+    #[tokio::test]
+    async fn a_replay_is_held_back_by_the_spending_cap() {
+        let mut tx = holding(run_dead_letter(50));
+        let request = ReplayRequest { is_on_hold: true, ..replay_request() };
+        assert!(replay(&mut tx, request).await.unwrap().is_on_hold);
+        assert!(tx.queue[0].is_on_hold);
+    }
+
+    #[tokio::test]
+    async fn a_replay_that_a_token_asks_for_is_marked() {
+        let token = token_of(editor_id(), workspace(), Scopes::new(&[Scope::Write]).unwrap());
+        let ctx = context(token, at(60_000));
+        let mut tx = holding(run_dead_letter(50));
+        replay_open_dead_letter(&mut tx, &ctx, &can_edit(&ctx), id(50), replay_request()).await.unwrap();
+        assert!(tx.queue[0].by_agent);
+    }
+
+    #[tokio::test]
+    async fn an_input_that_is_gone_has_to_be_given() {
+        let gone = || from_source(ReplaySource { input: None, ..replay_source() });
+        let mut tx = gone();
+        let refused = replay(&mut tx, replay_request()).await;
+        assert!(matches!(refused, Err(RunsError::PayloadGone)), "{refused:?}");
+        assert_still_open(&tx);
+        let mut tx = gone();
+        replay(&mut tx, ReplayRequest { input: Some(raw("2")), ..replay_request() }).await.unwrap();
+        assert_eq!(tx.queue[0].input.get(), "2");
+    }
+
+    #[tokio::test]
+    async fn an_input_may_have_256_kib() {
+        let sized = |bytes: usize| ReplayRequest {
+            input: Some(raw(&format!("\"{}\"", "x".repeat(bytes - 2)))),
+            ..replay_request()
+        };
+        let mut tx = holding(run_dead_letter(50));
+        assert_invalid(&replay(&mut tx, sized(MAX_INPUT + 1)).await, "payload");
+        assert_still_open(&tx);
+        replay(&mut tx, sized(MAX_INPUT)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_app_that_cannot_run_consumes_no_quota() {
+        let mut tx = FakeTx { runnable_apps: Vec::new(), ..holding(run_dead_letter(50)) };
+        let refused = replay(&mut tx, replay_request()).await;
+        assert!(matches!(refused, Err(RunsError::NotRunnable)), "{refused:?}");
+        assert_eq!(tx.consumed_quota, 0);
+        assert_still_open(&tx);
+    }
+
+    #[tokio::test]
+    async fn a_used_up_quota_leaves_the_dead_letter_open() {
+        let mut tx = FakeTx { consumed_quota: 3, ..holding(run_dead_letter(50)) };
+        let refused = replay(&mut tx, ReplayRequest { runs_per_month: Some(3), ..replay_request() }).await;
+        assert!(matches!(refused, Err(RunsError::QuotaReached)), "{refused:?}");
+        assert_still_open(&tx);
+        replay(&mut tx, ReplayRequest { runs_per_month: Some(4), ..replay_request() }).await.unwrap();
+        assert_eq!(tx.consumed_quota, 4);
+    }
+
+    #[tokio::test]
+    async fn a_dead_letter_of_another_app_or_workspace_is_not_found() {
+        for foreign in [
+            StoredDeadLetter {
+                source: ReplaySource { app: id(9), ..replay_source() },
+                ..run_dead_letter(50)
+            },
+            StoredDeadLetter { workspace: id(9), ..run_dead_letter(50) },
+            run_dead_letter(51),
+        ] {
+            let mut tx = holding(foreign);
+            let refused = replay(&mut tx, replay_request()).await;
+            assert!(matches!(refused, Err(RunsError::DeadLetterNotFound)), "{refused:?}");
+            assert_still_open(&tx);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_returned() {
+        assert_store_failed(&replay(&mut FakeTx::unavailable(), replay_request()).await);
+    }
 }

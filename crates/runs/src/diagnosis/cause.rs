@@ -1,22 +1,22 @@
-//! From a run's code and its requests to the cause.
+//! Finding the cause of a result from the run's code and its requests.
 
 use serde::{Deserialize, Serialize};
 
 use super::RunFacts;
 use crate::RunStatus;
 
-/// What kind of failure it is.
+/// Class of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum FailureClass {
-    /// The manifest or the gates do not let the app reach a host.
+    /// The manifest or the gates do not allow the app to reach a host.
     EgressDenied,
-    /// The gate refuses the request itself.
+    /// The gate refused the request itself.
     RequestDenied,
-    /// A connection or its secret is not there.
+    /// A connection or its secret is missing.
     SecretMissing,
-    /// The other side refused the credentials.
+    /// The service refused the credentials.
     AuthRejected,
     /// The workspace's plan is used up.
     Quota,
@@ -24,44 +24,44 @@ pub enum FailureClass {
     AiBudget,
     /// No model is set up.
     AiSetup,
-    /// It, or the other side, took too long.
+    /// The run or the service took too long.
     Timeout,
-    /// The other side is called too often.
+    /// The service is called too often.
     ConnectorRateLimited,
-    /// The other side failed.
+    /// The service failed.
     UpstreamFailed,
     /// The code failed.
     CodeError,
-    /// The code took more than a run may have.
+    /// The code exceeded a limit of runs.
     LimitExceeded,
     /// The code cannot run at all.
     InvalidCode,
     /// There was nothing to run.
     NotRunnable,
-    /// A person said no, or nothing.
+    /// A person refused the approval, or nobody answered.
     ApprovalRefused,
     /// Qala itself failed.
     Platform,
-    /// No rule knows it.
+    /// No rule matches.
     Unknown,
 }
 
-/// How sure the rules are.
+/// Confidence of the rules in a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Confidence {
-    /// The run's own code says it.
+    /// The code of the failure names the cause.
     High,
-    /// It follows from what the gate noted.
+    /// The cause follows from what the gate logged.
     Medium,
-    /// It is a guess.
+    /// The cause is a guess.
     Low,
 }
 
-/// Why a run stands as it does: what sentences there are.
+/// Cause of a run's state. Each has sentences of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the sentences in `words` say what each means")]
+#[expect(missing_docs, reason = "the sentences in `phrases` say what each means")]
 pub enum Cause {
     Waiting,
     Retrying,
@@ -97,7 +97,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Every cause.
+    /// All causes.
     pub const ALL: [Self; 31] = [
         Self::Waiting,
         Self::Retrying,
@@ -132,7 +132,7 @@ impl Cause {
         Self::Unknown,
     ];
 
-    /// What kind of failure it is; none of what is no failure.
+    /// Returns the class; `None` for a cause that is not a failure.
     #[must_use]
     pub fn class(self) -> Option<FailureClass> {
         Some(match self {
@@ -160,7 +160,7 @@ impl Cause {
     }
 }
 
-/// What the codes of a run mean by themselves.
+/// Returns the cause that a code of a run or request names by itself.
 fn cause_of_code(code: &str) -> Option<Cause> {
     Some(match code {
         "egress_denied" => Cause::HostUndeclared,
@@ -193,6 +193,7 @@ fn cause_of_code(code: &str) -> Option<Cause> {
     })
 }
 
+/// Returns the cause of a run's state.
 pub(super) fn find_cause(facts: &RunFacts) -> (Cause, Confidence) {
     let fault = facts.run.state.fault();
     match facts.run.state.status() {
@@ -212,7 +213,7 @@ pub(super) fn find_cause(facts: &RunFacts) -> (Cause, Confidence) {
     }
 }
 
-/// Code that threw right after a request went wrong most likely threw about that.
+/// Returns the cause of the last request's failure: code that throws after one most likely throws because of it.
 fn cause_of_last_request(facts: &RunFacts) -> Option<(Cause, Confidence)> {
     let last = facts.lines.iter().rev().find_map(|line| line.request.as_ref())?;
     let cause = match &last.outcome {

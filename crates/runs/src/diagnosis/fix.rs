@@ -1,35 +1,35 @@
-//! What a person may do about a failure. Nothing is offered that the stored facts speak against.
+//! Suggested fixes. A fix that contradicts the stored facts is never suggested.
 
 use kernel::id::{ConnectionId, VersionId};
 
 use super::{Cause, RunFacts};
 
-/// What a person may do about a failure.
+/// A fix that a person can apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fix {
     /// Set up a connection again.
     Reconnect(Option<ConnectionId>),
-    /// Let the app reach this host.
+    /// Allow the app to reach this host.
     AllowEgress(String),
-    /// Run it again as it was.
+    /// Replay the run unchanged.
     Retry,
     /// Change the code.
     EditApp,
-    /// Go back to the version that last succeeded.
+    /// Roll back to the version that last succeeded.
     Rollback {
-        /// The version.
+        /// Id of the version.
         version: VersionId,
-        /// Its number.
+        /// Number of the version, if it is known.
         number: Option<u32>,
     },
     /// Set up models or their budget.
     ConfigureModels,
-    /// Get more room: a larger plan, or a larger server.
+    /// Move to a larger plan or a larger server.
     IncreaseCapacity,
 }
 
 impl Fix {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -44,13 +44,14 @@ impl Fix {
     }
 }
 
+/// Returns the fix for a cause, if there is one.
 pub(super) fn find_fix(facts: &RunFacts, cause: Cause) -> Option<Fix> {
     match cause {
         Cause::Waiting | Cause::Retrying | Cause::Running | Cause::AwaitsApproval | Cause::Succeeded => None,
         Cause::HostUndeclared | Cause::GateClosed | Cause::MethodDenied => Some(egress_fix(facts)),
         Cause::SecretMissing | Cause::AuthRejected => {
             let through = facts.find_failed_request().is_some_and(|request| request.connection.is_some());
-            // Without a connection the credentials are in the code.
+            // Without a connection, the credentials are in the code.
             if through || cause == Cause::SecretMissing {
                 Some(Fix::Reconnect(facts.connection))
             } else {
@@ -79,7 +80,7 @@ pub(super) fn find_fix(facts: &RunFacts, cause: Cause) -> Option<Fix> {
     }
 }
 
-/// Only a host that is still closed to the app is to be let through; else the run only has to be run again.
+/// Returns a fix for a refused host: allow it if it is still closed to the app, retry if it is open by now.
 fn egress_fix(facts: &RunFacts) -> Fix {
     let host = facts.find_failed_request().and_then(|request| request.host.clone());
     match (host, facts.host) {
@@ -93,14 +94,15 @@ fn egress_fix(facts: &RunFacts) -> Fix {
     }
 }
 
-/// Back to the version that last succeeded: if it is another, it is still there, and the one that failed is current.
+/// Returns a rollback to the version that last succeeded, if that is another version that can still run, and the one
+/// that failed is current.
 fn find_rollback(facts: &RunFacts) -> Option<Fix> {
     let failed = facts.run.version.as_ref().filter(|version| version.is_current)?;
     let (version, number) = facts.last_good_version.filter(|(good, _)| *good != failed.id)?;
     Some(Fix::Rollback { version, number })
 }
 
-/// The host that a change of the manifest could let the app reach.
+/// Returns the host that a change of the manifest could let the app reach.
 pub(super) fn find_suggested_host(facts: &RunFacts, cause: Cause) -> Option<String> {
     let by_manifest = matches!(cause, Cause::HostUndeclared | Cause::MethodDenied | Cause::GateClosed);
     let standing = facts.host.filter(|standing| standing.is_declarable && !standing.is_declared)?;

@@ -1,5 +1,5 @@
-//! The sentences. `{app}`, `{host}`, `{method}` and `{version}` stand for what is known; a word that is not known goes
-//! out of its sentence.
+//! The sentences of explanations. `{app}`, `{host}`, `{method}` and `{version}` are placeholders; one without a value
+//! is removed from its sentence.
 
 mod en;
 mod gate;
@@ -11,16 +11,16 @@ use kernel::Locale;
 use super::{Cause, Explanation, Fix, MAX_MESSAGE_CHARS, RunFacts};
 use crate::RunStatus;
 
-/// The sentences of one language.
+/// Sentences of one language.
 struct Phrases {
     what: fn(RunStatus) -> &'static str,
-    /// Why, and what to do.
+    /// Cause and recommended action.
     why_next: fn(Cause) -> (&'static str, &'static str),
-    /// What to do besides, when a version can be gone back to.
+    /// Addition to the recommended action, when a rollback is possible.
     rollback: &'static str,
-    /// What to do besides, when the obstacle is gone.
+    /// Recommended action when access is allowed by now.
     retry: &'static str,
-    /// Before what the run itself says.
+    /// Introduction of the run's own message.
     message: &'static str,
 }
 
@@ -33,10 +33,10 @@ fn phrases(locale: Locale) -> &'static Phrases {
 }
 
 pub(super) fn explain(facts: &RunFacts, cause: Cause, fix: Option<&Fix>, locale: Locale) -> Explanation {
-    let words = phrases(locale);
+    let phrases = phrases(locale);
     let request = facts.find_failed_request();
     let message = facts.run.state.fault().map(|fault| fault.message.as_str());
-    // The log may not be at hand; the gate's own message names the host as well.
+    // The log may be unavailable, but the gate's own message names the host too.
     let host =
         request.and_then(|request| request.host.as_deref()).or_else(|| message.and_then(gate::find_host));
     let version = match fix {
@@ -49,34 +49,34 @@ pub(super) fn explain(facts: &RunFacts, cause: Cause, fix: Option<&Fix>, locale:
         ("{method}", request.map(|request| request.method.as_str())),
         ("{version}", version.as_deref()),
     ];
-    let (why, next) = (words.why_next)(cause);
+    let (why, next) = (phrases.why_next)(cause);
     let mut why = fill_template(why, &known);
     if let Some(message) = message {
         let message = match gate::translate_message(message, cause, host.is_some(), locale) {
             gate::GateMessage::Redundant => None,
-            gate::GateMessage::Translated(words) => Some(words),
+            gate::GateMessage::Translated(text) => Some(text),
             gate::GateMessage::Untranslated => Some(message.chars().take(MAX_MESSAGE_CHARS).collect()),
         };
         if let Some(message) = message {
-            why = format!("{why} {}: {message}", words.message);
+            why = format!("{why} {}: {message}", phrases.message);
         }
     }
     let mut next = fill_template(next, &known);
     let addition = match (cause, fix) {
-        (_, Some(Fix::Rollback { .. })) => Some(words.rollback),
+        (_, Some(Fix::Rollback { .. })) => Some(phrases.rollback),
         (Cause::HostUndeclared | Cause::GateClosed | Cause::MethodDenied, Some(Fix::Retry)) => {
             next.clear();
-            Some(words.retry)
+            Some(phrases.retry)
         }
         _ => None,
     };
-    if let Some(besides) = addition {
-        next = format!("{next} {}", fill_template(besides, &known)).trim().to_owned();
+    if let Some(addition) = addition {
+        next = format!("{next} {}", fill_template(addition, &known)).trim().to_owned();
     }
-    Explanation { what: fill_template((words.what)(facts.run.state.status()), &known), why, next }
+    Explanation { what: fill_template((phrases.what)(facts.run.state.status()), &known), why, next }
 }
 
-/// Puts what is known into a sentence.
+/// Fills a template, and capitalizes its first letter if it began with a placeholder.
 fn fill_template(template: &str, known: &[(&str, Option<&str>)]) -> String {
     let mut text = template.to_owned();
     for (name, value) in known {

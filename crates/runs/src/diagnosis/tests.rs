@@ -1,4 +1,4 @@
-//! The rules, over facts of every kind.
+//! Tests of the rules, over facts of every kind.
 
 use kernel::id::VersionId;
 
@@ -85,7 +85,7 @@ fn every_cause_has_its_own_sentences_in_every_language() {
 }
 
 #[test]
-fn what_is_not_known_goes_out_of_its_sentence() {
+fn a_placeholder_without_a_value_is_removed() {
     for locale in [Locale::En, Locale::Ru, Locale::Kk] {
         for cause in Cause::ALL {
             let said = phrases::explain(&RunFacts::from_run(run("x")), cause, None, locale);
@@ -131,7 +131,7 @@ fn each_code_has_its_class() {
 }
 
 #[test]
-fn code_that_threw_after_a_request_went_wrong_threw_about_that() {
+fn an_error_after_a_failed_request_is_blamed_on_the_request() {
     for (outcome, class) in [
         (Ok(401), FailureClass::AuthRejected),
         (Ok(429), FailureClass::ConnectorRateLimited),
@@ -150,7 +150,7 @@ fn code_that_threw_after_a_request_went_wrong_threw_about_that() {
 }
 
 #[test]
-fn a_host_is_only_to_be_let_through_while_it_is_not() {
+fn a_host_is_only_suggested_while_it_is_not_allowed() {
     let standing = |declared, gate_open, nameable| HostStatus {
         is_declared: declared,
         is_gate_open: gate_open,
@@ -173,7 +173,7 @@ fn a_host_is_only_to_be_let_through_while_it_is_not() {
 }
 
 #[test]
-fn a_version_is_gone_back_to_only_when_another_was_good_and_is_there() {
+fn a_rollback_is_suggested_only_to_another_version_that_succeeded_and_can_run() {
     let good = |number| {
         let mut good = run("app_error");
         good.version = Some(VersionRef { id: version(number), number: Some(number), is_current: false });
@@ -197,7 +197,7 @@ fn a_version_is_gone_back_to_only_when_another_was_good_and_is_there() {
 }
 
 #[test]
-fn evidence_is_made_of_lines_that_are_there() {
+fn evidence_consists_of_lines_of_the_log() {
     let standing = HostStatus { is_declared: false, is_gate_open: false, is_declarable: true };
     let mut facts = refused("egress_denied", standing);
     facts.lines.extend((4..40).map(|id| line(id, None)));

@@ -1,4 +1,4 @@
-//! What a call's body becomes for the app.
+//! Parsing the body of a call into the input of the app.
 
 use http::{
     HeaderMap,
@@ -8,14 +8,15 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::WebhookRefusal;
 
-/// The most a body may have, in bytes.
+/// Most bytes of a body: 256 KiB.
 pub const MAX_BODY: usize = 256 << 10;
 
-/// How deep JSON may be nested: more than any sender needs, and less than a parser's stack takes.
+/// Most levels of nesting in JSON: more than any sender needs, and fewer than a parser's stack allows.
 const MAX_NESTING_DEPTH: usize = 128;
+/// Most fields of a form body.
 const MAX_FIELDS: usize = 1000;
 
-/// The kinds of body that are read.
+/// Media type of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaType {
     /// `application/json`, `text/json`, or any type that ends with `+json` (RFC 6839).
@@ -24,11 +25,11 @@ pub enum MediaType {
     Form,
 }
 
-/// The kind of a call's body. An empty body needs none.
+/// Returns the media type of a body. An empty body needs no `Content-Type`.
 ///
 /// # Errors
-/// [`WebhookRefusal::UnsupportedMediaType`] for anything but JSON and a form, [`WebhookRefusal::UnsupportedEncoding`] for a
-/// body that is compressed.
+/// [`WebhookRefusal::UnsupportedMediaType`] for anything but JSON and a form, [`WebhookRefusal::UnsupportedEncoding`]
+/// for a body that is compressed.
 pub fn media_type(headers: &HeaderMap, body: &[u8]) -> Result<MediaType, WebhookRefusal> {
     let plain = |coding: &[u8]| {
         let coding = coding.trim_ascii();
@@ -70,7 +71,7 @@ fn is_json(essence: &str) -> bool {
         && suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("+json"))
 }
 
-/// Parses a body: JSON stays as it is, a form becomes an object, no body becomes null.
+/// Parses a body: JSON is kept as it is, a form becomes an object, and an empty body `null`.
 ///
 /// # Errors
 /// [`WebhookRefusal::InvalidBody`] when it does not parse.
@@ -93,7 +94,7 @@ fn parse_json(body: &[u8]) -> Result<Box<RawValue>, WebhookRefusal> {
         .map_err(|error| WebhookRefusal::InvalidBody(error.to_string()))
 }
 
-/// How deep brackets outside of strings go; of valid JSON only.
+/// Returns the depth of brackets outside of strings. The result is meaningful for valid JSON only.
 fn nesting_depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in json {
@@ -112,7 +113,7 @@ fn nesting_depth(json: &[u8]) -> usize {
     deepest
 }
 
-/// A field sent twice becomes an array.
+/// Parses a form into an object. The values of a repeated field become an array.
 fn parse_form(body: &[u8]) -> Result<Box<RawValue>, WebhookRefusal> {
     let mut fields = Map::new();
     for (count, (name, value)) in form_urlencoded::parse(body).enumerate() {

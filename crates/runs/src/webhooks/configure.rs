@@ -1,66 +1,44 @@
-//! Setting a webhook up, changing and rotating it.
+//! Configuring a webhook: creating it, or changing its mode.
 
 use kernel::{
-    AuditEntry, Context,
+    Context,
     authority::{AppRight, CanEdit},
-    id::{AutomationId, HookId, WorkspaceId},
-    token::{self, Peppers, TokenHint, TokenKind},
-    vault::Vault,
+    id::AutomationId,
 };
-use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::json;
 
-use super::{ChangeForm, FormSettings, Proof, ProofMode, SealedSecret, TokenDigest, Webhook};
+use super::{
+    ChangeForm, CredentialKeys, Proof, ProofMode, Webhook, WebhookWithSecret,
+    audit::{audit_actions, save_with_audit},
+    checks::{check_per_minute, form_mode_required, require_webhook_trigger},
+    credentials::new_proof,
+};
 use crate::{RunsError, RunsTx, TriggerKind};
 
-/// What a webhook is to be.
+/// Settings of a webhook.
 #[derive(Debug, Clone)]
 pub struct ConfigureWebhook {
-    /// How a caller proves itself.
+    /// Kind of proof that it demands of senders.
     pub mode: ProofMode,
-    /// How many calls a minute it takes; when not said as before, or what is usual for the mode.
+    /// Most calls in a minute, 1 to 600; by default the current limit, or the default of the mode when a webhook is new
+    /// or becomes or ceases to be a form.
     pub per_minute: Option<u16>,
-    /// What a public form is to ask; only with the mode `form`.
+    /// Changes to the settings of a public form; only in the mode `form`.
     pub form: Option<ChangeForm>,
-    /// Whether a dangerous change is meant.
+    /// True to confirm a change that removes the proof or replaces the secret.
     pub confirm: bool,
 }
 
-/// What to change without a new secret.
-#[derive(Debug, Clone, Default)]
-pub struct ChangeWebhook {
-    /// Whether it takes calls.
-    pub enabled: Option<bool>,
-    /// How many calls a minute it takes.
-    pub per_minute: Option<u16>,
-    /// What a public form asks.
-    pub form: Option<ChangeForm>,
-}
-
-/// A webhook and, where a new one was made, its secret, which is shown only now.
-#[derive(Debug)]
-pub struct WebhookWithSecret {
-    /// The webhook.
-    pub webhook: Webhook,
-    /// The new secret.
-    pub secret: Option<SecretString>,
-}
-
-/// What makes and seals secrets.
-#[derive(Debug, Clone, Copy)]
-pub struct CredentialKeys<'a> {
-    /// Seals what must be read again.
-    pub vault: &'a Vault,
-    /// Digests what must not.
-    pub peppers: &'a Peppers,
-}
-
-/// Sets the webhook of an automation up, or changes its mode, which replaces the secret.
+/// Creates the webhook of an automation, or changes its mode, which replaces the secret. The same mode keeps the
+/// secret.
 ///
 /// # Errors
-/// When a field is out of bounds, a confirmation is missing, the automation is not one of webhooks, or what the store says.
-pub async fn configure_webhook<T: RunsTx + ?Sized>(
-    tx: &mut T,
+/// * [`RunsError::AutomationNotFound`] when the app has no such automation
+/// * [`RunsError::NotAWebhook`] when the trigger is neither a webhook nor a form
+/// * [`RunsError::ConfirmationNeeded`] when the change removes the proof or replaces the secret, and is not confirmed
+/// * [`RunsError::InvalidField`] when a field is out of bounds or does not belong to the mode
+/// * [`RunsError::Store`] when the store fails
+pub async fn configure_webhook(
+    tx: &mut dyn RunsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     keys: CredentialKeys<'_>,
@@ -70,31 +48,34 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
     let workspace = right.member().workspace();
     let trigger = require_webhook_trigger(tx, right, automation).await?;
     if trigger == TriggerKind::Form && input.mode != ProofMode::Form {
-        return Err(RunsError::invalid("mode", "must be form: a public form starts this automation"));
+        return Err(RunsError::invalid(
+            "mode",
+            "must be form, because a public form triggers this automation",
+        ));
     }
     let existing = tx.webhook_for_update(workspace, automation).await?;
     let same_mode = existing.as_ref().is_some_and(|webhook| webhook.proof.mode() == input.mode);
     if !input.confirm {
         if input.mode == ProofMode::None && !same_mode {
             return Err(RunsError::ConfirmationNeeded(
-                "Without proof, whoever knows the address can start this automation.",
+                "Without proof, anyone who knows the URL can start this automation.",
             ));
         }
         if existing.is_some() && !same_mode {
             return Err(RunsError::ConfirmationNeeded(
-                "Changing the mode replaces or removes the secret; current senders are refused.",
+                "Another mode replaces or removes the secret, and current senders will be refused.",
             ));
         }
     }
     if input.form.is_some() && input.mode != ProofMode::Form {
         return Err(form_mode_required());
     }
-    // What is usual for a form is not for the other modes.
-    let leaves_form =
+    // The usual limit of a form does not suit the other modes.
+    let keeps_limit =
         |webhook: &&Webhook| same_mode || webhook.proof.form().is_none() && input.mode != ProofMode::Form;
     let per_minute = input
         .per_minute
-        .or(existing.as_ref().filter(leaves_form).map(|webhook| webhook.per_minute))
+        .or(existing.as_ref().filter(keeps_limit).map(|webhook| webhook.per_minute))
         .unwrap_or_else(|| Webhook::default_per_minute(input.mode));
     check_per_minute(per_minute)?;
 
@@ -125,174 +106,5 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
     Ok(WebhookWithSecret { webhook, secret })
 }
 
-/// Issues a new secret at once; the old one stops at that moment.
-///
-/// # Errors
-/// When there is no webhook or its mode has no secret, or what the store says.
-pub async fn rotate_webhook<T: RunsTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    right: &AppRight<CanEdit>,
-    keys: CredentialKeys<'_>,
-    automation: AutomationId,
-) -> Result<WebhookWithSecret, RunsError> {
-    let workspace = right.member().workspace();
-    require_webhook_trigger(tx, right, automation).await?;
-    let found = tx.webhook_for_update(workspace, automation).await?;
-    let mut webhook = found.ok_or(RunsError::WebhookNotFound)?;
-    let (proof, secret) = new_proof(ctx, keys, workspace, webhook.id, webhook.proof.mode());
-    if secret.is_none() {
-        return Err(RunsError::NoSecret);
-    }
-    webhook.proof = proof;
-    webhook.updated_at = ctx.now;
-    tx.upsert_webhook(&webhook).await?;
-    audit(tx, ctx, "webhook.rotate", &webhook);
-    Ok(WebhookWithSecret { webhook, secret })
-}
-
-/// Switches a webhook on or off, or changes its limit.
-///
-/// # Errors
-/// When a field is out of bounds or there is no webhook, or what the store says.
-pub async fn change_webhook<T: RunsTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    right: &AppRight<CanEdit>,
-    automation: AutomationId,
-    input: ChangeWebhook,
-) -> Result<Webhook, RunsError> {
-    let workspace = right.member().workspace();
-    require_webhook_trigger(tx, right, automation).await?;
-    let found = tx.webhook_for_update(workspace, automation).await?;
-    let before = found.ok_or(RunsError::WebhookNotFound)?;
-    let mut webhook = before.clone();
-    webhook.is_enabled = input.enabled.unwrap_or(before.is_enabled);
-    webhook.per_minute = input.per_minute.unwrap_or(before.per_minute);
-    check_per_minute(webhook.per_minute)?;
-    if let Some(change) = input.form {
-        let Proof::Form(settings) = &mut webhook.proof else { return Err(form_mode_required()) };
-        *settings = settings.apply(change)?;
-    }
-    let actions = audit_actions(&before, &webhook);
-    if actions.is_empty() {
-        return Ok(before);
-    }
-    webhook.updated_at = ctx.now;
-    save_with_audit(tx, ctx, &webhook, actions).await?;
-    Ok(webhook)
-}
-
-/// What the audit log says of a change of settings.
-fn audit_actions(before: &Webhook, after: &Webhook) -> Vec<&'static str> {
-    let switched = if after.is_enabled { "webhook.enable" } else { "webhook.disable" };
-    let differences = [
-        (before.is_enabled != after.is_enabled, switched),
-        (before.per_minute != after.per_minute, "webhook.limit"),
-        (before.proof.form() != after.proof.form(), "webhook.form"),
-    ];
-    differences.into_iter().filter(|(differs, _)| *differs).map(|(_, action)| action).collect()
-}
-
-/// Writes a webhook about which there is something to tell.
-async fn save_with_audit<T: RunsTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    webhook: &Webhook,
-    actions: Vec<&'static str>,
-) -> Result<(), RunsError> {
-    if !actions.is_empty() {
-        tx.upsert_webhook(webhook).await?;
-    }
-    for action in actions {
-        audit(tx, ctx, action, webhook);
-    }
-    Ok(())
-}
-
-fn form_mode_required() -> RunsError {
-    RunsError::invalid("form", "belongs to the mode form")
-}
-
-async fn require_webhook_trigger<T: RunsTx + ?Sized>(
-    tx: &mut T,
-    right: &AppRight<CanEdit>,
-    id: AutomationId,
-) -> Result<TriggerKind, RunsError> {
-    let found = tx.automation_for_update(right.member().workspace(), id).await?;
-    let automation = found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
-    match automation.trigger.kind() {
-        trigger @ (TriggerKind::Webhook | TriggerKind::Form) => Ok(trigger),
-        TriggerKind::Schedule | TriggerKind::Manual | TriggerKind::Event => Err(RunsError::NotAWebhook),
-    }
-}
-
-fn check_per_minute(per_minute: u16) -> Result<(), RunsError> {
-    if (1..=600).contains(&per_minute) {
-        Ok(())
-    } else {
-        Err(RunsError::invalid("perMinute", "must be from 1 to 600"))
-    }
-}
-
-fn new_proof(
-    ctx: &Context,
-    keys: CredentialKeys<'_>,
-    workspace: WorkspaceId,
-    hook: HookId,
-    mode: ProofMode,
-) -> (Proof, Option<SecretString>) {
-    let seal = |secret: &SecretString| {
-        let owner = Webhook::secret_owner(workspace, hook);
-        let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
-        SealedSecret {
-            sealed: keys.vault.seal(ctx.random(), &owner, secret),
-            hint: TokenHint::of(TokenKind::HookSecret, secret).to_string(),
-        }
-    };
-    let mint_token = || {
-        let token = token::mint(TokenKind::HookToken, ctx.random());
-        let digest = keys.peppers.digest(token.expose_secret());
-        let hint = TokenHint::of(TokenKind::HookToken, &token).to_string();
-        (TokenDigest { digest, hint }, token)
-    };
-    match mode {
-        ProofMode::Signed => {
-            let secret = token::mint(TokenKind::HookSecret, ctx.random());
-            (Proof::Signed(seal(&secret)), Some(secret))
-        }
-        ProofMode::CodeHost => {
-            let secret = token::mint(TokenKind::HookSecret, ctx.random());
-            (Proof::CodeHost(seal(&secret)), Some(secret))
-        }
-        ProofMode::Token => {
-            let (digest, token) = mint_token();
-            (Proof::Token(digest), Some(token))
-        }
-        ProofMode::Messenger => {
-            let (digest, token) = mint_token();
-            (Proof::Messenger(digest), Some(token))
-        }
-        ProofMode::Form => (Proof::Form(FormSettings::default()), None),
-        ProofMode::None => (Proof::None, None),
-    }
-}
-
-impl Webhook {
-    /// The row of the audit log of a test of it.
-    #[must_use]
-    pub fn test_audit(&self, ctx: &Context) -> AuditEntry {
-        let detail = json!({ "mode": self.proof.mode(), "hint": self.proof.hint() });
-        ctx.audit_entry("webhook.test").workspace(self.workspace).target(self.id).detail(detail)
-    }
-}
-
-fn audit<T: RunsTx + ?Sized>(tx: &mut T, ctx: &Context, action: &'static str, webhook: &Webhook) {
-    let detail = json!({
-        "mode": webhook.proof.mode(),
-        "hint": webhook.proof.hint(),
-        "perMinute": webhook.per_minute,
-        "form": webhook.proof.form(),
-    });
-    tx.audit(ctx.audit_entry(action).workspace(webhook.workspace).target(webhook.id).detail(detail));
-}
+#[cfg(test)]
+mod tests;

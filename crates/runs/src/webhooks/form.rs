@@ -1,4 +1,4 @@
-//! Public forms: no secret, guards instead (specification part A, "Public web form").
+//! Public forms: guards in place of a secret (specification part A, "Public web form").
 
 use std::{borrow::Cow, collections::BTreeMap, num::NonZeroU16};
 
@@ -9,26 +9,26 @@ use serde_json::value::RawValue;
 use super::WebhookRefusal;
 use crate::RunsError;
 
-/// The most a submission may have, in bytes.
+/// Most bytes of a submission: 32 KiB.
 pub const MAX_BODY: usize = 32 << 10;
-/// How many fields a submission may have; the hidden one does not count.
+/// Most fields of a submission, not counting the hidden one.
 pub const MAX_FIELDS: usize = 40;
-/// How many submissions a minute a form takes when not said.
+/// Default for submissions of a form in a minute.
 pub const DEFAULT_PER_MINUTE: u16 = 20;
-/// How many submissions a minute a form takes from one address.
+/// Most submissions of a form in a minute from one IP address.
 pub const PER_MINUTE_PER_ADDRESS: u16 = 5;
 const MAX_ALLOWED_SITES: usize = 5;
 const MAX_SITE_BYTES: usize = 200;
 const MAX_REDIRECT_BYTES: usize = 2000;
 
-/// What a public form asks of those who send it.
+/// Settings of a public form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormSettings {
-    /// The field that people do not see; whoever fills it is a program.
+    /// Name of the field that people do not see. A program that fills it gives itself away.
     pub hidden_field: String,
-    /// The origins whose pages may send it; any when empty.
+    /// Origins whose pages may submit the form; any if empty.
     pub allowed_sites: Vec<String>,
-    /// Where a browser goes next; a short page thanks it when there is none.
+    /// URL that a browser is sent to after a submission; a short page by default.
     pub redirect: Option<String>,
 }
 
@@ -38,22 +38,22 @@ impl Default for FormSettings {
     }
 }
 
-/// What to change about a form; what is not said stays.
+/// Settings to change. `None` keeps the current value.
 #[derive(Debug, Clone, Default)]
 pub struct ChangeForm {
-    /// Another hidden field.
+    /// Name of the hidden field; 1 to 64 letters, digits, underscores or hyphens.
     pub hidden_field: Option<String>,
-    /// Other sites.
+    /// Allowed origins; at most 5.
     pub allowed_sites: Option<Vec<String>>,
-    /// Another redirect; `Some(None)` takes it away.
+    /// Redirect, an https URL of at most 2,000 characters; `Some(None)` removes it.
     pub redirect: Option<Option<String>>,
 }
 
 impl FormSettings {
-    /// The settings after a change.
+    /// Returns the settings after a change.
     ///
     /// # Errors
-    /// Naming the field that is out of bounds.
+    /// [`RunsError::InvalidField`] for the first field that is out of bounds.
     pub fn apply(&self, change: ChangeForm) -> Result<Self, RunsError> {
         let mut settings = self.clone();
         if let Some(name) = change.hidden_field {
@@ -70,7 +70,7 @@ impl FormSettings {
             if sites.len() > MAX_ALLOWED_SITES {
                 return Err(RunsError::invalid(
                     "form.allowedSites",
-                    format!("may name at most {MAX_ALLOWED_SITES} sites"),
+                    format!("must have at most {MAX_ALLOWED_SITES} sites"),
                 ));
             }
             settings.allowed_sites = sites.iter().map(|site| parse_origin(site)).collect::<Result<_, _>>()?;
@@ -87,10 +87,11 @@ impl FormSettings {
         Ok(settings)
     }
 
-    /// Lets through what names no origin, or a listed one. Programs name none; browsers cannot help it.
+    /// Checks that each `Origin` is listed (RFC 6454, section 7). A request without one passes: programs need not send
+    /// it, but browsers do.
     ///
     /// # Errors
-    /// [`WebhookRefusal::BadOrigin`].
+    /// [`WebhookRefusal::BadOrigin`] for an origin that is not listed.
     pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), WebhookRefusal> {
         let listed = |origin: &[u8]| self.allowed_sites.iter().any(|site| site.as_bytes() == origin);
         if self.allowed_sites.is_empty()
@@ -102,14 +103,14 @@ impl FormSettings {
         }
     }
 
-    /// Looks at a submission's fields: whether a program filled the hidden one.
+    /// Returns true if a program filled the hidden field.
     ///
     /// # Errors
-    /// [`WebhookRefusal::InvalidBody`] when it is no object or has too many fields.
+    /// [`WebhookRefusal::InvalidBody`] when the submission is not an object, or has more than [`MAX_FIELDS`] fields.
     pub fn is_honeypot_hit(&self, input: &RawValue) -> Result<bool, WebhookRefusal> {
         let invalid = |what: &str| WebhookRefusal::InvalidBody(what.to_owned());
         let fields: Option<BTreeMap<Cow<'_, str>, &RawValue>> =
-            serde_json::from_str(input.get()).map_err(|_| invalid("a form sends an object"))?;
+            serde_json::from_str(input.get()).map_err(|_| invalid("a form must send an object"))?;
         let Some(mut fields) = fields else { return Ok(false) };
         let filled = fields.remove(self.hidden_field.as_str()).is_some_and(is_filled);
         if fields.len() > MAX_FIELDS {
@@ -119,7 +120,7 @@ impl FormSettings {
     }
 }
 
-/// Whether a field holds anything but emptiness.
+/// Returns true if a field has a value that is not empty.
 fn is_filled(value: &RawValue) -> bool {
     let empty = |text: &str| matches!(text, "\"\"" | "null");
     match serde_json::from_str::<Vec<&RawValue>>(value.get()) {
@@ -128,12 +129,12 @@ fn is_filled(value: &RawValue) -> bool {
     }
 }
 
-/// A site's origin, in the form in which browsers name it (RFC 6454 section 6.2).
+/// Returns a site's origin as browsers serialize it (RFC 6454, section 6.2).
 fn parse_origin(site: &str) -> Result<String, RunsError> {
     let invalid_origin = || {
         RunsError::invalid(
             "form.allowedSites",
-            "must be origins such as https://www.example.com, each named in full and without a path",
+            "must be complete origins without a path, such as https://www.example.com",
         )
     };
     let uri: Uri = Some(site)
@@ -159,7 +160,8 @@ fn parse_origin(site: &str) -> Result<String, RunsError> {
     })
 }
 
-/// Whether a browser may name this host: a pattern such as `*.example.com` is none, and would match nothing.
+/// Returns true if a browser can send this host. A pattern such as `*.example.com` is not a host, and would match
+/// nothing.
 fn is_host(host: &str) -> bool {
     let label = |label: &str| {
         !label.is_empty()
@@ -168,10 +170,10 @@ fn is_host(host: &str) -> bool {
     host.starts_with('[') || host.strip_suffix('.').unwrap_or(host).split('.').all(label)
 }
 
-/// What follows a host and is no port, such as `:*`, which [`Uri`] lets through.
+/// Text after a host that is not a port, such as `:*`, which [`Uri`] accepts.
 struct InvalidPort;
 
-/// The port of an authority without user information; none when it names none.
+/// Returns the port of an authority without user information, if it names one.
 fn parse_port(authority: &Authority) -> Result<Option<NonZeroU16>, InvalidPort> {
     match authority.as_str().strip_prefix(authority.host()).ok_or(InvalidPort)? {
         "" => Ok(None),
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn sites_are_kept_as_browsers_name_them() {
+    fn sites_are_stored_as_browsers_serialize_them() {
         let kept = sites(&[
             "HTTPS://WWW.Example.com",
             "https://a.example:443/",
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_browser_of_an_unlisted_site_is_stopped() {
+    fn only_a_browser_on_an_unlisted_site_is_refused() {
         let settings =
             FormSettings { allowed_sites: sites(&["https://a.example"]).unwrap(), ..FormSettings::default() };
         let from = |origins: &[&str]| {

@@ -1,4 +1,4 @@
-//! Checks of proofs. A failing caller never learns which part was wrong.
+//! Verification of proofs. A caller that fails never learns which part was wrong.
 
 use chrono::TimeDelta;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -11,39 +11,41 @@ use subtle::ConstantTimeEq as _;
 
 use super::{TokenDigest, WebhookRefusal};
 
-/// The signature of own code: `t=<unix seconds>,v1=<hex>`.
+/// Header with the signature of one's own sender: `t=<unix seconds>,v1=<hex>`.
 pub const SIGNATURE_HEADER: HeaderName = HeaderName::from_static("service-signature");
-/// The token of a caller that cannot sign.
+/// Header with the token of a caller that cannot sign.
 pub const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-service-token");
-/// A messaging bot's token: the specification's name, and the real sender's.
+/// Headers with the token of a messaging service: the specification's name, and that of a real service.
 pub const BOT_TOKEN_HEADERS: [HeaderName; 2] = [
     HeaderName::from_static("x-messenger-bot-secret-token"),
     HeaderName::from_static("x-telegram-bot-api-secret-token"),
 ];
-/// A code host's signature: `sha256=<hex>`.
+/// Header with the signature of a code host: `sha256=<hex>`.
 pub const HUB_SIGNATURE_HEADER: HeaderName = HeaderName::from_static("x-hub-signature-256");
-/// What makes a code host's redelivery a repeat: the specification's name, and the real sender's.
+/// Headers with the delivery id of a code host, which a redelivery repeats: the specification's name, and that of a
+/// real code host.
 pub const DELIVERY_HEADERS: [HeaderName; 2] =
     [HeaderName::from_static("x-code-host-delivery"), HeaderName::from_static("x-github-delivery")];
 
-/// How far a signature's time may be from ours, either way.
+/// Largest difference between the time of a signature and the server's, in either direction.
 pub const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 
-/// More signatures than any rotation needs.
+/// Most signatures in a header: more than any rotation needs.
 const MAX_SIGNATURES: usize = 16;
 
-/// An HMAC-SHA256.
+/// Bytes of an HMAC-SHA256.
 pub type MacBytes = [u8; 32];
 
-/// What an accepted signed request is known by: the same for the same time and body.
+/// A verified signature, which identifies a signed request by its time and body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerifiedSignature {
-    /// When the sender says that it was signed, to the second.
+    /// Time of the signature as the sender states it, in full seconds.
     pub signed_at: Timestamp,
-    /// The HMAC.
+    /// HMAC over the time and the body.
     pub mac: MacBytes,
 }
 
+/// Returns the value of a header that was sent exactly once, in visible ASCII.
 fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
@@ -55,7 +57,8 @@ fn new_hmac(secret: &SecretString) -> Hmac<Sha256> {
     Hmac::new_from_slice(secret.expose_secret().as_bytes()).expect("HMAC takes a key of any length")
 }
 
-/// Whether `text` is the lower-case hexadecimal form of `mac`; in constant time for every text of the right length.
+/// Returns true if `text` is the lower-case hexadecimal form of `mac`. Takes constant time for each text of the right
+/// length.
 fn is_hex_of(text: &str, mac: &MacBytes) -> bool {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut expected = [0_u8; 64];
@@ -66,11 +69,11 @@ fn is_hex_of(text: &str, mac: &MacBytes) -> bool {
     expected.as_slice().ct_eq(text.as_bytes()).into()
 }
 
-/// Checks `Service-Signature`; gives back that by which a replay is known.
+/// Verifies `Service-Signature`, and returns the signature by which a replay is recognized.
 ///
 /// # Errors
-/// [`WebhookRefusal::BadSignature`] when anything about it is wrong; [`WebhookRefusal::StaleTimestamp`] when it is right and
-/// its time too far from `now`.
+/// [`WebhookRefusal::BadSignature`] when anything about it is wrong; [`WebhookRefusal::StaleTimestamp`] when it is
+/// right, but its time differs from `now` by more than [`TOLERANCE`].
 pub fn verify_signature(
     secret: &SecretString,
     headers: &HeaderMap,
@@ -82,12 +85,12 @@ pub fn verify_signature(
     let mut signatures = Vec::new();
     for part in header.split(',') {
         match part.trim().split_once('=') {
-            // A second time would leave open which of them was signed.
+            // With a second time it would be unclear which of them was signed.
             Some(("t", _)) if time.is_some() => return Err(WebhookRefusal::BadSignature),
             Some(("t", value)) => time = Some(value),
             Some(("v1", value)) if signatures.len() < MAX_SIGNATURES => signatures.push(value),
             Some(("v1", _)) | None => return Err(WebhookRefusal::BadSignature),
-            // Other schemes are ignored, so that new ones can come.
+            // Other schemes are ignored, so that new ones can be added.
             Some(_) => {}
         }
     }
@@ -109,19 +112,19 @@ pub fn verify_signature(
     }
 }
 
-/// The HMAC-SHA256 of `<time>.<body>`.
+/// Returns the HMAC-SHA256 of `<time>.<body>`.
 #[must_use]
 pub fn sign(secret: &SecretString, time: &str, body: &[u8]) -> MacBytes {
     new_hmac(secret).chain_update(time).chain_update(b".").chain_update(body).finalize().into_bytes().into()
 }
 
-/// What a sender puts into `Service-Signature`.
+/// Returns the value of `Service-Signature` for a body.
 #[must_use]
 pub fn signature_header(secret: &SecretString, time: &str, body: &[u8]) -> String {
     format!("t={time},v1={}", hex(&sign(secret, time, body)))
 }
 
-/// What a code host puts into `X-Hub-Signature-256`.
+/// Returns the value of `X-Hub-Signature-256` for a body.
 #[must_use]
 pub fn hub_signature_header(secret: &SecretString, body: &[u8]) -> String {
     let mac: MacBytes = new_hmac(secret).chain_update(body).finalize().into_bytes().into();
@@ -136,7 +139,7 @@ fn hex(mac: &MacBytes) -> String {
     })
 }
 
-/// Checks `X-Hub-Signature-256`.
+/// Verifies `X-Hub-Signature-256`.
 ///
 /// # Errors
 /// [`WebhookRefusal::BadSignature`] when anything about it is wrong.
@@ -151,10 +154,10 @@ pub fn verify_hub_signature(
     if is_hex_of(text, &mac) { Ok(()) } else { Err(WebhookRefusal::BadSignature) }
 }
 
-/// Checks the token in `X-Service-Token`, or under one of a messaging bot's names.
+/// Verifies the token in the one of these headers that was sent.
 ///
 /// # Errors
-/// [`WebhookRefusal::BadToken`] when it is wrong, missing, or there more than once.
+/// [`WebhookRefusal::BadToken`] when the token is wrong or missing, or was sent more than once.
 pub fn verify_token(
     peppers: &Peppers,
     token: &TokenDigest,
@@ -167,7 +170,8 @@ pub fn verify_token(
     if peppers.verify(given, &token.digest) { Ok(()) } else { Err(WebhookRefusal::BadToken) }
 }
 
-/// What a code host calls this delivery; an id that is repeated, empty or overlong is none.
+/// Returns a code host's id of this delivery. An id that was sent twice, is empty or has more than 255 bytes is
+/// ignored.
 #[must_use]
 pub fn delivery_id(headers: &HeaderMap) -> Option<&str> {
     DELIVERY_HEADERS
@@ -176,7 +180,7 @@ pub fn delivery_id(headers: &HeaderMap) -> Option<&str> {
         .filter(|id| (1..=255).contains(&id.len()))
 }
 
-/// A messaging bot's number of this update, by which its retry is known.
+/// Returns a messaging service's number of this update, by which its retry is recognized.
 #[must_use]
 pub fn update_id(input: &RawValue) -> Option<i64> {
     #[derive(serde::Deserialize)]
@@ -186,7 +190,7 @@ pub fn update_id(input: &RawValue) -> Option<i64> {
     serde_json::from_str::<Update>(input.get()).ok().map(|update| update.update_id)
 }
 
-/// The header `Idempotency-Key`, if it was sent.
+/// Returns the header `Idempotency-Key`, if it was sent.
 ///
 /// # Errors
 /// [`WebhookRefusal::InvalidIdempotencyKey`] unless it was sent once with 1 to 255 visible ASCII characters.
@@ -221,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_signature_passes_within_the_tolerance() {
+    fn a_right_signature_is_accepted_within_the_tolerance() {
         let good = hex(sign(&secret(), "1000", BODY));
         for header in [
             format!("t=1000,v1={good}"),

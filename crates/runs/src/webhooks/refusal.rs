@@ -1,30 +1,30 @@
-//! Every way a webhook call is refused; the answer table of the specification.
+//! Refusals of webhook calls (the response table of the specification).
 
 use std::time::Duration;
 
 use kernel::{Problem, ProblemKind, StoreError};
 
-/// The codes of refusals that a webhook's owner can mend, and no sender. Anybody may cause the others.
+/// Codes of refusals that only the owner of the webhook can fix. Any sender can cause the others.
 pub const OWNER_FIXABLE_REFUSALS: [&str; 5] =
     ["hook_disabled", "automation_paused", "not_runnable", "trigger_not_declared", "quota_reached"];
 
-/// A limit that a call ran into.
+/// A rate limit that a call exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimitExceeded {
-    /// How long until there is room.
+    /// Time until the next call is allowed.
     pub retry_after: Duration,
-    /// How many calls it takes in a minute, where it is the caller's to know.
+    /// Most calls in a minute, if the caller may know.
     pub limit_per_minute: Option<u32>,
 }
 
-/// Why a call is refused.
+/// Reason why a call is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookRefusal {
     /// 400: the body does not parse as its content type says.
     #[error("the body is invalid: {0}")]
     InvalidBody(String),
-    /// 400: the key cannot be used.
-    #[error("the idempotency key is unusable")]
+    /// 400: the idempotency key is invalid.
+    #[error("the idempotency key is invalid")]
     InvalidIdempotencyKey,
     /// 401: the signature is wrong in any way.
     #[error("the signature is wrong")]
@@ -35,47 +35,47 @@ pub enum WebhookRefusal {
     /// 401: the signature is right and too old or too new.
     #[error("the timestamp is stale")]
     StaleTimestamp,
-    /// 403: its owner switched it off.
-    #[error("the webhook is switched off")]
+    /// 403: the webhook is disabled.
+    #[error("the webhook is disabled")]
     Disabled,
-    /// 403: a public form was posted from a site that is not listed.
+    /// 403: a public form was submitted from a site that is not listed.
     #[error("the site is not listed")]
     BadOrigin,
-    /// 404: no webhook at this address.
+    /// 404: there is no webhook at this URL.
     #[error("there is no such webhook")]
     NotFound,
-    /// 409: this signed request was accepted already.
-    #[error("the request was accepted already")]
+    /// 409: this signed request was already accepted.
+    #[error("the request was already accepted")]
     Replayed,
     /// 409: the automation is paused.
     #[error("the automation is paused")]
     AutomationPaused,
-    /// 409: the app has no version or is paused.
-    #[error("the app cannot run")]
+    /// 409: the app has no version to run, or is paused.
+    #[error("the app cannot run now")]
     NotRunnable,
     /// 409: the app's manifest declares no webhook trigger.
     #[error("the app declares no webhook trigger")]
     TriggerNotDeclared,
-    /// 409: the runs of the month are used up.
-    #[error("the quota is reached")]
+    /// 409: the workspace has used up its runs of the month.
+    #[error("the workspace has used up its runs of this month")]
     QuotaReached,
     /// 413: the body is too large.
     #[error("the body is too large")]
     TooLarge {
-        /// The most it may have, in KiB.
+        /// Largest size allowed, in KiB.
         limit_kib: usize,
     },
-    /// 415: neither JSON nor a form.
-    #[error("the media type is unsupported")]
+    /// 415: the body is neither JSON nor a form.
+    #[error("the media type is not supported")]
     UnsupportedMediaType,
     /// 415: the body is compressed.
-    #[error("the content coding is unsupported")]
+    #[error("the content coding is not supported")]
     UnsupportedEncoding,
     /// 429: too many calls.
     #[error("too many calls")]
     RateLimited(RateLimitExceeded),
-    /// 503: the secret cannot be read.
-    #[error("the webhook's secret cannot be read")]
+    /// 503: the webhook's secret cannot be opened.
+    #[error("the webhook's secret cannot be opened")]
     SecretUnreadable,
     /// The store failed.
     #[error(transparent)]
@@ -83,13 +83,14 @@ pub enum WebhookRefusal {
 }
 
 impl WebhookRefusal {
-    /// Whether the call counts against its sender's address: what a stranger who guesses would cause.
+    /// Returns true if the call counts against its sender's address, as a stranger's guess does.
     #[must_use]
     pub fn counts_against_sender(&self) -> bool {
         matches!(self, Self::BadSignature | Self::BadToken | Self::StaleTimestamp | Self::NotFound)
     }
 
-    /// What the delivery's row says; none for a call that is not worth a row, since it proved nothing or came too often.
+    /// Returns the code for the recorded delivery; `None` for a call that is not recorded, because it proved nothing,
+    /// came too often, or met a failure of the server.
     #[must_use]
     pub fn delivery_code(&self) -> Option<&'static str> {
         Some(match self {
@@ -106,11 +107,11 @@ impl WebhookRefusal {
         })
     }
 
-    /// What the console says of a call that could not run.
+    /// Returns the message for people; it is specific for calls that could not start a run.
     #[must_use]
     pub fn display_message(&self) -> &'static str {
         match self {
-            Self::Disabled => "The webhook's owner switched it off.",
+            Self::Disabled => "The webhook is disabled.",
             Self::AutomationPaused => "The automation is paused.",
             Self::NotRunnable => "The app has no version to run, or is paused.",
             Self::TriggerNotDeclared => "The app's manifest declares no webhook trigger.",
@@ -119,7 +120,7 @@ impl WebhookRefusal {
         }
     }
 
-    /// Whether the call is kept for replay: nothing is wrong with it, it only could not run.
+    /// Returns true if the call is kept for replay: nothing is wrong with it, but it could not start a run.
     #[must_use]
     pub fn is_replayable(&self) -> bool {
         matches!(
@@ -140,33 +141,33 @@ impl From<WebhookRefusal> for Problem {
             WebhookRefusal::InvalidBody(why) => Self::new(
                 Invalid,
                 "invalid_body",
-                format!("The body does not parse as its Content-Type says: {why}"),
+                format!("The body does not match its Content-Type: {why}"),
             ),
             WebhookRefusal::InvalidIdempotencyKey => {
-                Self::new(Invalid, "invalid_idempotency_key", "The Idempotency-Key cannot be used.")
+                Self::new(Invalid, "invalid_idempotency_key", "The Idempotency-Key is invalid.")
                     .hint("Send it once, with 1 to 255 visible ASCII characters.")
             }
             WebhookRefusal::BadSignature => {
                 Self::new(Unauthorized, "bad_signature", "The signature does not match.")
-                    .hint("Sign the very bytes you send, with the webhook's current secret.")
+                    .hint("Sign the exact bytes that you send, with the webhook's current secret.")
             }
             WebhookRefusal::BadToken => Self::new(Unauthorized, "bad_token", "The token is wrong or missing."),
             WebhookRefusal::StaleTimestamp => Self::new(
                 Unauthorized,
                 "stale_timestamp",
-                "The timestamp is more than five minutes from the server's.",
+                "The timestamp differs from the server's by more than five minutes.",
             )
             .hint("Set your clock, and sign each request when you send it."),
             WebhookRefusal::Disabled => Self::forbidden("hook_disabled", refusal.display_message()),
             WebhookRefusal::BadOrigin => {
-                Self::forbidden("bad_origin", "This form does not take submissions from that site.")
-                    .hint("Its owner can list the site.")
+                Self::forbidden("bad_origin", "This form does not accept submissions from that site.")
+                    .hint("Ask its owner to add the site to the allowed sites.")
             }
             WebhookRefusal::NotFound => {
-                Self::new(ProblemKind::NotFound, "hook_not_found", "There is no webhook at this address.")
+                Self::new(ProblemKind::NotFound, "hook_not_found", "There is no webhook at this URL.")
             }
-            WebhookRefusal::Replayed => Self::conflict("replayed", "This signed request was accepted already.")
-                .hint("Sign each request anew; send an Idempotency-Key to make a retry safe."),
+            WebhookRefusal::Replayed => Self::conflict("replayed", "This signed request was already accepted.")
+                .hint("Sign each request anew. To make retries safe, send an Idempotency-Key."),
             WebhookRefusal::AutomationPaused => Self::conflict("automation_paused", refusal.display_message())
                 .retry_after(Duration::from_secs(300)),
             WebhookRefusal::NotRunnable => {
@@ -175,7 +176,7 @@ impl From<WebhookRefusal> for Problem {
             WebhookRefusal::TriggerNotDeclared => Self::conflict("trigger_not_declared", refusal.display_message()),
             WebhookRefusal::QuotaReached => Self::conflict("quota_reached", refusal.display_message()),
             WebhookRefusal::TooLarge { limit_kib } => {
-                Self::new(TooLarge, "too_large", format!("The body may have at most {limit_kib} KiB."))
+                Self::new(TooLarge, "too_large", format!("The body must have at most {limit_kib} KiB."))
             }
             WebhookRefusal::UnsupportedMediaType => {
                 Self::new(Unsupported, "unsupported_media_type", "The body must be JSON or a form.")
@@ -183,7 +184,7 @@ impl From<WebhookRefusal> for Problem {
             }
             WebhookRefusal::UnsupportedEncoding => {
                 Self::new(Unsupported, "unsupported_media_type", "The body must not be compressed.")
-                    .hint("Send it as it is, without a Content-Encoding.")
+                    .hint("Send it without a Content-Encoding.")
             }
             WebhookRefusal::RateLimited(RateLimitExceeded { retry_after: wait, limit_per_minute: limit }) => {
                 let problem = Self::rate_limited(wait);

@@ -1,4 +1,4 @@
-//! The hot path's port: looking a webhook up, and accepting its calls, many in one transaction.
+//! The port of the hot path: looking up webhooks and accepting their calls, many in one transaction.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,37 +13,37 @@ use serde_json::value::RawValue;
 use super::Webhook;
 use crate::{AutomationStatus, TriggerKind};
 
-/// What decides whether a call of a webhook can start a run, as of one moment.
+/// State that decides whether a call of a webhook can start a run, at one point in time.
 #[derive(Debug, Clone)]
 pub struct WebhookSnapshot {
-    /// The webhook.
+    /// Webhook with its settings.
     pub webhook: Webhook,
-    /// The app its automation starts.
+    /// App that its automation runs.
     pub app: AppId,
-    /// Whether the automation starts anything.
+    /// Status of its automation.
     pub automation_status: AutomationStatus,
-    /// How many of the automation's runs may be at work at once.
+    /// Most runs of the automation that execute at once; `None` for no limit.
     pub max_concurrency: Option<u16>,
-    /// Whether the app has a version to run and is not paused.
+    /// True if the app has a version to run and is not paused.
     pub is_app_runnable: bool,
-    /// What its runs are started by: a webhook, or a form where the automation's trigger is one.
+    /// Trigger of its runs: a form if the automation's trigger is one, else a webhook.
     pub trigger: TriggerKind,
-    /// Whether the app's current manifest declares that trigger; one that declares a webhook takes forms too.
+    /// True if the app's current manifest declares that trigger. A manifest that declares a webhook allows forms too.
     pub declares_trigger: bool,
-    /// How many runs the workspace may start in a month.
+    /// Most runs of the workspace in a month; `None` for no limit.
     pub runs_per_month: Option<u64>,
-    /// What changes whenever any of this does.
+    /// Revisions, at least one of which changes with every change of this state.
     pub revisions: RevisionVector,
-    /// The webhook's secret, once it was needed.
+    /// Opened secret of the webhook, once it was needed.
     pub secret_cache: SecretCache,
 }
 
-/// A secret that is unsealed at the first call and kept for as long as the state that it is of.
+/// A secret that is opened at the first call, and cached for as long as its [`WebhookSnapshot`] lives.
 #[derive(Debug, Clone, Default)]
 pub struct SecretCache(OnceLock<SecretString>);
 
 impl SecretCache {
-    /// The secret; unsealed by `open` if it was not before.
+    /// Returns the secret, opened by `open` if it was not before.
     pub(crate) fn get_or_open<E>(
         &self,
         open: impl FnOnce() -> Result<SecretString, E>,
@@ -56,147 +56,148 @@ impl SecretCache {
     }
 }
 
-/// The revisions of webhook, automation, app and workspace.
+/// Revisions of the webhook, automation, app and workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RevisionVector(pub [i64; 4]);
 
-/// A call that was found good under [`WebhookSnapshot`].
+/// A call that passed every check against a [`WebhookSnapshot`].
 #[derive(Debug)]
 pub struct AcceptCall {
-    /// The webhook.
+    /// Webhook that was called.
     pub hook: HookId,
-    /// Under which state the call was found good.
+    /// Revisions of the state that it was checked against.
     pub revisions: RevisionVector,
-    /// The workspace it is of.
+    /// Workspace of the webhook.
     pub workspace: WorkspaceId,
-    /// The automation to start.
+    /// Automation to trigger.
     pub automation: AutomationId,
-    /// The app to run.
+    /// App to run.
     pub app: AppId,
-    /// What starts it.
+    /// Kind of the trigger.
     pub trigger: TriggerKind,
-    /// The run to start.
+    /// Id for the new run.
     pub run: RunId,
-    /// The call's id.
+    /// Id of the call.
     pub delivery: DeliveryId,
-    /// What makes a later call the same as this one: it is told what this one was told.
+    /// Keys that make a later call a duplicate of this one, which gets the same response.
     pub keys: Vec<DedupKey>,
-    /// What makes a later call a replay of this one, and refused. Its digest begins with the moment it was signed at, in
-    /// seconds since 1970, as eight bytes.
+    /// Key that makes a later call a replay of this one, which is refused. Its digest begins with the time of the
+    /// signature, in seconds since 1970, as eight bytes.
     pub signature: Option<DedupKey>,
-    /// What the app is given.
+    /// Input of the app.
     pub input: Box<RawValue>,
-    /// How large the body was, in bytes.
+    /// Size of the body, in bytes.
     pub bytes: u32,
-    /// Whether it is a test from the console.
+    /// True if it is a test from the console.
     pub is_sample: bool,
-    /// When it came.
+    /// Time of the call.
     pub at: Timestamp,
-    /// How many of the automation's runs may be at work at once.
+    /// Most runs of the automation that execute at once; `None` for no limit.
     pub max_concurrency: Option<u16>,
-    /// How many runs the workspace may start in a month.
+    /// Most runs of the workspace in a month; `None` for no limit.
     pub runs_per_month: Option<u64>,
-    /// The row of the audit log that is written with it, of a person's own test.
+    /// Audit entry of a test, which is written with it.
     pub audit: Option<AuditEntry>,
-    /// Whether it may start a run. If not, it is only looked up whether an earlier call is the same.
+    /// True if it may start a run. Otherwise the store only checks whether it is a duplicate.
     pub may_start: bool,
 }
 
-/// What makes two calls of one webhook the same.
+/// Key by which two calls of one webhook are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DedupKey {
-    /// A digest of what they share; different kinds of key never collide.
+    /// Digest of what they share. Keys of different kinds never collide.
     pub digest: [u8; 32],
-    /// Until when it is remembered.
+    /// Time until which it is remembered.
     pub expires_at: Timestamp,
 }
 
 impl AcceptCall {
-    /// Its keys and its signature.
+    /// Returns the keys, then the signature.
     pub fn all_dedup_keys(&self) -> impl Iterator<Item = &DedupKey> {
         self.keys.iter().chain(&self.signature)
     }
 }
 
-/// What became of an [`AcceptCall`].
+/// Outcome of an [`AcceptCall`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AcceptOutcome {
-    /// The run is in the queue, durably.
+    /// The run is durably queued.
     Accepted,
     /// An earlier call with the same key started this run.
     Duplicate {
-        /// The earlier call's run.
+        /// Run of the earlier call.
         run: RunId,
-        /// The earlier call.
+        /// Id of the earlier call.
         delivery: DeliveryId,
     },
     /// The same signed request was accepted before.
     Replayed,
-    /// No earlier call is the same, and this one may not start a run.
+    /// No earlier call is the same, and [`AcceptCall::may_start`] is false.
     New,
-    /// The state changed meanwhile: decide again.
+    /// The state has changed; the call has to be checked again.
     Stale,
     /// The runs of the month are used up.
     QuotaReached,
 }
 
-/// A call that proved itself and was refused all the same.
+/// A call that was refused, though its proof was right.
 #[derive(Debug)]
 pub struct RefusedDelivery {
-    /// The call's id.
+    /// Id of the call.
     pub id: DeliveryId,
-    /// The webhook.
+    /// Webhook that was called.
     pub hook: HookId,
-    /// The workspace it is of.
+    /// Workspace of the webhook.
     pub workspace: WorkspaceId,
-    /// The automation it was to start.
+    /// Automation that it would have triggered.
     pub automation: AutomationId,
-    /// The app that would have run.
+    /// App that would have run.
     pub app: AppId,
-    /// Why it was refused.
+    /// Code of the refusal.
     pub code: &'static str,
-    /// How large the body was, in bytes.
+    /// Size of the body, in bytes.
     pub bytes: u32,
-    /// When it came.
+    /// Time of the call.
     pub at: Timestamp,
-    /// Whether it is a test from the console.
+    /// True if it is a test from the console.
     pub is_sample: bool,
-    /// The row of the audit log that is written with it, of a person's own test.
+    /// Audit entry of a test, which is written with it.
     pub audit: Option<AuditEntry>,
-    /// What is kept of it for replay.
+    /// Dead letter, if the call is kept for replay.
     pub dead_letter: Option<NewDeadLetter>,
 }
 
-/// What is kept of a call that could not run.
+/// A dead letter to be stored, of a call that could not start a run.
 #[derive(Debug)]
 pub struct NewDeadLetter {
-    /// The automation to start.
+    /// Automation to trigger.
     pub automation: AutomationId,
-    /// The app to run.
+    /// App to run.
     pub app: AppId,
-    /// What its run would be started by.
+    /// Kind of the trigger.
     pub trigger: TriggerKind,
-    /// Why it could not run, for people.
+    /// Message of the refusal.
     pub message: String,
-    /// What makes a later call the same as this one.
+    /// Digest by which a later call is the same: that of the call's first key, else of its signature.
     pub digest: Option<[u8; 32]>,
-    /// What the app would be given.
+    /// Input of the app.
     pub input: Box<RawValue>,
 }
 
-/// Looks webhooks up and accepts their calls.
+/// Looks up webhooks and accepts their calls.
 #[async_trait]
 pub trait WebhookStore: Send + Sync {
-    /// The state of a webhook; with `fresh`, as it stands in the database now, else possibly a moment old.
+    /// Returns the state of a webhook. With `fresh` it is read from the database; otherwise it may be slightly stale.
     async fn webhook_snapshot(
         &self,
         id: HookId,
         fresh: bool,
     ) -> Result<Option<Arc<WebhookSnapshot>>, StoreError>;
 
-    /// Accepts a call: delivery, keys, run and queue entry in one transaction, durable before it answers.
+    /// Accepts a call: writes delivery, keys, run and queue entry in one transaction, which is durable before this
+    /// returns.
     async fn accept(&self, call: AcceptCall) -> Result<AcceptOutcome, StoreError>;
 
-    /// Notes a refused call for the console's list.
+    /// Records a refused call for the list in the console, with its dead letter.
     async fn record_refusal(&self, refused: RefusedDelivery) -> Result<(), StoreError>;
 }

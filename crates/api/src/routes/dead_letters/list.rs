@@ -8,7 +8,7 @@ use kernel::{
 };
 use runs::{
     TriggerKind,
-    dead_letters::{DeadLetterFilter, LetterKind, LetterState},
+    dead_letters::{DeadLetterFilter, DeadLetterKind, DeadLetterState},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -30,9 +30,9 @@ pub(crate) struct ListDeadLetters {
     /// Only of this automation.
     automation_id: Option<AutomationId>,
     /// Only failed runs, or only refused calls.
-    kind: Option<LetterKind>,
+    kind: Option<DeadLetterKind>,
     /// Only those that stand so.
-    state: Option<LetterState>,
+    state: Option<DeadLetterState>,
     /// Only those started so.
     trigger: Option<TriggerKind>,
     /// What the page before gave as `nextCursor`.

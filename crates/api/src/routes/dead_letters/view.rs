@@ -10,7 +10,7 @@ use kernel::{
 };
 use runs::{
     TriggerKind,
-    dead_letters::{DeadLetter, DeadLetterOrigin, DeadLetterStatus, LetterKind, LetterState},
+    dead_letters::{DeadLetter, DeadLetterKind, DeadLetterOrigin, DeadLetterState, DeadLetterStatus},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -23,8 +23,8 @@ use crate::{routes::runs::view::VersionRefView, state::Api};
 #[schema(as = DeadLetterSummary)]
 pub(super) struct DeadLetterView {
     id: DeadLetterId,
-    kind: LetterKind,
-    state: LetterState,
+    kind: DeadLetterKind,
+    state: DeadLetterState,
     app_id: AppId,
     app_name: String,
     /// The automation that was to start it.

@@ -1,4 +1,4 @@
-//! Compares schedules with a slow and simple reference: it looks at the clock of a zone minute by minute.
+//! Comparison of schedules with a slow and simple reference, which reads the clock of a zone minute by minute.
 
 use chrono::{Datelike as _, NaiveDateTime, TimeDelta, TimeZone as _, Timelike as _};
 use chrono_tz::{TZ_VARIANTS, Tz};
@@ -6,7 +6,8 @@ use kernel::{Randomness, SeededRandomness, Timestamp};
 
 use super::Schedule;
 
-/// Hours and half hours, at night and at midnight, a whole day skipped, three hours, and none at all.
+/// Zones whose clocks change by hours and half hours, at night and at midnight, by a whole day, by three hours, and
+/// never.
 const ZONES: [&str; 24] = [
     "America/New_York",
     "Europe/Berlin",
@@ -53,7 +54,7 @@ const EXPRESSIONS: [&str; 16] = [
     "15 1 20-31 * 0",
 ];
 
-/// The values a field allows, as bits.
+/// Returns the values that a field allows, as bits.
 fn field(text: &str, low: u32, high: u32) -> u64 {
     let mut bits = 0;
     for part in text.split(',') {
@@ -70,7 +71,7 @@ fn field(text: &str, low: u32, high: u32) -> u64 {
     bits
 }
 
-/// An expression without names, read on its own.
+/// An expression without names, parsed independently of the schedule.
 struct Reference {
     fields: [u64; 5],
     both_days: bool,
@@ -96,23 +97,23 @@ impl Reference {
         day && has(0) && has(1) && has(3)
     }
 
-    /// The moments among `walk` at which it strikes; the first step strikes never.
-    fn moments(&self, walk: &[Step], shown: &[Local]) -> Vec<Timestamp> {
+    /// Returns the steps of `walk` at which it fires; the first step never does.
+    fn occurrences(&self, walk: &[Step], shown: &[Local]) -> Vec<Timestamp> {
         let mut reached = walk[0].shown;
-        let mut moments = Vec::new();
+        let mut occurrences = Vec::new();
         for step in &walk[1..] {
-            let strikes = if self.star_hours {
+            let fires = if self.star_hours {
                 self.matches(&shown[step.shown])
             } else {
-                // All times that the clock shows or has skipped for the first time.
+                // Each local time that the clock shows or has skipped for the first time.
                 (reached + 1..=step.shown).any(|index| self.matches(&shown[index]))
             };
-            if strikes {
-                moments.push(step.at);
+            if fires {
+                occurrences.push(step.at);
             }
             reached = reached.max(step.shown);
         }
-        moments
+        occurrences
     }
 }
 
@@ -130,13 +131,14 @@ impl Local {
     }
 }
 
-/// A moment, and which local time the clock shows then.
+/// An instant, and the index of the local time that the clock shows then.
 struct Step {
     at: Timestamp,
     shown: usize,
 }
 
-/// What a zone's clock shows between two moments, in steps of some minutes, and all local times it could show.
+/// Returns the instants between two others, in steps of some minutes, and all local times that the clock could show
+/// then.
 fn walk(zone: Tz, from: Timestamp, to: Timestamp, minutes: i64) -> (Vec<Step>, Vec<Local>) {
     let shown = |at: Timestamp| zone.from_utc_datetime(&at.naive_utc()).naive_local();
     let origin = shown(from) - TimeDelta::hours(30);
@@ -153,12 +155,12 @@ fn walk(zone: Tz, from: Timestamp, to: Timestamp, minutes: i64) -> (Vec<Step>, V
 
 fn compare(zone: Tz, text: &str, walk: &[Step], shown: &[Local]) {
     let schedule = Schedule::parse(text, Some(zone.name())).unwrap();
-    let expected = Reference::new(text).moments(walk, shown);
+    let expected = Reference::new(text).occurrences(walk, shown);
     let (from, to) = (walk[0].at, walk.last().unwrap().at);
     let mut next = schedule.next_after(from);
-    for moment in &expected {
-        assert_eq!(next, Some(*moment), "{text} in {zone} after {from}");
-        next = schedule.next_after(*moment);
+    for time in &expected {
+        assert_eq!(next, Some(*time), "{text} in {zone} after {from}");
+        next = schedule.next_after(*time);
     }
     assert!(next.is_none_or(|next| next > to), "{text} in {zone}: {next:?} is one too many");
 }
@@ -167,7 +169,7 @@ fn at(year: i32) -> Timestamp {
     chrono::Utc.with_ymd_and_hms(year, 1, 1, 0, 0, 0).unwrap()
 }
 
-/// The starts of the spans of so many hours in which a zone's clock is changed.
+/// Returns the starts of those spans of `span` hours over which a zone's offset changes.
 fn changes(zone: Tz, from: Timestamp, to: Timestamp, span: i64) -> Vec<Timestamp> {
     let offset = |at: Timestamp| {
         let there = zone.from_utc_datetime(&at.naive_utc());
@@ -177,7 +179,7 @@ fn changes(zone: Tz, from: Timestamp, to: Timestamp, span: i64) -> Vec<Timestamp
     starts.filter(|start| offset(*start) != offset(*start + TimeDelta::hours(span))).collect()
 }
 
-/// An expression that strikes around the hours at which clocks are changed, with lists, ranges and steps.
+/// Returns an expression that fires around the hours at which clocks change, with lists, ranges and steps.
 fn random_expression(random: &dyn Randomness) -> String {
     let number = |below: u32| random.below(below);
     let minute = match number(5) {
@@ -215,7 +217,9 @@ fn every_change_of_clocks_in_ten_years_minute_by_minute() {
     let day = TimeDelta::hours(28);
     let mut seen = 0;
     for zone in ZONES.map(|name| name.parse::<Tz>().unwrap()) {
-        for (index, change) in changes(zone, at(2010), at(2020), 1).into_iter().enumerate() {
+        let days = changes(zone, at(2010), at(2020), 24).into_iter();
+        let hours = days.flat_map(|day| changes(zone, day, day + TimeDelta::hours(24), 1));
+        for (index, change) in hours.enumerate() {
             let (steps, shown) = walk(zone, change - day, change + day, 1);
             for text in EXPRESSIONS.iter().cycle().skip(index * 5).take(4) {
                 compare(zone, text, &steps, &shown);
@@ -226,15 +230,15 @@ fn every_change_of_clocks_in_ten_years_minute_by_minute() {
             seen += 1;
         }
     }
-    assert!(seen > 350, "{seen} changes were looked at");
+    assert!(seen > 350, "only {seen} changes were compared");
 }
 
 #[test]
 fn ten_whole_years_in_steps_of_half_an_hour() {
-    // A third of the zones, for time; between two changes there is nothing new to see.
+    // A third of the zones, to save time: nothing new happens between two changes.
     for (index, zone) in ZONES.map(|name| name.parse::<Tz>().unwrap()).into_iter().step_by(3).enumerate() {
         let minutes = match zone {
-            // The clocks went forward at a minute past midnight.
+            // Its clocks went forward at a minute past midnight.
             Tz::Asia__Gaza => continue,
             Tz::Asia__Kathmandu | Tz::Pacific__Chatham => 15,
             _ => 30,

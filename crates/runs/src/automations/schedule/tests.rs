@@ -6,29 +6,29 @@ fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// Every moment in (`from`, `to`], as text without the seconds.
-fn moments(cron: &str, zone: &str, from: &str, to: &str) -> Vec<String> {
+/// Returns the occurrences in (`from`, `to`], as text without the seconds.
+fn occurrences(cron: &str, zone: &str, from: &str, to: &str) -> Vec<String> {
     let schedule = Schedule::parse(cron, Some(zone)).unwrap();
     let mut found = Vec::new();
     let mut next = schedule.next_after(at(from));
-    while let Some(moment) = next.filter(|moment| *moment <= at(to)) {
-        found.push(moment.format("%d %H:%M").to_string());
-        next = schedule.next_after(moment);
+    while let Some(time) = next.filter(|time| *time <= at(to)) {
+        found.push(time.format("%d %H:%M").to_string());
+        next = schedule.next_after(time);
     }
     found
 }
 
 #[test]
-fn it_strikes_in_its_own_time_zone() {
+fn a_schedule_fires_in_its_own_time_zone() {
     let schedule = Schedule::parse("30 9 * * 1", Some("Asia/Almaty")).unwrap();
-    // Almaty is at UTC+5 the year round.
+    // Almaty is at UTC+5 all year.
     assert_eq!(schedule.next_after(at("2026-11-20T00:00:00Z")), Some(at("2026-11-23T04:30:00Z")));
     assert_eq!(schedule.next_after(at("2026-11-23T04:30:00Z")), Some(at("2026-11-30T04:30:00Z")));
 }
 
 /// New York's clocks go from 02:00 to 03:00 at 07:00 UTC on 14 March 2027.
 #[test]
-fn named_hours_that_are_skipped_strike_at_once_after_the_gap() {
+fn named_hours_that_are_skipped_fire_right_after_the_gap() {
     for (cron, expected) in [
         ("30 2 * * *", &["13 07:30", "14 07:00", "15 06:30"][..]),
         ("0 2 * * *", &["13 07:00", "14 07:00", "15 06:00"]),
@@ -40,14 +40,14 @@ fn named_hours_that_are_skipped_strike_at_once_after_the_gap() {
         ("0 2-3 * * 0", &["14 07:00"]),
         ("15 2-3 14 3 *", &["14 07:00", "14 07:15"]),
     ] {
-        let found = moments(cron, "America/New_York", "2027-03-13T05:00:00Z", "2027-03-15T16:00:00Z");
+        let found = occurrences(cron, "America/New_York", "2027-03-13T05:00:00Z", "2027-03-15T16:00:00Z");
         assert_eq!(found, expected, "{cron}");
     }
 }
 
 /// New York's clocks go from 02:00 back to 01:00 at 06:00 UTC on 7 November 2027.
 #[test]
-fn named_hours_that_are_repeated_strike_the_first_time() {
+fn named_hours_that_are_repeated_fire_the_first_time() {
     for (cron, expected) in [
         ("0 1,13 * * *", &["07 05:00", "07 18:00"][..]),
         ("0,30 1 * * *", &["07 05:00", "07 05:30"]),
@@ -55,19 +55,19 @@ fn named_hours_that_are_repeated_strike_the_first_time() {
         ("30 0-2 * * *", &["07 04:30", "07 05:30", "07 07:30"]),
         ("0 0,1,2 * * 0", &["07 04:00", "07 05:00", "07 07:00"]),
     ] {
-        let found = moments(cron, "America/New_York", "2027-11-07T03:30:00Z", "2027-11-08T04:30:00Z");
+        let found = occurrences(cron, "America/New_York", "2027-11-07T03:30:00Z", "2027-11-08T04:30:00Z");
         assert_eq!(found, expected, "{cron}");
     }
 }
 
 #[test]
 fn a_star_in_the_hour_follows_what_the_clocks_show() {
-    let hours = |cron| moments(cron, "America/New_York", "2027-11-07T03:30:00Z", "2027-11-07T08:30:00Z");
+    let hours = |cron| occurrences(cron, "America/New_York", "2027-11-07T03:30:00Z", "2027-11-07T08:30:00Z");
     assert_eq!(hours("30 * * * *"), ["07 04:30", "07 05:30", "07 06:30", "07 07:30", "07 08:30"]);
     assert_eq!(hours("0 */2 * * *"), ["07 04:00", "07 07:00"]);
-    let berlin = |cron| moments(cron, "Europe/Berlin", "2026-10-24T23:30:00Z", "2026-10-25T03:30:00Z");
+    let berlin = |cron| occurrences(cron, "Europe/Berlin", "2026-10-24T23:30:00Z", "2026-10-25T03:30:00Z");
     assert_eq!(berlin("0 */2 * * *"), ["25 00:00", "25 01:00", "25 03:00"]);
-    let spring = |cron| moments(cron, "America/New_York", "2027-03-14T05:30:00Z", "2027-03-14T08:30:00Z");
+    let spring = |cron| occurrences(cron, "America/New_York", "2027-03-14T05:30:00Z", "2027-03-14T08:30:00Z");
     assert_eq!(spring("30 * * * *"), ["14 06:30", "14 07:30", "14 08:30"]);
     assert_eq!(spring("0 */2 * * *"), ["14 08:00"]);
     assert!(spring("0 1-23/2 * * *").contains(&"14 06:00".to_owned()));
@@ -76,19 +76,19 @@ fn a_star_in_the_hour_follows_what_the_clocks_show() {
 #[test]
 fn half_hours_midnights_and_whole_days_are_changes_too() {
     // Lord Howe goes from 02:00 to 02:30 at 15:30 UTC, and from 02:00 back to 01:30 at 15:00 UTC.
-    let howe = |cron, from, to| moments(cron, "Australia/Lord_Howe", from, to);
+    let howe = |cron, from, to| occurrences(cron, "Australia/Lord_Howe", from, to);
     let (spring, after) = ("2026-10-03T14:00:00Z", "2026-10-03T17:00:00Z");
     assert_eq!(howe("15,45 2 * * *", spring, after), ["03 15:30", "03 15:45"]);
     let (autumn, after) = ("2027-04-03T14:00:00Z", "2027-04-03T17:00:00Z");
     assert_eq!(howe("45 1 * * *", autumn, after), ["03 14:45"]);
     assert_eq!(howe("45 * * * *", autumn, after), ["03 14:45", "03 15:15", "03 16:15"]);
     // Beirut has no midnight on 29 March 2026, and two hours before midnight on 24 October.
-    let beirut = |from, to| moments("0 0 * * *", "Asia/Beirut", from, to);
+    let beirut = |from, to| occurrences("0 0 * * *", "Asia/Beirut", from, to);
     assert_eq!(beirut("2026-03-27T22:00:01Z", "2026-03-29T22:00:00Z"), ["28 22:00", "29 21:00"]);
-    let late = moments("30 23 * * *", "Asia/Beirut", "2026-10-24T12:00:00Z", "2026-10-25T22:00:00Z");
+    let late = occurrences("30 23 * * *", "Asia/Beirut", "2026-10-24T12:00:00Z", "2026-10-25T22:00:00Z");
     assert_eq!(late, ["24 20:30", "25 21:30"]);
     // Apia had no 30 December in 2011: it went from midnight to midnight of the 31st at 10:00 UTC.
-    let apia = |cron| moments(cron, "Pacific/Apia", "2011-12-29T12:00:00Z", "2011-12-31T12:00:00Z");
+    let apia = |cron| occurrences(cron, "Pacific/Apia", "2011-12-29T12:00:00Z", "2011-12-31T12:00:00Z");
     assert_eq!(apia("0 9 * * *"), ["29 19:00", "30 10:00", "30 19:00"]);
     assert_eq!(apia("0 9 30 12 *"), ["30 10:00"]);
     assert_eq!(apia("0 */12 * * *"), ["29 22:00", "30 10:00", "30 22:00", "31 10:00"]);
@@ -97,7 +97,7 @@ fn half_hours_midnights_and_whole_days_are_changes_too() {
 
 #[test]
 fn both_day_fields_must_match_when_one_begins_with_a_star() {
-    let days = |cron| moments(cron, "UTC", "2026-11-01T00:00:01Z", "2026-11-15T12:00:00Z");
+    let days = |cron| occurrences(cron, "UTC", "2026-11-01T00:00:01Z", "2026-11-15T12:00:00Z");
     assert_eq!(days("0 0 13 * 5"), ["06 00:00", "13 00:00"]);
     assert_eq!(days("0 0 */2 * 1"), ["09 00:00"]);
     assert_eq!(days("0 0 1-7 * */2"), ["03 00:00", "05 00:00", "07 00:00"]);
@@ -108,7 +108,7 @@ fn both_day_fields_must_match_when_one_begins_with_a_star() {
 }
 
 #[test]
-fn a_schedule_that_is_made_while_an_hour_repeats_waits_for_a_new_time() {
+fn a_schedule_that_is_created_while_an_hour_repeats_waits_for_a_new_time() {
     let half_past = Schedule::parse("30 1 * * *", Some("America/New_York")).unwrap();
     let repeated = at("2027-11-07T06:10:00Z");
     assert_eq!(half_past.next_after(repeated), Some(at("2027-11-08T06:30:00Z")));
@@ -116,7 +116,7 @@ fn a_schedule_that_is_made_while_an_hour_repeats_waits_for_a_new_time() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn an_invalid_expression_is_refused() {
     for cron in
         ["", "* * * *", "* * * * * *", "61 * * * *", "x * * * *", "0 0 31 2 *", "5-1 * * * *", "*/0 * * * *"]
     {

@@ -1,26 +1,27 @@
-//! What the gate says of a request that it refused, or that failed, in the languages of the other sentences.
+//! Messages of the gate about requests that it refused or that failed, in the languages of the other sentences.
 //!
-//! The gate itself speaks English, to the app's code and in the log. `{}` stands for what it names: a host, a port.
+//! The gate itself uses English, towards the app's code and in the log. The English sentences here are compared with
+//! its messages. `{}` is the value that a message names, such as a host or a port.
 
 use kernel::Locale;
 
 use crate::diagnosis::Cause;
 
-/// What a run's message is, for whoever reads the sentence about its cause.
+/// A run's message, as it is shown beside the sentence about its cause.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum GateMessage {
-    /// It repeats that sentence.
+    /// It repeats that sentence, and is omitted.
     Redundant,
-    /// The gate's words in the reader's language.
+    /// The gate's message in the reader's language.
     Translated(String),
-    /// Somebody else's words.
+    /// A message that is not the gate's, or needs no translation.
     Untranslated,
 }
 
 /// A sentence of the gate in English, Russian and Kazakh.
 type TranslatedSentence = (&'static str, &'static str, &'static str);
 
-/// Those that the sentence about the cause says already.
+/// Messages that the sentence about the cause repeats.
 const REDUNDANT_MESSAGES: [(Cause, &str); 6] = [
     (Cause::HostUndeclared, "the app's manifest does not declare {}"),
     (Cause::GateClosed, "no open gate leads to {}"),
@@ -125,8 +126,8 @@ const SENTENCES: [TranslatedSentence; 32] = [
     ("the body is longer than {} bytes", "тело запроса длиннее {} байт", "сұрау денесі {} байттан ұзын"),
 ];
 
-/// How a run's message is to be told beside the sentence about its cause. `named` says whether that sentence names the
-/// host.
+/// Returns how a run's message is shown beside the sentence about its cause. `is_host_named` is true if that sentence
+/// names the host.
 pub(super) fn translate_message(
     message: &str,
     cause: Cause,
@@ -152,7 +153,7 @@ pub(super) fn translate_message(
     SENTENCES.iter().find_map(translate).map_or(GateMessage::Untranslated, GateMessage::Translated)
 }
 
-/// The host that the gate's message names, where it is about a host alone.
+/// Returns the host that a message of the gate names, if the message is about a host alone.
 pub(super) fn find_host(message: &str) -> Option<&str> {
     let sentence = message.trim();
     let sentence = sentence.strip_prefix("Error: ").unwrap_or(sentence);
@@ -161,7 +162,8 @@ pub(super) fn find_host(message: &str) -> Option<&str> {
         .find_map(|pattern| capture_placeholder(pattern, sentence))
 }
 
-/// What stands for the first `{}` of a pattern, and may stand for others; nothing where it has none.
+/// Returns the text in place of the first `{}` of a pattern, or an empty text if the pattern has none. Text after a
+/// second `{}` is not compared.
 fn capture_placeholder<'a>(pattern: &str, text: &'a str) -> Option<&'a str> {
     let mut parts = pattern.split("{}");
     let rest = text.strip_prefix(parts.next()?)?;
@@ -182,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_of_the_gate_is_told_in_every_language() {
+    fn a_message_of_the_gate_is_translated_into_every_language() {
         for (english, russian, kazakh) in SENTENCES {
             let message = format!("Error: {}", english.replace("{}", "api.example"));
             for (locale, expected) in [(Locale::Ru, russian), (Locale::Kk, kazakh)] {
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_cause_says_is_not_said_twice() {
+    fn a_message_that_the_cause_repeats_is_omitted() {
         let undeclared = "Error: the app's manifest does not declare api.example";
         for locale in [Locale::En, Locale::Ru, Locale::Kk] {
             assert_eq!(

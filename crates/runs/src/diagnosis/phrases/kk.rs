@@ -7,7 +7,7 @@ pub(super) const PHRASES: Phrases = Phrases {
     what,
     why_next,
     rollback: "Соңғы рет сәтті жұмыс істеген нұсқа: {version}. Соған қайтуға болады.",
-    retry: "Енді жол ашық: іске қосуды қайталаңыз.",
+    retry: "Енді рұқсат бар: іске қосуды қайталаңыз.",
     message: "Хабарлама",
 };
 

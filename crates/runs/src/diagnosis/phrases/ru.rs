@@ -7,7 +7,7 @@ pub(super) const PHRASES: Phrases = Phrases {
     what,
     why_next,
     rollback: "Последней успешно работала версия {version}: к ней можно вернуться.",
-    retry: "Теперь путь открыт: повторите запуск.",
+    retry: "Теперь доступ разрешён: повторите запуск.",
     message: "Сообщение",
 };
 
