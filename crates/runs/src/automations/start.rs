@@ -18,7 +18,7 @@ pub const MAX_INPUT: usize = 256 << 10;
 const MAX_START_DELAY: TimeDelta = TimeDelta::days(30);
 
 /// Start of an automation by a person or an agent.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StartRun {
     /// Automation to start.
     pub automation: AutomationId,

@@ -24,7 +24,7 @@ pub enum WhichVersion {
 }
 
 /// Settings of a replay.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ReplayRequest {
     /// Input of the app, at most [`MAX_INPUT`](crate::automations::MAX_INPUT) bytes; the original input by default.
     pub input: Option<Box<RawValue>>,
