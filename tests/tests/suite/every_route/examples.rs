@@ -11,10 +11,9 @@ use serde_json::{Value, json};
 use tests::{Client, Database, DnsServer, Passkey, Reply, Server, encode_form, on_server};
 
 use super::{METHODS, Operation};
-use world::ExampleFixture;
+use example_world::ExampleFixture;
 
-#[path = "example_world.rs"]
-mod world;
+mod example_world;
 
 /// Passkeys belong to a host name, so that the server must have one.
 const CONSOLE_ORIGIN: &str = "http://localhost";

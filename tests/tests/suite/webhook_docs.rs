@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use tokio::process::Command;
 
-const DOCS: &str = include_str!("../../docs/webhooks.md");
+const DOCS: &str = include_str!("../../../docs/webhooks.md");
 
 /// The one block of this language.
 fn documented_block(language: &str) -> Result<&'static str> {

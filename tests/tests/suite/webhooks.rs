@@ -17,8 +17,8 @@ const TOKEN: HeaderName = HeaderName::from_static("x-service-token");
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// As the code host's documentation shows them, pretty-printed: the signature is over the bytes.
-const PUSH: &str = include_str!("../fixtures/push.json");
-const PING: &str = include_str!("../fixtures/ping.json");
+const PUSH: &str = include_str!("../../fixtures/push.json");
+const PING: &str = include_str!("../../fixtures/ping.json");
 
 /// Says what it was given, in one line.
 const ECHO: &str = "export default { async scheduled(event) { \

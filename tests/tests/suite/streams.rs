@@ -7,7 +7,7 @@ use http::{Method, StatusCode, header};
 use serde_json::json;
 use tests::{Client, LogLine, Server, StreamingReply, eventually, eventually_within};
 
-const DOCS: &str = include_str!("../../docs/runtime.md");
+const DOCS: &str = include_str!("../../../docs/runtime.md");
 
 /// Thirty seconds of waiting, and a loaded machine.
 const WALL_LIMIT_DEADLINE: Duration = Duration::from_secs(100);

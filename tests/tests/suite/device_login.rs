@@ -12,7 +12,7 @@ use tokio::{
 
 /// The first block of shell in the page.
 fn documented_script() -> Result<&'static str> {
-    let page = include_str!("../../docs/sign-in.md");
+    let page = include_str!("../../../docs/sign-in.md");
     let (_, rest) = page.split_once("```sh\n").context("no script in docs/sign-in.md")?;
     Ok(rest.split_once("```").context("the script does not end")?.0)
 }

@@ -15,7 +15,6 @@ use serde_json::json;
 use tests::{BackendProject, Browser};
 use tokio::{process::Command, sync::OnceCell};
 
-#[path = "description/schemathesis.rs"]
 mod schemathesis;
 
 fn client_sources() -> PathBuf {

@@ -7,7 +7,7 @@ use serde_json::json;
 use tests::{Client, DnsServer, Mail, Server, eventually};
 
 use super::{Call, Example};
-use crate::Fixture;
+use crate::every_route::Fixture;
 
 const REQUESTS_APPROVAL: &str =
     "export default { async scheduled(event, env, ctx) { await ctx.approval({ title: 'Pay 500?' }) } }";

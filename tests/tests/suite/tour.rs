@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use tests::eventually;
 use tokio::{process::Command, time::timeout};
 
-const README: &str = include_str!("../../README.md");
+const README: &str = include_str!("../../../README.md");
 
 /// Where the page's server listens; a test's server has another address.
 const ADDRESS: &str = "http://127.0.0.1:7420";

@@ -14,7 +14,7 @@ use tokio::{
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-const DOCS: &str = include_str!("../../docs/events.md");
+const DOCS: &str = include_str!("../../../docs/events.md");
 
 /// The one example of this language.
 fn documented_example(language: &str) -> Result<&'static str> {

@@ -10,13 +10,9 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server, Workspace, schema_example};
 
-#[path = "every_route/bodies.rs"]
 mod bodies;
-#[path = "every_route/bounds.rs"]
 mod bounds;
-#[path = "every_route/examples.rs"]
 mod examples;
-#[path = "every_route/role_matrix.rs"]
 mod role_matrix;
 
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];

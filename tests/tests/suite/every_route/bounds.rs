@@ -11,7 +11,6 @@ use tests::{Client, Reply};
 use self::edges::{Bound, collect_bounds, with_value_at};
 use super::{Fixture, Operation, bodies::TestClients};
 
-#[path = "edges.rs"]
 mod edges;
 
 /// Members with rules beside their bounds, which no text of `a`s and no example obeys; the refusal of the value at the
