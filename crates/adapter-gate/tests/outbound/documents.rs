@@ -1,7 +1,5 @@
 //! Agent clients' documents, and resolvers that lie about where they are.
 
-#![allow(clippy::allow_attributes, clippy::unwrap_used, clippy::panic, reason = "tests say so by failing")]
-
 use std::{
     io,
     net::IpAddr,

@@ -1,7 +1,5 @@
 //! The gate against a server on loopback, reached only by an operator's exception, and resolvers that lie.
 
-#![allow(clippy::allow_attributes, clippy::unwrap_used, clippy::panic, reason = "tests say so by failing")]
-
 use std::{
     io,
     net::{IpAddr, SocketAddr},
