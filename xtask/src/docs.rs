@@ -6,8 +6,7 @@ use std::{
 };
 
 use anyhow::{Result, bail};
-
-use crate::workspace::Workspace;
+use xtask::workspace::Workspace;
 
 /// Endings that make a word with a slash a path, whatever it begins with.
 const SOURCE_EXTENSIONS: [&str; 7] = [".rs", ".toml", ".md", ".yaml", ".yml", ".sh", ".service"];

@@ -8,13 +8,14 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-
-use crate::{
+use xtask::{
+    compile::{self, Profile},
     postgres::{Durability, Postgres},
-    prerequisites,
-    shell::{self, Profile, Progress},
+    shell::{self, Progress},
     workspace::Workspace,
 };
+
+use crate::prerequisites;
 
 /// Which tests to run.
 #[derive(Args, Default)]
@@ -42,14 +43,16 @@ impl AddAssign for Totals {
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let progress = Progress::start();
     prerequisites::ensure_installed(&progress)?;
-    progress.report("building the qala binary");
-    let qala = shell::build_qala(workspace, Profile::Dev)?;
+    progress.report("building");
+    let is_everything = !selects_packages(&options.args);
+    let qala =
+        if is_everything { compile::everything(workspace)? } else { compile::qala(workspace, Profile::Dev)? };
     let postgres = Postgres::start(&progress, Durability::None)?;
 
-    progress.report("building and running the tests");
+    progress.report("running the tests");
     let mut cargo = shell::cargo(workspace);
     cargo.args(["test", "--locked", "--no-fail-fast"]);
-    if !selects_packages(&options.args) {
+    if is_everything {
         cargo.arg("--workspace");
     }
     cargo.args(&options.args).env("QALA_BIN", qala).env("QALA_TEST_POSTGRES_URL", postgres.url());

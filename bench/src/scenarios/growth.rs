@@ -7,14 +7,12 @@ use anyhow::Result;
 use bytes::Bytes;
 use http::{Method, Request, header};
 use serde_json::json;
+use xtask::shell::Progress;
 
 use crate::{
-    bench::{
-        Options,
-        load::RequestFactory,
-        rounds::{self, TargetLoad, millis},
-    },
-    shell::Progress,
+    Options,
+    load::RequestFactory,
+    rounds::{self, TargetLoad, millis},
 };
 
 /// The two tables, and how many rows they have.

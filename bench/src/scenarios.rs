@@ -15,9 +15,9 @@ mod projects;
 use ::tests::Server;
 use anyhow::Result;
 use clap::ValueEnum;
+use xtask::shell::Progress;
 
 use super::Options;
-use crate::shell::Progress;
 
 /// What is set up and measured instead of the usual figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

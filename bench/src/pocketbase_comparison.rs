@@ -12,6 +12,7 @@ use std::path::Path;
 use ::tests::Server;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+use xtask::shell::Progress;
 
 use super::{
     Options,
@@ -19,7 +20,6 @@ use super::{
     load::RequestFactory,
     rounds::{self, TargetLoad, millis},
 };
-use crate::shell::Progress;
 use pocketbase::PocketBase;
 
 /// Rows in either table before the first round.

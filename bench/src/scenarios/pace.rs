@@ -5,16 +5,14 @@ use std::time::{Duration, Instant};
 use ::tests::Server;
 use anyhow::{Result, ensure};
 use tokio::{task::JoinSet, time};
+use xtask::shell::Progress;
 
 use crate::{
-    bench::{
-        Options, api,
-        connection::Connection,
-        figures,
-        load::{self, RequestFactory},
-        rounds::millis,
-    },
-    shell::Progress,
+    Options, api,
+    connection::Connection,
+    figures,
+    load::{self, RequestFactory},
+    rounds::millis,
 };
 
 /// Deliveries a second.

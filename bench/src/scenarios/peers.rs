@@ -19,15 +19,13 @@ use anyhow::{Result, ensure};
 use bytes::Bytes;
 use clap::Args;
 use http::{HeaderName, HeaderValue, Request, header};
+use xtask::shell::Progress;
 
 use self::process::PeerProcess;
 use crate::{
-    bench::{
-        Options, api, figures,
-        load::{self, LoadPlan, LoadResult, RequestFactory},
-        rounds::{ROUNDS, median_round, median_value, millis, with_unique_numbers},
-    },
-    shell::Progress,
+    Options, api, figures,
+    load::{self, LoadPlan, LoadResult, RequestFactory},
+    rounds::{ROUNDS, median_round, median_value, millis, with_unique_numbers},
 };
 
 /// What the programs share with the sender.
@@ -45,7 +43,7 @@ const SAMPLE: u32 = 10_000;
 
 /// What Qala is put beside in the scene `peers`.
 #[derive(Debug, Args)]
-pub(in crate::bench) struct Programs {
+pub(crate) struct Programs {
     /// Debian's `webhook`, for the scene `peers`.
     #[arg(long, value_name = "PROGRAM", requires = "scene")]
     debian_webhook: Option<PathBuf>,

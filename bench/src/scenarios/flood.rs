@@ -11,16 +11,14 @@ use std::{
 use ::tests::{Client, Server, eventually_within};
 use anyhow::{Context as _, Result, ensure};
 use tokio::task::JoinSet;
+use xtask::shell::Progress;
 
 use super::pace::{self, ConstantRateLoad};
 use crate::{
-    bench::{
-        Options, api,
-        connection::Connection,
-        load::{self, RequestFactory},
-        rounds::millis,
-    },
-    shell::Progress,
+    Options, api,
+    connection::Connection,
+    load::{self, RequestFactory},
+    rounds::millis,
 };
 
 const WORKSPACES: usize = 100;

@@ -8,15 +8,13 @@ use bytes::Bytes;
 use http::{Request, header};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
+use xtask::shell::Progress;
 
 use crate::{
-    bench::{
-        Options,
-        figures::resident_bytes,
-        load::RequestFactory,
-        rounds::{self, TargetLoad, millis},
-    },
-    shell::Progress,
+    Options,
+    figures::resident_bytes,
+    load::RequestFactory,
+    rounds::{self, TargetLoad, millis},
 };
 
 const PROJECTS: usize = 2_000;

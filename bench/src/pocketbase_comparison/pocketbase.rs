@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
 use super::{BULK_SIZE, BenchTarget, QUANTITIES, ROWS, row, row_id};
-use crate::bench::{load::RequestFactory, rounds::with_unique_numbers};
+use crate::{load::RequestFactory, rounds::with_unique_numbers};
 
 const ADMIN: &str = "admin@example.test";
 const PERSON: &str = "person@example.test";

@@ -9,9 +9,9 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
+use xtask::shell::Progress;
 
 use super::load::{self, LoadPlan, LoadResult, RequestFactory};
-use crate::shell::Progress;
 
 /// Turns each side has at a figure.
 pub(super) const ROUNDS: usize = 5;

@@ -5,12 +5,10 @@ use std::time::Duration;
 use ::tests::Server;
 use anyhow::Result;
 use tokio::time::sleep;
+use xtask::shell::Progress;
 
 use super::{delivery_log::Senders, kills};
-use crate::{
-    bench::{Options, api},
-    shell::Progress,
-};
+use crate::{Options, api};
 
 const SENDERS_EACH: u64 = 2;
 

@@ -5,14 +5,12 @@ use std::{sync::Arc, time::Instant};
 use ::tests::Server;
 use anyhow::Result;
 use sqlx::{ConnectOptions as _, Connection as _, postgres::PgConnection, sqlite::SqliteConnectOptions};
+use xtask::shell::Progress;
 
 use crate::{
-    bench::{
-        Options, api, figures,
-        load::{self, LoadResult},
-        rounds::{ROUNDS, median_round, median_value, millis},
-    },
-    shell::Progress,
+    Options, api, figures,
+    load::{self, LoadResult},
+    rounds::{ROUNDS, median_round, median_value, millis},
 };
 
 const RUNS: u64 = 1_000_000;

@@ -1,10 +1,12 @@
-//! `cargo xtask bench`: what a release build does on this machine, beside what the machine itself can do.
+//! `cargo xtask bench`: what a release build does on this machine, beside what the machine itself can do. It is a package
+//! of its own, so that the other commands build without the store and the API.
 //!
 //! Every figure is taken with the same number of connections and, where there is one, beside its *floor*: the same
 //! exchange with nothing of Qala in it, measured in the same run. The ratio is what to compare between machines.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
 
 mod api;
-pub(crate) mod baselines;
+mod baselines;
 mod bulk_tokens;
 mod connection;
 mod figures;
@@ -15,21 +17,47 @@ mod release_comparison;
 mod rounds;
 mod scenarios;
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use ::tests::{Database, Server, ServerOptions};
 use anyhow::{Context as _, Result, bail};
-use clap::{Args, ValueEnum};
-
-use crate::{
-    postgres::{Durability, Postgres},
-    shell::{self, Profile, Progress},
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use xtask::{
+    compile::{self, Profile},
+    postgres::{Durability, Postgres, guard},
+    shell::Progress,
     workspace::Workspace,
 };
 
+/// Measure a release build on this machine, beside the floors of the same machine.
+#[derive(Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    role: Option<Role>,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// A process that the measurement starts of this program.
+#[derive(Subcommand)]
+enum Role {
+    /// Own a throwaway PostgreSQL cluster until standard input closes.
+    #[command(hide = true)]
+    PostgresGuard {
+        /// The folder with PostgreSQL's server programs.
+        binaries: PathBuf,
+        #[arg(value_enum)]
+        durability: Durability,
+    },
+    /// Answer bodies of a given size, as the floor that HTTP figures are compared with.
+    #[command(hide = true)]
+    FloorServer,
+}
+
 /// What to measure, where and for how long.
 #[derive(Args)]
-pub(crate) struct Options {
+struct Options {
     /// A PostgreSQL database to measure on; without it, embedded SQLite on a fresh directory.
     #[arg(long, conflicts_with = "postgres")]
     database_url: Option<String>,
@@ -114,8 +142,24 @@ impl Options {
     }
 }
 
+fn main() -> ExitCode {
+    let Cli { role, options } = Cli::parse();
+    let result = match role {
+        None => Workspace::open().and_then(|workspace| run(&workspace, &options)),
+        Some(Role::PostgresGuard { binaries, durability }) => guard::run(&binaries, durability),
+        Some(Role::FloorServer) => baselines::serve(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// Builds, measures and prints the table.
-pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if options.connections == 0 || options.seconds == 0 {
         bail!("--connections and --seconds begin at 1");
     }
@@ -124,7 +168,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         program.clone()
     } else {
         progress.report("building a release of qala");
-        shell::build_qala(workspace, Profile::Release)?
+        compile::qala(workspace, Profile::Release)?
     };
     let cluster = options.postgres.then(|| Postgres::start(&progress, Durability::Full)).transpose()?;
     let url =

@@ -9,7 +9,7 @@ use http::{Method, Request, header};
 use serde_json::{Value, json};
 
 use super::{BULK_SIZE, BenchTarget, QUANTITIES, ROWS, row, row_id};
-use crate::bench::{load::RequestFactory, rounds::with_unique_numbers};
+use crate::{load::RequestFactory, rounds::with_unique_numbers};
 
 const USER_ID: &str = "person-of-the-bench";
 

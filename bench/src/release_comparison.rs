@@ -10,16 +10,16 @@ use std::{
 
 use ::tests::{Database, Server, eventually_within};
 use anyhow::{Context as _, Result, ensure};
+use xtask::{
+    postgres::{Durability, Postgres},
+    shell::Progress,
+};
 
 use super::{
     Figure, Options,
     api::BenchWorkspace,
     load::{self, LoadResult, RequestFactory},
     rounds::{self, millis},
-};
-use crate::{
-    postgres::{Durability, Postgres},
-    shell::Progress,
 };
 
 /// Turns each release has at a figure.

@@ -7,9 +7,10 @@ use anyhow::{Context as _, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection as _, PgConnection};
 use tokio::time::sleep;
+use xtask::shell::Progress;
 
 use super::delivery_log::{DeliveryReport, Senders};
-use crate::{bench::api, shell::Progress};
+use crate::api;
 
 const ROUNDS: u64 = 20;
 const SENDERS: u64 = 4;

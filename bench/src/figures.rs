@@ -9,6 +9,7 @@ use std::{
 use ::tests::{Server, eventually, eventually_within};
 use anyhow::{Context as _, Result, ensure};
 use tokio::time::sleep;
+use xtask::shell::Progress;
 
 use super::{
     Figure, Options, TableRow, api,
@@ -16,7 +17,6 @@ use super::{
     bulk_tokens, in_process,
     load::{self, LoadResult, RequestFactory},
 };
-use crate::shell::Progress;
 
 /// Long enough for what a start leaves behind to settle.
 const IDLE_WAIT: Duration = Duration::from_secs(2);

@@ -10,15 +10,13 @@ use std::{
 use ::tests::Server;
 use anyhow::{Context as _, Result};
 use tokio::time::sleep;
+use xtask::shell::Progress;
 
 use crate::{
-    bench::{
-        Options, api,
-        connection::Connection,
-        load::{self, LoadPlan, RequestFactory},
-        rounds::millis,
-    },
-    shell::Progress,
+    Options, api,
+    connection::Connection,
+    load::{self, LoadPlan, RequestFactory},
+    rounds::millis,
 };
 
 /// Connections of the quiet workspace.

@@ -6,15 +6,12 @@ use ::tests::Server;
 use anyhow::{Context as _, Result, ensure};
 use sqlx::{Connection as _, PgConnection};
 use tokio::process::Command;
+use xtask::{postgres, shell::Progress};
 
 use crate::{
-    bench::{
-        Options, api,
-        load::{self, LoadResult, RequestFactory},
-        rounds::{ROUNDS, median_value},
-    },
-    postgres,
-    shell::Progress,
+    Options, api,
+    load::{self, LoadResult, RequestFactory},
+    rounds::{ROUNDS, median_value},
 };
 
 /// A table as wide as the measured one, and as long.

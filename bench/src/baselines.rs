@@ -35,7 +35,7 @@ const BLOCK_SIZE: usize = 4096;
 const ROWS: u64 = 20_000;
 
 /// The child's side: answers any request to `/{n}` with `n` bytes, until it is killed.
-pub(crate) fn serve() -> Result<()> {
+pub(super) fn serve() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let answer = async |extract::Path(bytes): extract::Path<usize>, _request: Bytes| vec![b'x'; bytes];
