@@ -4,6 +4,7 @@
 //! its own.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
 
+mod changed;
 mod ci;
 mod deps;
 mod dev;

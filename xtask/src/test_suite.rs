@@ -1,8 +1,10 @@
-//! `cargo xtask test`: every test of the workspace, with a PostgreSQL cluster of its own.
+//! `cargo xtask test`: every test of the workspace, or some, with a PostgreSQL cluster of its own.
 
 use std::{
+    collections::BTreeSet,
     io::{self, BufRead, BufReader, Write},
     ops::AddAssign,
+    path::PathBuf,
     process::Stdio,
 };
 
@@ -15,14 +17,41 @@ use xtask::{
     workspace::Workspace,
 };
 
-use crate::prerequisites;
+use crate::{
+    changed::{self, Selection},
+    prerequisites,
+};
 
 /// Which tests to run.
 #[derive(Args, Default)]
 pub(crate) struct Options {
+    /// Run the tests of the packages and black-box modules that changed since the branch left `main`, committed or not.
+    #[arg(long, conflicts_with = "suite")]
+    changed: bool,
+    /// Run these modules of the black-box suites, such as `webhooks`.
+    #[arg(long, value_name = "MODULE", value_delimiter = ',')]
+    suite: Vec<String>,
     /// Passed to `cargo test`: a filter, `--package NAME`, `-- --nocapture`, …
     #[arg(last = true)]
     args: Vec<String>,
+}
+
+/// One `cargo test`, and what is compiled before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stage {
+    build: Build,
+    args: Vec<String>,
+}
+
+/// What is compiled before `cargo test`, which compiles the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Build {
+    /// The tests of a package do not start `qala`.
+    Nothing,
+    /// A package is named by the caller, and may be `tests`.
+    Qala,
+    BlackBox,
+    Everything,
 }
 
 /// How many tests did what, over all test programs.
@@ -42,32 +71,110 @@ impl AddAssign for Totals {
 /// Builds, starts PostgreSQL, runs, and ends with `N passed, N failed`.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let progress = Progress::start();
-    prerequisites::ensure_installed(&progress)?;
-    progress.report("building");
-    let is_everything = !selects_packages(&options.args);
-    let qala =
-        if is_everything { compile::everything(workspace)? } else { compile::qala(workspace, Profile::Dev)? };
-    let postgres = Postgres::start(&progress, Durability::None)?;
-
-    progress.report("running the tests");
-    let mut cargo = shell::cargo(workspace);
-    cargo.args(["test", "--locked", "--no-fail-fast"]);
-    if is_everything {
-        cargo.arg("--workspace");
+    let stages = plan(workspace, options)?;
+    if stages.is_empty() {
+        println!("nothing has changed that a test is about");
+        return Ok(());
     }
-    cargo.args(&options.args).env("QALA_BIN", qala).env("QALA_TEST_POSTGRES_URL", postgres.url());
-    let mut tests = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
-    let output = tests.stdout.take().context("cargo test has a standard output")?;
-    let totals = forward_output(BufReader::new(output), &mut io::stdout().lock())?;
-    let status = tests.wait()?;
-
+    prerequisites::ensure_installed(&progress)?;
+    let postgres = Postgres::start(&progress, Durability::None)?;
+    let mut totals = Totals::default();
+    let mut is_passed = true;
+    for stage in &stages {
+        progress.report(format!("building and running: cargo test {}", stage.args.join(" ")));
+        let qala = stage.build.run(workspace)?;
+        is_passed &= run_cargo_test(workspace, &stage.args, qala, postgres.url(), &mut totals)?;
+    }
     progress.report("stopping PostgreSQL");
     drop(postgres);
     println!("{} passed, {} failed", totals.passed, totals.failed);
-    if !status.success() {
-        bail!("cargo test ended with {status}");
+    if !is_passed {
+        bail!("not all tests passed");
     }
     Ok(())
+}
+
+fn plan(workspace: &Workspace, options: &Options) -> Result<Vec<Stage>> {
+    if options.changed {
+        let selection = changed::select(workspace)?;
+        return Ok(plan_selection(&selection, &options.args));
+    }
+    if !options.suite.is_empty() {
+        let modules = changed::named_modules(workspace, &options.suite)?;
+        return Ok(vec![black_box_stage(&modules, &options.args)]);
+    }
+    Ok(vec![if selects_packages(&options.args) {
+        Stage { build: Build::Qala, args: options.args.clone() }
+    } else {
+        workspace_stage(&options.args)
+    }])
+}
+
+/// Packages come first, one by one: they answer sooner than the black box, and with the features of one package alone
+/// none is compiled anew because another has changed too.
+fn plan_selection(selection: &Selection, args: &[String]) -> Vec<Stage> {
+    if selection.is_everything {
+        return vec![workspace_stage(args)];
+    }
+    let of_packages = selection.packages.iter().map(|package| {
+        let mut args = args.to_vec();
+        args.splice(0..0, ["--package".to_owned(), package.clone()]);
+        if package == changed::SUITE_PACKAGE {
+            args.insert(2, "--lib".to_owned());
+        }
+        Stage { build: Build::Nothing, args }
+    });
+    let mut stages: Vec<Stage> = of_packages.collect();
+    if !selection.modules.is_empty() {
+        stages.push(black_box_stage(&selection.modules, args));
+    }
+    stages
+}
+
+fn workspace_stage(args: &[String]) -> Stage {
+    let mut args = args.to_vec();
+    args.insert(0, "--workspace".to_owned());
+    Stage { build: Build::Everything, args }
+}
+
+/// The test program takes several filters, which cargo does not.
+fn black_box_stage(modules: &BTreeSet<String>, args: &[String]) -> Stage {
+    let (of_cargo, of_program) = args.split_at(args.iter().position(|arg| arg == "--").unwrap_or(args.len()));
+    let mut all = ["--workspace", "--test", compile::SUITE].map(str::to_owned).to_vec();
+    all.extend(of_cargo.iter().cloned());
+    all.push("--".to_owned());
+    all.extend(modules.iter().map(|module| format!("{module}::")));
+    all.extend(of_program.iter().skip(1).cloned());
+    Stage { build: Build::BlackBox, args: all }
+}
+
+impl Build {
+    /// Compiles; returns the path of `qala` if it is compiled.
+    fn run(self, workspace: &Workspace) -> Result<Option<PathBuf>> {
+        Ok(match self {
+            Self::Nothing => None,
+            Self::Qala => Some(compile::qala(workspace, Profile::Dev)?),
+            Self::BlackBox => Some(compile::black_box(workspace)?),
+            Self::Everything => Some(compile::everything(workspace)?),
+        })
+    }
+}
+
+/// Returns true if all of it passed.
+fn run_cargo_test(
+    workspace: &Workspace,
+    args: &[String],
+    qala: Option<PathBuf>,
+    postgres_url: &str,
+    totals: &mut Totals,
+) -> Result<bool> {
+    let mut cargo = shell::cargo(workspace);
+    cargo.args(["test", "--locked", "--no-fail-fast"]).args(args);
+    cargo.env("QALA_TEST_POSTGRES_URL", postgres_url).envs(qala.map(|qala| ("QALA_BIN", qala)));
+    let mut tests = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
+    let output = tests.stdout.take().context("cargo test has a standard output")?;
+    *totals += forward_output(BufReader::new(output), &mut io::stdout().lock())?;
+    Ok(tests.wait()?.success())
 }
 
 fn selects_packages(args: &[String]) -> bool {
@@ -125,11 +232,39 @@ all doctests ran in 0.10s; merged doctests compilation took 0.05s
         }
     }
 
+    fn args(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn names(text: &str) -> BTreeSet<String> {
+        args(text).into_iter().collect()
+    }
+
     #[test]
     fn a_package_option_replaces_the_whole_workspace() {
-        let args = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert!(selects_packages(&args("-p runs webhooks")));
         assert!(selects_packages(&args("--package=runs")));
         assert!(!selects_packages(&args("webhooks -- -p")));
+    }
+
+    #[test]
+    fn packages_are_tested_one_by_one_and_before_the_black_box() {
+        let packages = names("runs tests");
+        let selection = Selection { packages, modules: names("mail webhooks"), is_everything: false };
+        let stages = plan_selection(&selection, &args("--release -- --nocapture"));
+        let expected = [
+            (Build::Nothing, "--package runs --release -- --nocapture"),
+            (Build::Nothing, "--package tests --lib --release -- --nocapture"),
+            (Build::BlackBox, "--workspace --test suite --release -- mail:: webhooks:: --nocapture"),
+        ];
+        assert_eq!(stages, expected.map(|(build, text)| Stage { build, args: args(text) }));
+    }
+
+    #[test]
+    fn a_change_of_every_package_runs_every_test() {
+        let selection = Selection { packages: names("runs"), modules: names("mail"), is_everything: true };
+        let every = Stage { build: Build::Everything, args: args("--workspace") };
+        assert_eq!(plan_selection(&selection, &[]), [every]);
+        assert_eq!(plan_selection(&Selection::default(), &[]), []);
     }
 }

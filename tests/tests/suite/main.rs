@@ -1,6 +1,6 @@
 //! The black-box suites: one program, a module a subject.
 //!
-//! One program is linked once. `cargo xtask test -- --package tests --test suite webhooks::` runs the tests of one module.
+//! One program is linked once. `cargo xtask test --suite webhooks` runs the tests of one module.
 
 mod app_hosts;
 mod audit;
