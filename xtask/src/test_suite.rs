@@ -2,10 +2,12 @@
 
 use std::{
     collections::BTreeSet,
+    env,
     io::{self, BufRead, BufReader, Write},
     ops::AddAssign,
     path::PathBuf,
     process::Stdio,
+    thread,
 };
 
 use anyhow::{Context as _, Result, bail};
@@ -36,6 +38,13 @@ pub(crate) struct Options {
     args: Vec<String>,
 }
 
+/// Tests of the black box that run at once, a processor. Most of their time they wait: for a server to start, for a lease
+/// to expire, for a browser.
+const BLACK_BOX_TESTS_PER_PROCESSOR: usize = 2;
+
+/// The number of tests that a test program runs at once.
+const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
+
 /// One `cargo test`, and what is compiled before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stage {
@@ -50,6 +59,7 @@ enum Build {
     Nothing,
     /// A package is named by the caller, and may be `tests`.
     Qala,
+    /// The black-box suites alone are run.
     BlackBox,
     Everything,
 }
@@ -83,7 +93,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     for stage in &stages {
         progress.report(format!("building and running: cargo test {}", stage.args.join(" ")));
         let qala = stage.build.run(workspace)?;
-        is_passed &= run_cargo_test(workspace, &stage.args, qala, postgres.url(), &mut totals)?;
+        is_passed &= run_cargo_test(workspace, stage, qala, postgres.url(), &mut totals)?;
     }
     progress.report("stopping PostgreSQL");
     drop(postgres);
@@ -97,25 +107,50 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 fn plan(workspace: &Workspace, options: &Options) -> Result<Vec<Stage>> {
     if options.changed {
         let selection = changed::select(workspace)?;
-        return Ok(plan_selection(&selection, &options.args));
+        return plan_selection(workspace, &selection, &options.args);
     }
     if !options.suite.is_empty() {
         let modules = changed::named_modules(workspace, &options.suite)?;
         return Ok(vec![black_box_stage(&modules, &options.args)]);
     }
-    Ok(vec![if selects_packages(&options.args) {
-        Stage { build: Build::Qala, args: options.args.clone() }
-    } else {
-        workspace_stage(&options.args)
-    }])
+    if selects_packages(&options.args) {
+        return Ok(vec![Stage { build: Build::Qala, args: options.args.clone() }]);
+    }
+    plan_everything(workspace, &options.args)
+}
+
+/// The black box apart, since it is run with other settings. With arguments, cargo chooses among the tests itself.
+fn plan_everything(workspace: &Workspace, args: &[String]) -> Result<Vec<Stage>> {
+    if !args.is_empty() {
+        return Ok(vec![Stage { build: Build::Everything, args: [&owned(&["--workspace"]), args].concat() }]);
+    }
+    let members = workspace.members()?;
+    let targets = members.packages.iter().flat_map(|package| &package.targets);
+    let programs = targets.filter(|target| target.is_test() && target.name != compile::SUITE);
+    let programs = programs.map(|target| target.name.clone()).collect::<BTreeSet<_>>();
+    Ok(everything_stages(programs))
+}
+
+fn everything_stages(programs: BTreeSet<String>) -> Vec<Stage> {
+    let mut args = owned(&["--workspace", "--lib", "--bins"]);
+    args.extend(programs.into_iter().flat_map(|program| ["--test".to_owned(), program]));
+    vec![
+        Stage { build: Build::Everything, args },
+        Stage { build: Build::Nothing, args: owned(&["--workspace", "--doc"]) },
+        Stage { build: Build::BlackBox, args: owned(&["--workspace", "--test", compile::SUITE]) },
+    ]
 }
 
 /// Packages come first, one by one: they answer sooner than the black box, and with the features of one package alone
 /// none is compiled anew because another has changed too.
-fn plan_selection(selection: &Selection, args: &[String]) -> Vec<Stage> {
+fn plan_selection(workspace: &Workspace, selection: &Selection, args: &[String]) -> Result<Vec<Stage>> {
     if selection.is_everything {
-        return vec![workspace_stage(args)];
+        return plan_everything(workspace, args);
     }
+    Ok(selection_stages(selection, args))
+}
+
+fn selection_stages(selection: &Selection, args: &[String]) -> Vec<Stage> {
     let of_packages = selection.packages.iter().map(|package| {
         let mut args = args.to_vec();
         args.splice(0..0, ["--package".to_owned(), package.clone()]);
@@ -131,21 +166,19 @@ fn plan_selection(selection: &Selection, args: &[String]) -> Vec<Stage> {
     stages
 }
 
-fn workspace_stage(args: &[String]) -> Stage {
-    let mut args = args.to_vec();
-    args.insert(0, "--workspace".to_owned());
-    Stage { build: Build::Everything, args }
-}
-
 /// The test program takes several filters, which cargo does not.
 fn black_box_stage(modules: &BTreeSet<String>, args: &[String]) -> Stage {
     let (of_cargo, of_program) = args.split_at(args.iter().position(|arg| arg == "--").unwrap_or(args.len()));
-    let mut all = ["--workspace", "--test", compile::SUITE].map(str::to_owned).to_vec();
+    let mut all = owned(&["--workspace", "--test", compile::SUITE]);
     all.extend(of_cargo.iter().cloned());
     all.push("--".to_owned());
     all.extend(modules.iter().map(|module| format!("{module}::")));
     all.extend(of_program.iter().skip(1).cloned());
     Stage { build: Build::BlackBox, args: all }
+}
+
+fn owned(args: &[&str]) -> Vec<String> {
+    args.iter().map(ToString::to_string).collect()
 }
 
 impl Build {
@@ -163,13 +196,17 @@ impl Build {
 /// Returns true if all of it passed.
 fn run_cargo_test(
     workspace: &Workspace,
-    args: &[String],
+    stage: &Stage,
     qala: Option<PathBuf>,
     postgres_url: &str,
     totals: &mut Totals,
 ) -> Result<bool> {
     let mut cargo = shell::cargo(workspace);
-    cargo.args(["test", "--locked", "--no-fail-fast"]).args(args);
+    cargo.args(["test", "--locked", "--no-fail-fast"]).args(&stage.args);
+    if stage.build == Build::BlackBox && env::var_os(THREADS_VARIABLE).is_none() {
+        let threads = thread::available_parallelism()?.get() * BLACK_BOX_TESTS_PER_PROCESSOR;
+        cargo.env(THREADS_VARIABLE, threads.to_string());
+    }
     cargo.env("QALA_TEST_POSTGRES_URL", postgres_url).envs(qala.map(|qala| ("QALA_BIN", qala)));
     let mut tests = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
     let output = tests.stdout.take().context("cargo test has a standard output")?;
@@ -251,7 +288,7 @@ all doctests ran in 0.10s; merged doctests compilation took 0.05s
     fn packages_are_tested_one_by_one_and_before_the_black_box() {
         let packages = names("runs tests");
         let selection = Selection { packages, modules: names("mail webhooks"), is_everything: false };
-        let stages = plan_selection(&selection, &args("--release -- --nocapture"));
+        let stages = selection_stages(&selection, &args("--release -- --nocapture"));
         let expected = [
             (Build::Nothing, "--package runs --release -- --nocapture"),
             (Build::Nothing, "--package tests --lib --release -- --nocapture"),
@@ -261,10 +298,14 @@ all doctests ran in 0.10s; merged doctests compilation took 0.05s
     }
 
     #[test]
-    fn a_change_of_every_package_runs_every_test() {
-        let selection = Selection { packages: names("runs"), modules: names("mail"), is_everything: true };
-        let every = Stage { build: Build::Everything, args: args("--workspace") };
-        assert_eq!(plan_selection(&selection, &[]), [every]);
-        assert_eq!(plan_selection(&Selection::default(), &[]), []);
+    fn every_test_is_in_one_stage() {
+        let stages = everything_stages(names("contract engine"));
+        let expected = [
+            (Build::Everything, "--workspace --lib --bins --test contract --test engine"),
+            (Build::Nothing, "--workspace --doc"),
+            (Build::BlackBox, "--workspace --test suite"),
+        ];
+        assert_eq!(stages, expected.map(|(build, text)| Stage { build, args: args(text) }));
+        assert_eq!(selection_stages(&Selection::default(), &[]), []);
     }
 }
