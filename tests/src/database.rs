@@ -45,7 +45,9 @@ impl PostgresDatabase {
         let mut connection = connect(&cluster).await?;
         // A cluster that outlives a test run may hold what a killed program of the same number left.
         execute_statement(&mut connection, format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
-        execute_statement(&mut connection, format!("CREATE DATABASE {name} TEMPLATE {template}")).await?;
+        // Nothing waits for the disk in a test cluster, so that copying files costs a tenth of writing blocks to the log.
+        let clone = format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY");
+        execute_statement(&mut connection, clone).await?;
         connection.close().await?;
         Ok(Self { cluster, name })
     }

@@ -1,7 +1,7 @@
 //! Black-box tests of Qala: the real binary, on a real database, spoken to over HTTP.
 //!
-//! The suites are in `tests/tests`; here is what they share. A test asks for a [`Server`], signs somebody in, and says
-//! what it expects:
+//! The suites are the modules of `tests/tests/suite`; here is what they share. A test asks for a [`Server`], signs
+//! somebody in, and says what it expects:
 //!
 //! ```ignore
 //! tests::on_both! {

@@ -3,20 +3,20 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-
-use crate::{
-    deps, docs, layers, openapi, prerequisites,
+use xtask::{
+    compile,
     shell::{self, Progress},
-    test_suite,
     workspace::Workspace,
 };
+
+use crate::{deps, docs, layers, openapi, prerequisites, test_suite};
 
 struct Step {
     name: &'static str,
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step { name: "needs", run: |_| prerequisites::ensure_installed(&Progress::start()) },
     Step { name: "format", run: format },
     Step { name: "layers", run: layers::run },
@@ -24,6 +24,7 @@ const STEPS: [Step; 9] = [
     Step { name: "deps", run: deps::run },
     Step { name: "clippy", run: clippy },
     Step { name: "rustdoc", run: rustdoc },
+    Step { name: "build", run: |workspace| compile::everything(workspace).map(drop) },
     Step { name: "openapi", run: |workspace| openapi::run(workspace, &openapi::Options::check()) },
     Step { name: "test", run: |workspace| test_suite::run(workspace, &test_suite::Options::default()) },
 ];

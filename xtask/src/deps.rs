@@ -6,8 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use cargo_metadata::{Metadata, semver::Version};
 use serde::Deserialize;
 use spdx::{Expression, LicenseReq, ParseMode};
-
-use crate::workspace::Workspace;
+use xtask::workspace::Workspace;
 
 const POLICY: &str = "xtask/deps.toml";
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";

@@ -4,8 +4,7 @@ use std::{fs, path::PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-
-use crate::{shell, workspace::Workspace};
+use xtask::{shell, workspace::Workspace};
 
 /// Where its data goes, and options of `qala serve`.
 #[derive(Args)]

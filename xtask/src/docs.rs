@@ -1,19 +1,27 @@
-//! `cargo xtask docs`: a page that names a file names one that exists.
+//! `cargo xtask docs`: a page that names a file names one that exists, and an example in a doc comment is tested.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Result, bail};
-
-use crate::workspace::Workspace;
+use anyhow::{Context as _, Result, bail};
+use xtask::workspace::Workspace;
 
 /// Endings that make a word with a slash a path, whatever it begins with.
 const SOURCE_EXTENSIONS: [&str; 7] = [".rs", ".toml", ".md", ".yaml", ".yml", ".sh", ".service"];
 
-/// Fails when a path in backticks in README.md or docs/ does not exist.
+/// What begins a code block that rustdoc compiles, after the backticks.
+const TESTED_BLOCKS: [&str; 6] = ["rust", "no_run", "should_panic", "compile_fail", "edition", "standalone"];
+
+/// Fails when a path in backticks in README.md or docs/ does not exist, or a package that switched off its doctests has
+/// one.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    check_paths(workspace)?;
+    check_doctests(workspace)
+}
+
+fn check_paths(workspace: &Workspace) -> Result<()> {
     let mut missing = 0;
     let pages = find_pages(&workspace.root)?;
     for page in &pages {
@@ -33,25 +41,74 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
+fn check_doctests(workspace: &Workspace) -> Result<()> {
+    let mut untested = 0;
+    let members = workspace.members()?;
+    let libraries =
+        members.packages.iter().flat_map(|package| package.targets.iter().map(move |it| (package, it)));
+    let without = libraries.filter(|(_, target)| target.is_lib() && !target.doctest);
+    for (package, target) in without {
+        let folder = target.src_path.parent().context("a source file has a directory")?;
+        for file in find_files(folder.as_std_path(), "rs")? {
+            for line in find_tested_blocks(&fs::read_to_string(&file)?) {
+                println!("docs: {}:{line}: `{}` has `doctest = false`", file.display(), package.name);
+                untested += 1;
+            }
+        }
+    }
+    if untested > 0 {
+        bail!("{untested} examples are not tested; take `doctest = false` from the manifest");
+    }
+    println!("docs: every example in a doc comment is tested");
+    Ok(())
+}
+
+/// Lines on which a doc comment opens a code block that rustdoc would test.
+fn find_tested_blocks(source: &str) -> Vec<usize> {
+    let mut is_open = false;
+    let mut found = Vec::new();
+    for (index, line) in source.lines().enumerate() {
+        let line = line.trim_start();
+        let Some(text) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) else {
+            is_open = false;
+            continue;
+        };
+        let Some(language) = text.trim_start().strip_prefix("```") else { continue };
+        is_open = !is_open;
+        let is_tested = language.is_empty() || TESTED_BLOCKS.iter().any(|it| language.starts_with(it));
+        if is_open && is_tested {
+            found.push(index + 1);
+        }
+    }
+    found
+}
+
 fn find_pages(root: &Path) -> Result<Vec<PathBuf>> {
     let mut pages = vec![];
     let readme = root.join("README.md");
     if readme.exists() {
         pages.push(readme);
     }
-    let mut folders = vec![root.join("docs")];
+    pages.extend(find_files(&root.join("docs"), "md")?);
+    pages.sort();
+    Ok(pages)
+}
+
+/// Files with this extension in a directory and below it; none where there is no directory.
+fn find_files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut files = vec![];
+    let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop().filter(|folder| folder.exists()) {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                pages.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                files.push(path);
             }
         }
     }
-    pages.sort();
-    Ok(pages)
+    Ok(files)
 }
 
 /// What looks like a repository path, with its line: in backticks, outside code blocks, beginning with a name at the
@@ -103,6 +160,23 @@ See `crates/kernel` and `crates/gone/*.rs`, and not crates/bare.
         assert_eq!(named, [(1, "crates/kernel"), (1, "crates/gone/*.rs"), (2, "api/src/lost.rs")]);
         let standing = named.iter().map(|(_, path)| exists(root.path(), path)).collect::<Vec<_>>();
         assert_eq!(standing, [true, false, false]);
+    }
+
+    #[test]
+    fn examples_that_rustdoc_would_test_are_found() {
+        let source = [
+            "/// ```",
+            "/// let tested = 1;",
+            "/// ```",
+            "/// ```text",
+            "/// ```",
+            "fn a() {} // ```",
+            "    //! ```no_run",
+            "    //! ```",
+            "/// ```ignore",
+            "/// ```",
+        ];
+        assert_eq!(find_tested_blocks(&source.join("\n")), [1, 7]);
     }
 
     #[test]

@@ -12,8 +12,7 @@ use std::{collections::BTreeSet, fmt, path::PathBuf};
 use anyhow::{Context as _, Result, bail};
 use cargo_metadata::DependencyKind;
 use toml::{Table, Value};
-
-use crate::{shell, workspace::Workspace};
+use xtask::{shell, workspace::Workspace};
 
 /// What a crate of ours is for. The order of the layers is in [`Layer::may_use`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +54,7 @@ impl Layer {
             "api" | "mcp" | "console" | "cli" => Self::Surface,
             "workers" => Self::Workers,
             "qala" => Self::Binary,
-            "tests" | "xtask" => Self::Tooling,
+            "bench" | "tests" | "xtask" => Self::Tooling,
             name if name.starts_with("adapter-") => Self::Adapter,
             _ => return None,
         })
@@ -152,8 +151,8 @@ impl Layer {
 /// Outside crates that only the named crates of ours may use (the binary always may).
 const RESTRICTED_CRATES: [(&[&str], &[&str]); 4] = [
     (&["sea-orm", "sea-orm-migration"], &["adapter-store", "adapter-rows", "migrations"]),
-    // `tests` makes and drops throwaway databases, `xtask bench` fills one.
-    (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests", "xtask"]),
+    // `tests` makes and drops throwaway databases, `bench` fills one.
+    (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests", "bench"]),
     (&["reqwest"], &["adapter-gate", "adapter-oidc"]),
     (&["rquickjs"], &["adapter-runtime", "process-snapshot"]),
 ];

@@ -1,29 +1,29 @@
 //! Developer commands of Qala; `cargo xtask --help` lists them.
 //!
-//! Light on purpose: everything but `bench` builds in seconds, because it is what a newcomer waits for first.
+//! Light on purpose: they build in seconds, because they are what a newcomer waits for first. `bench` is a package of
+//! its own.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
 
-#[cfg(feature = "bench")]
-mod bench;
+mod changed;
 mod ci;
 mod deps;
 mod dev;
 mod docs;
 mod layers;
 mod openapi;
-mod postgres;
 mod prerequisites;
 mod sanitize;
-mod shell;
 mod test_suite;
-mod workspace;
 
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-
-use crate::workspace::Workspace;
+use xtask::{
+    postgres::{self, Durability},
+    shell,
+    workspace::Workspace,
+};
 
 /// Developer commands of Qala.
 #[derive(Parser)]
@@ -52,10 +52,6 @@ enum Command {
     /// Run a development server.
     Dev(dev::Options),
     /// Measure a release build on this machine, beside the floors of the same machine.
-    #[cfg(feature = "bench")]
-    Bench(bench::Options),
-    /// Measure a release build on this machine, beside the floors of the same machine.
-    #[cfg(not(feature = "bench"))]
     #[command(disable_help_flag = true)]
     Bench {
         /// Passed on; `cargo xtask bench --help` lists them.
@@ -68,12 +64,8 @@ enum Command {
         /// The folder with PostgreSQL's server programs.
         binaries: PathBuf,
         #[arg(value_enum)]
-        durability: postgres::Durability,
+        durability: Durability,
     },
-    /// Answer bodies of a given size, as the floor that HTTP figures are compared with.
-    #[cfg(feature = "bench")]
-    #[command(hide = true)]
-    FloorServer,
 }
 
 fn main() -> ExitCode {
@@ -96,26 +88,11 @@ fn run(command: Command) -> Result<()> {
         Command::Docs => docs::run(&Workspace::open()?),
         Command::Sanitize(options) => sanitize::run(&Workspace::open()?, &options),
         Command::Dev(options) => dev::run(&Workspace::open()?, &options),
-        #[cfg(feature = "bench")]
-        Command::Bench(options) => bench::run(&Workspace::open()?, &options),
-        #[cfg(not(feature = "bench"))]
         Command::Bench { args } => {
-            let workspace = Workspace::open()?;
-            let mut cargo = shell::cargo(&workspace);
-            cargo.args([
-                "run",
-                "--quiet",
-                "--release",
-                "--locked",
-                "--package",
-                "xtask",
-                "--features",
-                "bench",
-            ]);
-            shell::run(cargo.args(["--", "bench"]).args(args))
+            let mut cargo = shell::cargo(&Workspace::open()?);
+            cargo.args(["run", "--quiet", "--release", "--locked", "--package", "bench", "--"]);
+            shell::run(cargo.args(args))
         }
         Command::PostgresGuard { binaries, durability } => postgres::guard::run(&binaries, durability),
-        #[cfg(feature = "bench")]
-        Command::FloorServer => bench::baselines::serve(),
     }
 }

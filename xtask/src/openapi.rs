@@ -6,9 +6,9 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use serde_json::Value;
 use similar::TextDiff;
-
-use crate::{
-    shell::{self, Profile},
+use xtask::{
+    compile::{self, Profile},
+    shell,
     workspace::Workspace,
 };
 
@@ -33,7 +33,7 @@ impl Options {
 
 /// Writes `docs/openapi.json`, or fails when it is not what the binary says.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    let qala = shell::build_qala(workspace, Profile::Dev)?;
+    let qala = compile::qala(workspace, Profile::Dev)?;
     let printed = shell::output(Command::new(qala).arg("openapi"))?;
     let document = serde_json::from_str::<Value>(&printed).context("`qala openapi` did not print JSON")?;
     let current = format!("{document:#}\n");

@@ -6,8 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
-
-use crate::{
+use xtask::{
     postgres,
     shell::{self, Progress},
 };

@@ -9,12 +9,12 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use cargo_metadata::Message;
 
 use crate::workspace::Workspace;
 
 /// The cargo that started us, in the root of the repository.
-pub(crate) fn cargo(workspace: &Workspace) -> Command {
+#[must_use]
+pub fn cargo(workspace: &Workspace) -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(&workspace.root);
     // What it told us of this package some build scripts read too: they would run again, with all that follows from
@@ -29,8 +29,12 @@ pub(crate) fn cargo(workspace: &Workspace) -> Command {
     cargo
 }
 
-/// Runs to the end on our own terminal; anything but success is an error that names the command.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+/// Runs to the end on our own terminal.
+///
+/// # Errors
+///
+/// When the command does not start or ends without success; the error names it.
+pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", describe(command)))?;
     if !status.success() {
         bail!("{} ended with {status}", describe(command));
@@ -39,7 +43,11 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 }
 
 /// Runs to the end and returns standard output; standard error stays on the terminal.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
+///
+/// # Errors
+///
+/// When the command does not start, ends without success or prints what is no UTF-8.
+pub fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
         .output()
@@ -50,48 +58,21 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("{} did not print text", describe(command)))
 }
 
-/// Which build of a binary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Profile {
-    Dev,
-    #[cfg(feature = "bench")]
-    Release,
-}
-
-/// Builds the `qala` binary and returns where it is.
-pub(crate) fn build_qala(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
-    let mut command = cargo(workspace);
-    command.args(["build", "--locked", "--package", "qala", "--message-format=json-render-diagnostics"]);
-    match profile {
-        Profile::Dev => {}
-        #[cfg(feature = "bench")]
-        Profile::Release => {
-            command.arg("--release");
-        }
-    }
-    let messages = output(&mut command)?;
-    Message::parse_stream(messages.as_bytes())
-        .filter_map(Result::ok)
-        .filter_map(|message| match message {
-            Message::CompilerArtifact(artifact) if artifact.target.name == "qala" => artifact.executable,
-            _ => None,
-        })
-        .last()
-        .map(PathBuf::from)
-        .context("cargo built no `qala` executable")
-}
-
-/// The first of the given directories, then of `PATH`, that holds the program.
-pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+/// The program's path in the first directory of `PATH` that holds it.
+#[must_use]
+pub fn find_program(name: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| is_file(path))
 }
 
-pub(crate) fn is_file(path: &Path) -> bool {
+/// True if there is a file at the path, perhaps through a link.
+#[must_use]
+pub fn is_file(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Whether this process runs as root.
-pub(crate) fn is_root() -> bool {
+/// True if this process runs as root.
+#[must_use]
+pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
@@ -101,16 +82,20 @@ fn describe(command: &Command) -> String {
 }
 
 /// Prints what is being done, with the time since the command began.
-pub(crate) struct Progress {
+#[derive(Debug)]
+pub struct Progress {
     started_at: Instant,
 }
 
 impl Progress {
-    pub(crate) fn start() -> Self {
+    /// Begins to count.
+    #[must_use]
+    pub fn start() -> Self {
         Self { started_at: Instant::now() }
     }
 
-    pub(crate) fn report(&self, what: impl AsRef<str>) {
+    /// Prints one line.
+    pub fn report(&self, what: impl AsRef<str>) {
         println!("[{:>7.1}s] {}", self.started_at.elapsed().as_secs_f64(), what.as_ref());
     }
 }

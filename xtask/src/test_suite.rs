@@ -1,27 +1,67 @@
-//! `cargo xtask test`: every test of the workspace, with a PostgreSQL cluster of its own.
+//! `cargo xtask test`: every test of the workspace, or some, with a PostgreSQL cluster of its own.
 
 use std::{
+    collections::BTreeSet,
+    env,
     io::{self, BufRead, BufReader, Write},
     ops::AddAssign,
+    path::PathBuf,
     process::Stdio,
+    thread,
 };
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use xtask::{
+    compile::{self, Profile},
+    postgres::{Durability, Postgres},
+    shell::{self, Progress},
+    workspace::Workspace,
+};
 
 use crate::{
-    postgres::{Durability, Postgres},
+    changed::{self, Selection},
     prerequisites,
-    shell::{self, Profile, Progress},
-    workspace::Workspace,
 };
 
 /// Which tests to run.
 #[derive(Args, Default)]
 pub(crate) struct Options {
+    /// Run the tests of the packages and black-box modules that changed since the branch left `main`, committed or not.
+    #[arg(long, conflicts_with = "suite")]
+    changed: bool,
+    /// Run these modules of the black-box suites, such as `webhooks`.
+    #[arg(long, value_name = "MODULE", value_delimiter = ',')]
+    suite: Vec<String>,
     /// Passed to `cargo test`: a filter, `--package NAME`, `-- --nocapture`, …
     #[arg(last = true)]
     args: Vec<String>,
+}
+
+/// Tests of the black box that run at once, a processor. Most of their time they wait: for a server to start, for a lease
+/// to expire, for a browser.
+const BLACK_BOX_TESTS_PER_PROCESSOR: usize = 2;
+
+/// The number of tests that a test program runs at once.
+const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
+
+/// One `cargo test`, and what is compiled before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stage {
+    build: Build,
+    args: Vec<String>,
+}
+
+/// What is compiled before `cargo test`, which compiles the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Build {
+    /// The tests of a package do not start `qala`.
+    Nothing,
+    /// A package is named by the caller, and may be `tests`.
+    Qala,
+    /// The black-box suites alone are run.
+    BlackBox,
+    Everything,
 }
 
 /// How many tests did what, over all test programs.
@@ -41,30 +81,137 @@ impl AddAssign for Totals {
 /// Builds, starts PostgreSQL, runs, and ends with `N passed, N failed`.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let progress = Progress::start();
-    prerequisites::ensure_installed(&progress)?;
-    progress.report("building the qala binary");
-    let qala = shell::build_qala(workspace, Profile::Dev)?;
-    let postgres = Postgres::start(&progress, Durability::None)?;
-
-    progress.report("building and running the tests");
-    let mut cargo = shell::cargo(workspace);
-    cargo.args(["test", "--locked", "--no-fail-fast"]);
-    if !selects_packages(&options.args) {
-        cargo.arg("--workspace");
+    let stages = plan(workspace, options)?;
+    if stages.is_empty() {
+        println!("nothing has changed that a test is about");
+        return Ok(());
     }
-    cargo.args(&options.args).env("QALA_BIN", qala).env("QALA_TEST_POSTGRES_URL", postgres.url());
-    let mut tests = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
-    let output = tests.stdout.take().context("cargo test has a standard output")?;
-    let totals = forward_output(BufReader::new(output), &mut io::stdout().lock())?;
-    let status = tests.wait()?;
-
+    prerequisites::ensure_installed(&progress)?;
+    let postgres = Postgres::start(&progress, Durability::None)?;
+    let mut totals = Totals::default();
+    let mut is_passed = true;
+    for stage in &stages {
+        progress.report(format!("building and running: cargo test {}", stage.args.join(" ")));
+        let qala = stage.build.run(workspace)?;
+        is_passed &= run_cargo_test(workspace, stage, qala, postgres.url(), &mut totals)?;
+    }
     progress.report("stopping PostgreSQL");
     drop(postgres);
     println!("{} passed, {} failed", totals.passed, totals.failed);
-    if !status.success() {
-        bail!("cargo test ended with {status}");
+    if !is_passed {
+        bail!("not all tests passed");
     }
     Ok(())
+}
+
+fn plan(workspace: &Workspace, options: &Options) -> Result<Vec<Stage>> {
+    if options.changed {
+        let selection = changed::select(workspace)?;
+        return plan_selection(workspace, &selection, &options.args);
+    }
+    if !options.suite.is_empty() {
+        let modules = changed::named_modules(workspace, &options.suite)?;
+        return Ok(vec![black_box_stage(&modules, &options.args)]);
+    }
+    if selects_packages(&options.args) {
+        return Ok(vec![Stage { build: Build::Qala, args: options.args.clone() }]);
+    }
+    plan_everything(workspace, &options.args)
+}
+
+/// The black box apart, since it is run with other settings. With arguments, cargo chooses among the tests itself.
+fn plan_everything(workspace: &Workspace, args: &[String]) -> Result<Vec<Stage>> {
+    if !args.is_empty() {
+        return Ok(vec![Stage { build: Build::Everything, args: [&owned(&["--workspace"]), args].concat() }]);
+    }
+    let members = workspace.members()?;
+    let targets = members.packages.iter().flat_map(|package| &package.targets);
+    let programs = targets.filter(|target| target.is_test() && target.name != compile::SUITE);
+    let programs = programs.map(|target| target.name.clone()).collect::<BTreeSet<_>>();
+    Ok(everything_stages(programs))
+}
+
+fn everything_stages(programs: BTreeSet<String>) -> Vec<Stage> {
+    let mut args = owned(&["--workspace", "--lib", "--bins"]);
+    args.extend(programs.into_iter().flat_map(|program| ["--test".to_owned(), program]));
+    vec![
+        Stage { build: Build::Everything, args },
+        Stage { build: Build::Nothing, args: owned(&["--workspace", "--doc"]) },
+        Stage { build: Build::BlackBox, args: owned(&["--workspace", "--test", compile::SUITE]) },
+    ]
+}
+
+/// Packages come first, one by one: they answer sooner than the black box, and with the features of one package alone
+/// none is compiled anew because another has changed too.
+fn plan_selection(workspace: &Workspace, selection: &Selection, args: &[String]) -> Result<Vec<Stage>> {
+    if selection.is_everything {
+        return plan_everything(workspace, args);
+    }
+    Ok(selection_stages(selection, args))
+}
+
+fn selection_stages(selection: &Selection, args: &[String]) -> Vec<Stage> {
+    let of_packages = selection.packages.iter().map(|package| {
+        let mut args = args.to_vec();
+        args.splice(0..0, ["--package".to_owned(), package.clone()]);
+        if package == changed::SUITE_PACKAGE {
+            args.insert(2, "--lib".to_owned());
+        }
+        Stage { build: Build::Nothing, args }
+    });
+    let mut stages: Vec<Stage> = of_packages.collect();
+    if !selection.modules.is_empty() {
+        stages.push(black_box_stage(&selection.modules, args));
+    }
+    stages
+}
+
+/// The test program takes several filters, which cargo does not.
+fn black_box_stage(modules: &BTreeSet<String>, args: &[String]) -> Stage {
+    let (of_cargo, of_program) = args.split_at(args.iter().position(|arg| arg == "--").unwrap_or(args.len()));
+    let mut all = owned(&["--workspace", "--test", compile::SUITE]);
+    all.extend(of_cargo.iter().cloned());
+    all.push("--".to_owned());
+    all.extend(modules.iter().map(|module| format!("{module}::")));
+    all.extend(of_program.iter().skip(1).cloned());
+    Stage { build: Build::BlackBox, args: all }
+}
+
+fn owned(args: &[&str]) -> Vec<String> {
+    args.iter().map(ToString::to_string).collect()
+}
+
+impl Build {
+    /// Compiles; returns the path of `qala` if it is compiled.
+    fn run(self, workspace: &Workspace) -> Result<Option<PathBuf>> {
+        Ok(match self {
+            Self::Nothing => None,
+            Self::Qala => Some(compile::qala(workspace, Profile::Dev)?),
+            Self::BlackBox => Some(compile::black_box(workspace)?),
+            Self::Everything => Some(compile::everything(workspace)?),
+        })
+    }
+}
+
+/// Returns true if all of it passed.
+fn run_cargo_test(
+    workspace: &Workspace,
+    stage: &Stage,
+    qala: Option<PathBuf>,
+    postgres_url: &str,
+    totals: &mut Totals,
+) -> Result<bool> {
+    let mut cargo = shell::cargo(workspace);
+    cargo.args(["test", "--locked", "--no-fail-fast"]).args(&stage.args);
+    if stage.build == Build::BlackBox && env::var_os(THREADS_VARIABLE).is_none() {
+        let threads = thread::available_parallelism()?.get() * BLACK_BOX_TESTS_PER_PROCESSOR;
+        cargo.env(THREADS_VARIABLE, threads.to_string());
+    }
+    cargo.env("QALA_TEST_POSTGRES_URL", postgres_url).envs(qala.map(|qala| ("QALA_BIN", qala)));
+    let mut tests = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
+    let output = tests.stdout.take().context("cargo test has a standard output")?;
+    *totals += forward_output(BufReader::new(output), &mut io::stdout().lock())?;
+    Ok(tests.wait()?.success())
 }
 
 fn selects_packages(args: &[String]) -> bool {
@@ -122,11 +269,43 @@ all doctests ran in 0.10s; merged doctests compilation took 0.05s
         }
     }
 
+    fn args(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn names(text: &str) -> BTreeSet<String> {
+        args(text).into_iter().collect()
+    }
+
     #[test]
     fn a_package_option_replaces_the_whole_workspace() {
-        let args = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert!(selects_packages(&args("-p runs webhooks")));
         assert!(selects_packages(&args("--package=runs")));
         assert!(!selects_packages(&args("webhooks -- -p")));
+    }
+
+    #[test]
+    fn packages_are_tested_one_by_one_and_before_the_black_box() {
+        let packages = names("runs tests");
+        let selection = Selection { packages, modules: names("mail webhooks"), is_everything: false };
+        let stages = selection_stages(&selection, &args("--release -- --nocapture"));
+        let expected = [
+            (Build::Nothing, "--package runs --release -- --nocapture"),
+            (Build::Nothing, "--package tests --lib --release -- --nocapture"),
+            (Build::BlackBox, "--workspace --test suite --release -- mail:: webhooks:: --nocapture"),
+        ];
+        assert_eq!(stages, expected.map(|(build, text)| Stage { build, args: args(text) }));
+    }
+
+    #[test]
+    fn every_test_is_in_one_stage() {
+        let stages = everything_stages(names("contract engine"));
+        let expected = [
+            (Build::Everything, "--workspace --lib --bins --test contract --test engine"),
+            (Build::Nothing, "--workspace --doc"),
+            (Build::BlackBox, "--workspace --test suite"),
+        ];
+        assert_eq!(stages, expected.map(|(build, text)| Stage { build, args: args(text) }));
+        assert_eq!(selection_stages(&Selection::default(), &[]), []);
     }
 }

@@ -13,32 +13,51 @@ use cargo_metadata::{Metadata, MetadataCommand};
 const PLATFORMS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
 /// Where the repository is; what it holds is read when a check asks.
-pub(crate) struct Workspace {
-    pub(crate) root: PathBuf,
+#[derive(Debug)]
+pub struct Workspace {
+    /// The directory with the workspace's manifest.
+    pub root: PathBuf,
 }
 
 impl Workspace {
-    pub(crate) fn open() -> Result<Self> {
+    /// Finds the workspace that this program is of.
+    ///
+    /// # Errors
+    ///
+    /// When the package has no parent directory.
+    pub fn open() -> Result<Self> {
         // What cargo says as it starts us goes first: a build directory may have been moved with its checkout.
         let own = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
-        let root = Path::new(&own).parent().context("xtask sits in the workspace")?;
+        let root = Path::new(&own).parent().context("the package sits in the workspace")?;
         Ok(Self { root: root.to_owned() })
     }
 
     /// Our own crates with the dependencies they declare.
-    pub(crate) fn members(&self) -> Result<Metadata> {
+    ///
+    /// # Errors
+    ///
+    /// When cargo cannot read the manifests.
+    pub fn members(&self) -> Result<Metadata> {
         Ok(self.command().no_deps().exec()?)
     }
 
-    /// Every crate that a build for one of [`PLATFORMS`] compiles, all features on.
-    pub(crate) fn resolved(&self) -> Result<Metadata> {
+    /// Every crate that a build for x86-64 or AArch64 Linux compiles, all features on.
+    ///
+    /// # Errors
+    ///
+    /// When cargo cannot resolve the dependencies as they are locked.
+    pub fn resolved(&self) -> Result<Metadata> {
         let platforms = PLATFORMS.iter().flat_map(|platform| ["--filter-platform", platform]);
         let options = platforms.chain(["--all-features", "--locked"]).map(str::to_owned).collect::<Vec<_>>();
         Ok(self.command().other_options(options).exec()?)
     }
 
     /// A text file of the repository.
-    pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String> {
+    ///
+    /// # Errors
+    ///
+    /// When there is none; the error names it.
+    pub fn read(&self, path: impl AsRef<Path>) -> Result<String> {
         let path = self.root.join(path);
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     }

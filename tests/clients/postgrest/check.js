@@ -1,4 +1,4 @@
-// The published client of PostgREST against a running Qala. Run by `tests/tests/postgrest_client.rs`, with the address
+// The published client of PostgREST against a running Qala. Run by `tests/tests/suite/postgrest_client.rs`, with the address
 // of the data API, a publishable and a secret key, and a person's token in the environment.
 
 import assert from 'node:assert/strict'

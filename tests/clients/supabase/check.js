@@ -1,4 +1,4 @@
-// supabase-js against a running Qala. Run by `tests/tests/supabase_client.rs`, with the address of a project, a publishable
+// supabase-js against a running Qala. Run by `tests/tests/suite/supabase_client.rs`, with the address of a project, a publishable
 // and a secret key in the environment.
 
 import assert from 'node:assert/strict'

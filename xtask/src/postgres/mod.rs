@@ -5,7 +5,7 @@
 //! at the end of the tests, on Ctrl-C, on a panic, on SIGKILL. Should the guard itself be killed, the kernel ends
 //! PostgreSQL with it (`setpriv --pdeathsig`).
 
-pub(crate) mod guard;
+pub mod guard;
 mod programs;
 
 use std::{
@@ -24,7 +24,7 @@ const READY_PREFIX: &str = "ready ";
 
 /// What is lost when the machine dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Durability {
+pub enum Durability {
     /// Perhaps everything: nothing waits for the disk.
     None,
     /// Nothing that was committed, as PostgreSQL is by itself.
@@ -32,25 +32,34 @@ pub(crate) enum Durability {
 }
 
 /// `pgbench`, which some packages keep apart from the server programs.
-#[cfg(feature = "bench")]
-pub(crate) fn pgbench() -> Result<std::path::PathBuf> {
+///
+/// # Errors
+///
+/// When it is not installed.
+pub fn pgbench() -> Result<std::path::PathBuf> {
     programs::find_program("pgbench").context("pgbench is not there: install PostgreSQL's programs")
 }
 
-/// Whether the server programs are on this machine.
-pub(crate) fn is_installed() -> bool {
+/// True if the server programs are on this machine.
+#[must_use]
+pub fn is_installed() -> bool {
     programs::find_server_dir().is_some()
 }
 
 /// A running cluster; dropping it stops the cluster and removes its files.
-pub(crate) struct Postgres {
+#[derive(Debug)]
+pub struct Postgres {
     guard: Child,
     url: String,
 }
 
 impl Postgres {
-    /// Starts a fresh cluster.
-    pub(crate) fn start(progress: &Progress, durability: Durability) -> Result<Self> {
+    /// Starts a fresh cluster. This program must answer to `postgres-guard` with [`guard::run`].
+    ///
+    /// # Errors
+    ///
+    /// When PostgreSQL is not installed or does not start.
+    pub fn start(progress: &Progress, durability: Durability) -> Result<Self> {
         let binaries = programs::find_server_dir()
             .context("PostgreSQL's server programs (initdb, postgres) are not installed")?;
         progress.report(format!("starting PostgreSQL from {}", binaries.display()));
@@ -78,7 +87,8 @@ impl Postgres {
     }
 
     /// Where to connect as a superuser.
-    pub(crate) fn url(&self) -> &str {
+    #[must_use]
+    pub fn url(&self) -> &str {
         &self.url
     }
 }

@@ -21,7 +21,6 @@ pub(super) fn find_server_dir() -> Option<PathBuf> {
 }
 
 /// Any program of PostgreSQL's, on PATH or in a versioned folder.
-#[cfg(feature = "bench")]
 pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     let versioned = versioned_dirs().map(|folder| folder.join(name)).find(|program| shell::is_file(program));
     shell::find_program(name).or(versioned)

@@ -1,0 +1,217 @@
+//! `cargo xtask bench`: what a release build does on this machine, beside what the machine itself can do. It is a package
+//! of its own, so that the other commands build without the store and the API.
+//!
+//! Every figure is taken with the same number of connections and, where there is one, beside its *floor*: the same
+//! exchange with nothing of Qala in it, measured in the same run. The ratio is what to compare between machines.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
+
+mod api;
+mod baselines;
+mod bulk_tokens;
+mod connection;
+mod figures;
+mod in_process;
+mod load;
+mod pocketbase_comparison;
+mod release_comparison;
+mod rounds;
+mod scenarios;
+
+use std::{path::PathBuf, process::ExitCode, time::Duration};
+
+use ::tests::{Database, Server, ServerOptions};
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use xtask::{
+    compile::{self, Profile},
+    postgres::{Durability, Postgres, guard},
+    shell::Progress,
+    workspace::Workspace,
+};
+
+/// Measure a release build on this machine, beside the floors of the same machine.
+#[derive(Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    role: Option<Role>,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// A process that the measurement starts of this program.
+#[derive(Subcommand)]
+enum Role {
+    /// Own a throwaway PostgreSQL cluster until standard input closes.
+    #[command(hide = true)]
+    PostgresGuard {
+        /// The folder with PostgreSQL's server programs.
+        binaries: PathBuf,
+        #[arg(value_enum)]
+        durability: Durability,
+    },
+    /// Answer bodies of a given size, as the floor that HTTP figures are compared with.
+    #[command(hide = true)]
+    FloorServer,
+}
+
+/// What to measure, where and for how long.
+#[derive(Args)]
+struct Options {
+    /// A PostgreSQL database to measure on; without it, embedded SQLite on a fresh directory.
+    #[arg(long, conflicts_with = "postgres")]
+    database_url: Option<String>,
+    /// Measure on a PostgreSQL cluster made for it, with PostgreSQL's own settings.
+    #[arg(long)]
+    postgres: bool,
+    /// How long each load lasts.
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+    /// How many connections send requests at once.
+    #[arg(long, default_value_t = 16)]
+    connections: usize,
+    /// Measure token check and session read a second time, among a million tokens and ten thousand workspaces.
+    #[arg(long)]
+    crowd: bool,
+    /// Measure rows beside this PocketBase program instead, in alternating rounds.
+    #[arg(long, value_name = "PROGRAM")]
+    beside_pocketbase: Option<PathBuf>,
+    /// Measure rows, webhooks and sessions beside this earlier release of Qala instead, in alternating rounds.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["crowd", "beside_pocketbase", "database_url"])]
+    beside_release: Option<PathBuf>,
+    /// Measure this program instead of building a release.
+    #[arg(long, value_name = "PROGRAM")]
+    program: Option<PathBuf>,
+    /// Measure this instead.
+    #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "beside_release", "only"])]
+    scene: Option<scenarios::Scenario>,
+    #[command(flatten)]
+    peers: scenarios::peers::Programs,
+    /// Only these figures.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Figure>,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Figure {
+    /// Memory of all processes, before the first request.
+    IdleMemory,
+    /// `GET /v1/tokens/self` with a personal access token.
+    TokenCheck,
+    /// The way from a token to a membership without HTTP, in this very process, always on SQLite.
+    TokenCheckInProcess,
+    /// `GET /v1/session` with a session cookie.
+    SessionRead,
+    /// One row by its id, with a secret project key.
+    RowById,
+    /// Twenty rows, ordered.
+    RowList,
+    /// One row a request.
+    RowInsert,
+    /// Signed deliveries to a webhook, each with a body of its own.
+    WebhookAccept,
+    /// The same, each with an idempotency key too.
+    WebhookKeyed,
+    /// Runs that those deliveries start, until the queue is empty.
+    RunsFinished,
+    /// From the start of the process to `/readyz`, on a database that exists.
+    StartUp,
+}
+
+/// One line of the table.
+struct TableRow {
+    name: String,
+    value: String,
+    p99: Option<Duration>,
+    /// The floor's name, the floor, and our share of it.
+    baseline: Option<(String, f64, f64)>,
+}
+
+impl Options {
+    fn wants(&self, figure: Figure) -> bool {
+        self.only.is_empty() || self.only.contains(&figure)
+    }
+
+    fn load_plan(&self) -> load::LoadPlan {
+        load::LoadPlan {
+            connections: self.connections,
+            duration: Duration::from_secs(self.seconds),
+            interval: None,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let Cli { role, options } = Cli::parse();
+    let result = match role {
+        None => Workspace::open().and_then(|workspace| run(&workspace, &options)),
+        Some(Role::PostgresGuard { binaries, durability }) => guard::run(&binaries, durability),
+        Some(Role::FloorServer) => baselines::serve(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Builds, measures and prints the table.
+fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    if options.connections == 0 || options.seconds == 0 {
+        bail!("--connections and --seconds begin at 1");
+    }
+    let progress = Progress::start();
+    let qala = if let Some(program) = &options.program {
+        program.clone()
+    } else {
+        progress.report("building a release of qala");
+        compile::qala(workspace, Profile::Release)?
+    };
+    let cluster = options.postgres.then(|| Postgres::start(&progress, Durability::Full)).transpose()?;
+    let url =
+        cluster.as_ref().map(|cluster| cluster.url().to_owned()).or_else(|| options.database_url.clone());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let database = url.map_or(Database::Sqlite, Database::Existing);
+        let mut server = start_server(qala, database).await?;
+        if let Some(earlier) = &options.beside_release {
+            return release_comparison::run(&server, earlier, options, &progress).await;
+        }
+        if let Some(program) = &options.beside_pocketbase {
+            return pocketbase_comparison::run(&server, program, options, &progress).await;
+        }
+        if let Some(scene) = options.scene {
+            return scenarios::run(scene, &mut server, options, &progress).await;
+        }
+        print_table(&figures::measure(&mut server, options, &progress).await?);
+        Ok(())
+    })
+}
+
+/// A server of this release.
+async fn start_server(program: PathBuf, database: Database) -> Result<Server> {
+    start_for_bench(Server::with(database).binary(program)).await
+}
+
+/// Starts a server as all figures want it.
+async fn start_for_bench(server: ServerOptions) -> Result<Server> {
+    let server = server.arg("--no-rate-limits").env("QALA_LOG", "info,access=off").start();
+    server.await.context("cannot start the server to measure")
+}
+
+fn print_table(lines: &[TableRow]) {
+    println!("\n{:<22} {:>14} {:>10}  {:<30} {:>6}", "figure", "value", "p99", "floor", "ratio");
+    for line in lines {
+        let p99 = line.p99.map_or_else(String::new, |p99| match p99.as_secs_f64() {
+            short if short < 1e-4 => format!("{:.2} µs", short * 1e6),
+            long => format!("{:.2} ms", long * 1e3),
+        });
+        let (floor, ratio) = line.baseline.as_ref().map_or_else(Default::default, |(name, floor, ratio)| {
+            (format!("{name} {floor:.0}/s"), format!("{ratio:.2}"))
+        });
+        println!("{:<22} {:>14} {p99:>10}  {floor:<30} {ratio:>6}", line.name, line.value);
+    }
+}

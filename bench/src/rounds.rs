@@ -1,0 +1,95 @@
+//! Two loads in alternating rounds, so that what else the machine does meets both.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result};
+use xtask::shell::Progress;
+
+use super::load::{self, LoadPlan, LoadResult, RequestFactory};
+
+/// Turns each side has at a figure.
+pub(super) const ROUNDS: usize = 5;
+
+/// Where one side's requests go, and what they are.
+pub(super) struct TargetLoad<'a> {
+    /// `host:port`
+    pub(super) address: &'a str,
+    pub(super) requests: &'a RequestFactory,
+}
+
+/// The median round of either side, by speed.
+pub(super) async fn run_alternating(
+    name: &str,
+    sides: [TargetLoad<'_>; 2],
+    plan: LoadPlan,
+    progress: &Progress,
+) -> Result<[LoadResult; 2]> {
+    let mut measured = [Vec::new(), Vec::new()];
+    for round in 1..=ROUNDS {
+        progress.report(format!("{name}, round {round} of {ROUNDS}"));
+        for (side, rounds) in sides.iter().zip(&mut measured) {
+            rounds.push(load::run(side.address, plan, side.requests).await.with_context(|| name.to_owned())?);
+        }
+    }
+    let [one, other] = measured;
+    Ok([median_round(one)?, median_round(other)?])
+}
+
+/// The round in the middle, by speed.
+pub(super) fn median_round(mut rounds: Vec<LoadResult>) -> Result<LoadResult> {
+    rounds.sort_by(|one, other| one.per_second.total_cmp(&other.per_second));
+    let middle = rounds.len() / 2;
+    rounds.into_iter().nth(middle).context("there were rounds")
+}
+
+/// The value in the middle.
+pub(super) fn median_value(mut values: Vec<f64>) -> Result<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().context("there were rounds")
+}
+
+/// Counts through all rounds, where a number must not come again.
+pub(super) fn with_unique_numbers(maker: &RequestFactory) -> RequestFactory {
+    let (maker, next) = (Arc::clone(maker), AtomicU64::new(0));
+    Arc::new(move |_| maker(next.fetch_add(1, Ordering::Relaxed)))
+}
+
+pub(super) fn millis(duration: Duration) -> String {
+    format!("{:.1} ms", duration.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::Request;
+
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_round_in_the_middle_with_its_own_wait() {
+        let round = |per_second: f64, p99| LoadResult {
+            per_second,
+            response_count: 0,
+            p99: Duration::from_millis(p99),
+            body_bytes: 0,
+        };
+        let middle = median_round(vec![round(30.0, 1), round(10.0, 3), round(20.0, 9)]).unwrap();
+        assert_eq!((middle.per_second, middle.p99), (20.0, Duration::from_millis(9)));
+        assert_eq!(median_value(vec![3.0, 1.0, 2.0]).unwrap(), 2.0);
+        assert!(median_round(vec![]).is_err() && median_value(vec![]).is_err());
+    }
+
+    #[test]
+    fn numbers_go_on_where_the_round_before_ended() {
+        let maker: RequestFactory = Arc::new(|number| Ok(Request::new(Bytes::from(number.to_string()))));
+        let maker = with_unique_numbers(&maker);
+        let bodies = [0, 0, 7].map(|number| maker(number).unwrap().into_body());
+        assert_eq!(bodies, ["0", "1", "2"]);
+    }
+}

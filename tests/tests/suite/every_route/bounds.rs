@@ -1,0 +1,242 @@
+//! Bounds of requests: what the description allows at its edge is taken, and what is one beyond is refused. The bounds
+//! are sizes, numbers, patterns, formats and choices, in bodies, queries and paths.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, Result, ensure};
+use http::Method;
+use serde_json::{Value, json};
+use tests::{Client, Reply};
+
+use self::edges::{Bound, collect_bounds, with_value_at};
+use super::{Fixture, Operation, bodies::TestClients};
+
+mod edges;
+
+/// Members with rules beside their bounds, which no text of `a`s and no example obeys; the refusal of the value at the
+/// bound names the other rule. One beyond the bound is refused as everywhere.
+const OTHER_RULES: [(&str, &str); 25] = [
+    ("/v1/apps/{id}/access /people", "names a person twice"),
+    ("/trigger/", "`trigger."),
+    ("/form/redirect", "`form.redirect` must be"),
+    ("/form/allowedSites", "`form.allowedSites` must"),
+    ("/settings /allowedOrigins", "must list origins"),
+    ("/settings /publicReadTables", "names a table that is not there"),
+    ("/settings /identity/", "`identity"),
+    ("/access /people/", "names someone who is not a member"),
+    ("/manifest/permissions/", "names no connection of this workspace"),
+    ("/manifest/permissions/", "names no project of this workspace"),
+    ("/indexes /columns", "has no column"),
+    ("/policy /rules/-/where/", "conditions nest"),
+    ("/policy /rules/", "has no column"),
+    ("/policy/test /filter", "expected an operator"),
+    ("/rest/_batch /operations/-/id", "an insert has the id"),
+    ("/rest/_batch /operations/-/query", "expected an operator"),
+    ("/invites /emails/", "must be an e-mail address"),
+    ("/policy /sentences", "a sentence is not understood"),
+    ("/rest/_batch /operations", "needs a body"),
+    ("/v1/workspaces /timezone", "must be an IANA time zone"),
+    ("/transfer-ownership /confirmName", "must be the workspace's name"),
+    ("/v1/auth/dev-login /email", "must be an e-mail address"),
+    ("/v1/auth/email/start /email", "must be an e-mail address"),
+    ("/v1/auth/email/verify /email", "must be an e-mail address"),
+    ("/join-domain /domain", "must be a domain name"),
+];
+
+/// Operations that look at something else before the values of the body: at the thing, or at the code that the body proves
+/// itself with. Their bounds are in the tests of what they are for.
+const VALIDATED_AFTER_LOOKUP: [&str; 7] = [
+    "/v1/auth/email/link",
+    "/v1/auth/email/verify",
+    "/v1/auth/passkeys/register/finish",
+    "/v1/auth/passkeys/sign-in/finish",
+    "/v1/auth/passkeys/step-up/finish",
+    "/v1/cli/device/{userCode}/approve",
+    "/v1/oauth/authorizations/{id}/decision",
+];
+
+fn error_message(reply: &Reply) -> String {
+    reply.json::<Value>().map_or_else(|_| reply.to_string(), |body| body["error"]["message"].to_string())
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn bounds_are_where_the_description_says(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let document: Value = server.client().get("/openapi.json").await?.json()?;
+        let callers = TestClients::create(&fixture).await?;
+        let (mut surprises, mut tried) = (Vec::new(), 0);
+        let mut exceptions = BTreeSet::new();
+        let mut operations: Vec<_> = fixture.operations.iter().collect();
+        // Last: at their bounds they leave hardly anything of a project.
+        operations.sort_by_key(|operation| operation.path.ends_with("/settings"));
+        for operation in operations {
+            let path = fixture.path_parameters.path(&operation.path)?;
+            let operation = &with_existing_ids(&fixture, operation)?;
+            for (bound, within, beyond) in bound_requests(&document, operation, &path)? {
+                let caller = callers.for_operation(operation);
+                tried += 1;
+                if let Err(surprise) = check_bound(caller, operation, &bound, (within.as_ref(), beyond.as_ref()), &mut exceptions).await {
+                    surprises.push(format!("{operation} {}: {}: {surprise:#}", bound.pointer, bound.keyword));
+                }
+            }
+        }
+        let elsewhere = VALIDATED_AFTER_LOOKUP.map(|path| (path, ""));
+        let needless = OTHER_RULES.into_iter().chain(elsewhere).filter(|known| !exceptions.contains(known));
+        surprises.extend(needless.map(|known| format!("{known:?}: an exception that nothing needs")));
+        ensure!(tried > 450, "only {tried} bounds");
+        ensure!(surprises.is_empty(), "{} of {tried} bounds:\n{}", surprises.len(), surprises.join("\n"));
+        Ok(())
+    }
+}
+
+/// The operation with a body that names what is there, where the smallest one that is valid names nothing.
+fn with_existing_ids(fixture: &Fixture, operation: &Operation) -> Result<Operation> {
+    let mut body = operation.body.clone();
+    let mut set = |name: &str, value: Value| {
+        if let Some(Value::Object(members)) = &mut body {
+            members.insert(name.to_owned(), value);
+        }
+    };
+    match operation.path.as_str() {
+        "/v1/workspaces/{ws}/automations" => {
+            set("appId", fixture.workspace.sample_app.clone().into());
+            set("trigger", json!({"type": "manual"}));
+        }
+        "/v1/automations/{id}/webhook" if operation.method == Method::PUT => {
+            set("mode", "form".into());
+            set("confirm", true.into());
+        }
+        // It takes rules or sentences, and not both.
+        "/v1/backend/projects/{projectId}/tables/{table}/policy" => body = Some(json!({})),
+        _ => {}
+    }
+    Ok(Operation {
+        method: operation.method.clone(),
+        path: operation.path.clone(),
+        callers: super::Callers::parse(&json!(operation.callers.names()))?,
+        right: operation.right.clone(),
+        body,
+    })
+}
+
+/// The value at the bound is not refused for its size, and the one beyond it is.
+async fn check_bound(
+    caller: &Client,
+    operation: &Operation,
+    bound: &Bound,
+    (within, beyond): (Option<&PreparedRequest>, Option<&PreparedRequest>),
+    exceptions: &mut BTreeSet<(&'static str, &'static str)>,
+) -> Result<()> {
+    let mut taken = false;
+    if let Some(within) = within {
+        let reply = send(caller, operation, within).await?;
+        taken = reply.status.is_success();
+        if reply.status == 400 {
+            let at = format!("{} {}", operation.path, bound.pointer);
+            let said = error_message(&reply);
+            let other = OTHER_RULES.iter().find(|(member, rule)| at.contains(member) && said.contains(rule));
+            exceptions.insert(*other.with_context(|| format!("the value at the bound is refused: {said}"))?);
+        }
+    }
+    let Some(beyond) = beyond else { return Ok(()) };
+    let reply = send(caller, operation, beyond).await?;
+    // Rows that cannot be there are a range that cannot be satisfied, and what cannot be an id is of nothing.
+    let refused = match reply.status.as_u16() {
+        400 => true,
+        416 => operation.path.contains("{table}"),
+        404 => operation.path.contains(&format!("{{{}}}", bound.pointer)),
+        _ => false,
+    };
+    let elsewhere = VALIDATED_AFTER_LOOKUP.iter().find(|path| **path == operation.path);
+    if let Some(path) = elsewhere.filter(|_| !refused && !taken) {
+        exceptions.insert((path, ""));
+        return Ok(());
+    }
+    ensure!(refused, "the value beyond it gives {}: {}", reply.status, error_message(&reply));
+    Ok(())
+}
+
+/// A bound, a request at it and one beyond it, where there are such.
+type BoundRequests = (Bound, Option<PreparedRequest>, Option<PreparedRequest>);
+
+/// A request at the bound and one beyond it, for each bound of an operation.
+fn bound_requests(document: &Value, operation: &Operation, path: &str) -> Result<Vec<BoundRequests>> {
+    let method = operation.method.as_str().to_lowercase();
+    let described = &document["paths"][&operation.path][&method];
+    let mut all = Vec::new();
+    for parameter in described["parameters"].as_array().into_iter().flatten() {
+        let name = parameter["name"].as_str().context("a name")?;
+        let mut found = Vec::new();
+        collect_bounds(document, &parameter["schema"], "", &mut found);
+        for mut bound in found {
+            // What stands in a query has a grammar of its own.
+            if bound.keyword.starts_with("no ") {
+                continue;
+            }
+            name.clone_into(&mut bound.pointer);
+            let sent = |value: &Option<Value>| {
+                let value = value.as_ref()?;
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let text: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
+                let path = match parameter["in"].as_str() {
+                    Some("query") => Some(format!("{path}?{}{name}={text}", required_query(operation))),
+                    Some("path") => {
+                        Some(replace_path_parameter(&operation.path, path, name, &text.replace('+', "%20")))
+                    }
+                    _ => None,
+                };
+                path.map(|path| PreparedRequest { path, body: operation.body.clone() })
+            };
+            let beyond = sent(&bound.beyond);
+            // What is there is within, and another test's.
+            let within = sent(&bound.within).filter(|_| parameter["in"] == "query");
+            all.push((bound, within, beyond));
+        }
+    }
+    let schema = &described["requestBody"]["content"]["application/json"]["schema"];
+    let mut found = Vec::new();
+    if let Some(body) = &operation.body {
+        collect_bounds(document, schema, "", &mut found);
+        for bound in found {
+            let sent = |value: &Option<Value>| {
+                let body = with_value_at(document, schema, body, &bound.pointer, value.as_ref()?);
+                Some(PreparedRequest { path: path.to_owned(), body: Some(body) })
+            };
+            let (within, beyond) = (sent(&bound.within), sent(&bound.beyond));
+            all.push((bound, within, beyond));
+        }
+    }
+    Ok(all)
+}
+
+/// The path with another value of one of its parameters.
+fn replace_path_parameter(template: &str, path: &str, name: &str, value: &str) -> String {
+    let parameter = format!("{{{name}}}");
+    let parts = template.split('/').zip(path.split('/'));
+    parts.map(|(part, filled)| if part == parameter { value } else { filled }).collect::<Vec<_>>().join("/")
+}
+
+/// What the query needs beside the parameter that is tried: rows are not changed without a filter and an order.
+fn required_query(operation: &Operation) -> &'static str {
+    let rows = operation.path.ends_with("/rest/{table}");
+    if rows && operation.method != Method::GET { "id=eq.nothing&order=id&" } else { "" }
+}
+
+/// A request to be sent.
+#[derive(Debug)]
+struct PreparedRequest {
+    path: String,
+    body: Option<Value>,
+}
+
+async fn send(caller: &Client, operation: &Operation, sent: &PreparedRequest) -> Result<Reply> {
+    let request = caller
+        .request(operation.method.clone(), &sent.path)
+        .header(http::header::ORIGIN, caller.base_url())?;
+    match &sent.body {
+        Some(body) => request.json(body)?.send().await,
+        None => request.send().await,
+    }
+}

@@ -1,0 +1,186 @@
+//! What the examples of request bodies name: made for each, and put in the place of the names.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+use tests::{Client, DnsServer, Mail, Server, eventually};
+
+use super::{Call, Example};
+use crate::every_route::Fixture;
+
+const REQUESTS_APPROVAL: &str =
+    "export default { async scheduled(event, env, ctx) { await ctx.approval({ title: 'Pay 500?' }) } }";
+const CALLS_OUT: &str = "export default { async scheduled() { await fetch('https://api.example.com/') } }";
+
+/// Makes worlds on one server.
+pub(super) struct ExampleFixtures<'a> {
+    server: &'a Server,
+    dns: &'a DnsServer,
+    count: AtomicUsize,
+}
+
+impl<'a> ExampleFixtures<'a> {
+    pub(super) async fn create_next(&self) -> Result<ExampleFixture<'a>> {
+        let name = format!("example{}", self.count.fetch_add(1, Ordering::Relaxed));
+        let fixture = Fixture::create_for(self.server, &name).await?;
+        Ok(ExampleFixture { server: self.server, dns: self.dns, name, fixture })
+    }
+}
+
+/// A workspace with one of each thing, for one example.
+pub(super) struct ExampleFixture<'a> {
+    server: &'a Server,
+    dns: &'a DnsServer,
+    name: String,
+    fixture: Fixture,
+}
+
+impl<'a> ExampleFixture<'a> {
+    pub(super) fn fixtures(server: &'a Server, dns: &'a DnsServer) -> ExampleFixtures<'a> {
+        ExampleFixtures { server, dns, count: AtomicUsize::default() }
+    }
+
+    /// What an example is sent as.
+    pub(super) async fn prepare_call(&self, example: &Example) -> Result<Call> {
+        let owner = &self.fixture.owner;
+        let caller = match &example.operation.callers {
+            callers if callers.public => owner.signed_out(),
+            callers if callers.project_key => self.secret_key_client().await?,
+            _ => owner.clone(),
+        };
+        let path = self.fixture.path_parameters.path(&example.operation.path)?;
+        let mut call = Call { caller, path, body: example.body.clone() };
+        match example.operation_id.as_str() {
+            "put_access" => call.replace("/people/0/userId", self.add_member().await?)?,
+            "create_app" if call.body.get("manifest").is_some() => {
+                let project = self.resource_id("/v1/backend/projects/{projectId}");
+                call.replace("/manifest/permissions/data/0/projectId", project)?;
+            }
+            "create_automation" => call.replace("/appId", self.fixture.workspace.sample_app.clone())?,
+            "settle_dead_letters" => call.replace("/ids/0", self.resource_id("/v1/dead-letters/{id}"))?,
+            "follow_email_link" | "verify_email_sign_in" => self.prepare_email_call(&mut call).await?,
+            "poll_device_login" | "approve_device_login" => self.prepare_device_login_call(&mut call).await?,
+            "decide_authorization" => {
+                let authorization = owner.register_agent("An agent").await?.start_authorization(&[]).await?;
+                call.path = format!("/v1/oauth/authorizations/{authorization}/decision");
+                call.replace("/workspaceId", self.fixture.workspace.id.clone())?;
+            }
+            "receive_webhook" => {
+                call.path = owner.configure_webhook(&self.fixture.workspace.automation, "none").await?.path;
+            }
+            // The table is named twice, and nothing beside the example's is called so.
+            "drop_project_table" => call.path = call.path.replace("/things", "/notes"),
+            "update_rows" => call.path += "?id=eq.first",
+            "put_row" => call.path += "?id=eq.second",
+            "decide_run_approval" | "plan_run_change" | "replay_run" | "ask_run" => {
+                self.prepare_run_call(example, &mut call).await?;
+            }
+            "accept_invite" | "change_member" | "transfer_ownership" => {
+                self.prepare_member_call(example, &mut call).await?;
+            }
+            "change_join_domain" | "verify_join_domain" | "join_workspace" => {
+                self.prepare_domain_call(example, &mut call).await?;
+            }
+            _ => {}
+        }
+        Ok(call)
+    }
+
+    /// The thing that a path ends with.
+    fn resource_id(&self, template: &str) -> String {
+        self.fixture.path_parameters.0[template].clone()
+    }
+
+    /// Somebody with a secret key that may do everything.
+    async fn secret_key_client(&self) -> Result<Client> {
+        let project = self.resource_id("/v1/backend/projects/{projectId}");
+        let scopes = ["rows:read", "rows:write", "schema:write"];
+        let key = json!({"kind": "secret", "name": "Examples", "scopes": scopes});
+        let made = self.fixture.owner.post(&format!("/v1/backend/projects/{project}/keys"), &key).await?;
+        Ok(self.fixture.owner.with_bearer(&made.string_at("/secret")?))
+    }
+
+    /// The id of a member beside the owner.
+    async fn add_member(&self) -> Result<String> {
+        self.fixture.owner.add_member(&self.fixture.workspace.id, "member").await?.user_id().await
+    }
+
+    async fn prepare_email_call(&self, call: &mut Call) -> Result<()> {
+        let email = format!("{}@mail.test", self.name);
+        let visitor = self.fixture.owner.signed_out();
+        visitor.post_from_console("/v1/auth/email/start", &json!({"email": email})).await?.ok()?;
+        let mail: Mail = self.server.wait_for_mail(&email, 1).await?;
+        if call.body.get("token").is_some() {
+            let link = mail.link()?;
+            return call.replace("/token", link.split_once("token=").context("a token")?.1);
+        }
+        call.replace("/email", email)?;
+        call.replace("/code", mail.code()?)
+    }
+
+    async fn prepare_device_login_call(&self, call: &mut Call) -> Result<()> {
+        let visitor = self.fixture.owner.signed_out();
+        let started = visitor.post("/v1/cli/device", &json!({"client": "examples"})).await?;
+        if call.body.get("deviceCode").is_some() {
+            return call.replace("/deviceCode", started.string_at("/deviceCode")?);
+        }
+        call.path = format!("/v1/cli/device/{}/approve", started.string_at("/userCode")?);
+        call.replace("/workspaceId", self.fixture.workspace.id.clone())
+    }
+
+    async fn prepare_run_call(&self, example: &Example, call: &mut Call) -> Result<()> {
+        let (owner, ws) = (&self.fixture.owner, &self.fixture.workspace.id);
+        match example.operation_id.as_str() {
+            "decide_run_approval" => {
+                let (_, run) = owner.create_and_run_app(ws, REQUESTS_APPROVAL).await?;
+                call.path = format!("/v1/runs/{run}/approvals");
+                let asked = async || owner.get(&call.path).await?.string_at("/items/0/id");
+                let asked = eventually("the run asks", asked).await?;
+                call.replace("/approvalId", asked)
+            }
+            _ => {
+                let (_, run) = owner.create_and_run_app(ws, CALLS_OUT).await?;
+                call.path = call.path.replace(&self.resource_id("/v1/runs/{id}"), &run);
+                owner.wait_for_run(&run).await.map(drop)
+            }
+        }
+    }
+
+    async fn prepare_member_call(&self, example: &Example, call: &mut Call) -> Result<()> {
+        let ws = &self.fixture.workspace.id;
+        if example.operation_id == "accept_invite" {
+            let guest = format!("{}@guests.test", self.name);
+            let token = self.fixture.owner.create_invite(ws, &guest, "member").await?;
+            call.caller = self.server.sign_in(&guest).await?;
+            call.path = format!("/v1/invites/{token}/accept");
+            return Ok(());
+        }
+        let owner = self.resource_id("/v1/workspaces/{ws}/members/{userId}");
+        call.path = call.path.replace(&owner, &self.add_member().await?);
+        match example.operation_id.as_str() {
+            "transfer_ownership" => call.replace("/confirmName", "Home"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Claims a domain and publishes its proof; who joins by it finds it proved.
+    async fn prepare_domain_call(&self, example: &Example, call: &mut Call) -> Result<()> {
+        let owner = &self.fixture.owner;
+        let of_workspace = format!("/v1/workspaces/{}/join-domain", self.fixture.workspace.id);
+        let domain = format!("{}.test", self.name);
+        let claimed = owner.put(&of_workspace, &json!({"domain": domain})).await?;
+        self.dns
+            .publish_txt(&claimed.string_at("/record/host")?, &claimed.string_at("/record/value")?)
+            .await?;
+        if example.operation_id == "verify_join_domain" {
+            return Ok(());
+        }
+        let verified = owner.post(&format!("{of_workspace}/verify"), &json!({})).await?;
+        anyhow::ensure!(verified.string_at("/status")? == "verified", "{verified}");
+        if example.operation_id == "join_workspace" {
+            call.caller = self.server.sign_in(&format!("colleague@{domain}")).await?;
+        }
+        Ok(())
+    }
+}

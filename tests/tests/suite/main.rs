@@ -1,0 +1,53 @@
+//! The black-box suites: one program, a module a subject.
+//!
+//! One program is linked once. `cargo xtask test --suite webhooks` runs the tests of one module.
+
+mod app_hosts;
+mod audit;
+mod auth;
+mod backend_data;
+mod backend_docs;
+mod backend_files;
+mod backup;
+mod bad_code;
+mod client_documents;
+mod clients;
+mod consent;
+mod dead_letters;
+mod description;
+mod device;
+mod device_login;
+mod errors;
+mod events;
+mod every_route;
+mod explain;
+mod fairness;
+mod faults;
+mod gates;
+mod github_sender;
+mod invites;
+mod join_domains;
+mod lifecycle;
+mod mail;
+mod mcp;
+mod nodes;
+mod oauth;
+mod oidc;
+mod operators;
+mod passkeys;
+mod people;
+mod postgrest_client;
+mod sandbox;
+mod schedules;
+mod secrets;
+mod sessions;
+mod storage;
+mod streams;
+mod supabase_client;
+mod timing;
+mod tour;
+mod triggers;
+mod webhook_docs;
+mod webhook_forms;
+mod webhook_refusals;
+mod webhooks;

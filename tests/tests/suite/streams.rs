@@ -1,0 +1,291 @@
+//! Apps that answer piece by piece.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use http::{Method, StatusCode, header};
+use serde_json::json;
+use tests::{Client, LogLine, Server, StreamingReply, eventually, eventually_within};
+
+const DOCS: &str = include_str!("../../../docs/runtime.md");
+
+/// Thirty seconds of waiting, and a loaded machine.
+const WALL_LIMIT_DEADLINE: Duration = Duration::from_secs(100);
+
+/// An app that streams what `stream` gives for a `url`, and keeps a note for each `POST`. `heard` comes back once there
+/// is a note of that title.
+fn streaming_app(stream: &str) -> String {
+    format!(
+        "const utf8 = (text) => new TextEncoder().encode(text);
+        const sleep = (millis) => new Promise((done) => setTimeout(done, millis));
+        export default {{ async fetch(request, env, ctx) {{
+            const url = new URL(request.url);
+            if (request.method === 'POST') {{
+                await env.data.main.insert('notes', {{ title: await request.text(), source: 'test', data: {{}} }});
+                return new Response('kept');
+            }}
+            const heard = async (title) => {{
+                while ((await env.data.main.select('notes', {{ title: `eq.${{title}}` }})).length === 0) await sleep(20);
+            }};
+            {stream}
+        }} }};"
+    )
+}
+
+/// Somebody with a streaming app, and its visitors.
+struct StreamingAppFixture {
+    owner: Client,
+    visitor: Client,
+    app: String,
+    path: String,
+}
+
+impl StreamingAppFixture {
+    async fn create(server: &Server, stream: &str) -> Result<Self> {
+        Self::from_source(server, &streaming_app(stream)).await
+    }
+
+    async fn from_source(server: &Server, source: &str) -> Result<Self> {
+        let owner = server.sign_in("aigerim@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        // The sample app may write notes.
+        let app = workspace.sample_app;
+        let version = json!({"files": {"main.js": source}});
+        owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.ok()?;
+        let slug = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
+        Ok(Self { owner, visitor: server.client(), app, path: format!("/a/{slug}/") })
+    }
+
+    async fn open(&self, rest: &str) -> Result<StreamingReply> {
+        self.visitor.request(Method::GET, &format!("{}{rest}", self.path)).open_stream().await
+    }
+
+    /// Keeps a note, which the app hears of.
+    async fn post_note(&self, title: &str) -> Result<()> {
+        let told = self.visitor.request(Method::POST, &self.path).body("text/plain", title.to_owned())?;
+        told.send().await?.assert_status(200);
+        Ok(())
+    }
+
+    /// Waits until the log has a line that holds this.
+    async fn wait_for_log_line(&self, deadline: Duration, text: &str) -> Result<LogLine> {
+        eventually_within(deadline, "the log tells", async || {
+            let log = self.owner.app_log(&self.app, None).await?;
+            let found = log.iter().find(|line| line.message.contains(text)).cloned();
+            found.with_context(|| format!("no {text:?} in {log:?}"))
+        })
+        .await
+    }
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn pieces_arrive_one_by_one(server: Server) -> Result<()> {
+        let fixture = StreamingAppFixture::create(&server, "return new Response(new ReadableStream({ async start(c) {
+            for (const word of ['one', 'two', 'three']) { c.enqueue(utf8(word)); console.log(`sent ${word}`); await heard(word) }
+            c.close() } }), { status: 202, headers: { 'content-type': 'text/plain', 'content-length': '5', 'x-mine': 'yes' } });")
+        .await?;
+        let mut pieces = fixture.open("").await?;
+        assert_eq!(pieces.status, StatusCode::ACCEPTED);
+        let header = |name: &str| pieces.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        assert_eq!(header("x-mine").as_deref(), Some("yes"));
+        assert_eq!(header("x-accel-buffering").as_deref(), Some("no"));
+        assert_eq!(header("content-length"), None, "the app cannot know the length");
+        // Each word but the first comes only because the one before it came.
+        for word in ["one", "two", "three"] {
+            pieces.expect_text(word).await?;
+            fixture.post_note(word).await?;
+        }
+        assert_eq!(pieces.next_chunk().await?, None);
+        fixture.wait_for_log_line(Duration::from_secs(15), "sent three").await?;
+        Ok(())
+    }
+
+    async fn an_app_sends_events(server: Server) -> Result<()> {
+        let fixture = StreamingAppFixture::create(&server, "let number = 0;
+            return new Response(new ReadableStream({ async pull(c) {
+                if (number > 0) await heard(`${number}`);
+                if (++number > 3) return c.close();
+                c.enqueue(`id: ${number}\\nevent: tick\\ndata: {\"number\":${number}}\\n\\n`);
+            } }).pipeThrough(new TextEncoderStream()), { headers: { 'content-type': 'text/event-stream' } });")
+        .await?;
+        let mut events = fixture.visitor.request(Method::GET, &fixture.path).open_event_stream().await?;
+        for number in 1..=3_u64 {
+            let event = events.next_event().await?;
+            assert_eq!((event.id, &event.data), (Some(number), &json!({"number": number})));
+            fixture.post_note(&number.to_string()).await?;
+        }
+        assert!(events.next_block().await?.is_none());
+        Ok(())
+    }
+
+    /// Forty places are taken by visitors who leave: were one kept, the next visitors would wait.
+    async fn a_visitor_who_leaves_cancels_the_stream(server: Server) -> Result<()> {
+        let fixture = StreamingAppFixture::create(&server, "let timer;
+            return new Response(new ReadableStream({
+                start(c) { timer = setInterval(() => c.enqueue(utf8('tick ')), 5) },
+                async cancel(reason) { clearInterval(timer);
+                    await env.data.main.insert('notes', { title: `left ${url.search}`, source: 'test', data: {} });
+                    console.log(`cancelled ${reason.name}`) },
+            }));")
+        .await?;
+        for number in 0..40 {
+            // The one before may still have its place.
+            let mut pieces = eventually("there is a place", async || {
+                let pieces = fixture.open(&format!("?{number}")).await?;
+                anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
+                Ok(pieces)
+            })
+            .await?;
+            assert!(pieces.next_chunk().await?.is_some_and(|text| text.starts_with("tick")));
+        }
+        fixture.wait_for_log_line(Duration::from_secs(30), "cancelled AbortError").await?;
+        eventually("every stream was cancelled", async || {
+            let log = fixture.owner.app_log(&fixture.app, None).await?;
+            let count = log.iter().filter(|line| line.message == "cancelled AbortError").count();
+            anyhow::ensure!(count == 40, "{count} of 40: {log:?}");
+            let failed = |line: &LogLine| line.source == "platform" && !line.message.starts_with("overloaded");
+            anyhow::ensure!(!log.iter().any(failed), "{log:?}");
+            Ok(())
+        })
+        .await
+    }
+
+    async fn a_stream_that_fails_is_cut_and_tells_only_its_owner(server: Server) -> Result<()> {
+        let fixture = StreamingAppFixture::create(&server, "const bad = {
+                '?throws': { async pull(c) { if (c.sent) throw new Error('hunter2 pulled'); c.sent = true; c.enqueue(utf8('x')) } },
+                '?text': { start(c) { c.enqueue(utf8('x')); c.enqueue('hunter2') } },
+                '?never': { start(c) { c.enqueue(utf8('x')) } },
+                '?endless': { pull(c) { c.enqueue(new Uint8Array(65536)) } },
+            }[url.search];
+            if (url.search === '?before') throw new Error('hunter2 before');
+            return new Response(new ReadableStream(bad));")
+        .await?;
+        for (query, code, says) in [
+            ("?throws", "app_error", "hunter2 pulled"),
+            ("?text", "app_error", "not of a string"),
+            ("?never", "never_settled", "nothing will settle"),
+            ("?endless", "output_too_large", "67108864 bytes"),
+        ] {
+            let mut pieces = fixture.open(query).await?;
+            assert_eq!(pieces.status, StatusCode::OK, "{query}");
+            let (count, clean) = pieces.drain().await;
+            assert!(!clean, "{query} ended as if it were complete");
+            if query == "?endless" {
+                // What was sent last may be lost with the connection.
+                assert!((60 << 20..=64 << 20).contains(&count), "{count} bytes");
+            } else {
+                assert!(count <= 1, "{query}: {count} bytes");
+            }
+            let line = fixture.wait_for_log_line(Duration::from_secs(15), says).await?;
+            assert!(line.source == "platform" && line.message.starts_with(code), "{line:?}");
+        }
+        let before = fixture.visitor.get(&format!("{}?before", fixture.path)).await?;
+        before.assert_error(500, "app_failed");
+        assert!(!String::from_utf8_lossy(&before.body).contains("hunter2"), "{before}");
+        Ok(())
+    }
+
+    async fn bodies_are_empty_where_there_is_none(server: Server) -> Result<()> {
+        let fixture = StreamingAppFixture::create(&server, "const source = { cancel() { console.log(`unwanted ${request.method}`) },
+                start(c) { if (url.search === '?empty') c.close(); else c.enqueue(utf8('x')) }, pull: () => sleep(60000) };
+            return new Response(new ReadableStream(source), { headers: { 'x-mine': 'yes' } });")
+        .await?;
+        let head = fixture.visitor.request(Method::HEAD, &fixture.path).send().await?;
+        head.assert_status(200);
+        assert_eq!((head.header("x-mine"), head.body.len()), (Some("yes"), 0));
+        assert_eq!(head.header(header::CONTENT_LENGTH.as_str()), None);
+        fixture.wait_for_log_line(Duration::from_secs(15), "unwanted HEAD").await?;
+        let empty = fixture.visitor.get(&format!("{}?empty", fixture.path)).await?;
+        empty.assert_status(200);
+        assert!(empty.body.is_empty());
+        Ok(())
+    }
+
+    /// More than the whole answers that are held may have, and more than the window.
+    async fn a_large_body_arrives_whole(server: Server) -> Result<()> {
+        let fixture = StreamingAppFixture::create(&server, "let left = 24;
+            return new Response(new ReadableStream({ pull(c) {
+                if (left-- === 0) c.close(); else c.enqueue(new Uint8Array(1 << 20).fill(97 + left)) } }));")
+        .await?;
+        let reply = fixture.visitor.get(&fixture.path).await?;
+        reply.assert_status(200);
+        assert_eq!(reply.body.len(), 24 << 20);
+        for (number, part) in reply.body.chunks(1 << 20).enumerate() {
+            assert!(part.iter().all(|byte| usize::from(*byte) == 97 + 23 - number), "part {number}");
+        }
+        Ok(())
+    }
+
+    async fn a_slow_reader_holds_its_worker_until_the_wall_limit_and_no_longer(server: Server) -> Result<()> {
+        let fixture = StreamingAppFixture::create(&server, "let sent = 0;
+            return new Response(new ReadableStream({ pull(c) { sent += 65536;
+                if (sent > 60 << 20) return; c.enqueue(new Uint8Array(65536)) } }));")
+        .await?;
+        let mut slow = fixture.open("").await?;
+        assert_eq!(slow.status, StatusCode::OK);
+        let line = fixture.wait_for_log_line(WALL_LIMIT_DEADLINE, "the visitor had not taken").await?;
+        assert!(line.source == "platform" && line.message.starts_with("timeout"), "{line:?}");
+        let (count, clean) = slow.drain().await;
+        assert!(!clean && count < 60 << 20, "{count} bytes, clean: {clean}");
+        Ok(())
+    }
+
+    /// Visitors who stay and never read get no more than their part of the processes.
+    async fn visitors_who_stay_leave_processes_to_others(server: Server) -> Result<()> {
+        let fixture = StreamingAppFixture::create(&server, "if (url.search === '?whole') return new Response('whole');
+            return new Response(new ReadableStream({ start(c) { c.enqueue(utf8('here')) }, pull: () => sleep(60000) }));")
+        .await?;
+        let mut staying = Vec::new();
+        let refused = loop {
+            let reply = fixture.open("").await?;
+            if reply.status != StatusCode::OK {
+                break reply;
+            }
+            staying.push(reply);
+            assert!(staying.len() < 50, "nobody is refused");
+        };
+        assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert!(!staying.is_empty());
+        for _ in 0..5 {
+            fixture.visitor.get(&format!("{}?whole", fixture.path)).await?.assert_status(200);
+        }
+        fixture.visitor.get(&fixture.path).await?.assert_error(503, "overloaded");
+        fixture.wait_for_log_line(Duration::from_secs(15), "too many answers are being streamed at once").await?;
+        staying.pop();
+        eventually("the place of one who left is free", async || {
+            let pieces = fixture.open("").await?;
+            anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn the_example_of_the_docs_sends_events(server: Server) -> Result<()> {
+        let (_, rest) = DOCS.split_once("```js\n").context("an example")?;
+        let (source, _) = rest.split_once("\n```").context("its end")?;
+        let fixture = StreamingAppFixture::from_source(&server, source).await?;
+        let mut events = fixture.visitor.request(Method::GET, &fixture.path).open_event_stream().await?;
+        for number in 1..=2_u64 {
+            let event = events.next_block().await?.context("an event")?;
+            assert_eq!((event.id, &event.data), (Some(number), &json!({"number": number})));
+        }
+        Ok(())
+    }
+
+    async fn a_server_that_stops_cuts_streams_off(mut server: Server) -> Result<()> {
+        let fixture = StreamingAppFixture::create(&server, "return new Response(new ReadableStream({
+            start(c) { c.enqueue(utf8('here ')); console.log('began') }, pull: () => sleep(60000) }));")
+        .await?;
+        let mut pieces = fixture.open("").await?;
+        pieces.expect_text("here ").await?;
+        let (stopped, (_, clean)) = tokio::join!(server.restart(), pieces.drain());
+        stopped?;
+        assert!(!clean, "the stream ended as if it were complete");
+        let line = fixture.wait_for_log_line(Duration::from_secs(15), "the server stopped").await?;
+        assert_eq!(line.source, "platform");
+        assert!(!fixture.owner.app_log(&fixture.app, None).await?.iter().all(|line| line.message != "began"));
+        Ok(())
+    }
+}

@@ -1,0 +1,315 @@
+//! `cargo xtask test --changed`: which tests concern the files that changed.
+//!
+//! A file of a package concerns that package's own tests. A source file also concerns the modules of the black-box
+//! suites that have its subject's name, and a page or a fixture those whose text names it. That is a choice for the
+//! edit loop: what depends on a package is tested by `cargo xtask ci`.
+
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
+
+use anyhow::{Context as _, Result};
+use xtask::{compile, shell, workspace::Workspace};
+
+/// The branch that changes are counted from.
+const MAIN_BRANCH: &str = "main";
+
+/// The modules of the black-box suites.
+const SUITE_DIR: &str = "tests/tests/suite";
+
+/// The package with the black-box suites.
+pub(crate) const SUITE_PACKAGE: &str = "tests";
+
+/// Tries every route, so that it concerns whatever changes in the API.
+const EVERY_ROUTE: &str = "every_route";
+
+/// Parts of paths whose black-box modules have another name.
+const OTHER_NAMES: [(&str, &str); 9] = [
+    ("automations", "triggers"),
+    ("email", "mail"),
+    ("members", "people"),
+    ("projects", "backend"),
+    ("rest", "backend"),
+    ("rows", "backend"),
+    ("runs", "triggers"),
+    ("runtime", "sandbox"),
+    ("tokens", "auth"),
+];
+
+/// The tests that concern a change.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// Packages whose own tests are run; the black-box suites are not among these.
+    pub(crate) packages: BTreeSet<String>,
+    /// Modules of the black-box suites.
+    pub(crate) modules: BTreeSet<String>,
+    /// True if the change may concern every test, as that of the lock file.
+    pub(crate) is_everything: bool,
+}
+
+/// A package of ours.
+#[derive(Debug, Clone)]
+struct Package {
+    name: String,
+    /// Relative to the workspace, without a slash at the end.
+    folder: String,
+}
+
+/// A module of the black-box suites.
+#[derive(Debug, Clone)]
+struct SuiteModule {
+    name: String,
+    /// All of its files.
+    text: String,
+}
+
+/// Selects the tests that concern what changed since the branch left `main`, committed or not.
+///
+/// # Errors
+///
+/// When git or cargo does not say what there is.
+pub(crate) fn select(workspace: &Workspace) -> Result<Selection> {
+    let packages = packages(workspace)?;
+    let modules = suite_modules(&workspace.root.join(SUITE_DIR))?;
+    let mut selection = Selection::default();
+    for file in changed_files(workspace)? {
+        selection.add(&file, &packages, &modules);
+    }
+    Ok(selection)
+}
+
+impl Selection {
+    fn add(&mut self, file: &str, packages: &[Package], modules: &[SuiteModule]) {
+        if let Some(rest) = file.strip_prefix(SUITE_DIR).and_then(|rest| rest.strip_prefix('/')) {
+            let name = rest.split('/').next().unwrap_or_default().trim_end_matches(".rs");
+            let of_the_file = modules.iter().filter(|module| name == "main" || module.name == name);
+            self.modules.extend(of_the_file.map(|module| module.name.clone()));
+            return;
+        }
+        let owner = packages.iter().find(|package| is_inside(file, &package.folder));
+        match owner {
+            Some(package) if package.name == SUITE_PACKAGE && file.ends_with(".rs") => {
+                self.packages.insert(package.name.clone());
+                self.modules.extend(modules.iter().map(|module| module.name.clone()));
+            }
+            Some(package) if package.name == SUITE_PACKAGE && !file.ends_with("Cargo.toml") => {
+                self.modules.extend(modules_that_name(file, modules));
+            }
+            Some(package) => {
+                self.packages.insert(package.name.clone());
+                self.modules.extend(modules_of_subject(file, modules));
+            }
+            None if is_of_every_package(file) => self.is_everything = true,
+            None => {
+                // The pages are compared with the API description by the harness's own tests.
+                if is_inside(file, "docs") {
+                    self.packages.insert(SUITE_PACKAGE.to_owned());
+                }
+                self.modules.extend(modules_that_name(file, modules));
+            }
+        }
+    }
+}
+
+fn is_inside(file: &str, folder: &str) -> bool {
+    file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// True if a file at the root decides how all packages are compiled.
+fn is_of_every_package(file: &str) -> bool {
+    file.starts_with(".cargo/") || ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml"].contains(&file)
+}
+
+/// Modules that bear the name of a directory or file on the way to a source file.
+fn modules_of_subject(file: &str, modules: &[SuiteModule]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for part in file.split('/') {
+        let part = part.trim_start_matches("adapter-").trim_end_matches(".rs").replace('-', "_");
+        let other = OTHER_NAMES.iter().find(|(from, _)| *from == part).map(|(_, to)| *to);
+        let named = modules.iter().filter(|module| {
+            is_same_subject(&module.name, &part)
+                || other.is_some_and(|other| is_same_subject(&module.name, other))
+        });
+        found.extend(named.map(|module| module.name.clone()));
+    }
+    if is_inside(file, "crates/api") {
+        found.insert(EVERY_ROUTE.to_owned());
+    }
+    found
+}
+
+/// True if one name begins with all words of the other, whatever their number: `webhooks` and `webhook_refusals`.
+fn is_same_subject(module: &str, part: &str) -> bool {
+    let singular = |word: &'_ str| word.trim_end_matches('s').to_owned();
+    module.split('_').map(singular).zip(part.split('_').map(singular)).all(|(one, other)| one == other)
+}
+
+/// Modules whose text names a file; of what stands below `tests`, or else the nearest directory above it that any names.
+fn modules_that_name(file: &str, modules: &[SuiteModule]) -> BTreeSet<String> {
+    let naming = |path: &str| -> BTreeSet<String> {
+        modules.iter().filter(|module| module.text.contains(path)).map(|module| module.name.clone()).collect()
+    };
+    let Some(below_tests) = file.strip_prefix("tests/") else { return naming(file) };
+    let paths = Path::new(below_tests).ancestors().filter_map(Path::to_str).filter(|path| !path.is_empty());
+    paths.map(naming).find(|named| !named.is_empty()).unwrap_or_default()
+}
+
+/// Packages of the workspace, those in deeper folders first.
+fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
+    let metadata = workspace.members()?;
+    let relative = |manifest: &Path| {
+        let folder = manifest.parent()?.strip_prefix(&workspace.root).ok()?;
+        Some(folder.to_str()?.to_owned())
+    };
+    let mut packages = metadata
+        .packages
+        .iter()
+        .map(|package| {
+            let folder =
+                relative(package.manifest_path.as_std_path()).context("a package of the workspace")?;
+            Ok(Package { name: package.name.to_string(), folder })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    packages.sort_by_key(|package| std::cmp::Reverse(package.folder.len()));
+    Ok(packages)
+}
+
+fn suite_modules(folder: &Path) -> Result<Vec<SuiteModule>> {
+    let mut modules = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        let Some(name) = path.file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "main")
+        else {
+            continue;
+        };
+        if path.is_file() {
+            let mut text = String::new();
+            read_texts(&path, &mut text)?;
+            read_texts(&folder.join(name), &mut text)?;
+            modules.push(SuiteModule { name: name.to_owned(), text });
+        }
+    }
+    Ok(modules)
+}
+
+/// Appends a file, or all files of a directory; nothing where there is neither.
+fn read_texts(path: &Path, text: &mut String) -> Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            read_texts(&entry?.path(), text)?;
+        }
+    } else if path.is_file() {
+        *text += &fs::read_to_string(path)?;
+    }
+    Ok(())
+}
+
+/// Files that were changed, added or removed, relative to the workspace.
+fn changed_files(workspace: &Workspace) -> Result<BTreeSet<String>> {
+    let git = |args: &[&str]| shell::output(Command::new("git").args(args).current_dir(&workspace.root));
+    let base = git(&["merge-base", MAIN_BRANCH, "HEAD"])?;
+    let changed = git(&["diff", "--name-only", "--no-renames", base.trim()])?;
+    let added = git(&["ls-files", "--others", "--exclude-standard"])?;
+    Ok(changed.lines().chain(added.lines()).map(str::to_owned).collect())
+}
+
+/// Finds the modules that are asked for by name.
+///
+/// # Errors
+///
+/// Names the one that is not there.
+pub(crate) fn named_modules(workspace: &Workspace, names: &[String]) -> Result<BTreeSet<String>> {
+    let modules = suite_modules(&workspace.root.join(SUITE_DIR))?;
+    let find = |name: &String| {
+        let is_there = modules.iter().any(|module| module.name == *name);
+        is_there.then(|| name.clone()).with_context(|| {
+            format!("there is no module `{name}` in {SUITE_DIR} (the program `{}`)", compile::SUITE)
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn select(files: &[&str]) -> Selection {
+        let package = |name: &str, folder: &str| Package { name: name.to_owned(), folder: folder.to_owned() };
+        let packages = [
+            package("adapter-email", "crates/adapter-email"),
+            package("api", "crates/api"),
+            package("kernel", "crates/kernel"),
+            package("runs", "crates/runs"),
+            package("tests", "tests"),
+        ];
+        let module = |name: &str, text: &str| SuiteModule { name: name.to_owned(), text: text.to_owned() };
+        let modules = [
+            module("clients", r#"Path::new(root).join("clients")"#),
+            module("every_route", ""),
+            module("github_sender", r#"join("clients/github")"#),
+            module("mail", ""),
+            module("people", ""),
+            module("tour", r#"include_str!("../../../README.md")"#),
+            module("triggers", ""),
+            module("webhook_docs", r#"include_str!("../../../docs/webhooks.md")"#),
+            module("webhook_refusals", ""),
+            module("webhooks", r#"include_str!("../../fixtures/push.json")"#),
+        ];
+        let mut selection = Selection::default();
+        for file in files {
+            selection.add(file, &packages, &modules);
+        }
+        selection
+    }
+
+    #[track_caller]
+    fn assert_selected(files: &[&str], packages: &[&str], modules: &[&str]) {
+        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+        let expected = Selection { packages: owned(packages), modules: owned(modules), is_everything: false };
+        assert_eq!(select(files), expected, "{files:?}");
+    }
+
+    #[test]
+    fn a_source_file_concerns_its_package_and_the_suites_of_its_subject() {
+        assert_selected(&["crates/kernel/src/id.rs"], &["kernel"], &[]);
+        assert_selected(
+            &["crates/runs/src/webhooks/configure.rs"],
+            &["runs"],
+            &["triggers", "webhook_docs", "webhook_refusals", "webhooks"],
+        );
+        assert_selected(&["crates/adapter-email/src/lib.rs"], &["adapter-email"], &["mail"]);
+        assert_selected(&["crates/api/src/routes/members.rs"], &["api"], &["every_route", "people"]);
+        assert_selected(&["crates/kernel/Cargo.toml"], &["kernel"], &[]);
+    }
+
+    #[test]
+    fn a_suite_concerns_itself_and_the_harness_all_of_them() {
+        assert_selected(&["tests/tests/suite/mail.rs"], &[], &["mail"]);
+        assert_selected(&["tests/tests/suite/every_route/bodies.rs"], &[], &["every_route"]);
+        assert_eq!(select(&["tests/tests/suite/main.rs"]).modules.len(), 10);
+        assert_eq!(select(&["tests/src/server.rs"]).modules.len(), 10);
+    }
+
+    #[test]
+    fn a_page_or_fixture_concerns_the_suites_that_name_it() {
+        assert_selected(&["README.md"], &[], &["tour"]);
+        assert_selected(&["docs/webhooks.md"], &["tests"], &["webhook_docs"]);
+        assert_selected(&["docs/style.md"], &["tests"], &[]);
+        assert_selected(&["tests/fixtures/push.json"], &[], &["webhooks"]);
+        assert_selected(&["tests/clients/github/package.json"], &[], &["github_sender"]);
+        assert_selected(&["LICENSE"], &[], &[]);
+    }
+
+    #[test]
+    fn what_decides_how_all_packages_are_compiled_concerns_every_test() {
+        for file in ["Cargo.lock", "Cargo.toml", ".cargo/config.toml", "rust-toolchain.toml"] {
+            assert!(select(&[file]).is_everything, "{file}");
+        }
+    }
+
+    #[test]
+    fn names_are_compared_by_their_words() {
+        assert!(is_same_subject("webhook_refusals", "webhooks"));
+        assert!(is_same_subject("mail", "mail_worker"));
+        assert!(!is_same_subject("webhook_docs", "webhook_refusals"));
+        assert!(!is_same_subject("errors", "events"));
+    }
+}

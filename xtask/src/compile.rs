@@ -1,0 +1,114 @@
+//! Compiling the workspace once.
+//!
+//! Cargo turns on the features that the packages it is told of need. Of `--package qala` these are fewer than of all
+//! packages with their tests, so that most third-party crates and all of ours would be compiled twice. Every
+//! development build therefore names the whole workspace and picks targets of it. One of the targets must be a test or
+//! an example, since cargo leaves out the features of dev-dependencies otherwise.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use cargo_metadata::{Artifact, Message};
+
+use crate::{shell, workspace::Workspace};
+
+/// The program that is shipped.
+const QALA: &str = "qala";
+
+/// The smallest example of the workspace, which `adapter-rows` has.
+const EXAMPLE: &str = "embed";
+
+/// The black-box suites (`tests/tests/suite`).
+pub const SUITE: &str = "suite";
+
+/// Settings that a binary is compiled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// As the tests are.
+    Dev,
+    /// As it is shipped.
+    Release,
+}
+
+/// Compiles `qala`; returns its path.
+///
+/// # Errors
+///
+/// When it does not compile.
+pub fn qala(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
+    match profile {
+        Profile::Dev => build(workspace, &["--workspace", "--bin", QALA, "--example", EXAMPLE]),
+        Profile::Release => build(workspace, &["--release", "--package", QALA]),
+    }
+}
+
+/// Compiles `qala` and the black-box suites; returns the path of `qala`.
+///
+/// # Errors
+///
+/// When they do not compile.
+pub fn black_box(workspace: &Workspace) -> Result<PathBuf> {
+    build(workspace, &["--workspace", "--bin", QALA, "--test", SUITE])
+}
+
+/// Compiles everything, tests and examples included; returns the path of `qala`.
+///
+/// # Errors
+///
+/// When something does not compile.
+pub fn everything(workspace: &Workspace) -> Result<PathBuf> {
+    build(workspace, &["--workspace", "--all-targets"])
+}
+
+fn build(workspace: &Workspace, targets: &[&str]) -> Result<PathBuf> {
+    let mut cargo = shell::cargo(workspace);
+    cargo.args(["build", "--locked", "--message-format=json-render-diagnostics"]).args(targets);
+    let messages = shell::output(&mut cargo)?;
+    find_qala(messages.as_bytes()).context("cargo built no `qala` executable")
+}
+
+/// Returns the executable that cargo reports; the unit tests of `qala` have the same name.
+fn find_qala(messages: &[u8]) -> Option<PathBuf> {
+    let is_qala = |artifact: &Artifact| artifact.target.name == QALA && !artifact.profile.test;
+    Message::parse_stream(messages)
+        .filter_map(Result::ok)
+        .filter_map(|message| match message {
+            Message::CompilerArtifact(artifact) if is_qala(&artifact) => artifact.executable,
+            _ => None,
+        })
+        .last()
+        .map(|path| Path::new(&path).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn artifact(name: &str, is_test: bool, executable: &str) -> String {
+        let target = format!(
+            r#"{{"name":"{name}","kind":["bin"],"crate_types":["bin"],"src_path":"/src/main.rs","edition":"2024"}}"#
+        );
+        let profile = format!(
+            r#"{{"opt_level":"0","debuginfo":1,"debug_assertions":true,"overflow_checks":true,"test":{is_test}}}"#
+        );
+        format!(
+            r#"{{"reason":"compiler-artifact","package_id":"{name}","manifest_path":"/Cargo.toml","target":{target},"profile":{profile},"features":[],"filenames":[],"executable":{executable},"fresh":true}}"#
+        )
+    }
+
+    #[test]
+    fn the_program_is_told_from_its_unit_tests() {
+        let messages = [
+            artifact("qala", false, "\"/target/debug/qala\""),
+            artifact("qala", true, "\"/target/debug/deps/qala-0123\""),
+            artifact("suite", true, "\"/target/debug/deps/suite-0123\""),
+        ]
+        .join("\n");
+        assert_eq!(find_qala(messages.as_bytes()), Some(PathBuf::from("/target/debug/qala")));
+    }
+
+    #[test]
+    fn a_build_without_the_program_is_noticed() {
+        assert_eq!(find_qala(artifact("qala", false, "null").as_bytes()), None);
+    }
+}
