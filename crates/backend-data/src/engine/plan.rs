@@ -1,4 +1,4 @@
-//! What requests ask of rows, checked; and what stores answered, as callers are shown it.
+//! Checks of requests about rows, and the results of stores in the form in which callers get them.
 
 use bytes::Bytes;
 
@@ -40,7 +40,7 @@ pub(super) fn plan_update(
     sql::update(target, matching, sets, &statement_options(query, options))
 }
 
-/// The query of an insert: `columns`, `select`, `order` and `on_conflict`.
+/// Parses the query of an insert: `columns`, `select`, `order` and `on_conflict`.
 pub(super) fn parse_insert_query(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
     let pages = query.limit.is_some() || query.offset > 0 || query.cursor.is_some();
@@ -50,7 +50,7 @@ pub(super) fn parse_insert_query(query: &str) -> Result<Query> {
     Ok(query)
 }
 
-/// The query of a single upsert, and the id that it names.
+/// Parses the query of a PUT and returns it with the id that it names.
 pub(super) fn parse_put_query(query: &str) -> Result<(Query, String)> {
     let query = Query::parse(query)?;
     let refused = |code, message: &str| Err(Error::new(ErrorKind::Invalid, "invalid_request", code, message));
@@ -86,7 +86,7 @@ pub(super) fn statement_options<'q>(query: &'q Query, options: &WriteOptions) ->
     }
 }
 
-/// The one row of an array, without its brackets; nothing is copied.
+/// Returns the one row of an array without the brackets, without copying it.
 pub(super) fn unwrap_single_row(array: Vec<u8>, rows: u64, format: Format) -> Result<Bytes> {
     if rows != 1 || array.len() < 2 {
         return Err(StoreError::WrongRowCount { rows }.into());
@@ -106,7 +106,7 @@ pub(super) fn range_error(message: &str) -> Error {
     Error::new(ErrorKind::Range, "invalid_range", "PGRST103", message)
 }
 
-/// An id no row can have.
+/// Refuses an id that no row can have.
 pub(super) fn reject_impossible_id(id: &str) -> Result<()> {
     if id.contains('\0') || id.len() > 512 { Err(Error::row_not_found()) } else { Ok(()) }
 }
@@ -118,7 +118,7 @@ pub(super) fn reject_insert_parameters(query: &Query) -> Result<()> {
     Ok(())
 }
 
-/// The query of a change: filters, and what to show.
+/// Parses the query of an update or a delete: filters, `select`, and an order with a limit and an offset.
 pub(super) fn parse_filtered_query(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
     reject_insert_parameters(&query)?;
@@ -143,7 +143,7 @@ pub(super) fn parse_filtered_query(query: &str) -> Result<Query> {
     Ok(query)
 }
 
-/// The query of one row: what to show.
+/// Parses the query of a request about one row: `select`.
 pub(super) fn parse_select_query(query: &str) -> Result<Query> {
     let parsed = Query::parse(query)?;
     let select = Query { select: parsed.select.clone(), ..Query::default() };

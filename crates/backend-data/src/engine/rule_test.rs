@@ -1,4 +1,4 @@
-//! Trying rules: what a caller may do to which rows, and by which rule. Only reads are made.
+//! Tests of rules: what a caller may do to which rows, and by which rule. Nothing is written.
 
 use serde::Deserialize;
 
@@ -12,62 +12,65 @@ use crate::{
     sql::{self, ProbedRows, RuleProbe},
 };
 
-/// What is tried.
+/// A test of the rules of a table: an action, and the rows that it is about.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleTest<'a> {
-    /// What the caller would do.
+    /// The action of the caller.
     pub action: Action,
-    /// A row as JSON: the one to insert, to be read or to be deleted, or what an update sets.
+    /// A row as a JSON object: the row to insert, read or delete, or the columns that an update sets. Required for an
+    /// insert and an update.
     pub row: Option<&'a [u8]>,
-    /// Which rows are meant, as filters of a query string; at most 20 of them are tried.
+    /// Filters of a query string that select existing rows; the first 20 by id are tested. Empty for all rows, or for `row`
+    /// alone.
     pub filter: &'a str,
 }
 
-/// What came of a trial.
+/// The result of a test of rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleTestReport {
-    /// Whether the action is allowed, for one row at least.
+    /// True if the action is allowed on at least one row.
     pub allowed: bool,
-    /// The rule that decides: the first that allows it.
+    /// The id of the deciding rule: the first that allows the action. `None` if no rule does, or none is needed.
     pub rule: Option<String>,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub reason: String,
-    /// Every rule of the table, in order.
+    /// The rules of the table, in order.
     pub rules: Vec<RuleResult>,
-    /// Every row that was tried.
+    /// The rows that were tested.
     pub rows: Vec<RowResult>,
 }
 
-/// What one rule says.
+/// The result of a test for one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleResult {
-    /// The rule.
+    /// The id of the rule.
     pub id: String,
-    /// Whether it speaks of this caller, this action and these columns.
+    /// True if the rule applies to the caller and the action and covers the columns.
     pub applies: bool,
-    /// How many of the rows meet its condition; nothing where it does not apply.
+    /// Number of tested rows that meet the condition; `None` if the rule does not apply.
     pub matched: Option<u64>,
-    /// Why it does not apply or does not match.
+    /// The reason why it does not apply or matches no row.
     pub reason: Option<String>,
 }
 
-/// What holds for one row.
+/// The result of a test for one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowResult {
-    /// The row's id.
+    /// The id of the row.
     pub id: String,
-    /// Whether the action is allowed.
+    /// True if the action is allowed.
     pub allowed: bool,
-    /// The rule that allows it.
+    /// The id of the rule that allows it; `None` if no rule does, or none is needed.
     pub rule: Option<String>,
 }
 
 impl Engine {
-    /// Tries what a caller may do. Nothing is written: conditions are asked about rows as they are, as they would be
-    /// after the update, or as they are given.
+    /// Tests what a caller may do. Nothing is written: conditions are evaluated on the rows as they are, as they would be
+    /// after the update, or as the test gives them.
     ///
     /// # Errors
-    /// When the row or the filter does not fit the table.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the row or the filter does not fit the table, or the action needs
+    /// a row; [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such project or table.
     pub async fn test_rules(
         &self,
         project: &ProjectRef,
@@ -158,7 +161,7 @@ fn build_report(
         .map(|row| {
             let rule = rules.iter().find(|rule| met(row, rule)).map(|rule| rule.id.clone());
             let id = row.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
-            // An update must be allowed as the row was, and as it becomes.
+            // An update must be allowed on the row as it is, and as it becomes.
             let after = row.get("after").is_none_or(|after| after == true);
             RowResult {
                 id,

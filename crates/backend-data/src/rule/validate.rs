@@ -1,4 +1,4 @@
-//! Whether rules fit their table.
+//! Validation of rules against their table.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::{
     ident,
 };
 
-/// Checks the rules of a table and writes their sentences.
+/// Checks the rules of a table and generates their sentences.
 pub(crate) fn validate_rules(table: &Table, rules: Vec<Rule>) -> Result<Vec<Rule>> {
     if rules.len() > MAX_RULES {
         return Err(Error::invalid_request(format!("a table has at most {MAX_RULES} rules")));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_says_itself_in_words() {
+    fn a_valid_rule_gets_its_sentence() {
         let rules = check(
             r#"{"t":"or","of":[{"t":"cmp","column":"owner","op":"eq","value":{"k":"me"}},
                {"t":"and","of":[{"t":"cmp","column":"qty","op":"gte","value":{"k":"lit","v":3}},{"t":"null","column":"meta","isNull":false}]}]}"#,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_the_table_or_the_shape_is_refused() {
+    fn a_condition_that_does_not_fit_the_table_or_nests_too_deep_is_refused() {
         for bad in [
             r#"{"t":"cmp","column":"nope","op":"eq","value":{"k":"me"}}"#,
             r#"{"t":"cmp","column":"qty","op":"eq","value":{"k":"me"}}"#,
