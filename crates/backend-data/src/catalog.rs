@@ -136,7 +136,7 @@ impl Table {
         }
         if let Some(name) = names.iter().find(|name| !given.contains(&name.as_str())) {
             return Err(Error::invalid_body(format!(
-                "`on_conflict` names {}, which the rows do not give",
+                "`on_conflict` names {}, which the rows do not have",
                 Quoted(name)
             )));
         }
@@ -147,7 +147,7 @@ impl Table {
                 names => format!("columns {} have no unique index together", names.join(", ")),
             };
             Error::new(ErrorKind::Invalid, "not_unique", "42P10", message).with_hint(
-                "Make one on exactly the columns that `on_conflict` names, with `\"unique\": true`.",
+                "Create one on exactly the columns that `on_conflict` names, with `\"unique\": true`.",
             )
         })?;
         index.columns.iter().map(|name| position_of(name)).collect()
@@ -312,7 +312,7 @@ impl Catalog {
         ident::validate_table_name(&new.name)?;
         if new.columns.len() > MAX_NEW_COLUMNS {
             return Err(Error::invalid_request(format!(
-                "a table is made with at most {MAX_NEW_COLUMNS} columns"
+                "a table is created with at most {MAX_NEW_COLUMNS} columns"
             )));
         }
         if new.public_read && new.confirm_public.as_deref() != Some(&new.name) {

@@ -72,7 +72,7 @@ impl<'t> RecordReader<'t> {
             match end {
                 Some(rest) => self.rest = rest,
                 None if self.rest.is_empty() => {}
-                None => return Err(self.malformed("a quoted field goes on after its quote")),
+                None => return Err(self.malformed("text follows the closing quote of a field")),
             }
             return Ok(fields);
         }

@@ -126,7 +126,7 @@ impl Error {
     /// Creates the error of a unique index that existing rows violate.
     pub(crate) fn duplicate_values() -> Self {
         Self::conflict("values_repeat", "23505", "rows have the same values in these columns")
-            .with_hint("Change or delete all but one of them, and make the index again.")
+            .with_hint("Change or delete all but one of them, then create the index again.")
     }
 
     pub(crate) fn row_not_found() -> Self {
@@ -175,8 +175,8 @@ impl Error {
     #[must_use]
     pub(crate) fn in_operation(self, at: usize) -> Self {
         let details = match self.details() {
-            Some(details) => format!("In operation {at}, and so nothing was changed. {details}"),
-            None => format!("In operation {at}, and so nothing was changed."),
+            Some(details) => format!("In operation {at}. Nothing was changed. {details}"),
+            None => format!("In operation {at}. Nothing was changed."),
         };
         self.with_details(details)
     }
@@ -238,7 +238,7 @@ impl From<StoreError> for Error {
                 )
             }
             StoreError::TooLongForIndex => Self::invalid_value(
-                "a value of an indexed column is longer than an index holds, about 2,700 bytes",
+                "a value of an indexed column is too long for an index, which holds about 2,700 bytes",
             ),
             StoreError::CheckFailed => {
                 Self::forbidden("the rules of this table do not allow a row with these values")
@@ -248,18 +248,18 @@ impl From<StoreError> for Error {
                 Self::new(ErrorKind::Invalid, "too_many_rows", "PGRST124", message)
             }
             StoreError::WrongRowCount { rows } => {
-                let message = "the answer must be exactly one row";
+                let message = "the result must be exactly one row";
                 Self::new(ErrorKind::NotAcceptable, "not_one_row", "PGRST116", message)
                     .with_details(format!("The result contains {rows} rows."))
             }
             StoreError::StorageFull { limit } => {
-                let message =
-                    format!("the rows of the project take as much as they may: {}", ByteSize(limit));
-                Self::conflict("storage_full", "53100", message)
-                    .with_hint("Delete rows, or move to a plan with more room. Reads and deletes still work.")
+                let message = format!("the project has used all of its storage: {}", ByteSize(limit));
+                Self::conflict("storage_full", "53100", message).with_hint(
+                    "Delete rows, or move to a plan with more storage. Reads and deletes still work.",
+                )
             }
             StoreError::ResultTooLarge { limit } => {
-                Self::too_large(format!("the answer would be larger than {limit} bytes"))
+                Self::too_large(format!("the response would be larger than {limit} bytes"))
                     .with_hint("Ask for fewer rows or fewer columns.")
             }
             StoreError::BatchWriteFailed { at, source } => Self::from(*source).in_operation(at),
@@ -268,7 +268,7 @@ impl From<StoreError> for Error {
                 ErrorKind::Invalid,
                 "invalid_value",
                 "22P02",
-                "a value of a row does not fit the cast, or a sum is larger than an integer may be",
+                "a value of a row does not fit the cast, or a sum is too large for an integer",
             ),
             StoreError::TableNotEmpty => Self::conflict(
                 "column_needs_value",
@@ -290,11 +290,11 @@ impl From<StoreError> for Error {
                     "40001",
                     "other writes changed the same rows at the same time; nothing was changed",
                 )
-                .with_hint("Send the request again. Writes of fewer rows get in each other's way less often.")
+                .with_hint("Send the request again. Writes of fewer rows conflict less often.")
             },
             StoreError::Unavailable(source) => Self {
                 source: Some(source),
-                ..Self::new(ErrorKind::Unavailable, "unavailable", "PGRST001", "the store cannot answer now")
+                ..Self::new(ErrorKind::Unavailable, "unavailable", "PGRST001", "the store is not available")
             },
             StoreError::Stale => Self::new(
                 ErrorKind::Conflict,

@@ -75,7 +75,7 @@ impl NewIndex {
             let column = table.get_column(name)?;
             if column.kind == ColumnType::Json {
                 return Err(Error::invalid_request(format!(
-                    "column {} holds documents, which have no index",
+                    "column {} holds documents, which cannot be indexed",
                     Quoted(name)
                 )));
             }
@@ -84,7 +84,7 @@ impl NewIndex {
             }
         }
         if self.columns == ["id"] {
-            return Err(Error::invalid_request("every table is sorted by `id` as it is"));
+            return Err(Error::invalid_request("every table already has an index on `id`"));
         }
         if self.unique && self.columns.iter().any(|name| name == "id") {
             return Err(Error::invalid_request(

@@ -176,7 +176,7 @@ async fn small_things_are_as_clients_expect(world: World) {
     let error = world.insert("notes", "[1]").await.unwrap_err();
     assert_eq!(error.message(), "the body must be a JSON object or an array of them");
     let error = world.insert("notes", r#"{"title":"x","title":"y"}"#).await.unwrap_err();
-    assert_eq!(error.message(), r#"the body does not fit: the key "title" comes twice"#);
+    assert_eq!(error.message(), r#"the body does not fit: the key "title" appears twice"#);
     // A column of that name is itself.
     let table = backend_data::NewTable::new("tallies")
         .with_column(backend_data::NewColumn::new("count", backend_data::ColumnType::Integer));

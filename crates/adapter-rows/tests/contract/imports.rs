@@ -112,7 +112,7 @@ async fn the_last_row_may_undo_them_all(world: World) {
     let refused =
         import(&world, Made { rows: 2_000, again: true }, &ImportOptions::default()).await.unwrap_err();
     assert_eq!(refused.code(), "row_exists");
-    assert_eq!(refused.details(), Some("It is among the rows 2000 to 2000. None was added."));
+    assert_eq!(refused.details(), Some("It is among the rows 2000 to 2000. No row was inserted."));
     assert_eq!(count(&world).await, 0);
     let mut file = String::from("title,qty\n");
     (0..1_500).for_each(|n| file.push_str(&format!("t,{n}\n")));

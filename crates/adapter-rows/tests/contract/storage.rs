@@ -128,7 +128,7 @@ async fn a_batch_is_refused_as_a_whole(world: World) {
     let operations = bodies.iter().map(|body: &String| insert(body.as_bytes())).collect();
     let error = engine.batch(&world.project, &Access::Owner, operations).await.unwrap_err();
     full(&error);
-    assert_eq!(error.details(), Some("In operation 2, and so nothing was changed."));
+    assert_eq!(error.details(), Some("In operation 2. Nothing was changed."));
     assert_eq!(world.ids("select=id").await, "");
     let delete = Operation { kind: OperationKind::Delete, query: "id=eq.r1", ..insert(&b""[..]) };
     fill(&engine, &world).await;

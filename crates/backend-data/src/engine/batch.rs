@@ -66,7 +66,7 @@ impl<'a> ParsedOperation<'a> {
         let text = operation.query;
         let (query, id) = match (operation.kind, operation.id) {
             (OperationKind::Insert, Some(_)) => {
-                return Err(Error::invalid_request("an insert has the id in its row"));
+                return Err(Error::invalid_request("an insert takes the id in its row"));
             }
             (OperationKind::Insert, None) => (parse_insert_query(text)?, None),
             (OperationKind::Put, Some(id)) => (parse_select_query(text)?, Some(Cow::Borrowed(id))),

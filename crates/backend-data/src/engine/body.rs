@@ -41,7 +41,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for RowObject<'a> {
                         return Err(de::Error::custom("more keys than a table has columns"));
                     }
                     if entries.iter().any(|(other, _)| *other == key) {
-                        return Err(de::Error::custom(format_args!("the key {} comes twice", Quoted(&key))));
+                        return Err(de::Error::custom(format_args!(
+                            "the key {} appears twice",
+                            Quoted(&key)
+                        )));
                     }
                     entries.push((key, value));
                 }
@@ -187,7 +190,7 @@ fn row_values(
         && (row.len() != given.len() || !row.iter().all(|(key, _)| given.iter().any(|c| c.name == *key)))
     {
         return Err(Error::invalid_body("All object keys must match").with_details(
-            "It has other keys than the first row; name the columns in `columns` to leave some out.",
+            "Its keys differ from those of the first row. To leave some out, name the columns in `columns`.",
         ));
     }
     // One slot for every column of the table, so that a missing value that may not be null is noticed.
@@ -272,7 +275,7 @@ pub(super) fn parse_put_row<'t>(
             ErrorKind::Invalid,
             "invalid_body",
             "PGRST115",
-            "the id of the row is not the one in the address",
+            "the id of the row differs from the one in the URL",
         ));
     }
     *stored_id = Value::Text(id);
@@ -291,7 +294,7 @@ pub(super) fn parse_insert_csv<'t>(
     let mut records = csv::RecordReader::new(text);
     let header = records
         .next()
-        .ok_or_else(|| Error::invalid_body("the CSV needs a first line with the columns"))??;
+        .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))??;
     let header = CsvHeader::new(table, header, named, false)?;
     let mut values = Vec::new();
     for (index, record) in records.enumerate() {
@@ -327,7 +330,7 @@ impl CsvHeader {
             let column = if restoring { table.get_column(&name)? } else { writable_column(table, &name)? };
             let place = table.columns.iter().position(|other| other.name == column.name);
             if positions.contains(&place) {
-                return Err(Error::invalid_body(format!("the column {} comes twice", Quoted(&name))));
+                return Err(Error::invalid_body(format!("the column {} appears twice", Quoted(&name))));
             }
             positions.push(place);
         }
@@ -348,8 +351,7 @@ impl CsvHeader {
         fill: &RowDefaults<'_>,
     ) -> Result<Vec<Value>> {
         if record.len() != self.0.len() {
-            let message =
-                format!("a row of the CSV has {} fields rather than {}", record.len(), self.0.len());
+            let message = format!("a row of the CSV has {} fields instead of {}", record.len(), self.0.len());
             return Err(Error::invalid_body(message));
         }
         let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
@@ -428,9 +430,9 @@ pub(super) fn reject_duplicate_rows(changes: &InsertRows<'_>, conflict: &[(usize
         if key.is_some_and(|key| !seen.insert(key)) {
             let names: Vec<&str> = conflict.iter().map(|(_, column)| column.name.as_str()).collect();
             return Err(Error::invalid_body(match (&names[..], &values[..]) {
-                ([name], [Value::Text(text)]) => format!("the {name} {} comes twice", Quoted(text)),
-                ([name], _) => format!("a value of {name} comes twice"),
-                _ => format!("the values of {} come twice", names.join(", ")),
+                ([name], [Value::Text(text)]) => format!("the {name} {} appears twice", Quoted(text)),
+                ([name], _) => format!("a value of {name} appears twice"),
+                _ => format!("the values of {} appear twice", names.join(", ")),
             }));
         }
     }

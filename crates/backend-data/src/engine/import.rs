@@ -133,7 +133,7 @@ impl Engine {
         options: &ImportOptions,
     ) -> Result<u64> {
         if options.keep_created_at && *access != Access::Owner {
-            return Err(Error::forbidden("only the owner of the project may say when rows were made"));
+            return Err(Error::forbidden("only the owner of the project may set `created_at`"));
         }
         let now = self.clock.now();
         let checked = self.validate_import(project, access, table, &*source, options, now).await?;
@@ -176,7 +176,7 @@ impl Engine {
                 return error;
             }
             let (from, upto) = (upto.saturating_sub(last), upto.saturating_sub(1));
-            error.with_details(format!("It is among the rows {from} to {upto}. None was added."))
+            error.with_details(format!("It is among the rows {from} to {upto}. No row was inserted."))
         })?;
         options.report_progress(Progress::Written(rows));
         Ok(rows)
@@ -256,7 +256,7 @@ impl RowBatchReader {
         let first = pieces.next()?;
         let shape = match (options.format, first) {
             (FileFormat::Csv, None) => {
-                return Err(Error::invalid_body("the CSV needs a first line with the columns"));
+                return Err(Error::invalid_body("the first line of the CSV must name the columns"));
             }
             (FileFormat::Csv, Some(first)) => RowParser::Csv(Some(CsvHeader::new(
                 table,

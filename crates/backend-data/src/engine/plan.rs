@@ -60,13 +60,18 @@ pub(super) fn parse_put_query(query: &str) -> Result<(Query, String)> {
         {
             id.clone()
         }
-        _ => return refused("PGRST105", "a PUT names one row by its id and nothing else, as in `id=eq.tea`"),
+        _ => {
+            return refused(
+                "PGRST105",
+                "a PUT takes the id of one row and no other filter, as in `id=eq.tea`",
+            );
+        }
     };
     let select = Query { select: query.select.clone(), filter: query.filter.clone(), ..Query::default() };
     if query != select {
         return refused(
             "PGRST114",
-            "a PUT takes `select` beside the id, and no order, limit, offset or columns",
+            "a PUT takes `select` besides the id, and no order, limit, offset or columns",
         );
     }
     Ok((query, id))
@@ -113,7 +118,7 @@ pub(super) fn reject_impossible_id(id: &str) -> Result<()> {
 
 pub(super) fn reject_insert_parameters(query: &Query) -> Result<()> {
     if query.columns.is_some() || query.on_conflict.is_some() {
-        return Err(Error::invalid_request("`columns` and `on_conflict` belong to inserts"));
+        return Err(Error::invalid_request("only inserts take `columns` and `on_conflict`"));
     }
     Ok(())
 }
@@ -129,16 +134,15 @@ pub(super) fn parse_filtered_query(query: &str) -> Result<Query> {
             "21000",
             "an update or a delete needs at least one filter",
         )
-        .with_hint("A limit is no filter. To mean every row, say so: `id=not.is.null`."));
+        .with_hint("A limit is not a filter. To mean every row, send `id=not.is.null`."));
     }
     if query.cursor.is_some() {
         return Err(Error::unsupported("a cursor on an update or a delete"));
     }
     if (query.limit.is_some() || query.offset > 0) && query.order.is_empty() {
         let message = "a limit or an offset on an update or a delete needs an order";
-        return Err(Error::new(ErrorKind::Invalid, "order_required", "PGRST109", message).with_hint(
-            "Say which rows come first, as in `order=created_at`. Rows that tie follow their id.",
-        ));
+        return Err(Error::new(ErrorKind::Invalid, "order_required", "PGRST109", message)
+            .with_hint("Add an order, such as `order=created_at`. Rows that tie follow their id."));
     }
     Ok(query)
 }
@@ -147,5 +151,9 @@ pub(super) fn parse_filtered_query(query: &str) -> Result<Query> {
 pub(super) fn parse_select_query(query: &str) -> Result<Query> {
     let parsed = Query::parse(query)?;
     let select = Query { select: parsed.select.clone(), ..Query::default() };
-    if parsed == select { Ok(select) } else { Err(Error::invalid_request("one row takes `select` alone")) }
+    if parsed == select {
+        Ok(select)
+    } else {
+        Err(Error::invalid_request("a request for one row takes only `select`"))
+    }
 }

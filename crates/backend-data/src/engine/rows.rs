@@ -126,9 +126,7 @@ impl Engine {
         let mut query = query.clone();
         let mut limit = query.limit.unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
         if query.cursor.is_some() && (query.offset > 0 || options.range.is_some()) {
-            return Err(Error::invalid_request(
-                "a cursor already says where to begin: it takes no offset and no range",
-            ));
+            return Err(Error::invalid_request("a cursor cannot be combined with an offset or a range"));
         }
         if let Some((first, last)) = options.range {
             if last.is_some_and(|last| last < first) {
@@ -158,9 +156,9 @@ impl Engine {
             && offset > total
             && !estimated
         {
-            return Err(range_error("the offset lies behind the last row")
-                .with_total(total)
-                .with_details(format!("An offset of {offset} was asked for, but there are {total} rows.")));
+            return Err(range_error("the offset is beyond the last row").with_total(total).with_details(
+                format!("An offset of {offset} was requested, but there are only {total} rows."),
+            ));
         }
         if options.single_object && rows > 1 {
             return Err(StoreError::WrongRowCount {

@@ -81,16 +81,18 @@ impl Engine {
         let query = Query::parse(trial.filter)?;
         let only = Query { filter: query.filter.clone(), ..Query::default() };
         if query != only {
-            return Err(Error::invalid_request("`filter` takes filters alone"));
+            return Err(Error::invalid_request("`filter` takes only filters"));
         }
         let now = self.clock.now();
         let plan = |target: &sql::Target<'_>| -> Result<RuleProbe> {
             let subject = match (trial.action, trial.row) {
                 (Action::Insert, None) => {
-                    return Err(Error::invalid_request("an insert is tried with a `row`"));
+                    return Err(Error::invalid_request("a test of an insert needs a `row`"));
                 }
                 (Action::Update, None) => {
-                    return Err(Error::invalid_request("an update is tried with a `row` of what it sets"));
+                    return Err(Error::invalid_request(
+                        "a test of an update needs a `row` with the columns that it sets",
+                    ));
                 }
                 (Action::Update, Some(row)) => {
                     let sets = body::parse_assignments(target.table, row)?;
@@ -101,9 +103,7 @@ impl Engine {
                 }
                 (_, Some(row)) => {
                     if !query.filter.is_empty() {
-                        return Err(Error::invalid_request(
-                            "a row is given, or rows are filtered, and not both",
-                        ));
+                        return Err(Error::invalid_request("send `row` or `filter`, not both"));
                     }
                     let fill = body::RowDefaults::new(target.table, &self.ids, now)?;
                     let changes = body::parse_insert_rows(target.table, row, None, 1, &fill)?;
@@ -124,8 +124,8 @@ impl Engine {
         let verdicts = verdicts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         #[derive(Deserialize)]
         struct Found(std::collections::BTreeMap<String, serde_json::Value>);
-        let found: Vec<Found> =
-            serde_json::from_slice(&answer.body).map_err(|_| Error::internal("a trial gave no rows"))?;
+        let found: Vec<Found> = serde_json::from_slice(&answer.body)
+            .map_err(|_| Error::internal("a test of rules returned no rows"))?;
         let found: Vec<_> = found.into_iter().map(|Found(row)| row).collect();
         let (catalog, _) = self.get_catalog(project).await?;
         let public = catalog.get_table(table)?.public_read;
@@ -146,7 +146,7 @@ fn build_report(
     let exemption = match access {
         Access::Owner => Some("The owner may do anything."),
         Access::Service { .. } if reaches && access.has_scope(action.required_scope()) => {
-            Some("A secret key does what its scopes allow; rules do not apply to it.")
+            Some("A secret key may do what its scopes allow; rules do not apply to it.")
         }
         Access::Visitor | Access::Person(_) if public && action == Action::Read => {
             Some("The table is public: anyone may read every row.")
@@ -192,15 +192,17 @@ fn build_report(
         _ if found.is_empty() => "No row meets the filter.".to_owned(),
         _ if matches!(access, Access::Service { .. }) => {
             format!(
-                "The key does not have the scope {}, or not this table.",
+                "The key does not have the scope {}, or may not use this table.",
                 action.required_scope().as_str()
             )
         }
-        _ if !rules.iter().any(|rule| rule.applies) => "No rule allows this caller that.".to_owned(),
-        _ if rows.iter().any(|row| row.rule.is_some()) => {
-            "The row, as it would become, meets no rule.".to_owned()
+        _ if !rules.iter().any(|rule| rule.applies) => {
+            "No rule applies to this caller and action.".to_owned()
         }
-        _ => "No rule that applies has a condition that holds.".to_owned(),
+        _ if rows.iter().any(|row| row.rule.is_some()) => {
+            "No rule allows the row as the update would leave it.".to_owned()
+        }
+        _ => "No row meets the condition of a rule that applies.".to_owned(),
     };
     RuleTestReport { allowed, rule, reason, rules, rows }
 }

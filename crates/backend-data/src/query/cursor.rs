@@ -19,7 +19,7 @@ const MAX_CURSOR: usize = 8 * 1024;
 /// `invalid_value` if the cursor would be longer than [`MAX_CURSOR`].
 pub(crate) fn encode(table: &str, order: &[OrderTerm], keys: &[u8]) -> Result<String> {
     let keys = keys.strip_prefix(b"[").and_then(|keys| keys.strip_suffix(b"]"));
-    let keys = keys.ok_or_else(|| Error::internal("the keys of a row are no array"))?;
+    let keys = keys.ok_or_else(|| Error::internal("the keys of a row are not an array"))?;
     if keys.len() > MAX_CURSOR / 4 * 3 - 16 {
         return Err(Error::invalid_value("a value of the order is too long for a cursor")
             .with_hint("Order by a shorter column, or page with `offset`."));
@@ -36,7 +36,7 @@ pub(crate) fn decode(
     order: &[OrderTerm],
     columns: &[Column],
 ) -> Result<Vec<Value>> {
-    let invalid = || Error::invalid_request("`cursor` is not one that this query gave");
+    let invalid = || Error::invalid_request("`cursor` does not belong to this query");
     if cursor.len() > MAX_CURSOR {
         return Err(invalid());
     }

@@ -42,7 +42,9 @@ impl QueryBudget {
         };
         if self.operands > MAX_OPERANDS {
             let message = format!("a query has at most {MAX_OPERANDS} values in `(any)` and `(all)`");
-            return Err(Error::invalid_request(message).with_hint("Equal values are found by `in.(…)`."));
+            return Err(
+                Error::invalid_request(message).with_hint("To match any of many values, use `in.(…)`.")
+            );
         }
         self.patterns += if is_pattern { count } else { 0 };
         if self.patterns > MAX_PATTERNS {

@@ -41,7 +41,7 @@ impl Query {
                     let mut scan = Scanner::new(&key);
                     let path = parse_path(&mut scan)?;
                     if !scan.is_empty() {
-                        return Err(Error::invalid_request(format!("{} is no column", Quoted(&key))));
+                        return Err(Error::invalid_request(format!("{} is not a column", Quoted(&key))));
                     }
                     query.filter.push(logic::parse_parameter(path, &value, &mut budget)?);
                 }
@@ -119,9 +119,9 @@ fn parse_key(scan: &mut Scanner<'_>) -> Result<Key> {
     }
     if scan.rest().starts_with('-') {
         return Err(Error::invalid_request(
-            "a step that begins with `-` is a place from the end, such as `-1`",
+            "a step that begins with `-` is an index from the end, such as `-1`",
         )
-        .with_hint("A member of that name stands in quotes."));
+        .with_hint("Put the name of a member that begins with `-` in quotes."));
     }
     scan.take_name().map(Key::Name)
 }

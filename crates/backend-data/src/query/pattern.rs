@@ -32,7 +32,8 @@ pub(crate) fn translate(pattern: &str, ignore_case: bool, dialect: Dialect) -> R
         )));
     }
     let invalid = |error: &dyn std::fmt::Display| {
-        Error::invalid_value(format!("{} is no regular expression", Quoted(pattern))).with_details(error)
+        Error::invalid_value(format!("{} is not a valid regular expression", Quoted(pattern)))
+            .with_details(error)
     };
     let ast = ast::parse::ParserBuilder::new()
         .nest_limit(32)
@@ -98,7 +99,7 @@ impl PatternWriter<'_> {
     fn unsupported<T>(&self, span: &ast::Span) -> Result<T> {
         let part = self.source.get(span.start.offset..span.end.offset).unwrap_or_default();
         Err(Error::unsupported(format!("{} in a regular expression", Quoted(part)))
-            .with_hint("Databases take it differently. Write it out, or use `imatch` to ignore case."))
+            .with_hint("Databases interpret it differently. Write it out, or use `imatch` to ignore case."))
     }
 
     fn write_ast(&mut self, ast: &Ast) -> Result<()> {

@@ -77,7 +77,7 @@ impl Prefer {
         }
         match unknown.first() {
             Some(item) if prefer.strict => {
-                let message = format!("preference {} is not known", Quoted(item));
+                let message = format!("unknown preference {}", Quoted(item));
                 Err(Error::new(ErrorKind::Invalid, "invalid_preference", "PGRST122", message)
                     .with_details(format!("Invalid preferences: {}", Quoted(&unknown.join(", ")))))
             }

@@ -68,7 +68,7 @@ impl<'s> SentenceParser<'s> {
 
     fn unexpected(&self, wanted: &str) -> Error {
         let at = if self.rest.is_empty() { "the end".to_owned() } else { Quoted(self.rest).to_string() };
-        Error::invalid_request(format!("a sentence is not understood: expected {wanted} at {at}")).with_hint(
+        Error::invalid_request(format!("the sentence is not a rule: expected {wanted} at {at}")).with_hint(
             "A rule reads like `Signed-in people may read and update rows where owner is the signed-in person.`",
         )
     }

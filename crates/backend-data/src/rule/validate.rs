@@ -46,7 +46,7 @@ fn validate_rule(table: &Table, rule: &Rule) -> Result<()> {
         let distinct: BTreeSet<&String> = columns.iter().collect();
         if distinct.is_empty() || distinct.len() != columns.len() {
             return Err(Error::invalid_request(
-                "a rule lists at least one column, each once, or none at all",
+                "`columns` of a rule has at least one column, each once, or is null",
             ));
         }
         for column in columns {
@@ -93,9 +93,9 @@ fn validate_condition(table: &Table, condition: &Condition, inside: Nesting) -> 
         Condition::Null { column, .. } => table.get_column(column).map(drop),
         Condition::Or { of } if inside == Nesting::Rule => validate_conditions(table, of, Nesting::Or),
         Condition::And { of } if inside != Nesting::And => validate_conditions(table, of, Nesting::And),
-        Condition::All | Condition::And { .. } | Condition::Or { .. } => {
-            Err(Error::invalid_request("conditions nest as `or` of `and` of comparisons; `all` stands alone"))
-        }
+        Condition::All | Condition::And { .. } | Condition::Or { .. } => Err(Error::invalid_request(
+            "conditions nest as `or` of `and` of comparisons; `all` cannot be nested",
+        )),
     }
 }
 

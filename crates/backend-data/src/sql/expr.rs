@@ -29,7 +29,7 @@ pub(super) fn path_expr_on(column: &Column, text: String, path: &Path, params: &
     let Some(last) = path.steps.last() else { return Ok(Expr { text, column: column.clone() }) };
     if column.kind != ColumnType::Json {
         return Err(Error::invalid_value(format!(
-            "{} goes into a document, and column {} is {}",
+            "{} is a path into a document, but column {} is {}",
             Quoted(&path.to_string()),
             Quoted(&column.name),
             column.kind.as_str()

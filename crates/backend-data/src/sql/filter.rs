@@ -73,7 +73,7 @@ fn test_sql(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
             return Ok(());
         }
         let (a, is) = (wanted.as_str(), kind.as_str());
-        Err(Error::invalid_value(format!("{what} need a {a} column; {name} is {is}")))
+        Err(Error::invalid_value(format!("{what} need a {a} column, but {name} is {is}")))
     };
     match test {
         Test::Compare(op, operands) => quantified_sql(operands, params, |text, params| {
@@ -84,9 +84,7 @@ fn test_sql(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
             only(ColumnType::Text, "like and ilike")?;
             quantified_sql(patterns, params, |text, params| {
                 if text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1 {
-                    return Err(Error::invalid_value(
-                        "a pattern may not end with a backslash that takes nothing",
-                    ));
+                    return Err(Error::invalid_value("a pattern may not end with an unescaped backslash"));
                 }
                 // The only letter whose lowercase form has two characters, which `_` would not match.
                 let text = if *ignore_case { text.replace('İ', "I") } else { text.to_owned() };

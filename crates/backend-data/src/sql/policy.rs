@@ -177,7 +177,7 @@ pub(crate) fn authorize(target: &Target<'_>, action: Action) -> Result<()> {
 /// exists, so a missing rule is 403.
 pub(super) fn mergeable_rows<'a>(target: &Target<'a>, columns: &[&str]) -> Result<AllowedRows<'a>> {
     writable_rows(target, Action::Update, columns).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Error::forbidden("no rule of this table allows updating rows that exist")
+        ErrorKind::NotFound => Error::forbidden("no rule of this table allows updating existing rows")
             .with_hint("Insert without `resolution=merge-duplicates`, or add a rule for updates."),
         _ => error,
     })
@@ -204,7 +204,7 @@ pub(super) fn writable_rows<'a>(
     let rules: Vec<&Rule> = table.rules.iter().filter(|rule| rule.applies_to(access, action)).collect();
     if rules.is_empty() {
         RowPolicy::new(target)?;
-        return Err(Error::forbidden("no rule of this table allows that"));
+        return Err(Error::forbidden("no rule of this table allows this action"));
     }
     let covering: Vec<&Rule> =
         rules.into_iter().filter(|rule| columns.iter().all(|column| rule.covers_column(column))).collect();

@@ -139,10 +139,10 @@ pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRo
 /// Returns the reason why a rule does not apply, or `None` if it does.
 fn inapplicability_reason(target: &Target<'_>, rule: &Rule, action: Action, used: &[&str]) -> Option<String> {
     if !rule.actions.contains(&action) {
-        return Some(format!("it does not allow to {}", action.verb()));
+        return Some(format!("its actions do not include {}", action.verb()));
     }
     if !rule.audience.includes(target.access) {
-        return Some("it speaks of others".to_owned());
+        return Some("its audience does not include this caller".to_owned());
     }
     let missing = used.iter().find(|column| !rule.covers_column(column))?;
     Some(format!("it does not cover the column {missing}"))

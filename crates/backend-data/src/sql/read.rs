@@ -123,7 +123,7 @@ fn list_groups(
     format: Format,
 ) -> Result<Read> {
     if query.cursor.is_some() {
-        return Err(Error::invalid_request("`cursor` walks over rows; groups have `limit` and `offset`"));
+        return Err(Error::invalid_request("groups have no `cursor`; use `limit` and `offset`"));
     }
     let mut params = Params::new(target.dialect, 0);
     let condition = where_clause(target, policy, &query.filter, &[], &mut params)?.to_sql();
@@ -141,7 +141,7 @@ fn list_groups(
         let group = groups.iter().find(|group| group.path == term.path).ok_or_else(|| {
             let name = term.path.to_string();
             Error::invalid_request(format!(
-                "groups are ordered by what they are grouped by, not {}",
+                "groups can only be ordered by what they are grouped by, not {}",
                 Quoted(&name)
             ))
         })?;

@@ -49,7 +49,7 @@ pub(super) fn is_aggregated(select: &[SelectItem]) -> bool {
 
 pub(super) fn reject_aggregates(select: &[SelectItem]) -> Result<()> {
     if is_aggregated(select) {
-        return Err(Error::invalid_request("aggregates are for listing: here each row is shown"));
+        return Err(Error::invalid_request("aggregates are allowed only when listing rows"));
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ pub(super) fn select_list_with(
                     let message =
                         format!("`select` shows the column {name} more than {MAX_SAME_COLUMN} times");
                     return Err(Error::invalid_request(message)
-                        .with_hint("Select the whole column, and take from it what is needed."));
+                        .with_hint("Select the whole column, and extract the parts in the client."));
                 }
                 let text = if policy.covers_column(&column.name) { visible(column, params)? } else { None };
                 let Some(text) = text else {
@@ -182,9 +182,9 @@ fn aggregate_expr(expr: Expr, aggregate: Aggregate, dialect: Dialect) -> Result<
         (Aggregate::Min | Aggregate::Max, kind) if !matches!(kind, Boolean | Json) => kind,
         (_, kind) => {
             let message =
-                format!("there is no {name} of {}, which is {}", Quoted(&column.name), kind.as_str());
+                format!("{name} cannot aggregate {}, which is {}", Quoted(&column.name), kind.as_str());
             return Err(Error::invalid_value(message)
-                .with_hint("A value of a document is cast first, as in `meta->price::real.sum()`."));
+                .with_hint("Cast a value of a document first, as in `meta->price::real.sum()`."));
         }
     };
     let text = match (aggregate, column.kind, dialect) {

@@ -56,7 +56,7 @@ async fn a_unique_column_has_a_value_once(world: World) {
         world.engine.batch(&world.project, &Access::Owner, vec![twice.clone(), twice]).await.unwrap_err();
     assert_eq!(
         (refused.code(), refused.details()),
-        ("value_exists", Some("In operation 1, and so nothing was changed."))
+        ("value_exists", Some("In operation 1. Nothing was changed."))
     );
     assert_eq!(world.ids("email=eq.z@x").await, "");
     let file = std::sync::Arc::new(bytes::Bytes::from("email\nq@x\na@x\n"));

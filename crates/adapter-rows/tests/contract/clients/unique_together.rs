@@ -51,7 +51,7 @@ async fn columns_are_unique_together(world: World) {
     let refused = done.unwrap_err();
     assert_eq!(
         (refused.code(), refused.details()),
-        ("value_exists", Some("It is among the rows 0 to 1. None was added."))
+        ("value_exists", Some("It is among the rows 0 to 1. No row was inserted."))
     );
     assert_eq!(world.ids("order=id").await, "123456");
     // It serves filters and orders as any other index does.
@@ -183,7 +183,7 @@ async fn an_upsert_names_the_columns_of_one_index(world: World) {
     let refused = upsert(&world, &owner, "on_conflict=number,room", &twice).await.unwrap_err();
     assert_eq!(
         (refused.code(), refused.message()),
-        ("invalid_body", "the values of room, number come twice")
+        ("invalid_body", "the values of room, number appear twice")
     );
     // Values that only look alike once they stand side by side.
     let alike = json!([{"room": "a1", "number": 1}, {"room": "a", "number": 11}]);

@@ -138,7 +138,7 @@ async fn an_import_whose_rows_are_there_after_a_deadlock_is_told_so() {
     let refused = done.unwrap_err();
     assert_eq!(
         (refused.code(), refused.details()),
-        ("row_exists", Some("It is among the rows 0 to 499. None was added."))
+        ("row_exists", Some("It is among the rows 0 to 499. No row was inserted."))
     );
     assert_eq!(left(&world).await, (r#"[{"v":null,"count":2}]"#.to_owned(), 0));
 }
