@@ -180,23 +180,23 @@ impl Engine {
     }
 
     async fn load_catalog(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
-        let ticket = self.catalog_cache.generation();
+        let generation = self.catalog_cache.generation();
         let catalog = self.store.catalog(project).await?.ok_or_else(Error::project_not_found)?;
-        Ok(self.catalog_cache.insert_if_current(project.id.clone(), catalog, ticket))
+        Ok(self.catalog_cache.insert_if_current(project.id.clone(), catalog, generation))
     }
 
     /// Plans with the cached catalog and runs the plan. If another process has changed the schema, plans and runs once
     /// more with the current catalog.
-    async fn run_on_table<P, A, F>(
+    async fn run_on_table<P, T, F>(
         &self,
         project: &ProjectRef,
         access: &Access,
         table: &str,
         plan: impl Fn(&Target<'_>) -> Result<P>,
         run: impl Fn(P) -> F,
-    ) -> Result<A>
+    ) -> Result<T>
     where
-        F: Future<Output = Result<A, StoreError>>,
+        F: Future<Output = Result<T, StoreError>>,
     {
         let plan = |catalog: &Catalog, scope: &TableScope| {
             catalog.get_table(table).and_then(|table| plan(&self.target(scope, catalog, table, access)))
@@ -205,14 +205,14 @@ impl Engine {
     }
 
     /// Does the same as [`Engine::run_on_table`] for a plan over several tables.
-    async fn run_on_catalog<P, A, F>(
+    async fn run_on_catalog<P, T, F>(
         &self,
         project: &ProjectRef,
         plan: impl Fn(&Catalog, &TableScope) -> Result<P>,
         run: impl Fn(P) -> F,
-    ) -> Result<A>
+    ) -> Result<T>
     where
-        F: Future<Output = Result<A, StoreError>>,
+        F: Future<Output = Result<T, StoreError>>,
     {
         let scope = self.store.table_scope(project);
         let (mut catalog, mut source) = self.get_catalog(project).await?;
@@ -221,7 +221,7 @@ impl Engine {
             let planned = plan(&catalog, &scope);
             let error = match planned {
                 Ok(planned) => match run(planned).await {
-                    Ok(answer) => return Ok(answer),
+                    Ok(result) => return Ok(result),
                     Err(error) if error.is_stale() => error.into(),
                     Err(error) => return Err(error.into()),
                 },
@@ -257,9 +257,8 @@ impl Engine {
         access: &'a Access,
     ) -> Target<'a> {
         let dialect = self.store.dialect();
-        let Limits { max_response_bytes: max_answer_bytes, max_stored_bytes, .. } = self.limits;
-        let (max_bytes, max_stored) = (max_answer_bytes, max_stored_bytes);
-        Target { dialect, scope, catalog, table, access, max_bytes, max_stored_bytes: max_stored }
+        let Limits { max_response_bytes: max_bytes, max_stored_bytes, .. } = self.limits;
+        Target { dialect, scope, catalog, table, access, max_bytes, max_stored_bytes }
     }
 }
 

@@ -49,10 +49,10 @@ enum ByteAction {
 }
 
 impl RecordSplitter {
-    pub(crate) fn new(text: Box<dyn Read + Send>, cut: Framing) -> Self {
+    pub(crate) fn new(text: Box<dyn Read + Send>, framing: Framing) -> Self {
         Self {
             text: BufReader::with_capacity(BUFFER_BYTES, text),
-            framing: cut,
+            framing,
             state: State::Begin,
             has_yielded: false,
         }
@@ -67,7 +67,7 @@ impl RecordSplitter {
             if self.state == State::End {
                 return Ok(None);
             }
-            let (piece, ended) =
+            let (record, ended) =
                 match self.framing {
                     Framing::CsvRecords => self.read_record(csv_record_scanner(!self.has_yielded))?,
                     Framing::ArrayElements => self.read_record(array_element_scanner())?,
@@ -80,17 +80,17 @@ impl RecordSplitter {
                 Framing::ArrayElements => self.read_separator(ended)?,
                 Framing::CsvRecords | Framing::Lines => {}
             }
-            let blank = piece.iter().all(u8::is_ascii_whitespace);
+            let blank = record.iter().all(u8::is_ascii_whitespace);
             match self.framing {
                 Framing::Lines if blank => {}
-                Framing::CsvRecords if piece.is_empty() => {}
+                Framing::CsvRecords if record.is_empty() => {}
                 // `[]` has no element; `[1,]` has an empty one, which is not JSON.
                 Framing::ArrayElements if blank && !self.has_yielded && self.state == State::End => {
                     return Ok(None);
                 }
                 _ => {
                     self.has_yielded = true;
-                    return Ok(Some(piece));
+                    return Ok(Some(record));
                 }
             }
         }
@@ -139,11 +139,11 @@ impl RecordSplitter {
 
     /// Reads up to the byte at which `step` ends the record. The boolean is true if the text ended first.
     fn read_record(&mut self, mut step: impl FnMut(u8) -> ByteAction) -> Result<(Vec<u8>, bool)> {
-        let mut piece = Vec::new();
+        let mut record = Vec::new();
         loop {
             let buffer = self.text.fill_buf().map_err(unreadable)?;
             if buffer.is_empty() {
-                return Ok((piece, true));
+                return Ok((record, true));
             }
             // The number of bytes that belong to the record, and of those that are consumed.
             let (mut kept, mut used, mut done) = (buffer.len(), buffer.len(), false);
@@ -157,13 +157,13 @@ impl RecordSplitter {
                 done = true;
                 break;
             }
-            piece.extend_from_slice(&buffer[..kept]);
+            record.extend_from_slice(&buffer[..kept]);
             self.text.consume(used);
-            if piece.len() > MAX_RECORD_BYTES {
+            if record.len() > MAX_RECORD_BYTES {
                 return Err(Error::too_large(format!("a row has more than {} MiB", MAX_RECORD_BYTES >> 20)));
             }
             if done {
-                return Ok((piece, false));
+                return Ok((record, false));
             }
         }
     }
@@ -254,14 +254,14 @@ mod tests {
         }
     }
 
-    fn split_all(text: &str, cut: Framing) -> Result<Vec<String>> {
+    fn split_all(text: &str, framing: Framing) -> Result<Vec<String>> {
         let mut whole = Vec::new();
         for most in [1, 3, 1 << 20] {
-            let mut pieces =
-                RecordSplitter::new(Box::new(SlowReader(std::io::Cursor::new(text.into()), most)), cut);
+            let reader = SlowReader(std::io::Cursor::new(text.into()), most);
+            let mut records = RecordSplitter::new(Box::new(reader), framing);
             let mut found = Vec::new();
-            while let Some(piece) = pieces.next()? {
-                found.push(String::from_utf8(piece).unwrap());
+            while let Some(record) = records.next()? {
+                found.push(String::from_utf8(record).unwrap());
             }
             assert!(whole.is_empty() || whole == found, "the sizes of reads change the records of {text:?}");
             whole = found;
@@ -301,8 +301,8 @@ mod tests {
 
     #[test]
     fn an_endless_record_is_refused() {
-        let mut pieces = RecordSplitter::new(Box::new(std::io::repeat(b'1')), Framing::CsvRecords);
-        assert_eq!(pieces.next().unwrap_err().code(), "too_large");
+        let mut records = RecordSplitter::new(Box::new(std::io::repeat(b'1')), Framing::CsvRecords);
+        assert_eq!(records.next().unwrap_err().code(), "too_large");
     }
 
     proptest! {
@@ -310,8 +310,8 @@ mod tests {
         fn records_are_split_as_the_csv_parser_reads_them(text in "[a,\"\r\n]{0,12}") {
             let whole: Option<Vec<_>> = crate::csv::RecordReader::new(&text).map(Result::ok).collect();
             let Some(whole) = whole else { return Ok(()) };
-            let pieces = split_all(&text, Framing::CsvRecords).unwrap();
-            let read = pieces.iter().flat_map(|piece| crate::csv::RecordReader::new(piece).map(Result::unwrap));
+            let records = split_all(&text, Framing::CsvRecords).unwrap();
+            let read = records.iter().flat_map(|record| crate::csv::RecordReader::new(record).map(Result::unwrap));
             prop_assert_eq!(read.collect::<Vec<_>>(), whole);
         }
 
@@ -319,8 +319,8 @@ mod tests {
         fn elements_are_split_as_the_json_parser_reads_them(text in "[\\[\\]{}\",:1 \\\\]{0,8}") {
             let text = format!("[{text}]");
             let Ok(whole) = serde_json::from_str::<Vec<serde_json::Value>>(&text) else { return Ok(()) };
-            let pieces = split_all(&text, Framing::ArrayElements).unwrap();
-            let read = pieces.iter().map(|piece| serde_json::from_str::<serde_json::Value>(piece).unwrap());
+            let elements = split_all(&text, Framing::ArrayElements).unwrap();
+            let read = elements.iter().map(|element| serde_json::from_str::<serde_json::Value>(element).unwrap());
             prop_assert_eq!(read.collect::<Vec<_>>(), whole);
         }
     }

@@ -124,9 +124,9 @@ fn operation(
     summary: &str,
     parameters: &[Json],
     body: Option<Json>,
-    answer: &Json,
+    response: &Json,
 ) -> Json {
-    let refused = json!({
+    let error = json!({
         "description": "An error.",
         "content": { "application/json": { "schema": reference("Error") } },
     });
@@ -136,8 +136,8 @@ fn operation(
         "tags": [table.name],
         "parameters": parameters,
         "responses": {
-            "200": { "description": "Success.", "content": { "application/json": { "schema": answer } } },
-            "default": refused,
+            "200": { "description": "Success.", "content": { "application/json": { "schema": response } } },
+            "default": error,
         },
     });
     if let (Some(body), Some(operation)) = (body, operation.as_object_mut()) {

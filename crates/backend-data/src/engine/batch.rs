@@ -99,14 +99,14 @@ impl Engine {
         if operations.is_empty() || operations.len() > MAX_OPERATIONS {
             return Err(Error::invalid_request(format!("a batch has 1 to {MAX_OPERATIONS} operations")));
         }
-        let ready: Vec<ParsedOperation<'_>> = operations
+        let parsed: Vec<ParsedOperation<'_>> = operations
             .into_iter()
             .enumerate()
             .map(|(at, operation)| ParsedOperation::new(operation).map_err(|error| error.in_operation(at)))
             .collect::<Result<_>>()?;
         let now = self.clock.now();
         let plan = |catalog: &Catalog, scope: &TableScope| -> Result<Vec<Write>> {
-            ready
+            parsed
                 .iter()
                 .enumerate()
                 .map(|(at, ParsedOperation { operation, query, id })| {
@@ -131,13 +131,13 @@ impl Engine {
                 })
                 .collect()
         };
-        let answers =
+        let results =
             self.run_on_catalog(project, plan, |writes| self.store.write_all(project, writes)).await?;
-        answers
+        results
             .into_iter()
-            .zip(&ready)
-            .map(|(answer, ready)| {
-                write_outcome(answer.body, answer.rows, answer.inserted, &ready.operation.options)
+            .zip(&parsed)
+            .map(|(result, parsed)| {
+                write_outcome(result.body, result.rows, result.inserted, &parsed.operation.options)
             })
             .collect()
     }

@@ -328,18 +328,18 @@ impl CsvHeader {
                 continue;
             }
             let column = if restoring { table.get_column(&name)? } else { writable_column(table, &name)? };
-            let place = table.columns.iter().position(|other| other.name == column.name);
-            if positions.contains(&place) {
+            let position = table.columns.iter().position(|other| other.name == column.name);
+            if positions.contains(&position) {
                 return Err(Error::invalid_body(format!("the column {} appears twice", Quoted(&name))));
             }
-            positions.push(place);
+            positions.push(position);
         }
         Ok(Self(positions))
     }
 
     /// Returns the names of the columns.
     pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        let columns = self.0.iter().filter_map(|place| table.columns.get((*place)?));
+        let columns = self.0.iter().filter_map(|position| table.columns.get((*position)?));
         columns.map(|column| column.name.as_str()).collect()
     }
 

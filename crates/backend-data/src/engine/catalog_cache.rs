@@ -46,11 +46,11 @@ impl CatalogCache {
         &self,
         project: ProjectId,
         catalog: Catalog,
-        ticket: Generation,
+        loaded_at: Generation,
     ) -> Arc<Catalog> {
         let catalog = Arc::new(catalog);
         let mut inner = self.lock();
-        if inner.generation == ticket.0 {
+        if inner.generation == loaded_at.0 {
             inner.cached.put(project, catalog.clone());
         }
         catalog

@@ -100,9 +100,12 @@ pub struct ImportOptions {
 
 impl fmt::Debug for ImportOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { format: form, dry_run: check, keep_created_at: restore, progress: _ } = self;
-        let mut shown = f.debug_struct("ImportOptions");
-        shown.field("form", form).field("check", check).field("restore", restore).finish_non_exhaustive()
+        let Self { format, dry_run, keep_created_at, progress: _ } = self;
+        f.debug_struct("ImportOptions")
+            .field("format", format)
+            .field("dry_run", dry_run)
+            .field("keep_created_at", keep_created_at)
+            .finish_non_exhaustive()
     }
 }
 
@@ -154,16 +157,16 @@ impl Engine {
             let minimal = StatementOptions { minimal: true, ..StatementOptions::default() };
             let write = sql::insert(&self.target(scope, catalog, found, access), changes, &minimal)?;
             let (found, source, ids) = (found.clone(), Arc::clone(&source), Arc::clone(&self.ids));
-            let (options, handed) = (options.clone(), Arc::clone(&counters));
+            let (options, counters) = (options.clone(), Arc::clone(&counters));
             let batches = move || -> Result<RowBatches> {
                 let rows = RowBatchReader::open(&found, &*source, &options, &ids, now)?;
-                handed.0.store(0, Ordering::Relaxed);
-                let (handed, options) = (Arc::clone(&handed), options.clone());
-                Ok(Box::new(rows.inspect(move |portion| {
-                    let rows = portion.as_ref().map_or(0, Vec::len) as u64;
+                counters.0.store(0, Ordering::Relaxed);
+                let (counters, options) = (Arc::clone(&counters), options.clone());
+                Ok(Box::new(rows.inspect(move |batch| {
+                    let rows = batch.as_ref().map_or(0, Vec::len) as u64;
                     // The store asks for a batch after it wrote the one before.
-                    let before = handed.0.fetch_add(rows, Ordering::Relaxed);
-                    handed.1.store(rows, Ordering::Relaxed);
+                    let before = counters.0.fetch_add(rows, Ordering::Relaxed);
+                    counters.1.store(rows, Ordering::Relaxed);
                     options.report_progress(Progress::Written(before));
                 })))
             };
@@ -197,8 +200,8 @@ impl Engine {
         let table = catalog.get_table(table)?;
         sql::authorize(&self.target(&scope, &catalog, table, access), Action::Insert)?;
         let mut checked = 0;
-        for portion in RowBatchReader::open(table, source, options, &self.ids, now)? {
-            checked += portion?.len() as u64;
+        for batch in RowBatchReader::open(table, source, options, &self.ids, now)? {
+            checked += batch?.len() as u64;
             if checked > self.limits.max_import as u64 {
                 return Err(Error::invalid_body(format!("more than {} rows", self.limits.max_import)));
             }
@@ -247,14 +250,14 @@ impl RowBatchReader {
         ids: &Arc<RowIdGenerator>,
         now: Micros,
     ) -> Result<Self> {
-        let cut = match options.format {
+        let framing = match options.format {
             FileFormat::Csv => Framing::CsvRecords,
             FileFormat::Json => Framing::ArrayElements,
             FileFormat::JsonLines => Framing::Lines,
         };
-        let mut pieces = RecordSplitter::new(source.open().map_err(Error::unreadable_source)?, cut);
-        let first = pieces.next()?;
-        let shape = match (options.format, first) {
+        let mut records = RecordSplitter::new(source.open().map_err(Error::unreadable_source)?, framing);
+        let first = records.next()?;
+        let parser = match (options.format, first) {
             (FileFormat::Csv, None) => {
                 return Err(Error::invalid_body("the first line of the CSV must name the columns"));
             }
@@ -272,7 +275,7 @@ impl RowBatchReader {
             }
         };
         let (table, ids) = (table.clone(), Arc::clone(ids));
-        Ok(Self { records: pieces, parser: shape, table, ids, now, rows_read: 0, has_failed: false })
+        Ok(Self { records, parser, table, ids, now, rows_read: 0, has_failed: false })
     }
 
     fn given_columns(&self) -> Vec<&str> {
@@ -291,13 +294,13 @@ impl RowBatchReader {
                 RowParser::Json(_, ahead) => ahead.pop_front(),
                 RowParser::Csv(_) => None,
             };
-            let piece = match ahead {
-                Some(piece) => Some(piece),
+            let record = match ahead {
+                Some(record) => Some(record),
                 None => self.records.next()?,
             };
-            let Some(piece) = piece else { break };
-            bytes += piece.len();
-            texts.push(piece);
+            let Some(record) = record else { break };
+            bytes += record.len();
+            texts.push(record);
         }
         let fill = RowDefaults::new(&self.table, &self.ids, self.now)?;
         let rows = match &self.parser {
@@ -336,9 +339,9 @@ impl Iterator for RowBatchReader {
 }
 
 /// Parses a text that has one record.
-fn parse_csv_record(piece: &[u8]) -> Result<Vec<Option<String>>> {
+fn parse_csv_record(record: &[u8]) -> Result<Vec<Option<String>>> {
     let text =
-        std::str::from_utf8(piece).map_err(|_| Error::invalid_body("the body must be CSV in UTF-8"))?;
+        std::str::from_utf8(record).map_err(|_| Error::invalid_body("the body must be CSV in UTF-8"))?;
     let mut records = csv::RecordReader::new(text);
     let record = records.next().ok_or_else(|| Error::invalid_body("a record of the CSV is empty"))??;
     Ok(record)

@@ -137,17 +137,18 @@ impl Engine {
             limit = limit.min(last.map_or(u64::MAX, |last| (last - first).saturating_add(1)));
         }
         let offset = query.offset;
-        let asked = if options.single_object { limit.min(2) } else { limit };
-        let answer = self
+        // A second row is enough to refuse the first one.
+        let read_limit = if options.single_object { limit.min(2) } else { limit };
+        let result = self
             .run_on_table(
                 project,
                 access,
                 table,
-                |target| sql::list(target, &query, asked, options.effective_count(), options.format),
+                |target| sql::list(target, &query, read_limit, options.effective_count(), options.format),
                 |read| self.store.read(project, read),
             )
             .await?;
-        let StatementResult { body, rows, total, cursor_keys: keys, .. } = answer;
+        let StatementResult { body, rows, total, cursor_keys: keys, .. } = result;
         let estimated = matches!(options.count_kind, Some(Count::Planned | Count::Estimated));
         // An estimate may be less than the rows of this page and those before it.
         let total = total

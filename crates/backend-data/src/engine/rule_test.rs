@@ -1,7 +1,5 @@
 //! Tests of rules: what a caller may do to which rows, and by which rule. Nothing is written.
 
-use serde::Deserialize;
-
 use super::{Engine, body};
 use crate::{
     access::Access,
@@ -76,16 +74,16 @@ impl Engine {
         project: &ProjectRef,
         access: &Access,
         table: &str,
-        trial: &RuleTest<'_>,
+        test: &RuleTest<'_>,
     ) -> Result<RuleTestReport> {
-        let query = Query::parse(trial.filter)?;
+        let query = Query::parse(test.filter)?;
         let only = Query { filter: query.filter.clone(), ..Query::default() };
         if query != only {
             return Err(Error::invalid_request("`filter` takes only filters"));
         }
         let now = self.clock.now();
         let plan = |target: &sql::Target<'_>| -> Result<RuleProbe> {
-            let subject = match (trial.action, trial.row) {
+            let subject = match (test.action, test.row) {
                 (Action::Insert, None) => {
                     return Err(Error::invalid_request("a test of an insert needs a `row`"));
                 }
@@ -111,44 +109,42 @@ impl Engine {
                 }
                 (_, None) => ProbedRows::Stored { filter: &query.filter },
             };
-            sql::probe_rules(target, trial.action, subject)
+            sql::probe_rules(target, test.action, subject)
         };
-        let verdicts = std::sync::Mutex::new(Vec::new());
-        let answer = self
+        let rules = std::sync::Mutex::new(Vec::new());
+        let result = self
             .run_on_table(project, access, table, plan, |probe| {
-                let RuleProbe { read, rule_results: found } = probe;
-                *verdicts.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = found;
+                let RuleProbe { read, rule_results } = probe;
+                *rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = rule_results;
                 self.store.read(project, read)
             })
             .await?;
-        let verdicts = verdicts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        #[derive(Deserialize)]
-        struct Found(std::collections::BTreeMap<String, serde_json::Value>);
-        let found: Vec<Found> = serde_json::from_slice(&answer.body)
+        let rules = rules.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let rows: Vec<ProbedRow> = serde_json::from_slice(&result.body)
             .map_err(|_| Error::internal("a test of rules returned no rows"))?;
-        let found: Vec<_> = found.into_iter().map(|Found(row)| row).collect();
         let (catalog, _) = self.get_catalog(project).await?;
-        let public = catalog.get_table(table)?.public_read;
-        let reaches = access.covers_table(table);
-        Ok(build_report(access, trial.action, (public, reaches), verdicts, &found))
+        let is_public = catalog.get_table(table)?.public_read;
+        let is_covered = access.covers_table(table);
+        Ok(build_report(access, test.action, (is_public, is_covered), rules, &rows))
     }
 }
 
+/// A row of a [`RuleProbe`], by the names of its columns.
 type ProbedRow = std::collections::BTreeMap<String, serde_json::Value>;
 
 fn build_report(
     access: &Access,
     action: Action,
-    (public, reaches): (bool, bool),
+    (is_public, is_covered): (bool, bool),
     rules: Vec<RuleResult>,
-    found: &[ProbedRow],
+    probed: &[ProbedRow],
 ) -> RuleTestReport {
     let exemption = match access {
         Access::Owner => Some("The owner may do anything."),
-        Access::Service { .. } if reaches && access.has_scope(action.required_scope()) => {
+        Access::Service { .. } if is_covered && access.has_scope(action.required_scope()) => {
             Some("A secret key may do what its scopes allow; rules do not apply to it.")
         }
-        Access::Visitor | Access::Person(_) if public && action == Action::Read => {
+        Access::Visitor | Access::Person(_) if is_public && action == Action::Read => {
             Some("The table is public: anyone may read every row.")
         }
         _ => None,
@@ -156,7 +152,7 @@ fn build_report(
     let met = |row: &ProbedRow, rule: &RuleResult| {
         rule.applies && row.get(&format!("rule {}", rule.id)).is_some_and(|met| met == true)
     };
-    let rows: Vec<RowResult> = found
+    let rows: Vec<RowResult> = probed
         .iter()
         .map(|row| {
             let rule = rules.iter().find(|rule| met(row, rule)).map(|rule| rule.id.clone());
@@ -173,8 +169,8 @@ fn build_report(
     let rules: Vec<RuleResult> = rules
         .into_iter()
         .map(|rule| {
-            let matched = found.iter().filter(|row| met(row, &rule)).count() as u64;
-            let reason = (rule.applies && matched == 0 && !found.is_empty())
+            let matched = probed.iter().filter(|row| met(row, &rule)).count() as u64;
+            let reason = (rule.applies && matched == 0 && !probed.is_empty())
                 .then(|| "its condition does not hold".to_owned());
             RuleResult {
                 matched: rule.applies.then_some(matched),
@@ -189,7 +185,7 @@ fn build_report(
     let reason = match (exemption, &rule) {
         (Some(free), _) if allowed => free.to_owned(),
         (None, Some(rule)) => format!("Rule `{rule}` allows it."),
-        _ if found.is_empty() => "No row meets the filter.".to_owned(),
+        _ if probed.is_empty() => "No row meets the filter.".to_owned(),
         _ if matches!(access, Access::Service { .. }) => {
             format!(
                 "The key does not have the scope {}, or may not use this table.",

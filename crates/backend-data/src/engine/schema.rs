@@ -52,9 +52,9 @@ impl Engine {
         let created_at = self.clock.now().to_text();
         let catalog = self
             .change_schema(project, |catalog, scope| {
-                let made = catalog.create_table(table.clone(), created_at.clone())?;
+                let created = catalog.create_table(table.clone(), created_at.clone())?;
                 Ok(SchemaEffect {
-                    statements: sql::create_table(self.store.dialect(), scope, made),
+                    statements: sql::create_table(self.store.dialect(), scope, created),
                     ..SchemaEffect::default()
                 })
             })
@@ -232,20 +232,19 @@ impl Engine {
             // Not from the cache: a change must build on the current catalog.
             let before = self.reload_catalog(project).await?;
             let mut catalog = Catalog::clone(&before);
-            let SchemaEffect { statements, only_if_empty, max_stored_bytes: max_stored } =
-                edit(&mut catalog, &scope)?;
+            let SchemaEffect { statements, only_if_empty, max_stored_bytes } = edit(&mut catalog, &scope)?;
             catalog.version = before.version + 1;
             let change = SchemaChange {
                 from_version: before.version,
                 catalog: catalog.clone(),
                 statements,
                 only_if_empty,
-                max_stored_bytes: max_stored,
+                max_stored_bytes,
                 outbox: Vec::new(),
             };
-            let made = self.store.apply_schema_change(project, change).await;
+            let applied = self.store.apply_schema_change(project, change).await;
             self.catalog_cache.invalidate(&project.id);
-            match made {
+            match applied {
                 Ok(()) => return Ok(Arc::new(catalog)),
                 Err(StoreError::Stale) => {}
                 Err(error) => return Err(error.into()),

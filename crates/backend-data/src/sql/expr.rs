@@ -51,7 +51,7 @@ pub(super) fn path_expr_on(column: &Column, text: String, path: &Path, params: &
             format!("{function}({text}, {steps})")
         }
         Dialect::Postgres => {
-            let way = path.steps.iter().fold(text, |text, step| {
+            let fragment = path.steps.iter().fold(text, |text, step| {
                 let arrow = if step.as_text { "->>" } else { "->" };
                 match &step.key {
                     Key::Name(name) => format!("({text} {arrow} {})", params.bind(Value::Text(name.clone()))),
@@ -59,7 +59,7 @@ pub(super) fn path_expr_on(column: &Column, text: String, path: &Path, params: &
                     Key::Index(index) => format!("({text} {arrow} ({index}))"),
                 }
             });
-            if last.as_text { format!("({way} COLLATE \"C\")") } else { way }
+            if last.as_text { format!("({fragment} COLLATE \"C\")") } else { fragment }
         }
     };
     let column = Column { name: path.to_string(), kind, nullable: true, system: false, default: None };

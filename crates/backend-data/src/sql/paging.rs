@@ -62,9 +62,9 @@ pub(super) fn page_sql(
     let dialect = target.dialect;
     let terms: Vec<Term<'_>> = terms
         .iter()
-        .map(|said| {
-            let expr = expr::path_expr(target.table, &said.path, params)?;
-            Ok(Term { order: said, expr, is_indexable: filter::is_indexable(target.table, &said.path) })
+        .map(|order| {
+            let expr = expr::path_expr(target.table, &order.path, params)?;
+            Ok(Term { order, expr, is_indexable: filter::is_indexable(target.table, &order.path) })
         })
         .collect::<Result<_>>()?;
     let mut keys = Vec::with_capacity(terms.len());
@@ -76,9 +76,9 @@ pub(super) fn page_sql(
     let values = if text.is_empty() {
         None
     } else {
-        let said: Vec<OrderTerm> = terms.iter().map(|term| term.order.clone()).collect();
-        let kinds: Vec<Column> = terms.iter().map(|term| term.expr.column.clone()).collect();
-        Some(cursor::decode(text, &target.table.name, &said, &kinds)?)
+        let order: Vec<OrderTerm> = terms.iter().map(|term| term.order.clone()).collect();
+        let columns: Vec<Column> = terms.iter().map(|term| term.expr.column.clone()).collect();
+        Some(cursor::decode(text, &target.table.name, &order, &columns)?)
     };
     let is_segmented =
         terms.len() <= MAX_SEGMENTED_TERMS && terms.first().is_some_and(|term| term.is_indexable);
@@ -265,7 +265,7 @@ fn segments_after(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -
 /// Compiles one test for the rows after the one with these values.
 fn after_condition(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> String {
     let mut ties: Vec<String> = Vec::new();
-    let mut ways: Vec<String> = Vec::new();
+    let mut alternatives: Vec<String> = Vec::new();
     for (term, value) in terms.iter().zip(values) {
         let (text, dialect) = (&term.expr.text, params.dialect);
         let (after, tie) = if matches!(value, Value::Null(_)) {
@@ -281,10 +281,10 @@ fn after_condition(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) 
             }
             (after, term.expr.comparison_sql(Comparison::Eq, &value, dialect))
         };
-        ways.push(ties.iter().chain([&after]).map(String::as_str).collect::<Vec<_>>().join(" AND "));
+        alternatives.push(ties.iter().chain([&after]).map(String::as_str).collect::<Vec<_>>().join(" AND "));
         ties.push(tie);
     }
-    format!("({})", ways.join(" OR "))
+    format!("({})", alternatives.join(" OR "))
 }
 
 /// Returns the expression and type of a cursor's key. A document is kept as text, so that the document `null` differs from

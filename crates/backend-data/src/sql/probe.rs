@@ -44,7 +44,7 @@ pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRo
         ProbedRows::Given(changes) if action == Action::Insert => used.extend(&changes.given),
         ProbedRows::Stored { .. } | ProbedRows::Given(_) => {}
     }
-    let verdicts: Vec<RuleResult> = table
+    let rule_results: Vec<RuleResult> = table
         .rules
         .iter()
         .map(|rule| {
@@ -55,8 +55,8 @@ pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRo
     let applying: Vec<&Rule> = table
         .rules
         .iter()
-        .zip(&verdicts)
-        .filter(|(_, verdict)| verdict.applies)
+        .zip(&rule_results)
+        .filter(|(_, result)| result.applies)
         .map(|(rule, _)| rule)
         .collect();
     let met = |params: &mut Params| -> Result<Vec<String>> {
@@ -132,7 +132,7 @@ pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRo
             count: None,
             max_bytes: target.max_bytes,
         },
-        rule_results: verdicts,
+        rule_results,
     })
 }
 

@@ -92,8 +92,8 @@ pub(crate) fn insert(
     sql.push_str(&format!(" ({names})"));
     match target.dialect {
         Dialect::Sqlite => {
-            let places: Vec<String> = (1..=changes.columns.len()).map(|n| format!("?{n}")).collect();
-            sql.push_str(&format!(" VALUES ({})", places.join(", ")));
+            let placeholders: Vec<String> = (1..=changes.columns.len()).map(|n| format!("?{n}")).collect();
+            sql.push_str(&format!(" VALUES ({})", placeholders.join(", ")));
         }
         Dialect::Postgres => {
             let arrays: Vec<String> = changes
@@ -317,8 +317,8 @@ fn build_write(
         // hide some of them, and their order must not reveal those.
         let policy = rows.is_some().then(|| RowPolicy::for_returning(target));
         let text = |column: &Column, params: &mut Params| match &policy {
-            Some(sight) => {
-                Ok(sight.returning_expr(target, column, params)?.unwrap_or_else(|| "NULL".to_owned()))
+            Some(policy) => {
+                Ok(policy.returning_expr(target, column, params)?.unwrap_or_else(|| "NULL".to_owned()))
             }
             None => Ok(quote_ident(&column.name)),
         };
