@@ -1,6 +1,7 @@
 //! A service that embeds the engine over a SQLite file: `cargo run -p adapter-rows --example embed`.
 //!
-//! It creates a project, a table and rules, inserts rows as the owner, and lets visitors and signed-in people query them.
+//! It creates a project, a table and rules, inserts rows as the owner, and lets visitors and signed-in people query
+//! them.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,8 +1,9 @@
 //! A store with one PostgreSQL schema per project.
 //!
-//! Several processes may share the database. The catalog of each project is a row of the table `qala_rows.catalog`; every
-//! statement reports in the same round trip if it ran under the version that it was compiled for. Names are always
-//! qualified. Behind a transaction pooler, statements rely on no state of the session, not even on prepared statements.
+//! Several processes may share the database. The catalog of each project is a row of the table `qala_rows.catalog`;
+//! every statement reports in the same round trip if it ran under the version that it was compiled for. Names are
+//! always qualified. Behind a transaction pooler, statements rely on no state of the session, not even on prepared
+//! statements.
 
 mod bind;
 mod contention;
@@ -35,18 +36,19 @@ use storage_usage::StorageUsage;
 pub struct PgOptions {
     /// The URL of the database: `postgres://…`
     pub url: String,
-    /// Maximum number of open connections; 16 by default, at least 1. At most half of them are used for one project at a time.
+    /// Maximum number of open connections; 16 by default, at least 1. At most half of them are used for one project at
+    /// a time.
     pub max_connections: u32,
     /// Time limit of a statement; 5 seconds by default. A statement waits for a lock for half of it.
     pub statement_timeout: Duration,
     /// Maximum time that a request waits for a connection; 5 seconds by default.
     pub acquire_timeout: Duration,
-    /// True if the URL is that of a transaction pooler, which keeps no settings of a session. Each statement is then prepared
-    /// anew and runs in a transaction that sets its time limit, which costs round trips. False by default: the store then
-    /// detects a pooler when it connects.
+    /// True if the URL is that of a transaction pooler, which keeps no settings of a session. Each statement is then
+    /// prepared anew and runs in a transaction that sets its time limit, which costs round trips. False by default: the
+    /// store then detects a pooler when it connects.
     pub is_transaction_pooled: bool,
-    /// Age after which an idle connection is not used again; 30 minutes by default. A server process keeps a cache entry for
-    /// every table that it has touched, and frees them when the connection ends.
+    /// Age after which an idle connection is not used again; 30 minutes by default. A server process keeps a cache
+    /// entry for every table that it has touched, and frees them when the connection ends.
     pub max_lifetime: Duration,
 }
 
@@ -67,9 +69,9 @@ impl PgOptions {
 
 /// A store with one PostgreSQL schema per project, in one database for all shards. A clone shares the connections.
 ///
-/// Rows are in the schema `data_{project}`, catalogs and outboxes in the schema `qala_rows`. Several processes may share the
-/// database. A write that conflicts with others (deadlock, serialization failure, lock timeout) is retried, up to five
-/// attempts within twice [`PgOptions::statement_timeout`].
+/// Rows are in the schema `data_{project}`, catalogs and outboxes in the schema `qala_rows`. Several processes may
+/// share the database. A write that conflicts with others (deadlock, serialization failure, lock timeout) is retried,
+/// up to five attempts within twice [`PgOptions::statement_timeout`].
 #[derive(Clone, Debug)]
 pub struct PgRows {
     pool: Pool,

@@ -48,23 +48,23 @@ const MAX_INLINE_READERS: usize = 8;
 pub struct SqliteOptions {
     /// The directory of the files. One process owns it.
     pub directory: PathBuf,
-    /// Number of threads that read; twice the cores by default, 4 to 32. Half as many run at a low priority in addition, for
-    /// projects whose statements take long.
+    /// Number of threads that read; twice the cores by default, 4 to 32. Half as many run at a low priority in
+    /// addition, for projects whose statements take long.
     pub readers: usize,
-    /// Number of threads that write; twice the cores by default, 4 to 16. Half as many run at a low priority in addition, for
-    /// projects whose statements take long.
+    /// Number of threads that write; twice the cores by default, 4 to 16. Half as many run at a low priority in
+    /// addition, for projects whose statements take long.
     pub writers: usize,
     /// Maximum number of idle connections that are kept open for reading; 2,048 by default.
     pub max_open_files: usize,
     /// Maximum number of files that are kept open for writing, per writer; 64 by default.
     pub files_per_writer: usize,
-    /// Maximum number of requests that wait for a thread of either kind, half of them of one project; 4,096 by default. More
-    /// are [`StoreError::Unavailable`].
+    /// Maximum number of requests that wait for a thread of either kind, half of them of one project; 4,096 by default.
+    /// More are [`StoreError::Unavailable`].
     pub max_queued: usize,
     /// Time limit of a statement, and of the statements of a batch together; 5 seconds by default.
     pub statement_timeout: Duration,
-    /// Maximum size of the page cache of an open file in KiB; 8 MiB by default. A scan of a table that fits is about a third
-    /// faster.
+    /// Maximum size of the page cache of an open file in KiB; 8 MiB by default. A scan of a table that fits is about a
+    /// third faster.
     pub cache_kib: u32,
     /// Soft limit of the memory that SQLite uses in this process, in KiB; 256 MiB by default. Beyond it, caches shrink.
     pub memory_kib: u32,
@@ -110,8 +110,8 @@ impl SharedState {
 
 /// A store with one SQLite file per project: `{directory}/{shard}/{project}.sqlite3`.
 ///
-/// One process owns the directory. Writes are durable when they return (WAL with `synchronous = FULL`). Dropping the store
-/// blocks until all queued work is done and the files are closed.
+/// One process owns the directory. Writes are durable when they return (WAL with `synchronous = FULL`). Dropping the
+/// store blocks until all queued work is done and the files are closed.
 #[derive(Debug)]
 pub struct SqliteRows {
     shared: Arc<SharedState>,

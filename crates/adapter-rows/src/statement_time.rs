@@ -1,5 +1,5 @@
-//! Recent statement time of each project. A project whose long statements used much time gets a smaller share of what all
-//! projects share, until they use less.
+//! Recent statement time of each project. A project whose long statements used much time gets a smaller share of what
+//! all projects share, until they use less.
 //!
 //! See `docs/decisions/0103-share-readers-writers-and-connections-by-project.md`.
 

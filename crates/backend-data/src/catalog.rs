@@ -113,9 +113,9 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Returns the columns that `on_conflict` names, with their positions in the table: `id`, or the columns of a unique
-    /// index, all of which are among the `given` ones. They come in the order of the index, however they are named, so that
-    /// upserts by the same values lock rows in the same order.
+    /// Returns the columns that `on_conflict` names, with their positions in the table: `id`, or the columns of a
+    /// unique index, all of which are among the `given` ones. They come in the order of the index, however they are
+    /// named, so that upserts by the same values lock rows in the same order.
     pub(crate) fn resolve_conflict_target(
         &self,
         names: &[String],
@@ -172,8 +172,8 @@ pub struct NewColumn {
     /// True if its values may be null (default).
     #[serde(default = "yes")]
     pub nullable: bool,
-    /// The value of a row that is inserted without one, in the form in which it would be sent; at most 4 KiB. Existing rows
-    /// do not change.
+    /// The value of a row that is inserted without one, in the form in which it would be sent; at most 4 KiB. Existing
+    /// rows do not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
     pub default: Option<Json>,

@@ -91,9 +91,9 @@ pub struct WriteOutcome {
 
 /// Projects, tables and rows over a [`RowStore`].
 ///
-/// One engine serves any number of projects and callers at once. It caches catalogs and has no other state. Methods take
-/// the caller as [`Access`], and query strings and bodies as they were sent; the bodies that they return are ready to be
-/// sent. A clone shares the store and the cache.
+/// One engine serves any number of projects and callers at once. It caches catalogs and has no other state. Methods
+/// take the caller as [`Access`], and query strings and bodies as they were sent; the bodies that they return are ready
+/// to be sent. A clone shares the store and the cache.
 ///
 /// Tables are private until they are public or have rules. A table of which a caller sees nothing is
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound), as one that does not exist.
@@ -135,8 +135,8 @@ impl Engine {
 
     /// Returns this engine with a storage limit: the bytes that the rows of a project may take, with their indexes.
     ///
-    /// Once they take as many, inserts, updates, imports and new indexes are refused with `storage_full`; reads and deletes
-    /// still work. A request is checked before it writes, so it may exceed the limit by what it writes itself.
+    /// Once they take as many, inserts, updates, imports and new indexes are refused with `storage_full`; reads and
+    /// deletes still work. A request is checked before it writes, so it may exceed the limit by what it writes itself.
     #[must_use]
     pub fn with_storage_limit(&self, max_stored_bytes: Option<u64>) -> Self {
         Self { limits: Limits { max_stored_bytes, ..self.limits }, ..self.clone() }

@@ -34,9 +34,9 @@ pub enum ErrorKind {
 
 /// An error of the engine: a refused request or a failure.
 ///
-/// Every error has a stable [`code`](Self::code), the [`pgrst_code`](Self::pgrst_code) that clients of PostgREST expect,
-/// and a [`message`](Self::message), which its `Display` shows. Nothing in them is internal; the cause of a failure is its
-/// [`source`](std::error::Error::source).
+/// Every error has a stable [`code`](Self::code), the [`pgrst_code`](Self::pgrst_code) that clients of PostgREST
+/// expect, and a [`message`](Self::message), which its `Display` shows. Nothing in them is internal; the cause of a
+/// failure is its [`source`](std::error::Error::source).
 ///
 /// ```
 /// use backend_data::{ErrorKind, Query};

@@ -1,8 +1,8 @@
 //! SQL functions that SQLite lacks, with the results that PostgreSQL has. A store over SQLite registers them under the
 //! names of [`Dialect::Sqlite`](crate::Dialect::Sqlite).
 //!
-//! Documents are JSON in the canonical form of [`Value::Json`](crate::Value::Json), so that a fragment is a slice of its
-//! document.
+//! Documents are JSON in the canonical form of [`Value::Json`](crate::Value::Json), so that a fragment is a slice of
+//! its document.
 //!
 //! ```
 //! use backend_data::functions::{JsonPath, json_get, json_text};
@@ -235,8 +235,8 @@ pub enum SqliteValue<'v> {
 /// Maximum length in bytes of a text that is cast to a document; its numbers may become fifty times as long.
 pub(crate) const MAX_CAST: usize = 64 * 1024;
 
-/// Casts a value of one type to another, as PostgreSQL does. Null stays null, and the text of a number that is not finite
-/// becomes null.
+/// Casts a value of one type to another, as PostgreSQL does. Null stays null, and the text of a number that is not
+/// finite becomes null.
 ///
 /// ```
 /// use backend_data::{ColumnType, functions::{CannotCast, SqliteValue, cast}};
@@ -296,8 +296,8 @@ pub fn cast<'v>(
     })
 }
 
-/// Matches the text that can be cast to a timestamp, on either database: a date, or a date and a time to the second, with
-/// an offset or in UTC.
+/// Matches the text that can be cast to a timestamp, on either database: a date, or a date and a time to the second,
+/// with an offset or in UTC.
 pub(crate) const TIME: &str = concat!(
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}",
     "([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?)?$",

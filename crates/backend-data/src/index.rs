@@ -1,4 +1,5 @@
-//! Indexes of tables. An index that serves a filter and an order makes them cost the same however many rows a table has.
+//! Indexes of tables. An index that serves a filter and an order makes them cost the same however many rows a table
+//! has.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,8 +9,8 @@ use std::{fmt, io::Write as _};
 /// Bytes by which a canonical document may exceed twice the length of the one that was sent.
 const MAX_GROWTH: usize = 4_096;
 
-/// Returns the canonical text of a JSON document: no blanks, keys ordered as `jsonb` orders them (shorter first, then by
-/// bytes), the last of duplicate keys, numbers without exponents. Both stores return it unchanged.
+/// Returns the canonical text of a JSON document: no blanks, keys ordered as `jsonb` orders them (shorter first, then
+/// by bytes), the last of duplicate keys, numbers without exponents. Both stores return it unchanged.
 ///
 /// A number such as `1e308` then has 309 digits: a document that becomes longer than twice its length and
 /// [`MAX_GROWTH`] is refused.
@@ -49,7 +49,8 @@ impl Node {
             Self::Boolean(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
             Self::Integer(value) => drop(write!(out, "{value}")),
             Self::Unsigned(value) => drop(write!(out, "{value}")),
-            // `jsonb` has no negative zero and keeps trailing zeros; `Display` writes no trailing zeros and no exponent.
+            // `jsonb` has no negative zero and keeps trailing zeros; `Display` writes no trailing zeros and no
+            // exponent.
             Self::Real(0.0) => out.push(b'0'),
             Self::Real(value) => drop(write!(out, "{value}")),
             Self::Text(text) => write_string(out, text),

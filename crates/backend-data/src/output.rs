@@ -57,8 +57,8 @@ impl OutputColumn {
     }
 }
 
-/// A writer of rows in a [`Format`] into one buffer. For each row, write one value for each column, in order, and end the
-/// row.
+/// A writer of rows in a [`Format`] into one buffer. For each row, write one value for each column, in order, and end
+/// the row.
 ///
 /// ```
 /// use backend_data::{ColumnType, Format, OutputColumn, RowWriter};

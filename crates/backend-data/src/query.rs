@@ -36,8 +36,8 @@ pub const MAX_LIST: usize = 1_000;
 pub const MAX_OPERANDS: usize = 500;
 /// Maximum number of regular expressions in a query.
 pub const MAX_PATTERNS: usize = 10;
-/// Maximum number of members of the arrays in the document of a `cs` or `cd`, at all depths. Each is searched for in the
-/// whole document of a row, and PostgreSQL cannot be interrupted meanwhile.
+/// Maximum number of members of the arrays in the document of a `cs` or `cd`, at all depths. Each is searched for in
+/// the whole document of a row, and PostgreSQL cannot be interrupted meanwhile.
 pub const MAX_CONTAINED: usize = 100;
 /// Maximum number of items of `select`.
 pub const MAX_SELECT: usize = 200;
@@ -167,8 +167,8 @@ pub enum Filter {
 pub enum Test {
     /// `eq.`, `neq.`, `gt.`, `gte.`, `lt.`, `lte.`: a comparison.
     Compare(Comparison, Operands),
-    /// `like.` and `ilike.`: a pattern in which `%` matches any text and `_` one character. [`Query::parse`] also takes `*`
-    /// for `%`.
+    /// `like.` and `ilike.`: a pattern in which `%` matches any text and `_` one character. [`Query::parse`] also takes
+    /// `*` for `%`.
     Like {
         /// True for `ilike`, which ignores case.
         ignore_case: bool,

@@ -205,7 +205,8 @@ pub enum Operand {
     },
     /// The signed-in person: the subject of their token. Compares to text columns.
     Me,
-    /// A claim of the signed-in person's token. A claim that is missing, or that does not fit the column, equals nothing.
+    /// A claim of the signed-in person's token. A claim that is missing, or that does not fit the column, equals
+    /// nothing.
     Claim {
         /// The name of the claim: lowercase, 1–32 characters.
         #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z][a-z0-9_-]{0,31}$", example = "team"))]

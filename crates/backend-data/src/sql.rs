@@ -1,5 +1,5 @@
-//! Compiler of queries and rules to SQL statements. Identifiers come from the catalog and are quoted, operators come from
-//! enums, and every value is a parameter.
+//! Compiler of queries and rules to SQL statements. Identifiers come from the catalog and are quoted, operators come
+//! from enums, and every value is a parameter.
 
 mod expr;
 mod filter;
@@ -66,8 +66,8 @@ impl Params {
         format!("{sign}{}", self.offset + self.values.len())
     }
 
-    /// Compiles `column IN (…)` with one parameter for the whole list, so that the text of the statement does not depend on
-    /// the length of the list.
+    /// Compiles `column IN (…)` with one parameter for the whole list, so that the text of the statement does not
+    /// depend on the length of the list.
     fn bind_in(&mut self, column: &str, kind: ColumnType, values: Vec<Value>) -> String {
         if self.dialect == Dialect::Sqlite && kind == ColumnType::Real {
             // SQLite does not promise to parse numbers in JSON to the nearest floating point number.

@@ -22,8 +22,8 @@ use crate::{
 pub enum Dialect {
     /// SQLite 3.40 or later, with these functions registered; all of them return null for null:
     ///
-    /// * `qala_like(text, pattern)` and `qala_ilike(text, pattern)`: `LIKE` as in PostgreSQL, with `%`, `_` and `\`, and
-    ///   the same ignoring case
+    /// * `qala_like(text, pattern)` and `qala_ilike(text, pattern)`: `LIKE` as in PostgreSQL, with `%`, `_` and `\`,
+    ///   and the same ignoring case
     /// * `qala_match(text, expression)`: true if the regular expression is found in the text
     /// * `qala_json(document, steps)`, `qala_json_text(document, steps)`, `qala_json_order(document)`,
     ///   `qala_json_contains(outer, inner)` and `qala_cast(value, from, to)`: see [`crate::functions`]
@@ -37,8 +37,8 @@ pub enum Dialect {
 pub struct TableScope {
     /// The prefix of a quoted table name: `"schema".`, or empty.
     pub prefix: String,
-    /// An SQL expression that yields the current version of the catalog; `None` if no other process can change it. Writes
-    /// compare it to the version they were compiled for.
+    /// An SQL expression that yields the current version of the catalog; `None` if no other process can change it.
+    /// Writes compare it to the version they were compiled for.
     pub schema_version_check: Option<String>,
 }
 
@@ -65,14 +65,14 @@ pub struct Read {
     pub params: Vec<Value>,
     /// The columns of each row that go into the result.
     pub output: Vec<OutputColumn>,
-    /// The columns that follow `output` in each row, for [`StatementResult::cursor_keys`]. Only their values in the last
-    /// row are needed.
+    /// The columns that follow `output` in each row, for [`StatementResult::cursor_keys`]. Only their values in the
+    /// last row are needed.
     pub cursor_keys: Vec<OutputColumn>,
     /// The text form of the rows.
     pub format: Format,
     /// For a read of one row by its id: the byte range in `sql` of that id, which is the first parameter and occurs
-    /// nowhere else. Such a read is shorter than handing it to another thread. With another expression in the range, it is
-    /// the same read of another row.
+    /// nowhere else. Such a read is shorter than handing it to another thread. With another expression in the range, it
+    /// is the same read of another row.
     pub id_placeholder: Option<Range<usize>>,
     /// True if `output` has whole columns, each once, so that writing a row costs no more than its bytes.
     pub is_plain: bool,
@@ -96,8 +96,8 @@ pub struct CountStatement {
 /// An estimate of the number of matching rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CountEstimate {
-    /// A statement that yields the estimate in place of the count, in a time that does not depend on how many rows match.
-    /// For SQLite, which has no statistics of its rows. It uses the parameters of the count.
+    /// A statement that yields the estimate in place of the count, in a time that does not depend on how many rows
+    /// match. For SQLite, which has no statistics of its rows. It uses the parameters of the count.
     Bounded(String),
     /// The number of rows that PostgreSQL's planner expects of a statement. If it is small, the rows are counted.
     Planned {
@@ -119,16 +119,17 @@ pub struct SortDirection {
 
 /// A statement that changes rows, all or nothing.
 ///
-/// A row that it returns has these columns, in this order: those of `output`; a boolean if `has_check_column`; a boolean
-/// if `has_inserted_column`; one for each term of `order`.
+/// A row that it returns has these columns, in this order: those of `output`; a boolean if `has_check_column`; a
+/// boolean if `has_inserted_column`; one for each term of `order`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Write {
     /// The version of the catalog that the statement was compiled for.
     pub version: u64,
     /// One `INSERT`, `UPDATE` or `DELETE`.
     pub sql: String,
-    /// The rows to insert; `None` for an update or a delete. SQLite runs the statement once for each row, PostgreSQL runs
-    /// it once with an array for each column. The values of a row are the first parameters; the first one is its id.
+    /// The rows to insert; `None` for an update or a delete. SQLite runs the statement once for each row, PostgreSQL
+    /// runs it once with an array for each column. The values of a row are the first parameters; the first one is its
+    /// id.
     pub rows: Option<Vec<Vec<Value>>>,
     /// The types of the values of a row.
     pub row_types: Vec<ColumnType>,
@@ -141,10 +142,11 @@ pub struct Write {
     pub has_check_column: bool,
     /// True if a row of `rows` that touches no row undoes the write: [`StoreError::CheckFailed`].
     pub requires_every_row: bool,
-    /// True if the statement returns a column that is true in a row that was inserted and false in one that was updated.
+    /// True if the statement returns a column that is true in a row that was inserted and false in one that was
+    /// updated.
     pub has_inserted_column: bool,
-    /// The directions of the order in which the result has the rows. Empty for the order in which they were sent or, for an
-    /// update or a delete, any order.
+    /// The directions of the order in which the result has the rows. Empty for the order in which they were sent or,
+    /// for an update or a delete, any order.
     pub order: Vec<SortDirection>,
     /// The positions of the values of a row that identify the existing row it conflicts with: those of the columns of a
     /// unique index. Empty if the id does.
@@ -161,8 +163,8 @@ pub struct Write {
     /// [`StoreError::ResultTooLarge`]. A store that runs a write without a transaction
     /// ([`needs_transaction`](Self::needs_transaction)) may return its one row anyway.
     pub max_bytes: usize,
-    /// Storage limit of the project in bytes: the write is refused as [`StoreError::StorageFull`] if the project's rows take
-    /// as many already. `None` without a limit and for a write that only removes rows.
+    /// Storage limit of the project in bytes: the write is refused as [`StoreError::StorageFull`] if the project's rows
+    /// take as many already. `None` without a limit and for a write that only removes rows.
     pub max_stored_bytes: Option<u64>,
     /// The entries that the write adds to the project's outbox.
     pub outbox: Vec<OutboxEntry>,
@@ -253,8 +255,8 @@ pub struct StatementResult {
 
 /// An error of a store.
 ///
-/// The statement changed nothing. The exceptions are [`Unavailable`](Self::Unavailable) and [`Internal`](Self::Internal):
-/// if the connection to a database was lost, the outcome is not known.
+/// The statement changed nothing. The exceptions are [`Unavailable`](Self::Unavailable) and
+/// [`Internal`](Self::Internal): if the connection to a database was lost, the outcome is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The catalog has another version than the statement was compiled for, or the project does not exist.
@@ -351,8 +353,8 @@ impl StoreError {
 
 /// A store of the rows and catalogs of projects, and the port that the engine runs statements on.
 ///
-/// A store bounds the time of each statement ([`StoreError::Timeout`]) and checks the version of the catalog that it was
-/// compiled for ([`StoreError::Stale`]). [`RowWriter`](crate::RowWriter) writes rows in each [`Format`] within
+/// A store bounds the time of each statement ([`StoreError::Timeout`]) and checks the version of the catalog that it
+/// was compiled for ([`StoreError::Stale`]). [`RowWriter`](crate::RowWriter) writes rows in each [`Format`] within
 /// [`Read::max_bytes`].
 ///
 /// A store with one fixed table and row, such as a test may use:
@@ -460,16 +462,17 @@ pub trait RowStore: Send + Sync + 'static {
     /// Applies a schema change, all or nothing.
     ///
     /// # Errors
-    /// [`StoreError::Stale`] if the catalog has another version than [`SchemaChange::from_version`], or there is no such
-    /// project; [`StoreError::TableNotEmpty`]; [`StoreError::UniqueViolation`] if rows have the same values in the columns
-    /// of a new unique index; [`StoreError::StorageFull`].
+    /// [`StoreError::Stale`] if the catalog has another version than [`SchemaChange::from_version`], or there is no
+    /// such project; [`StoreError::TableNotEmpty`]; [`StoreError::UniqueViolation`] if rows have the same values in the
+    /// columns of a new unique index; [`StoreError::StorageFull`].
     async fn apply_schema_change(&self, project: &ProjectRef, change: SchemaChange)
     -> Result<(), StoreError>;
 
     /// Reads rows. The count, if there is one, is of the same state of the table as the rows.
     ///
     /// # Errors
-    /// [`StoreError::Stale`], [`StoreError::ResultTooLarge`], [`StoreError::DataException`] and [`StoreError::Timeout`].
+    /// [`StoreError::Stale`], [`StoreError::ResultTooLarge`], [`StoreError::DataException`] and
+    /// [`StoreError::Timeout`].
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<StatementResult, StoreError>;
 
     /// Changes rows, all or nothing. The change is durable once this returns.
@@ -480,8 +483,8 @@ pub trait RowStore: Send + Sync + 'static {
     /// [`StoreError::Timeout`] and [`StoreError::WriteConflict`].
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<StatementResult, StoreError>;
 
-    /// Runs several writes in order, all or nothing; each sees the changes of those before it. Their results together are
-    /// no larger than [`Write::max_bytes`].
+    /// Runs several writes in order, all or nothing; each sees the changes of those before it. Their results together
+    /// are no larger than [`Write::max_bytes`].
     ///
     /// # Errors
     /// [`StoreError::BatchWriteFailed`] with the error of the write that failed, or an error that concerns all of them.
@@ -498,8 +501,8 @@ pub trait RowStore: Send + Sync + 'static {
     /// Those of [`RowStore::write`], and [`StoreError::ImportRejected`].
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError>;
 
-    /// Returns the bytes that the project's rows take, with their indexes. Space that deleted rows left for new ones does
-    /// not count. The number may be an estimate if an exact one would take longer the more rows there are.
+    /// Returns the bytes that the project's rows take, with their indexes. Space that deleted rows left for new ones
+    /// does not count. The number may be an estimate if an exact one would take longer the more rows there are.
     ///
     /// # Errors
     /// [`StoreError::Stale`] if there is no such project.

@@ -104,8 +104,8 @@ impl Value {
         }
     }
 
-    /// Writes the members of a list as a JSON array in the form in which SQLite stores them: timestamps as text, booleans
-    /// as 0 and 1, nested lists as null.
+    /// Writes the members of a list as a JSON array in the form in which SQLite stores them: timestamps as text,
+    /// booleans as 0 and 1, nested lists as null.
     ///
     /// ```
     /// use backend_data::{Micros, Value};

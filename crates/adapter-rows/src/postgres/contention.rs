@@ -1,7 +1,8 @@
 //! Retries of conflicting writes.
 //!
-//! PostgreSQL aborts one of two transactions that wait for each other, and this module runs it again. After a conflict, the
-//! project's writes of several rows take turns for a while, since the server needs a second to detect each deadlock.
+//! PostgreSQL aborts one of two transactions that wait for each other, and this module runs it again. After a conflict,
+//! the project's writes of several rows take turns for a while, since the server needs a second to detect each
+//! deadlock.
 
 use std::{
     num::NonZeroUsize,
@@ -61,8 +62,8 @@ impl Contention {
         }
     }
 
-    /// Returns the retries of an import. Their time is not bounded, since an import has many statements; `limit` bounds the
-    /// wait for its turn.
+    /// Returns the retries of an import. Their time is not bounded, since an import has many statements; `limit` bounds
+    /// the wait for its turn.
     pub(super) fn retry_import<'c>(&'c self, project: &'c ProjectRef, limit: Duration) -> WriteRetry<'c> {
         WriteRetry { is_time_limited: false, ..self.retry(project, true, limit) }
     }
@@ -136,8 +137,8 @@ impl WriteRetry<'_> {
     }
 }
 
-/// Returns the wait after a number of attempts. Its maximum doubles with each, and writes that wait at the same time wait for
-/// different times.
+/// Returns the wait after a number of attempts. Its maximum doubles with each, and writes that wait at the same time
+/// wait for different times.
 fn backoff(attempts: u32) -> Duration {
     /// An odd number near 2⁶⁴ divided by the golden ratio, whose multiples are spread evenly (Fibonacci hashing).
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;

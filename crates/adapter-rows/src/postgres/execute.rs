@@ -29,7 +29,8 @@ pub(super) struct Runner<'s> {
 }
 
 impl Runner<'_> {
-    /// Returns true if a statement stays prepared on its connection. Behind a pooler, the next one may be in another session.
+    /// Returns true if a statement stays prepared on its connection. Behind a pooler, the next one may be in another
+    /// session.
     fn can_persist_statements(&self) -> bool {
         self.set_timeouts_sql.is_none()
     }
@@ -61,7 +62,8 @@ impl Runner<'_> {
         .await
     }
 
-    /// Reads rows by their ids in one statement. The reads have one [`LookupShape`](super::lookup_batcher::LookupShape).
+    /// Reads rows by their ids in one statement. The reads have one
+    /// [`LookupShape`](super::lookup_batcher::LookupShape).
     pub(super) async fn look_up(
         &self,
         reads: &[&Read],
@@ -137,8 +139,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Refuses to add this number of bytes if the project has no storage left for them. Measures on this connection if the
-    /// usage is not known.
+    /// Refuses to add this number of bytes if the project has no storage left for them. Measures on this connection if
+    /// the usage is not known.
     pub(super) async fn ensure_capacity(
         &self,
         connection: &mut PgConnection,
@@ -404,7 +406,8 @@ async fn execute_write(
     let version_check = catalog_version_check(scope, write.version);
     let counts = write.output.is_empty() && !write.has_check_column && !write.has_inserted_column;
     let sent = write.rows.as_deref().map(|rows| LockOrderedRows::new(rows, write)).unwrap_or_default();
-    // Rows that are written in another order are returned in the one in which they were sent, unless the query has an order.
+    // Rows that are written in another order are returned in the one in which they were sent, unless the query has an
+    // order.
     let ranked = sent.is_reordered() && !write.output.is_empty() && write.order.is_empty();
     let id = if ranked && sent.positions.is_empty() { ", \"id\" AS \"sent id\"" } else { "" };
     let sql = if counts {
@@ -513,8 +516,8 @@ fn order_by(order: &[SortDirection]) -> String {
     if terms.is_empty() { String::new() } else { format!(" ORDER BY {}", terms.join(", ")) }
 }
 
-/// Rows in the order of their ids, or of the values by which existing rows are found: two statements that lock the same rows
-/// in one order cannot deadlock.
+/// Rows in the order of their ids, or of the values by which existing rows are found: two statements that lock the same
+/// rows in one order cannot deadlock.
 #[derive(Default)]
 struct LockOrderedRows<'w> {
     rows: Vec<&'w Vec<Value>>,
@@ -542,8 +545,8 @@ impl<'w> LockOrderedRows<'w> {
         Self { rows: sent, ranks, positions: Vec::new() }
     }
 
-    /// Orders the rows of a merge, which touches each of its rows or is undone. Other inserts may skip rows, so they keep the
-    /// order in which they were sent.
+    /// Orders the rows of a merge, which touches each of its rows or is undone. Other inserts may skip rows, so they
+    /// keep the order in which they were sent.
     fn by_conflict_columns(rows: &'w [Vec<Value>], write: &Write) -> Self {
         let mut positions: Vec<usize> = (0..rows.len()).collect();
         if write.has_inserted_column {
@@ -584,8 +587,8 @@ fn compare_values(one: Option<&Value>, other: Option<&Value>) -> Ordering {
     }
 }
 
-/// Returns the expression that is true if the catalog has this version. The number in the text also prevents the use of a
-/// statement that was prepared for another version.
+/// Returns the expression that is true if the catalog has this version. The number in the text also prevents the use of
+/// a statement that was prepared for another version.
 pub(super) fn catalog_version_check(scope: &TableScope, version: u64) -> String {
     scope
         .schema_version_check
@@ -624,7 +627,8 @@ pub(super) fn to_store_error(error: sqlx::Error) -> StoreError {
     }
     let Some(state) = sqlstate(&error) else { return internal_error(error) };
     match state.as_str() {
-        // The names of indexes begin with an underscore; that of a primary key is derived from its table, whose name does not.
+        // The names of indexes begin with an underscore; that of a primary key is derived from its table, whose name
+        // does not.
         "23505" if constraint(&error).is_some_and(|name| name.starts_with('_')) => {
             StoreError::UniqueViolation
         }

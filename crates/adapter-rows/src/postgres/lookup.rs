@@ -23,8 +23,8 @@ const BATCH_SIZES: [usize; 2] = [4, MAX_IDS];
 
 /// Runs reads by id of one shape, at most [`MAX_IDS`], and returns their results in order.
 ///
-/// The ids are joined laterally, with a `LIMIT 1` that allows no other plan: a server must not reuse a cached plan from when
-/// the table was small, which scans all of it.
+/// The ids are joined laterally, with a `LIMIT 1` that allows no other plan: a server must not reuse a cached plan from
+/// when the table was small, which scans all of it.
 pub(super) async fn look_up_rows(
     connection: &mut PgConnection,
     scope: &TableScope,

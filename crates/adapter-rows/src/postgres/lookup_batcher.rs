@@ -1,6 +1,6 @@
-//! Batching of reads by id. A read that arrives while a statement of the same shape runs waits for its end, and all reads
-//! that wait run in the next one. Without load, no read waits. Under load, the overhead of a statement, which is most of its
-//! time, is shared by many reads.
+//! Batching of reads by id. A read that arrives while a statement of the same shape runs waits for its end, and all
+//! reads that wait run in the next one. Without load, no read waits. Under load, the overhead of a statement, which is
+//! most of its time, is shared by many reads.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -17,8 +17,8 @@ use tokio::sync::oneshot;
 
 use super::{execute::Runner, lookup, pool::Pool, storage_usage::StorageUsage};
 
-/// The shape of a read: all that reads in one statement have in common, which excludes the id and the format. Statements
-/// name the schema of their project, so reads of two projects have different shapes.
+/// The shape of a read: all that reads in one statement have in common, which excludes the id and the format.
+/// Statements name the schema of their project, so reads of two projects have different shapes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct LookupShape(Arc<str>);
 
@@ -82,7 +82,8 @@ impl LookupBatcher {
         result.await.unwrap_or_else(|_| Err(StoreError::Internal("a lookup was abandoned".into())))
     }
 
-    /// Adds a read. Returns a batch that the caller has to run: the first read of its shape, or as many as fill a statement.
+    /// Adds a read. Returns a batch that the caller has to run: the first read of its shape, or as many as fill a
+    /// statement.
     fn enqueue(&self, shape: &LookupShape, read: PendingRead) -> Option<Vec<PendingRead>> {
         match self.lock().entry(shape.clone()) {
             Entry::Vacant(group) => {
@@ -147,7 +148,8 @@ struct BatchRunner {
 
 impl Drop for BatchRunner {
     fn drop(&mut self) {
-        // After a panic, or when the process stops, removing the reads that wait makes them fail rather than wait forever.
+        // After a panic, or when the process stops, removing the reads that wait makes them fail rather than wait
+        // forever.
         if !self.is_finished {
             self.batcher.lock().remove(&self.shape);
         }

@@ -1,6 +1,7 @@
 //! A pool of connections, fair to projects.
 //!
-//! The pool of sqlx pings the server before and after every use, which makes three round trips of the one that a read needs.
+//! The pool of sqlx pings the server before and after every use, which makes three round trips of the one that a read
+//! needs.
 
 use std::{
     fmt,
@@ -86,8 +87,8 @@ struct Idle {
     last_used: Instant,
 }
 
-/// A connection that is in use. If it is dropped without [`release`](Self::release), because a request was canceled, it is
-/// closed: results of the request may still be unread.
+/// A connection that is in use. If it is dropped without [`release`](Self::release), because a request was canceled, it
+/// is closed: results of the request may still be unread.
 pub(super) struct PooledConnection<'p> {
     pub(super) connection: PgConnection,
     opened: Instant,
@@ -117,8 +118,8 @@ impl Pool {
         }))
     }
 
-    /// Waits for a permit and returns an idle connection or a new one. A project has at most half of the connections, and
-    /// one while its statements take long.
+    /// Waits for a permit and returns an idle connection or a new one. A project has at most half of the connections,
+    /// and one while its statements take long.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if no connection is free in time, or the server does not respond.

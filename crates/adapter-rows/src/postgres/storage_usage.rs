@@ -1,7 +1,7 @@
 //! The bytes that the rows of projects take.
 //!
-//! The database measures them now and then. The number is kept, and between two measurements each write adds what it sends.
-//! A write to a project that is not full never waits for a measurement, except for the first one of a process.
+//! The database measures them now and then. The number is kept, and between two measurements each write adds what it
+//! sends. A write to a project that is not full never waits for a measurement, except for the first one of a process.
 
 use std::{
     num::NonZeroUsize,
@@ -169,8 +169,8 @@ impl StorageUsage {
     }
 }
 
-/// Measures the bytes that the rows of a project take, with their indexes: the size of the files of its tables if that is
-/// less than `enough`, otherwise without the estimated space that deleted rows left.
+/// Measures the bytes that the rows of a project take, with their indexes: the size of the files of its tables if that
+/// is less than `enough`, otherwise without the estimated space that deleted rows left.
 pub(super) async fn measure_bytes(
     connection: &mut PgConnection,
     project: &ProjectRef,
@@ -211,8 +211,8 @@ pub(super) async fn measure_bytes(
     Ok(used.sum())
 }
 
-/// Estimates the bytes that the rows of each table take from a sample of its pages. The sample stays the same while the table
-/// has the same number of pages.
+/// Estimates the bytes that the rows of each table take from a sample of its pages. The sample stays the same while the
+/// table has the same number of pages.
 async fn sample_live_bytes(
     connection: &mut PgConnection,
     catalog: &Catalog,

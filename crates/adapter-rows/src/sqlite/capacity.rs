@@ -1,7 +1,7 @@
 //! The storage that is left for the rows of a file.
 //!
-//! SQLite is asked before each write to a file that is nearly full. If far more storage is left than a write sends, it is
-//! asked again only after writes have sent a part of it, which saves two statements per write.
+//! SQLite is asked before each write to a file that is nearly full. If far more storage is left than a write sends, it
+//! is asked again only after writes have sent a part of it, which saves two statements per write.
 
 use backend_data::{StoreError, store::Write};
 use rusqlite::Connection;

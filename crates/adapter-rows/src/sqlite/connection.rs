@@ -24,8 +24,8 @@ pub(super) const CREATE_CATALOG_TABLE: &str = "CREATE TABLE IF NOT EXISTS \"_cat
 /// Time to wait for a lock of another connection. Only opening and closing a file hold one for long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Number of instructions of SQLite's virtual machine between two checks of the deadline: some microseconds, unless one of
-/// them takes long.
+/// Number of instructions of SQLite's virtual machine between two checks of the deadline: some microseconds, unless one
+/// of them takes long.
 const PROGRESS_HANDLER_OPS: i32 = 250;
 
 /// The use of a connection.
@@ -127,7 +127,8 @@ fn configure(
             connection.execute("INSERT OR IGNORE INTO \"_catalog\" VALUES (1, 0, '{\"tables\":[]}')", [])?;
         }
         Role::Reader => {
-            // Closing the last connection of a file checkpoints the WAL and waits for the disk, which is left to writers.
+            // Closing the last connection of a file checkpoints the WAL and waits for the disk, which is left to
+            // writers.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             connection.execute_batch("PRAGMA query_only = ON")?;
         }

@@ -70,7 +70,8 @@ impl ConnectionCache {
         Ok(Some(Lease { open, deletions }))
     }
 
-    /// Puts a connection back. If there are too many, closes those of the projects that were not read for the longest time.
+    /// Puts a connection back. If there are too many, closes those of the projects that were not read for the longest
+    /// time.
     pub(super) fn release(&self, project: &ProjectRef, Lease { open, deletions }: Lease) {
         let mut closing = Vec::new();
         {

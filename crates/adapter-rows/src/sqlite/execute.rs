@@ -303,7 +303,8 @@ fn write_row(
             (ColumnType::Integer, ValueRef::Integer(value)) => writer.integer(value),
             (ColumnType::Boolean, ValueRef::Integer(value)) => writer.boolean(value != 0),
             (ColumnType::Real, ValueRef::Real(value)) => writer.real(value),
-            // SQLite stores whole numbers of a real column as integers, and an expression in RETURNING has them as such.
+            // SQLite stores whole numbers of a real column as integers, and an expression in RETURNING has them as
+            // such.
             (ColumnType::Real, ValueRef::Integer(value)) => writer.real(value as f64),
             (ColumnType::Text | ColumnType::Timestamp, ValueRef::Text(bytes)) => writer.text(text(bytes)?),
             (ColumnType::Json, ValueRef::Text(bytes)) => writer.canonical_json(text(bytes)?),

@@ -1,7 +1,7 @@
 //! SQL functions that SQLite lacks, besides those of `LIKE`: regular expressions, paths into documents, casts.
 //!
-//! SQLite cannot interrupt a function, and calls its progress handler only after many instructions, so each function checks
-//! the deadline first.
+//! SQLite cannot interrupt a function, and calls its progress handler only after many instructions, so each function
+//! checks the deadline first.
 
 use std::borrow::Cow;
 

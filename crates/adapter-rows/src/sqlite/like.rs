@@ -37,8 +37,8 @@ pub(super) fn register(
     Ok(())
 }
 
-/// Returns true if the text matches the pattern, or `None` if `late` returned true first. On a mismatch it backtracks to
-/// the last `%` only, so it takes at most the length of the text times that of the pattern.
+/// Returns true if the text matches the pattern, or `None` if `late` returned true first. On a mismatch it backtracks
+/// to the last `%` only, so it takes at most the length of the text times that of the pattern.
 fn matches(text: &str, pattern: &str, late: impl Fn() -> bool) -> Option<bool> {
     let (mut text, mut pattern) = (text.chars(), pattern.chars());
     let mut last_wildcard = None;

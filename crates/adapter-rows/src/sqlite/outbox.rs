@@ -23,8 +23,8 @@ use super::{
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS \"_outbox\" (\
     \"seq\" INTEGER PRIMARY KEY, \"id\" TEXT NOT NULL UNIQUE, \"body\" TEXT NOT NULL, \"rows\" INTEGER) STRICT";
 
-/// The projects whose outboxes may hold entries: those to which this process added some and, after the scan of the files,
-/// those in which an earlier process left some.
+/// The projects whose outboxes may hold entries: those to which this process added some and, after the scan of the
+/// files, those in which an earlier process left some.
 #[derive(Debug, Default)]
 pub(super) struct PendingOutboxes(Mutex<PendingState>);
 

@@ -1,5 +1,5 @@
-//! Regular expressions with a deadline: SQLite cannot interrupt a function, and an expression of a few hundred states takes
-//! seconds for a megabyte of text.
+//! Regular expressions with a deadline: SQLite cannot interrupt a function, and an expression of a few hundred states
+//! takes seconds for a megabyte of text.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -12,8 +12,8 @@ use regex_automata::{
 
 /// Maximum size of a compiled expression in bytes. The engine has already bounded the number of its states.
 const MAX_COMPILED: usize = 8 << 20;
-/// Product of the text's length and the expression's states up to which a search takes at most some milliseconds, and runs
-/// without a deadline.
+/// Product of the text's length and the expression's states up to which a search takes at most some milliseconds, and
+/// runs without a deadline.
 const SHORT_SEARCH: usize = 1 << 18;
 /// Bytes that are searched between two checks of the deadline.
 const CHECK_INTERVAL_BYTES: usize = 256;

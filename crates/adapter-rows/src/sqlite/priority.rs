@@ -1,7 +1,7 @@
 //! The priority of threads that run statements, and their yielding.
 //!
-//! A thread yields during a long statement. A low priority alone does not let others run at once: a thread that wakes up
-//! may wait for the next tick of the kernel's clock, some milliseconds, whatever the priority of the running one.
+//! A thread yields during a long statement. A low priority alone does not let others run at once: a thread that wakes
+//! up may wait for the next tick of the kernel's clock, some milliseconds, whatever the priority of the running one.
 
 use std::{
     cell::Cell,
@@ -11,8 +11,8 @@ use std::{
 
 use super::queue::Priority;
 
-/// Nice value (setpriority(2)) of a thread for projects whose statements take long. Next to a thread of nice value 0 it gets
-/// about a tenth of a core, alone it gets all of it.
+/// Nice value (setpriority(2)) of a thread for projects whose statements take long. Next to a thread of nice value 0 it
+/// gets about a tenth of a core, alone it gets all of it.
 #[cfg(target_os = "linux")]
 const LOW_PRIORITY_NICE: i32 = 10;
 

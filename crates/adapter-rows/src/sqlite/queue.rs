@@ -1,7 +1,8 @@
 //! A bounded queue between callers and threads that is fair to projects.
 //!
-//! Projects take turns, and at most a share of the threads works for one of them at a time. A project whose statements take
-//! long has one thread of low priority until they take less. Both bound the time of the threads that one project can use.
+//! Projects take turns, and at most a share of the threads works for one of them at a time. A project whose statements
+//! take long has one thread of low priority until they take less. Both bound the time of the threads that one project
+//! can use.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -147,8 +148,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Waits for the turn of a project of this priority and takes its next tasks, at most `most`. The thread works for the
-    /// project until the permit is dropped. Returns `None` once the queue is closed and empty.
+    /// Waits for the turn of a project of this priority and takes its next tasks, at most `most`. The thread works for
+    /// the project until the permit is dropped. Returns `None` once the queue is closed and empty.
     pub(super) fn pop_batch(
         self: &Arc<Self>,
         most: usize,

@@ -59,8 +59,8 @@ fn read_rows(shared: &SharedState, project: &ProjectRef, read: &Read) -> Result<
 /// Maximum size in bytes of a row that a caller reads on its own thread.
 const MAX_INLINE_BYTES: usize = 64 * 1024;
 
-/// Reads of one row on the caller's thread, which take less time than handing them to a reader thread and back. It counts
-/// how many more callers may do so at once.
+/// Reads of one row on the caller's thread, which take less time than handing them to a reader thread and back. It
+/// counts how many more callers may do so at once.
 #[derive(Debug)]
 pub(super) struct InlineReader(AtomicUsize);
 
@@ -93,7 +93,8 @@ impl InlineReader {
     }
 }
 
-/// Runs `work` on a connection to a project's file, if there is one. A panic closes the connection and keeps the thread.
+/// Runs `work` on a connection to a project's file, if there is one. A panic closes the connection and keeps the
+/// thread.
 fn with_connection<T>(
     shared: &SharedState,
     project: &ProjectRef,

@@ -57,8 +57,8 @@ pub(super) fn run_writer(shared: &Arc<SharedState>, queue: &Arc<Queue<WriteTask>
     }
 }
 
-/// Runs the tasks of one project in order. An import may take minutes: it moves to a thread of its own, together with the
-/// tasks after it and the project's permit.
+/// Runs the tasks of one project in order. An import may take minutes: it moves to a thread of its own, together with
+/// the tasks after it and the project's permit.
 fn process_tasks(
     shared: &Arc<SharedState>,
     permit: WorkPermit<WriteTask>,
@@ -319,8 +319,8 @@ fn commit_first_writes(
         let is_rolled_back = connection.is_autocommit();
         results.push(result);
         if is_rolled_back {
-            // SQLite rolled back the whole transaction, for a full disk or at the time limit. The writes before run again,
-            // without the one that caused it.
+            // SQLite rolled back the whole transaction, for a full disk or at the time limit. The writes before run
+            // again, without the one that caused it.
             if let (Some(Err(error)), Some(PendingWrite { reply, .. })) =
                 (results.pop(), group.remove(results.len()))
             {

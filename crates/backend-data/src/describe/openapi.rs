@@ -9,8 +9,8 @@ use crate::{
 };
 
 impl ExposedSchema {
-    /// Returns an OpenAPI 3.1 document of the paths `/rest/…` under the URL `server`. It has nothing that the caller may
-    /// not use.
+    /// Returns an OpenAPI 3.1 document of the paths `/rest/…` under the URL `server`. It has nothing that the caller
+    /// may not use.
     #[must_use]
     pub fn openapi(&self, title: &str, server: &str) -> Json {
         let mut paths = Map::new();

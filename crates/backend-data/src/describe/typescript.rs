@@ -1,5 +1,5 @@
-//! TypeScript types in the form in which the generator of Supabase writes them, so that its clients accept them as their
-//! `Database`.
+//! TypeScript types in the form in which the generator of Supabase writes them, so that its clients accept them as
+//! their `Database`.
 
 use std::fmt::Write as _;
 
@@ -45,8 +45,8 @@ export type TablesUpdate<T extends keyof Database[\"public\"][\"Tables\"]> =
 ";
 
 impl ExposedSchema {
-    /// Returns a module of TypeScript types for `createClient<Database>` of supabase-js and similar clients. An operation
-    /// that the caller may not do on a table has the type `never`.
+    /// Returns a module of TypeScript types for `createClient<Database>` of supabase-js and similar clients. An
+    /// operation that the caller may not do on a table has the type `never`.
     #[must_use]
     pub fn typescript(&self) -> String {
         let mut out = HEAD.to_owned();

@@ -85,8 +85,8 @@ impl<'a> ParsedOperation<'a> {
 }
 
 impl Engine {
-    /// Runs 1 to 50 operations in order, all or nothing. Each sees the changes of those before it; their results together
-    /// are no larger than one response.
+    /// Runs 1 to 50 operations in order, all or nothing. Each sees the changes of those before it; their results
+    /// together are no larger than one response.
     ///
     /// # Errors
     /// The error of the first operation that is refused; its details name the operation.

@@ -1,4 +1,5 @@
-//! Parsers of request bodies: rows as JSON objects or CSV, and the columns of an update. JSON is not parsed into a tree.
+//! Parsers of request bodies: rows as JSON objects or CSV, and the columns of an update. JSON is not parsed into a
+//! tree.
 
 use std::{
     borrow::Cow,

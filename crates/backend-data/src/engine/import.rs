@@ -49,8 +49,8 @@ const BATCH_BYTES: usize = 1 << 20;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait ImportSource: Send + Sync {
-    /// Opens the text at its beginning. Reading it must not wait for other tasks, since a writer thread of the store may
-    /// read it.
+    /// Opens the text at its beginning. Reading it must not wait for other tasks, since a writer thread of the store
+    /// may read it.
     ///
     /// # Errors
     /// If the text cannot be opened. The import then fails with [`ErrorKind::Internal`](crate::ErrorKind::Internal).
@@ -80,8 +80,8 @@ pub enum FileFormat {
 pub enum Progress {
     /// Number of rows that were checked and fit. No row is written before all were checked.
     Checked(u64),
-    /// Number of rows written within the transaction. If the import conflicts with other writes, they are undone and written
-    /// again, and the number starts again.
+    /// Number of rows written within the transaction. If the import conflicts with other writes, they are undone and
+    /// written again, and the number starts again.
     Written(u64),
 }
 
@@ -118,15 +118,15 @@ impl ImportOptions {
 }
 
 impl Engine {
-    /// Inserts the rows of a file, all or none, and returns their number. First every row is checked, then they are written
-    /// in batches within one transaction. Memory is bounded by the size of a batch, not of the file.
+    /// Inserts the rows of a file, all or none, and returns their number. First every row is checked, then they are
+    /// written in batches within one transaction. Memory is bounded by the size of a batch, not of the file.
     ///
     /// A store over SQLite makes other writes to the project wait while the rows are written.
     ///
     /// # Errors
     /// Those of [`Engine::insert`], with the first row that does not fit in the details, and
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) for more than [`Limits::max_import`](crate::Limits::max_import)
-    /// rows.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) for more than
+    /// [`Limits::max_import`](crate::Limits::max_import) rows.
     pub async fn import(
         &self,
         project: &ProjectRef,

@@ -16,8 +16,8 @@ use crate::{
 };
 
 impl Engine {
-    /// Returns this engine with entries that each of its changes adds to the project's outbox, in the transaction of the
-    /// change. A change that is refused or fails adds none, and a batch adds them once.
+    /// Returns this engine with entries that each of its changes adds to the project's outbox, in the transaction of
+    /// the change. A change that is refused or fails adds none, and a batch adds them once.
     ///
     /// An outbox holds an id once: until the entries of a change are removed, another change with them fails. Use the
     /// returned engine for one change.

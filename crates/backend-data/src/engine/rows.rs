@@ -51,8 +51,8 @@ pub struct WriteOptions {
     pub minimal: bool,
     /// True to return the ids of inserted rows, whatever the query selects.
     pub only_ids: bool,
-    /// True to require that exactly one row is written, and to return it as an object. Any other number undoes the write:
-    /// [`ErrorKind::NotAcceptable`](crate::ErrorKind::NotAcceptable).
+    /// True to require that exactly one row is written, and to return it as an object. Any other number undoes the
+    /// write: [`ErrorKind::NotAcceptable`](crate::ErrorKind::NotAcceptable).
     pub single_object: bool,
     /// Maximum number of rows that the write touches; more undo it with `too_many_rows`.
     pub max_affected: Option<u64>,
@@ -96,8 +96,9 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query does not parse or does not fit the table,
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the caller sees no such table,
-    /// [`ErrorKind::Range`](crate::ErrorKind::Range) if the offset is greater than the number of matching rows and they were
-    /// counted, [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge), [`ErrorKind::Timeout`](crate::ErrorKind::Timeout), and
+    /// [`ErrorKind::Range`](crate::ErrorKind::Range) if the offset is greater than the number of matching rows and they
+    /// were counted, [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge),
+    /// [`ErrorKind::Timeout`](crate::ErrorKind::Timeout), and
     /// [`ErrorKind::NotAcceptable`](crate::ErrorKind::NotAcceptable) with [`ReadOptions::single_object`].
     pub async fn list(
         &self,
@@ -222,16 +223,16 @@ impl Engine {
         Ok(Page { body, rows, offset: 0, limit: 1, total: None, next_cursor: None })
     }
 
-    /// Inserts one row or an array of them, all or nothing: at most [`Limits::max_insert`](crate::Limits::max_insert). The
-    /// query string may hold `columns`, `select`, `order` and `on_conflict`, which names `id` or the columns of a unique
-    /// index.
+    /// Inserts one row or an array of them, all or nothing: at most [`Limits::max_insert`](crate::Limits::max_insert).
+    /// The query string may hold `columns`, `select`, `order` and `on_conflict`, which names `id` or the columns of a
+    /// unique index.
     ///
     /// A row without an id gets one, and every new row gets the current time as `created_at`.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the body or a value does not fit, `row_exists` or `value_exists`
-    /// if a row exists and there is no [`WriteOptions::resolution`], [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if
-    /// no rule allows it, and `storage_full`.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the body or a value does not fit, `row_exists` or
+    /// `value_exists` if a row exists and there is no [`WriteOptions::resolution`],
+    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it, and `storage_full`.
     pub async fn insert(
         &self,
         project: &ProjectRef,
@@ -247,12 +248,12 @@ impl Engine {
         self.write(project, access, table, plan, options).await
     }
 
-    /// Inserts the row whose id the query string names, as in `id=eq.tea`, or updates it if it exists. The rules are those of
-    /// an insert with [`Resolution::MergeDuplicates`]. The body is an object; an id in it must be the same.
+    /// Inserts the row whose id the query string names, as in `id=eq.tea`, or updates it if it exists. The rules are
+    /// those of an insert with [`Resolution::MergeDuplicates`]. The body is an object; an id in it must be the same.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query does not name one row or a value does not fit, and
-    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query does not name one row or a value does not fit,
+    /// and [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it.
     pub async fn put(
         &self,
         project: &ProjectRef,
@@ -269,11 +270,13 @@ impl Engine {
     }
 
     /// Updates the rows that match the filters of the query string, at least one of which is required. With `order` and
-    /// `limit`, only the first rows are updated. The body is an object of the columns to set; an empty one changes nothing.
+    /// `limit`, only the first rows are updated. The body is an object of the columns to set; an empty one changes
+    /// nothing.
     ///
     /// # Errors
-    /// `filter_required` without a filter, [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query or a value does not
-    /// fit, [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it, `value_exists` and `storage_full`.
+    /// `filter_required` without a filter, [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query or a value
+    /// does not fit, [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it, `value_exists` and
+    /// `storage_full`.
     pub async fn update(
         &self,
         project: &ProjectRef,
@@ -290,8 +293,8 @@ impl Engine {
     /// Updates one row and returns it as an object. The query string may hold `select`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such row that the caller may update, and those of
-    /// [`Engine::update`].
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such row that the caller may update, and
+    /// those of [`Engine::update`].
     #[expect(
         clippy::too_many_arguments,
         reason = "the arguments of the other operations, and the id of the row"
@@ -336,8 +339,8 @@ impl Engine {
     /// `limit`, only the first rows are deleted.
     ///
     /// # Errors
-    /// `filter_required` without a filter, [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query does not fit, and
-    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it.
+    /// `filter_required` without a filter, [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query does not fit,
+    /// and [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it.
     pub async fn delete(
         &self,
         project: &ProjectRef,

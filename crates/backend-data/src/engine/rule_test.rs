@@ -18,8 +18,8 @@ pub struct RuleTest<'a> {
     /// A row as a JSON object: the row to insert, read or delete, or the columns that an update sets. Required for an
     /// insert and an update.
     pub row: Option<&'a [u8]>,
-    /// Filters of a query string that select existing rows; the first 20 by id are tested. Empty for all rows, or for `row`
-    /// alone.
+    /// Filters of a query string that select existing rows; the first 20 by id are tested. Empty for all rows, or for
+    /// `row` alone.
     pub filter: &'a str,
 }
 
@@ -63,12 +63,12 @@ pub struct RowResult {
 }
 
 impl Engine {
-    /// Tests what a caller may do. Nothing is written: conditions are evaluated on the rows as they are, as they would be
-    /// after the update, or as the test gives them.
+    /// Tests what a caller may do. Nothing is written: conditions are evaluated on the rows as they are, as they would
+    /// be after the update, or as the test gives them.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the row or the filter does not fit the table, or the action needs
-    /// a row; [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such project or table.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the row or the filter does not fit the table, or the action
+    /// needs a row; [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such project or table.
     pub async fn test_rules(
         &self,
         project: &ProjectRef,

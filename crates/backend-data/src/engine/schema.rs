@@ -26,8 +26,8 @@ struct SchemaEffect {
 }
 
 impl Engine {
-    /// Returns the tables and columns that the caller may use. Only the owner sees rules; visitors and signed-in people do
-    /// not see indexes either.
+    /// Returns the tables and columns that the caller may use. Only the owner sees rules; visitors and signed-in people
+    /// do not see indexes either.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such project.
@@ -62,8 +62,8 @@ impl Engine {
         catalog.get_table(&name).cloned()
     }
 
-    /// Adds a column to a table. Existing rows have null in it, so a column that is not nullable needs an empty table. Needs
-    /// [`Scope::SchemaWrite`].
+    /// Adds a column to a table. Existing rows have null in it, so a column that is not nullable needs an empty table.
+    /// Needs [`Scope::SchemaWrite`].
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the name or the default does not fit, `column_exists`,

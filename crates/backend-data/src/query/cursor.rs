@@ -63,8 +63,8 @@ pub(crate) fn decode(
         .collect()
 }
 
-/// Distinguishes the cursors of one table and order from others (FNV-1a). It proves nothing and need not: a forged cursor
-/// starts a page elsewhere and shows no row that the caller may not see.
+/// Distinguishes the cursors of one table and order from others (FNV-1a). It proves nothing and need not: a forged
+/// cursor starts a page elsewhere and shows no row that the caller may not see.
 fn order_fingerprint(table: &str, order: &[OrderTerm]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in format!("{table} {order:?}").bytes() {

@@ -10,12 +10,12 @@ use crate::error::{Error, ErrorKind, Quoted, Result};
 impl Query {
     /// Parses a query string, percent-encoded and without the `?`, of at most [`MAX_QUERY`] bytes.
     ///
-    /// Names of columns are not checked before the query is compiled for a table. `apikey` is skipped, since the transport
-    /// reads it. A negative offset is 0.
+    /// Names of columns are not checked before the query is compiled for a table. `apikey` is skipped, since the
+    /// transport reads it. A negative offset is 0.
     ///
     /// # Errors
-    /// [`ErrorKind::Range`] for a negative limit, [`ErrorKind::Invalid`] for anything else that does not parse or exceeds
-    /// a limit of [this module](crate::query).
+    /// [`ErrorKind::Range`] for a negative limit, [`ErrorKind::Invalid`] for anything else that does not parse or
+    /// exceeds a limit of [this module](crate::query).
     pub fn parse(raw: &str) -> Result<Self> {
         if raw.len() > MAX_QUERY {
             return Err(Error::invalid_request(format!("a query string has at most {MAX_QUERY} bytes")));

@@ -10,8 +10,8 @@ const COMPARISONS: [Comparison; 6] =
     [Comparison::Neq, Comparison::Gt, Comparison::Gte, Comparison::Lt, Comparison::Lte, Comparison::Eq];
 
 impl Rule {
-    /// Parses a rule from a sentence and gives it an id. [`Engine::set_rules`](crate::Engine::set_rules) checks that it fits
-    /// the table.
+    /// Parses a rule from a sentence and gives it an id. [`Engine::set_rules`](crate::Engine::set_rules) checks that it
+    /// fits the table.
     ///
     /// ```
     /// use backend_data::Rule;
@@ -23,8 +23,8 @@ impl Rule {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the sentence is not one that [`Rule::to_full_sentence`] writes.
-    /// The message shows where it differs.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the sentence is not one that [`Rule::to_full_sentence`]
+    /// writes. The message shows where it differs.
     pub fn from_sentence(id: &str, sentence: &str) -> Result<Self> {
         let mut words = SentenceParser { rest: sentence.trim() };
         let audience = words.audience()?;

@@ -155,8 +155,8 @@ impl Expr {
     }
 }
 
-/// Compiles a cast of text to a timestamp in PostgreSQL. A plain cast would also accept words, and read times without an
-/// offset in the time zone of the session.
+/// Compiles a cast of text to a timestamp in PostgreSQL. A plain cast would also accept words, and read times without
+/// an offset in the time zone of the session.
 fn postgres_timestamp(text: &str) -> String {
     let zoned = format!("{text} ~ '(Z|[+-][0-9]{{2}}:[0-9]{{2}})$'");
     let end = format!("CASE WHEN {zoned} THEN '' WHEN length({text}) = 10 THEN ' 00:00:00Z' ELSE 'Z' END");

@@ -17,7 +17,8 @@ use crate::{
     value::Value,
 };
 
-/// Maximum number of terms of an order that is divided into segments. With more, a page looks at all rows after the cursor.
+/// Maximum number of terms of an order that is divided into segments. With more, a page looks at all rows after the
+/// cursor.
 const MAX_SEGMENTED_TERMS: usize = 5;
 
 /// The rows and columns of the pages.
@@ -49,8 +50,8 @@ struct Segment {
     null_terms: Vec<usize>,
 }
 
-/// Compiles the statement of a page, and returns it with the columns that follow the selected ones: the keys of the next
-/// cursor.
+/// Compiles the statement of a page, and returns it with the columns that follow the selected ones: the keys of the
+/// next cursor.
 pub(super) fn page_sql(
     source: PageSource<'_>,
     terms: &[OrderTerm],
@@ -94,8 +95,8 @@ pub(super) fn page_sql(
             vec![Segment { tests, first_term: 0, excludes_nulls: false, null_terms: Vec::new() }]
         }
     };
-    // PostgreSQL does not notice that a column of nulls needs no order, and would scan the ids of the whole table rather
-    // than the index unless the order names the column.
+    // PostgreSQL does not notice that a column of nulls needs no order, and would scan the ids of the whole table
+    // rather than the index unless the order names the column.
     let orders_nulls = dialect == Dialect::Postgres && has_index(target.table, &terms);
     let select = |segment: &Segment| {
         let mut condition = condition.clone();
@@ -130,14 +131,14 @@ pub(super) fn page_sql(
             .collect();
         return Ok((format!("SELECT {names} FROM ({}) LIMIT {limit}", parts.join(" UNION ALL ")), keys));
     }
-    // PostgreSQL promises no order of a `UNION ALL`, so the parts are numbered. Each part has at most the rows that those
-    // before it left of the limit.
+    // PostgreSQL promises no order of a `UNION ALL`, so the parts are numbered. Each part has at most the rows that
+    // those before it left of the limit.
     let (mut parts, mut left, mut all) = (Vec::new(), limit.clone(), Vec::new());
     for (at, segment) in segments.iter().enumerate() {
         let (what, which) = select(segment);
         let rows = format!("{what}, {at} AS \"part\"{which} LIMIT {limit}");
-        // The planner does not know what is left before the statement runs, and expects a tenth of all rows without a known
-        // limit. The inner limit tells it that a page is the maximum.
+        // The planner does not know what is left before the statement runs, and expects a tenth of all rows without a
+        // known limit. The inner limit tells it that a page is the maximum.
         let rows = if at == 0 { rows } else { format!("SELECT * FROM ({rows}) AS \"most\" LIMIT {left}") };
         parts.push(format!("\"part {at}\" AS MATERIALIZED ({rows})"));
         left = format!("{left} - (SELECT count(*) FROM \"part {at}\")");
@@ -165,7 +166,8 @@ pub(super) fn page_sql(
     Ok((sql, keys))
 }
 
-/// Returns true if an index ends with these terms. The columns before them, if any, are those that a filter may compare.
+/// Returns true if an index ends with these terms. The columns before them, if any, are those that a filter may
+/// compare.
 fn has_index(table: &Table, terms: &[Term<'_>]) -> bool {
     table.indexes.iter().filter(|index| !index.unique).any(|index| {
         let id = index.columns.iter().all(|column| column != "id").then_some("id");
@@ -175,8 +177,8 @@ fn has_index(table: &Table, terms: &[Term<'_>]) -> bool {
     })
 }
 
-/// Compiles the order of a segment. It says nothing of nulls if the segment has none: an index has them at the database's
-/// default position, which need not be the requested one.
+/// Compiles the order of a segment. It says nothing of nulls if the segment has none: an index has them at the
+/// database's default position, which need not be the requested one.
 fn segment_order(terms: &[Term<'_>], segment: &Segment, dialect: Dialect, says_nulls: bool) -> Vec<String> {
     let mut parts = Vec::new();
     let rest = terms.get(segment.first_term..).unwrap_or_default();
@@ -287,8 +289,8 @@ fn after_condition(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) 
     format!("({})", alternatives.join(" OR "))
 }
 
-/// Returns the expression and type of a cursor's key. A document is kept as text, so that the document `null` differs from
-/// a null.
+/// Returns the expression and type of a cursor's key. A document is kept as text, so that the document `null` differs
+/// from a null.
 fn cursor_key(expr: &Expr, dialect: Dialect) -> (String, ColumnType) {
     match (expr.column.kind, dialect) {
         (ColumnType::Json, Dialect::Postgres) => (format!("({})::text", expr.text), ColumnType::Text),

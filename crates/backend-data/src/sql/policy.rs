@@ -90,8 +90,8 @@ impl<'a> RowPolicy<'a> {
         Self { is_unrestricted, rules }
     }
 
-    /// Returns the rows that the caller may filter and sort by these columns: those of the rules that cover all of them, so
-    /// that nobody learns a hidden value by selecting the rows that have it.
+    /// Returns the rows that the caller may filter and sort by these columns: those of the rules that cover all of
+    /// them, so that nobody learns a hidden value by selecting the rows that have it.
     pub(super) fn readable_rows(&self, table: &Table, used: &[&str]) -> Result<AllowedRows<'a>> {
         if self.is_unrestricted {
             return Ok(AllowedRows::All);
@@ -167,8 +167,8 @@ impl<'a> RowPolicy<'a> {
     }
 }
 
-/// Refuses a caller who may not do this to any row. Call it before parsing a body, whose errors would reveal that a hidden
-/// table exists.
+/// Refuses a caller who may not do this to any row. Call it before parsing a body, whose errors would reveal that a
+/// hidden table exists.
 pub(crate) fn authorize(target: &Target<'_>, action: Action) -> Result<()> {
     writable_rows(target, action, &[]).map(drop)
 }
@@ -183,7 +183,8 @@ pub(super) fn mergeable_rows<'a>(target: &Target<'a>, columns: &[&str]) -> Resul
     })
 }
 
-/// Returns the rows that a caller may write, with these columns: 404 if the table is hidden, 403 if it is only readable.
+/// Returns the rows that a caller may write, with these columns: 404 if the table is hidden, 403 if it is only
+/// readable.
 pub(super) fn writable_rows<'a>(
     target: &Target<'a>,
     action: Action,

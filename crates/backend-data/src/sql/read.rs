@@ -88,8 +88,8 @@ fn count_estimate(target: &Target<'_>, count: Count, condition: &str) -> Option<
     let from = target.qualified_table();
     match (count, target.dialect) {
         (Count::Exact, _) => None,
-        // Counts matching rows in the order of their rowids up to the limit, and assumes that the others are as dense. No
-        // column of a project is named `_rowid_`, since none begins with an underscore.
+        // Counts matching rows in the order of their rowids up to the limit, and assumes that the others are as dense.
+        // No column of a project is named `_rowid_`, since none begins with an underscore.
         (_, Dialect::Sqlite) => Some(CountEstimate::Bounded(format!(
             "SELECT CASE WHEN n <= {EXACT_COUNT_LIMIT} THEN n \
              ELSE max(n, CAST(1.0 * n * (SELECT max(_rowid_) FROM {from}) / max(1, last) AS INTEGER)) END \
@@ -232,8 +232,8 @@ pub(super) struct WhereClause {
     /// The bounds at which a page begins. They come first: of several bounds of a column, SQLite uses the first one to
     /// seek in an index.
     page_start: Vec<String>,
-    /// Tests that may be evaluated on any row, and so by an index: their time and outcome reveal nothing of a row that the
-    /// caller may not read.
+    /// Tests that may be evaluated on any row, and so by an index: their time and outcome reveal nothing of a row that
+    /// the caller may not read.
     leakproof: Vec<String>,
     /// Tests that are evaluated only on rows that meet the policy.
     policy_guarded: Vec<String>,
@@ -255,8 +255,8 @@ impl WhereClause {
 
     /// Returns the clause with its `WHERE`, or nothing without tests.
     ///
-    /// A database evaluates the members of an `AND` in the order that it estimates to be cheapest. A `CASE` keeps its order,
-    /// so that no test of the caller is evaluated on a row that the policy hides.
+    /// A database evaluates the members of an `AND` in the order that it estimates to be cheapest. A `CASE` keeps its
+    /// order, so that no test of the caller is evaluated on a row that the policy hides.
     pub(super) fn to_sql(&self) -> String {
         let mut parts: Vec<String> =
             self.page_start.iter().chain(&self.policy).chain(&self.leakproof).cloned().collect();
@@ -327,8 +327,8 @@ pub(super) struct OrderKey {
     pub(super) direction: SortDirection,
 }
 
-/// Compiles the order of the rows that a write returns, with the id as its last term. `text` returns the expression of a
-/// column.
+/// Compiles the order of the rows that a write returns, with the id as its last term. `text` returns the expression of
+/// a column.
 pub(super) fn order_keys(
     target: &Target<'_>,
     order: &[OrderTerm],

@@ -25,7 +25,8 @@ pub(crate) fn add_column(
     column: &Column,
 ) -> Vec<String> {
     if dialect == Dialect::Sqlite && !column.nullable {
-        // SQLite cannot add such a column even to an empty table, which this one must be, so the table is created again.
+        // SQLite cannot add such a column even to an empty table, which this one must be, so the table is created
+        // again.
         let mut statements = drop_table(scope, &table.name);
         statements.extend(create_table(dialect, scope, table));
         statements.extend(table.indexes.iter().map(|index| create_index(scope, &table.name, index)));

@@ -64,8 +64,8 @@ impl RowSelector<'_> {
     }
 }
 
-/// The alias of the existing row in a merge. No column or table of a project has a blank in its name, so a table may even
-/// be named `excluded`.
+/// The alias of the existing row in a merge. No column or table of a project has a blank in its name, so a table may
+/// even be named `excluded`.
 const STORED: &str = "\"stored row\"";
 
 pub(crate) fn insert(
@@ -122,8 +122,8 @@ pub(crate) fn insert(
     let is_single_row = changes.rows.len() <= 1;
     let mut check = allowed.to_sql(target, &mut params)?;
     if merges && let (Some(inserted), Some(now)) = (&check, options.now) {
-        // Every new row has this time of creation. Existing rows were checked against the rules for updates in the `WHERE`
-        // of the merge.
+        // Every new row has this time of creation. Existing rows were checked against the rules for updates in the
+        // `WHERE` of the merge.
         let now = params.bind(Value::Timestamp(now));
         check = Some(format!("(\"created_at\" <> {now} OR {inserted})"));
     }
@@ -226,7 +226,8 @@ pub(crate) fn delete(
     build_write(target, sql, None, matching.selects_at_most_one(), None, params, options)
 }
 
-/// Compiles the `WHERE` clause of a change. A filter depends on values, so it selects only rows that the caller may read.
+/// Compiles the `WHERE` clause of a change. A filter depends on values, so it selects only rows that the caller may
+/// read.
 fn where_sql(
     target: &Target<'_>,
     matching: &RowSelector<'_>,
@@ -313,8 +314,8 @@ fn build_write(
     let mut order = Vec::new();
     // Without a requested order, the rows of an insert are returned in the order in which they were sent.
     if !options.minimal && !options.order.is_empty() {
-        // An update or a delete touches only rows whose columns of the order the caller may read. The rows of an insert may
-        // hide some of them, and their order must not reveal those.
+        // An update or a delete touches only rows whose columns of the order the caller may read. The rows of an insert
+        // may hide some of them, and their order must not reveal those.
         let policy = rows.is_some().then(|| RowPolicy::for_returning(target));
         let text = |column: &Column, params: &mut Params| match &policy {
             Some(policy) => {
