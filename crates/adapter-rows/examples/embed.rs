@@ -1,7 +1,7 @@
-//! Rows inside another service, without a server of ours: `cargo run -p adapter-rows --example embed`.
+//! A service that embeds the engine over a SQLite file: `cargo run -p adapter-rows --example embed`.
 //!
-//! A shop keeps its notes in a SQLite file of its own. It makes a project, a table and a rule, writes rows as their
-//! owner, and lets its visitors and its signed-in people at them through the query language.
+//! It creates a project, a table and rules, inserts rows as the owner, and lets visitors and signed-in people query
+//! them.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -18,7 +18,7 @@ async fn main() -> anyhow::Result<()> {
     let store = SqliteRows::open(SqliteOptions::new(directory.path()))?;
     let engine = Engine::with_system(Arc::new(store));
 
-    // A project is a file. Its tables are private until a rule says otherwise.
+    // A project is a file. Its tables are private until a rule allows something.
     let project = ProjectRef::new("shop".parse()?, 0);
     engine.create_project(&project).await?;
     let notes = NewTable::new("notes")
@@ -38,7 +38,7 @@ async fn main() -> anyhow::Result<()> {
     let rows = br#"[{"title":"Tea","stars":5,"author":"ann"},{"title":"Rain","stars":2,"author":"ann"}]"#;
     engine.insert(&project, &Access::Owner, "notes", "", rows, &WriteOptions::default()).await?;
 
-    // What each caller sees is one statement, compiled from the query and the rules.
+    // Each caller sees the result of one statement, which is compiled from the query and the rules.
     let query = "select=title,stars&order=stars.desc";
     let list =
         async |access: &Access| engine.list(&project, access, "notes", query, &ReadOptions::default()).await;

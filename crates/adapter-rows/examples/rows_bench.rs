@@ -1,4 +1,4 @@
-//! How fast rows are, beside what SQLite itself takes for the same statements in the same run:
+//! A benchmark of the engine over SQLite, with the same statements on SQLite alone as a baseline:
 //! `cargo run --release -p adapter-rows --example rows_bench`.
 
 use std::{
@@ -56,7 +56,7 @@ async fn main() -> anyhow::Result<()> {
         engine.list(&project, &Access::Owner, "items", LIST, &ReadOptions::default()).await.map(drop)
     });
     show("list 20 of 20k", "per second", list.await?);
-    // Beside the same rows, before inserts make them more.
+    // Before the inserts, so that the baseline reads the same rows.
     let file = directory.path().join("0/bench.sqlite3");
     let path = file.clone();
     tokio::task::spawn_blocking(move || read_floors(&path)).await??;
@@ -71,7 +71,7 @@ async fn main() -> anyhow::Result<()> {
     tokio::task::spawn_blocking(move || write_floors(&file)).await?
 }
 
-/// Calls of `one` a second from sixteen callers.
+/// Measures the calls of `one` per second by sixteen callers at once.
 async fn rate<F>(
     world: &(Arc<Engine>, ProjectRef),
     one: impl Fn((Arc<Engine>, ProjectRef), u64) -> F + Clone + Send + 'static,
@@ -103,7 +103,7 @@ where
 
 const COLUMNS: &str = "id, created_at, title, body, qty, price, done, meta";
 
-/// Calls of `work` a second, on one thread.
+/// Measures the calls of `work` per second on one thread.
 fn floor(name: &str, mut work: impl FnMut(u64) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let (begun, mut done) = (Instant::now(), 0);
     while begun.elapsed() < TIME {
@@ -114,7 +114,7 @@ fn floor(name: &str, mut work: impl FnMut(u64) -> anyhow::Result<()>) -> anyhow:
     Ok(())
 }
 
-/// The same statements without the engine: one thread, one connection.
+/// Measures the same reads without the engine: one thread, one connection.
 fn read_floors(file: &Path) -> anyhow::Result<()> {
     let connection = Connection::open(file)?;
     let mut by_id = connection.prepare(&format!("SELECT {COLUMNS} FROM items WHERE id = ?1"))?;
@@ -137,7 +137,7 @@ fn read_floors(file: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// The same inserts without the engine.
+/// Measures the same inserts without the engine.
 fn write_floors(file: &Path) -> anyhow::Result<()> {
     let connection = Connection::open(file)?;
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;

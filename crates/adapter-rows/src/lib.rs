@@ -1,10 +1,10 @@
-//! Where backend rows live.
+//! Stores of the rows of backend projects, for [`backend_data::Engine`].
 //!
-//! * [`SqliteRows`]: one SQLite file a project, a few threads for all of them
-//! * [`PgRows`]: one PostgreSQL schema a project, several processes at once
-//! * [`Shards`]: several of one kind as one, for more than one disk or server holds
+//! * [`SqliteRows`]: one SQLite file per project, in a directory that one process owns
+//! * [`PgRows`]: one PostgreSQL schema per project, in a database that several processes may share
+//! * [`Shards`]: several stores of one kind as one, for more rows than one disk or server holds
 //!
-//! Both run what [`backend_data::Engine`] compiles and give the same answers.
+//! The results of a request are the same on both databases.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -28,12 +28,13 @@
 //! let read = ReadOptions::default();
 //! let page = engine.list(&project, &Access::Visitor, "notes", "select=title", &read).await?;
 //! assert_eq!(&page.body[..], br#"[{"title":"Tea"}]"#);
-//! // Nobody said that visitors may write.
+//! // The table is public to read. No rule lets visitors write.
 //! let refused = engine.insert(&project, &Access::Visitor, "notes", "", rows, &options).await;
 //! assert_eq!(refused.unwrap_err().code(), "forbidden");
 //! # Ok(())
 //! # }
 //! ```
+//!
 //! See `docs/decisions/0009-store-rows-apart-from-the-control-plane.md`.
 
 mod postgres;

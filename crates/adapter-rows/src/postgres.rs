@@ -1,8 +1,9 @@
-//! One PostgreSQL schema a project.
+//! A store with one PostgreSQL schema per project.
 //!
-//! Several processes may share the database. The catalog of each project is a row of our own table; every
-//! statement says in the same round trip whether it ran under the catalog it was made for. Names are always
-//! qualified, and behind a transaction pooler no state of a session is relied on, prepared statements neither.
+//! Several processes may share the database. The catalog of each project is a row of the table `qala_rows.catalog`;
+//! every statement reports in the same round trip if it ran under the version that it was compiled for. Names are
+//! always qualified. Behind a transaction pooler, statements rely on no state of the session, not even on prepared
+//! statements.
 
 mod bind;
 mod contention;
@@ -30,27 +31,29 @@ use lookup_batcher::LookupBatcher;
 use pool::Pool;
 use storage_usage::StorageUsage;
 
-/// How a [`PgRows`] works.
+/// Options of a [`PgRows`].
 #[derive(Clone, Debug)]
 pub struct PgOptions {
-    /// Where the database is: `postgres://…`
+    /// The URL of the database: `postgres://…`
     pub url: String,
-    /// How many connections are open at most.
+    /// Maximum number of open connections; 16 by default, at least 1. At most half of them are used for one project at
+    /// a time.
     pub max_connections: u32,
-    /// How long one statement may take.
+    /// Time limit of a statement; 5 seconds by default. A statement waits for a lock for half of it.
     pub statement_timeout: Duration,
-    /// How long a request waits for a connection.
+    /// Maximum time that a request waits for a connection; 5 seconds by default.
     pub acquire_timeout: Duration,
-    /// Whether the address is a transaction pooler's, which keeps no setting of a session: then each statement is
-    /// prepared and has its time limit set in a transaction of its own, which costs round trips. Found out where it is
-    /// not said.
+    /// True if the URL is that of a transaction pooler, which keeps no settings of a session. Each statement is then
+    /// prepared anew and runs in a transaction that sets its time limit, which costs round trips. False by default: the
+    /// store then detects a pooler when it connects.
     pub is_transaction_pooled: bool,
-    /// How long a connection lives. A server process remembers every table it touched; this lets it forget.
+    /// Age after which an idle connection is not used again; 30 minutes by default. A server process keeps a cache
+    /// entry for every table that it has touched, and frees them when the connection ends.
     pub max_lifetime: Duration,
 }
 
 impl PgOptions {
-    /// The usual options for a database.
+    /// Creates the default options for a database.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self {
@@ -64,20 +67,24 @@ impl PgOptions {
     }
 }
 
-/// A store of one PostgreSQL schema a project. Every shard is in the one database it was opened with.
+/// A store with one PostgreSQL schema per project, in one database for all shards. A clone shares the connections.
+///
+/// Rows are in the schema `data_{project}`, catalogs and outboxes in the schema `qala_rows`. Several processes may
+/// share the database. A write that conflicts with others (deadlock, serialization failure, lock timeout) is retried,
+/// up to five attempts within twice [`PgOptions::statement_timeout`].
 #[derive(Clone, Debug)]
 pub struct PgRows {
     pool: Pool,
-    /// What sets the time limit of a transaction, where the session does not have it.
+    /// The statement that sets the time limits in a transaction; `None` if the session has them.
     set_timeouts_sql: Option<Arc<str>>,
     lookups: LookupBatcher,
     contention: Contention,
     storage_usage: StorageUsage,
-    /// The time within which a write may be retried.
+    /// Time after which a write is not retried.
     retry_budget: Duration,
 }
 
-/// Serialises the making of our own tables among processes; any fixed number does.
+/// Key of the advisory lock under which a process creates the tables of this crate; any fixed number does.
 const SETUP_LOCK: i64 = 0x7161_6c61_726f_7773;
 
 const SETUP: &str = "\
@@ -90,39 +97,37 @@ const SETUP: &str = "\
         PRIMARY KEY (\"project\", \"id\"))";
 
 impl PgRows {
-    /// Connects, and makes the tables of this crate where there are none.
+    /// Connects, and creates the tables of this crate if they do not exist.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when the address is wrong or the database does not answer.
+    /// [`StoreError::Unavailable`] if the URL is invalid or the database does not respond.
     pub async fn connect(options: &PgOptions) -> Result<Self, StoreError> {
         let plain = PgConnectOptions::from_str(&options.url)
             .map_err(|error| StoreError::Unavailable(error.into()))?
             .application_name("qala-rows");
         let limit = options.statement_timeout.as_millis().to_string();
-        // Half of it for a lock, so that a write that waits for another is run again rather than given up.
+        // Half of it for a lock, so that a write that waits for another one is retried before it times out.
         let wait = (options.statement_timeout / 2).as_millis().max(1).to_string();
         let limited =
             plain.clone().options([("statement_timeout", limit.as_str()), ("lock_timeout", wait.as_str())]);
         let pooled = options.is_transaction_pooled || !keeps_session_settings(&limited, &limit).await?;
         let pool = Pool::new(if pooled { plain } else { limited }, options);
         let set = || format!("SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {wait}").into();
-        let limit = pooled.then(set);
+        let set_timeouts_sql = pooled.then(set);
         let mut conn = pool.acquire(None).await?;
         let done = create_tables(&mut conn.connection).await;
         conn.release(done).await?;
-        let (lookups, contention, stored) =
-            (LookupBatcher::default(), Contention::default(), StorageUsage::default());
         Ok(Self {
             pool,
-            set_timeouts_sql: limit,
-            lookups,
-            contention,
-            storage_usage: stored,
+            set_timeouts_sql,
+            lookups: LookupBatcher::default(),
+            contention: Contention::default(),
+            storage_usage: StorageUsage::default(),
             retry_budget: options.statement_timeout * 2,
         })
     }
 
-    /// Where statements run.
+    /// Returns a runner of statements on a project.
     fn runner<'s>(&'s self, project: &'s ProjectRef, scope: &'s TableScope) -> Runner<'s> {
         Runner {
             pool: &self.pool,
@@ -133,13 +138,13 @@ impl PgRows {
         }
     }
 
-    /// Closes every connection.
+    /// Closes the idle connections and lends no more: later requests are [`StoreError::Unavailable`].
     pub async fn close(&self) {
         self.pool.close().await;
     }
 }
 
-/// Makes the tables of this crate where there are none.
+/// Creates the tables of this crate if they do not exist.
 async fn create_tables(connection: &mut PgConnection) -> Result<(), StoreError> {
     let mut transaction = connection.begin().await.map_err(to_store_error)?;
     let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(SETUP_LOCK).persistent(false);
@@ -148,18 +153,18 @@ async fn create_tables(connection: &mut PgConnection) -> Result<(), StoreError> 
     transaction.commit().await.map_err(to_store_error)
 }
 
-/// Whether a session keeps the time limit it is opened with. A transaction pooler refuses it, or passes over it.
+/// Returns true if a session keeps the time limit that it is opened with. A transaction pooler refuses or ignores it.
 async fn keeps_session_settings(options: &PgConnectOptions, limit: &str) -> Result<bool, StoreError> {
     let mut connection = match PgConnection::connect_with(options).await {
         Ok(connection) => connection,
-        // A protocol violation is what poolers call a parameter that they do not pass on.
+        // Poolers report a parameter that they do not support as a protocol violation.
         Err(error) if execute::sqlstate(&error).as_deref() == Some("08P01") => return Ok(false),
         Err(error) => return Err(to_store_error(error)),
     };
     let setting = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";
     let setting_row = sqlx::raw_sql(setting).fetch_optional(&mut connection).await.map_err(to_store_error)?;
     let kept: Option<String> = setting_row.map(|row| row.try_get(0)).transpose().map_err(to_store_error)?;
-    // Whether it says goodbye in order is of no matter.
+    // The server notices a closed connection even without a proper end.
     let _ = connection.close().await;
     Ok(kept.as_deref() == Some(limit))
 }
@@ -174,7 +179,7 @@ impl RowStore for PgRows {
         let id = &project.id;
         TableScope {
             prefix: format!("\"{}\".", schema::schema_name(project)),
-            // The id's alphabet has no quote.
+            // An id has no quotes.
             schema_version_check: Some(format!(
                 "(SELECT \"version\" FROM \"qala_rows\".\"catalog\" WHERE \"project\" = '{id}')"
             )),

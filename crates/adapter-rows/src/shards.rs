@@ -1,4 +1,4 @@
-//! Several stores as one: each project's rows are in the store of its shard.
+//! A store over several stores: each project's rows are in the store of its shard.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,20 +8,23 @@ use backend_data::{
     store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 };
 
-/// Stores of one kind, by their shards' numbers.
+/// Several stores of one kind as one store. A project is in the store with the number of its shard
+/// ([`ProjectRef::shard`]).
+///
+/// An operation on a project whose shard has no store is [`StoreError::Unavailable`].
 pub struct Shards {
     dialect: Dialect,
     stores: BTreeMap<u16, Arc<dyn RowStore>>,
 }
 
-/// Stores cannot be put together.
+/// The error of stores that cannot be combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShardsError {
     /// There is no store.
     #[error("there is no shard")]
     None,
-    /// Some are SQLite's and some PostgreSQL's.
-    #[error("shards are all SQLite's or all PostgreSQL's")]
+    /// Some stores use SQLite and others PostgreSQL.
+    #[error("all shards must use the same kind of database")]
     Mixed,
 }
 
@@ -32,10 +35,10 @@ impl std::fmt::Debug for Shards {
 }
 
 impl Shards {
-    /// One store of several.
+    /// Combines stores, by the numbers of their shards.
     ///
     /// # Errors
-    /// When there is none, or they are of two kinds.
+    /// [`ShardsError::None`] without stores, [`ShardsError::Mixed`] if they are of two kinds.
     pub fn new(stores: BTreeMap<u16, Arc<dyn RowStore>>) -> Result<Self, ShardsError> {
         let dialect = stores.values().next().ok_or(ShardsError::None)?.dialect();
         if stores.values().any(|store| store.dialect() != dialect) {
@@ -46,7 +49,7 @@ impl Shards {
 
     fn get_store(&self, project: &ProjectRef) -> Result<&dyn RowStore, StoreError> {
         let store = self.stores.get(&project.shard);
-        // Its rows are somewhere else: to say that there is no such project would be a lie.
+        // The rows exist elsewhere, so the project must not be reported as missing.
         let missing = || StoreError::Unavailable(format!("shard {} is not configured", project.shard).into());
         store.map(|store| &**store).ok_or_else(missing)
     }
@@ -59,7 +62,7 @@ impl RowStore for Shards {
     }
 
     fn table_scope(&self, project: &ProjectRef) -> TableScope {
-        // Where there is no store nothing is ever run.
+        // Without a store, no statement is ever run.
         let no_scope = TableScope { prefix: String::new(), schema_version_check: None };
         self.stores.get(&project.shard).map_or(no_scope, |store| store.table_scope(project))
     }
@@ -113,7 +116,7 @@ impl RowStore for Shards {
         for store in self.stores.values() {
             all.extend(store.pending_outboxes().await?);
         }
-        // Two shards may be in one database.
+        // Two shards may share a database, and then both list the same projects.
         all.sort_by(|one, other| (one.shard, &one.id).cmp(&(other.shard, &other.id)));
         all.dedup();
         Ok(all)

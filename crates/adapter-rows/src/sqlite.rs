@@ -1,8 +1,8 @@
-//! One SQLite file a project.
+//! A store with one SQLite file per project.
 //!
-//! All projects share a few threads. Readers and writers take from a queue each, in which projects take turns; half of the
-//! readers work for one project at once, and one writer, which commits whatever is waiting in one transaction. Threads share
-//! the files that are open.
+//! All projects share a few threads and the files that these have open. Readers and writers have a queue each, in which
+//! projects take turns. At most half of the readers and one writer work for one project at a time; the writer commits
+//! everything that is waiting for the project in one transaction.
 
 mod capacity;
 mod connection;
@@ -40,43 +40,46 @@ use reader::{InlineReader, ReadTask};
 use write_connections::WriteConnectionCache;
 use writer::{ImportThreads, WriteTask};
 
-/// Callers that look rows up by themselves at once, at most.
+/// Maximum number of callers that look up rows on their own threads at once.
 const MAX_INLINE_READERS: usize = 8;
 
-/// How a [`SqliteRows`] works.
+/// Options of a [`SqliteRows`].
 #[derive(Clone, Debug)]
 pub struct SqliteOptions {
-    /// Where the files are.
+    /// The directory of the files. One process owns it.
     pub directory: PathBuf,
-    /// Threads that read, beside half as many of a low priority for projects whose statements take long.
+    /// Number of threads that read; twice the cores by default, 4 to 32. Half as many run at a low priority in
+    /// addition, for projects whose statements take long.
     pub readers: usize,
-    /// Threads that write, beside half as many of a low priority for projects whose statements take long.
+    /// Number of threads that write; twice the cores by default, 4 to 16. Half as many run at a low priority in
+    /// addition, for projects whose statements take long.
     pub writers: usize,
-    /// How many files all readers together keep open.
+    /// Maximum number of idle connections that are kept open for reading; 2,048 by default.
     pub max_open_files: usize,
-    /// How many files are kept open for writing, times the writers.
+    /// Maximum number of files that are kept open for writing, per writer; 64 by default.
     pub files_per_writer: usize,
-    /// How many requests may wait for a thread before more are refused.
+    /// Maximum number of requests that wait for a thread of either kind, half of them of one project; 4,096 by default.
+    /// More are [`StoreError::Unavailable`].
     pub max_queued: usize,
-    /// How long one statement may take.
+    /// Time limit of a statement, and of the statements of a batch together; 5 seconds by default.
     pub statement_timeout: Duration,
-    /// How many kibibytes of pages an open file keeps in memory at most; a scan of a table that fits is about a
+    /// Maximum size of the page cache of an open file in KiB; 8 MiB by default. A scan of a table that fits is about a
     /// third faster.
     pub cache_kib: u32,
-    /// How many kibibytes SQLite may take in this process, roughly: beyond it, files keep fewer pages in memory.
+    /// Soft limit of the memory that SQLite uses in this process, in KiB; 256 MiB by default. Beyond it, caches shrink.
     pub memory_kib: u32,
 }
 
 impl SqliteOptions {
-    /// The usual options for files in `directory`.
+    /// Creates the default options for files in `directory`.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         let cores = thread::available_parallelism().map_or(2, usize::from);
         Self {
             directory: directory.into(),
-            // Half of the readers may work for one project, which is then no fewer than there are cores.
+            // Half of the readers may work for one project, so that it can use every core.
             readers: (2 * cores).clamp(4, 32),
-            // They mostly wait for the disk.
+            // Writers mostly wait for the disk.
             writers: (2 * cores).clamp(4, 16),
             max_open_files: 2048,
             files_per_writer: 64,
@@ -88,7 +91,7 @@ impl SqliteOptions {
     }
 }
 
-/// What every thread knows.
+/// The state that all threads share.
 #[derive(Debug)]
 struct SharedState {
     options: SqliteOptions,
@@ -100,14 +103,15 @@ struct SharedState {
 
 impl SharedState {
     fn path(&self, project: &ProjectRef) -> PathBuf {
-        // The id's alphabet has no dot and no slash.
+        // An id has no dot and no slash, so the path stays inside the directory.
         self.options.directory.join(project.shard.to_string()).join(format!("{}.sqlite3", project.id))
     }
 }
 
-/// A store of one SQLite file a project.
+/// A store with one SQLite file per project: `{directory}/{shard}/{project}.sqlite3`.
 ///
-/// One process owns the directory. Dropping the store waits until what is queued is done and the files are closed.
+/// One process owns the directory. Writes are durable when they return (WAL with `synchronous = FULL`). Dropping the
+/// store blocks until all queued work is done and the files are closed.
 #[derive(Debug)]
 pub struct SqliteRows {
     shared: Arc<SharedState>,
@@ -118,19 +122,18 @@ pub struct SqliteRows {
 }
 
 impl SqliteRows {
-    /// Opens the store, making its directory where there is none.
+    /// Opens the store and starts its threads. Creates the directory if it does not exist.
     ///
     /// # Errors
-    /// When the directory cannot be made or a thread cannot start.
+    /// If the directory cannot be created or a thread cannot be started.
     pub fn open(options: SqliteOptions) -> io::Result<Self> {
         create_durable_directory(&options.directory)?;
         limit_memory(options.memory_kib).map_err(io::Error::other)?;
-        let shelf = ConnectionCache::new(options.max_open_files);
-        let written = WriteConnectionCache::new(options.files_per_writer.saturating_mul(options.writers));
+        let max_written_files = options.files_per_writer.saturating_mul(options.writers);
         let shared = Arc::new(SharedState {
+            read_connections: ConnectionCache::new(options.max_open_files),
+            write_connections: WriteConnectionCache::new(max_written_files),
             options,
-            read_connections: shelf,
-            write_connections: written,
             imports: ImportThreads::default(),
             pending_outboxes: outbox::PendingOutboxes::default(),
         });
@@ -169,9 +172,9 @@ impl SqliteRows {
         project: &ProjectRef,
         task: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> ReadTask,
     ) -> Result<T, StoreError> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, result) = oneshot::channel();
         self.reads.push(project, task(reply)).map_err(unavailable_error)?;
-        answer.await.unwrap_or_else(|_| Err(internal_error("a reader gave no answer")))
+        result.await.unwrap_or_else(|_| Err(internal_error("a reader returned no result")))
     }
 
     async fn submit_write<T>(
@@ -179,13 +182,13 @@ impl SqliteRows {
         project: &ProjectRef,
         task: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> WriteTask,
     ) -> Result<T, StoreError> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, result) = oneshot::channel();
         self.writes.push(project, task(reply)).map_err(unavailable_error)?;
-        answer.await.unwrap_or_else(|_| Err(internal_error("a writer gave no answer")))
+        result.await.unwrap_or_else(|_| Err(internal_error("a writer returned no result")))
     }
 }
 
-/// The threads of one kind, numbered: `normal` of them, and half as many of a low priority.
+/// Returns the numbers and priorities of the threads of one kind: `normal` ones, and half as many of low priority.
 fn thread_priorities(normal: usize) -> impl Iterator<Item = (usize, Priority)> {
     let normal = normal.max(1);
     let low = normal.div_ceil(2);
@@ -198,7 +201,7 @@ impl Drop for SqliteRows {
         self.reads.close();
         self.writes.close();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has nothing left to finish.
+            // An error means that the thread panicked, and has nothing left to finish.
             let _ = thread.join();
         }
         self.shared.imports.join();
@@ -238,9 +241,9 @@ impl RowStore for SqliteRows {
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<StatementResult, StoreError> {
         if read.id_placeholder.is_some()
             && read.is_plain
-            && let Some(answer) = self.inline_reader.try_read(&self.shared, project, &read)
+            && let Some(result) = self.inline_reader.try_read(&self.shared, project, &read)
         {
-            return answer;
+            return result;
         }
         self.submit_read(project, |reply| ReadTask::Rows(Box::new(read), reply)).await
     }
@@ -267,12 +270,14 @@ impl RowStore for SqliteRows {
 
     async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
         if self.shared.pending_outboxes.needs_scan() {
-            let (reply, answer) = oneshot::channel();
+            let (reply, result) = oneshot::channel();
             let (shared, thread) = (Arc::clone(&self.shared), thread::Builder::new());
-            // Looking at many files takes a while, and nobody waits for it.
-            let look = move || drop(reply.send(outbox::scan_files(&shared)));
-            thread.name("rows-outboxes".to_owned()).spawn(look).map_err(unavailable_error)?;
-            answer.await.unwrap_or_else(|_| Err(internal_error("the files were not looked at")))?;
+            // Many files take a while to scan, and readers have requests to serve meanwhile.
+            let scan = move || drop(reply.send(outbox::scan_files(&shared)));
+            thread.name("rows-outboxes".to_owned()).spawn(scan).map_err(unavailable_error)?;
+            result
+                .await
+                .unwrap_or_else(|_| Err(internal_error("the scan of the outboxes returned no result")))?;
         }
         Ok(self.shared.pending_outboxes.all())
     }
@@ -286,14 +291,14 @@ impl RowStore for SqliteRows {
     }
 }
 
-/// Sets how much memory SQLite may take in this process before its caches give way.
+/// Sets the soft limit of the memory that SQLite uses in this process.
 fn limit_memory(kib: u32) -> rusqlite::Result<()> {
     let bytes = u64::from(kib) * 1024;
-    // It answers with the limit that is now set.
+    // The pragma returns a row with the new limit.
     Connection::open_in_memory()?.query_row(&format!("PRAGMA soft_heap_limit = {bytes}"), [], |_| Ok(()))
 }
 
-/// Makes a directory and makes sure it is still there after a power cut.
+/// Creates a directory and syncs it and its parent, so that it survives a power failure.
 fn create_durable_directory(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)?;
     std::fs::File::open(path)?.sync_all()?;

@@ -1,5 +1,6 @@
-//! Recent statement time of each project. A project whose long statements used much time gets less of what
-//! all projects share, until they use less (decision 0103).
+//! Recent statement time of each project. A project whose long statements used much time gets a smaller share of what
+//! all projects share, until they use less.
+//!
 //! See `docs/decisions/0103-share-readers-writers-and-connections-by-project.md`.
 
 use std::{
@@ -10,16 +11,16 @@ use std::{
 
 use lru::LruCache;
 
-/// A project that used more than this is over its share. Half of what it used is forgotten every [`HALF_LIFE`].
+/// Time beyond which a project is over its share. The time that it used decays by half every [`HALF_LIFE`].
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
 const HALF_LIFE: Duration = Duration::from_secs(1);
-/// The most projects whose time is remembered.
+/// Maximum number of projects whose time is tracked.
 const MAX_PROJECTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
 
-/// The time that long statements took, by project.
+/// A tracker of the time that long statements of each project took.
 #[derive(Debug)]
 pub(crate) struct StatementTimeTracker<P: Hash + Eq> {
-    /// Statements that take less are not counted, so that many short statements are not slowed down.
+    /// Statements that take less are not counted, so that a project with many short ones keeps its share.
     min_counted: Duration,
     usage: LruCache<P, DecayingTime>,
 }
@@ -31,7 +32,7 @@ struct DecayingTime {
 }
 
 impl DecayingTime {
-    /// Computes what is left of it now.
+    /// Computes the time that is left at `now`.
     fn decayed_at(self, now: Instant) -> Duration {
         let halves = now.saturating_duration_since(self.updated_at).as_secs_f64() / HALF_LIFE.as_secs_f64();
         self.time.mul_f64(0.5_f64.powf(halves))
@@ -39,7 +40,7 @@ impl DecayingTime {
 }
 
 impl<P: Hash + Eq + Clone> StatementTimeTracker<P> {
-    /// Nothing used yet; statements of less than `short` are not counted.
+    /// Creates a tracker that does not count statements of at most `short`.
     pub(crate) fn new(short: Duration) -> Self {
         Self { min_counted: short, usage: LruCache::new(MAX_PROJECTS) }
     }
@@ -54,7 +55,7 @@ impl<P: Hash + Eq + Clone> StatementTimeTracker<P> {
 
     /// Returns true if the project used more than its share.
     pub(crate) fn is_over_share(&self, project: &P, now: Instant) -> bool {
-        // Where no statement is long, nothing is looked up.
+        // The usual case, without a lookup: no statement was long.
         !self.usage.is_empty()
             && self.usage.peek(project).is_some_and(|used| used.decayed_at(now) > SHARE_LIMIT)
     }
@@ -67,7 +68,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(20);
 
     #[test]
-    fn long_statements_count_and_are_forgotten() {
+    fn the_time_of_long_statements_counts_and_decays() {
         let (mut time, now) = (StatementTimeTracker::new(SHORT), Instant::now());
         time.add(&1, SHARE_LIMIT, now);
         assert!(!time.is_over_share(&1, now));

@@ -1,11 +1,11 @@
-//! How much a write sends.
+//! Estimates of the bytes that a write adds.
 
 use backend_data::{Value, store::Write};
 
-/// What a row takes beside its values.
+/// Bytes that a row takes besides its values.
 pub(crate) const ROW_OVERHEAD_BYTES: u64 = 36;
 
-/// About how many bytes a write adds to a table, without its indexes.
+/// Estimates the bytes that a write adds to a table, without its indexes. An update counts as one row.
 pub(crate) fn estimate_write_bytes(write: &Write) -> u64 {
     fn size(value: &Value) -> u64 {
         match value {

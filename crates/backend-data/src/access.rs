@@ -1,11 +1,11 @@
-//! Who calls, as the rules see it.
+//! Callers, as the engine and the row rules see them.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// What a secret key or an app's binding may do.
+/// A permission of a secret key or of an app's binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Scope {
@@ -15,13 +15,13 @@ pub enum Scope {
     /// Insert, update and delete rows.
     #[serde(rename = "rows:write")]
     RowsWrite,
-    /// Make tables and columns.
+    /// Create and drop tables and indexes, and add columns.
     #[serde(rename = "schema:write")]
     SchemaWrite,
 }
 
 impl Scope {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -32,18 +32,19 @@ impl Scope {
     }
 }
 
-/// A person signed in to the customer's own site.
+/// A signed-in user of the project, as a verified token describes them. The engine verifies no tokens.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Person {
-    /// Who it is: the token's `sub`, what a rule calls `me`.
+    /// The identity of the person: the `sub` of the token (RFC 7519, section 4.1.2), which a rule calls `me`. An empty
+    /// one matches no row.
     pub subject: String,
-    /// The roles the token gives.
+    /// The roles that the token gives, which [`Audience::Role`](crate::rule::Audience::Role) compares to.
     pub roles: Vec<String>,
-    /// Every claim of the token.
+    /// Every claim of the token by its name.
     pub claims: BTreeMap<String, Json>,
 }
 
-/// Who asks for rows. Whoever embeds the engine finds out who it is; the engine decides what that one may do.
+/// The caller of a request. The embedding service authenticates callers; the engine authorizes them.
 ///
 /// ```
 /// use backend_data::{Access, Person, Scope};
@@ -54,23 +55,23 @@ pub struct Person {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Access {
-    /// The console of somebody who manages the project: everything.
+    /// Somebody who manages the project: may do everything.
     Owner,
-    /// A secret key or an app: what its scopes and tables allow; rules do not apply.
+    /// A secret key or an app: may do what its scopes and tables allow; rules do not apply.
     Service {
-        /// What it may do.
+        /// The permissions of the service.
         scopes: Vec<Scope>,
-        /// The tables it may use; all where nothing is said.
+        /// The names of the tables it may use; `None` for all of them.
         tables: Option<Vec<String>>,
     },
-    /// Anyone with the publishable key: what the rules allow.
+    /// A caller with a publishable key who is not signed in: may do what the rules allow.
     Visitor,
-    /// A signed-in person: what the rules allow.
+    /// A signed-in person: may do what the rules allow.
     Person(Person),
 }
 
 impl Access {
-    /// A service with the given scopes on every table.
+    /// Creates a service with these scopes on every table.
     #[must_use]
     pub fn service(scopes: impl IntoIterator<Item = Scope>) -> Self {
         Self::Service { scopes: scopes.into_iter().collect(), tables: None }
@@ -84,7 +85,7 @@ impl Access {
         }
     }
 
-    /// Whether a table is within the list this caller is limited to.
+    /// Returns true unless the caller is limited to other tables.
     pub(crate) fn covers_table(&self, table: &str) -> bool {
         match self {
             Self::Service { tables: Some(tables), .. } => tables.iter().any(|name| name == table),

@@ -1,4 +1,4 @@
-//! The tables of a project, and the changes that may be made to them.
+//! The catalog of a project: its tables, columns, indexes and rules, and the changes that can be made to them.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use crate::{
     value::Value,
 };
 
-/// The most tables of a project.
+/// Maximum number of tables of a project.
 pub const MAX_TABLES: usize = 64;
-/// The most columns given when a table is made.
+/// Maximum number of columns that a table is created with, besides `id` and `created_at`.
 pub const MAX_NEW_COLUMNS: usize = 64;
-/// The most columns of a table, with `id` and `created_at`.
+/// Maximum number of columns of a table, `id` and `created_at` included.
 pub const MAX_COLUMNS: usize = MAX_NEW_COLUMNS + 2;
 
-/// The most bytes of a column's default, as JSON.
+/// Maximum length of a column's default in bytes of JSON.
 pub const MAX_DEFAULT: usize = 4096;
 
 /// The type of a column.
@@ -28,22 +28,22 @@ pub const MAX_DEFAULT: usize = 4096;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnType {
-    /// Unicode text without NUL.
+    /// Unicode text without the character U+0000.
     Text,
     /// A signed 64-bit integer.
     Integer,
-    /// A finite 64-bit floating point number.
+    /// A finite 64-bit floating point number (IEEE 754 binary64).
     Real,
     /// True or false.
     Boolean,
-    /// An instant, to the microsecond, in UTC.
+    /// An instant in UTC, to the microsecond, in the years 1 to 9999.
     Timestamp,
     /// Any JSON value.
     Json,
 }
 
 impl ColumnType {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,59 +63,59 @@ impl ColumnType {
 pub struct Column {
     /// A lowercase letter, then lowercase letters, digits and underscores; 1–63 characters.
     pub name: String,
-    /// What it holds.
+    /// The type of its values.
     #[serde(rename = "type")]
     pub kind: ColumnType,
-    /// Whether it may be null.
+    /// True if its values may be null.
     pub nullable: bool,
-    /// Whether Qala added it (`id` and `created_at`).
+    /// True for the columns that every table has: `id` and `created_at`.
     pub system: bool,
-    /// What a row has that is inserted without a value; null where there is none.
+    /// The value of a row that is inserted without one. Absent if the column has no default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
     pub default: Option<Json>,
 }
 
 impl Column {
-    /// What a row has that is inserted without a value.
+    /// Returns the default as a value of the column's type.
     pub(crate) fn default_value(&self) -> Result<Option<Value>> {
         self.default.as_ref().map(|default| Value::from_json(self, &default.to_string())).transpose()
     }
 }
 
-/// A table, as the schema shows it.
+/// A table of a project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Table {
     /// A lowercase letter, then lowercase letters, digits and underscores; 1–48 characters.
     pub name: String,
-    /// `id` first, `created_at` second, then the rest in the order they were added.
+    /// The columns: `id`, `created_at`, then the others in the order in which they were added.
     pub columns: Vec<Column>,
-    /// Whether anyone may read every row.
+    /// True if anyone may read every row.
     pub public_read: bool,
-    /// What visitors and signed-in people may do.
+    /// The rules of its policy: what visitors and signed-in people may do.
     pub rules: Vec<Rule>,
-    /// What makes filters and orders fast, in the order they were made.
+    /// The indexes, in the order of creation.
     #[serde(default)]
     pub indexes: Vec<Index>,
-    /// How many rows it holds, where that was counted.
+    /// Number of rows; null if they were not counted.
     #[cfg_attr(feature = "openapi", schema(required))]
     pub row_count: Option<u64>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: String,
 }
 
 impl Table {
-    /// The column of this name.
+    /// Returns the column of this name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The columns whose conflict an upsert resolves, with their places: `id`, or those of a unique index, which the rows
-    /// give. They come in the order of the index, in whatever order they are named, so that upserts by the same values
-    /// lock rows in the same order.
+    /// Returns the columns that `on_conflict` names, with their positions in the table: `id`, or the columns of a
+    /// unique index, all of which are among the `given` ones. They come in the order of the index, however they are
+    /// named, so that upserts by the same values lock rows in the same order.
     pub(crate) fn resolve_conflict_target(
         &self,
         names: &[String],
@@ -136,7 +136,7 @@ impl Table {
         }
         if let Some(name) = names.iter().find(|name| !given.contains(&name.as_str())) {
             return Err(Error::invalid_body(format!(
-                "`on_conflict` names {}, which the rows do not give",
+                "`on_conflict` names {}, which the rows do not have",
                 Quoted(name)
             )));
         }
@@ -147,7 +147,7 @@ impl Table {
                 names => format!("columns {} have no unique index together", names.join(", ")),
             };
             Error::new(ErrorKind::Invalid, "not_unique", "42P10", message).with_hint(
-                "Make one on exactly the columns that `on_conflict` names, with `\"unique\": true`.",
+                "Create one on exactly the columns that `on_conflict` names, with `\"unique\": true`.",
             )
         })?;
         index.columns.iter().map(|name| position_of(name)).collect()
@@ -158,40 +158,41 @@ impl Table {
     }
 }
 
-/// A column to be added.
+/// The definition of a column to add.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewColumn {
-    /// See [`Column::name`].
+    /// A lowercase letter, then lowercase letters, digits and underscores; 1–63 characters. Some names are reserved.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
     pub name: String,
-    /// What it holds.
+    /// The type of its values.
     #[serde(rename = "type")]
     pub kind: ColumnType,
-    /// Whether it may be null; true where nothing is said.
+    /// True if its values may be null (default).
     #[serde(default = "yes")]
     pub nullable: bool,
-    /// What a row has that is inserted without a value, as it would be sent. Rows that are there already stay as they are.
+    /// The value of a row that is inserted without one, in the form in which it would be sent; at most 4 KiB. Existing
+    /// rows do not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
     pub default: Option<Json>,
 }
 
 impl NewColumn {
-    /// A nullable column.
+    /// Creates the definition of a nullable column without a default.
     #[must_use]
     pub fn new(name: &str, kind: ColumnType) -> Self {
         Self { name: name.to_owned(), kind, nullable: true, default: None }
     }
 
-    /// The same column, refusing null.
+    /// Makes the column refuse null.
     #[must_use]
     pub fn required(self) -> Self {
         Self { nullable: false, ..self }
     }
 
-    /// The same column with a default.
+    /// Sets the default, at most [`MAX_DEFAULT`] bytes of JSON.
     #[must_use]
     pub fn with_default(self, default: Json) -> Self {
         Self { default: Some(default), ..self }
@@ -214,28 +215,28 @@ fn yes() -> bool {
     true
 }
 
-/// A table to be made.
+/// The definition of a table to create.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewTable {
-    /// See [`Table::name`].
+    /// A lowercase letter, then lowercase letters, digits and underscores; 1–48 characters. Some names are reserved.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::TableName))]
     pub name: String,
-    /// Its columns beside `id` and `created_at`, at most 64.
+    /// The columns besides `id` and `created_at`; at most 64.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(max_items = 64))]
     pub columns: Vec<NewColumn>,
-    /// Whether anyone may read every row.
+    /// True if anyone may read every row.
     #[serde(default)]
     pub public_read: bool,
-    /// The name of the table again, required to make it public.
+    /// The name of the table again; required for a public table.
     #[serde(default)]
     pub confirm_public: Option<String>,
 }
 
 impl NewTable {
-    /// A private table without columns of its own.
+    /// Creates the definition of a private table with the columns `id` and `created_at` alone.
     ///
     /// ```
     /// use backend_data::{ColumnType, NewColumn, NewTable};
@@ -250,14 +251,14 @@ impl NewTable {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// The same table with one more column.
+    /// Adds a column.
     #[must_use]
     pub fn with_column(mut self, column: NewColumn) -> Self {
         self.columns.push(column);
         self
     }
 
-    /// The same table, readable by anyone.
+    /// Makes every row readable by anyone.
     #[must_use]
     pub fn public(mut self) -> Self {
         self.public_read = true;
@@ -266,34 +267,34 @@ impl NewTable {
     }
 }
 
-/// The tables of one project at one version. Every change makes the next version.
+/// The catalog of a project at one version.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
-    /// Rises by one with every change.
+    /// The version, which each change increases by one. Statements are compiled for one version.
     #[serde(skip)]
     pub version: u64,
-    /// In the order they were made.
+    /// The tables, in the order of creation.
     pub tables: Vec<Table>,
 }
 
 impl Catalog {
-    /// The catalog as a store keeps it, beside its version.
+    /// Writes the catalog as a store keeps it. The version is not in the text and is stored beside it.
     ///
     /// # Errors
-    /// Never for a catalog this crate made.
+    /// Never for a catalog that this crate made.
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
 
-    /// A catalog as a store kept it.
+    /// Reads a catalog as a store kept it.
     ///
     /// # Errors
-    /// When the text is not one that [`Catalog::to_json`] wrote.
+    /// If the text is not one that [`Catalog::to_json`] writes.
     pub fn from_json(version: u64, text: &str) -> serde_json::Result<Self> {
         Ok(Self { version, ..serde_json::from_str(text)? })
     }
 
-    /// The table of this name.
+    /// Returns the table of this name.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)
@@ -311,7 +312,7 @@ impl Catalog {
         ident::validate_table_name(&new.name)?;
         if new.columns.len() > MAX_NEW_COLUMNS {
             return Err(Error::invalid_request(format!(
-                "a table is made with at most {MAX_NEW_COLUMNS} columns"
+                "a table is created with at most {MAX_NEW_COLUMNS} columns"
             )));
         }
         if new.public_read && new.confirm_public.as_deref() != Some(&new.name) {

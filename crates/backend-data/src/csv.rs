@@ -1,9 +1,9 @@
-//! Comma-separated values (RFC 4180). An unquoted empty field is null and a quoted one is empty text, so that what is
-//! written is read back as it was; an unquoted `NULL` is null too, as clients of PostgREST write it.
+//! Comma-separated values (RFC 4180). An unquoted empty field is null and a quoted one is empty text, so that a written
+//! value is read back as the same one. An unquoted `NULL` is null too, since clients of PostgREST write it so.
 
 use crate::error::{Error, Result};
 
-/// Appends a field, quoted where it would not be read back as this text.
+/// Appends a field, in quotes if it would otherwise not be read back as this text.
 pub(crate) fn write_field(out: &mut Vec<u8>, text: &str) {
     let special = |byte| matches!(byte, b',' | b'"' | b'\r' | b'\n');
     if !text.is_empty() && text != "NULL" && !text.bytes().any(special) {
@@ -19,7 +19,7 @@ pub(crate) fn write_field(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// The records of a text, one after the other: a field is its text, or nothing where it is null.
+/// An iterator over the records of a text. A field is `None` if it is null.
 pub(crate) struct RecordReader<'t> {
     rest: &'t str,
     record_number: usize,
@@ -27,7 +27,7 @@ pub(crate) struct RecordReader<'t> {
 
 impl<'t> RecordReader<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
-        // Spreadsheets begin with a byte order mark.
+        // Spreadsheets write a byte order mark first.
         Self { rest: text.strip_prefix('\u{feff}').unwrap_or(text), record_number: 0 }
     }
 
@@ -72,7 +72,7 @@ impl<'t> RecordReader<'t> {
             match end {
                 Some(rest) => self.rest = rest,
                 None if self.rest.is_empty() => {}
-                None => return Err(self.malformed("a quoted field goes on after its quote")),
+                None => return Err(self.malformed("text follows the closing quote of a field")),
             }
             return Ok(fields);
         }
@@ -113,7 +113,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(fields in prop::collection::vec(prop::option::of("[a-zN UL,\"\r\n]{0,5}"), 1..4)) {
+        fn a_written_record_is_read_back(fields in prop::collection::vec(prop::option::of("[a-zN UL,\"\r\n]{0,5}"), 1..4)) {
             let mut out = Vec::new();
             for (at, field) in fields.iter().enumerate() {
                 if at > 0 {

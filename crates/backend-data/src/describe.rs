@@ -1,4 +1,4 @@
-//! What a caller may use of a project, said for machines: OpenAPI for tools, types for TypeScript.
+//! Descriptions of the tables that a caller may use: an OpenAPI document and TypeScript types.
 
 mod openapi;
 mod typescript;
@@ -12,7 +12,7 @@ use crate::{
     rule::{Action, Rule},
 };
 
-/// The tables a caller may use, and what it may do with each.
+/// The tables that a caller may use, with the columns and operations that it may use of each.
 ///
 /// ```
 /// use backend_data::{Access, Catalog, ExposedSchema};
@@ -32,11 +32,11 @@ pub struct ExposedSchema {
 #[derive(Clone, Debug, PartialEq)]
 struct ExposedTable {
     name: String,
-    /// The columns it may read; nothing where it may read no row.
+    /// The columns that the caller may read; `None` if it may read no row.
     read: Option<Vec<ReadableColumn>>,
-    /// The columns it may give a new row.
+    /// The columns that it may insert; `None` if it may insert no row.
     insert: Option<Vec<Column>>,
-    /// The columns it may change.
+    /// The columns that it may update; `None` if it may update no row.
     update: Option<Vec<Column>>,
     delete: bool,
 }
@@ -44,12 +44,12 @@ struct ExposedTable {
 #[derive(Clone, Debug, PartialEq)]
 struct ReadableColumn {
     column: Column,
-    /// Whether it may be null in a row that is shown, be it that only some rows show it.
+    /// True if it may be null in a row that is shown, also because only some rows show it.
     nullable: bool,
 }
 
 impl ExposedSchema {
-    /// What a caller may use of a catalog.
+    /// Returns the part of a catalog that a caller may use.
     #[must_use]
     pub fn for_caller(catalog: &Catalog, access: &Access) -> Self {
         let tables = catalog.tables.iter().map(|table| exposed_table(table, access));
@@ -62,7 +62,7 @@ impl ExposedTable {
         self.read.is_some() || self.insert.is_some() || self.update.is_some() || self.delete
     }
 
-    /// The columns an answer to a write shows: those it may read, or the id alone.
+    /// Returns the columns that the result of a write shows: those that the caller may read, or the id alone.
     fn returned_columns(&self) -> Vec<ReadableColumn> {
         let id = Column {
             name: "id".into(),
@@ -76,10 +76,10 @@ impl ExposedTable {
 }
 
 impl Engine {
-    /// What the caller may use of a project, as its schema is now.
+    /// Returns the part of a project's current schema that the caller may use.
     ///
     /// # Errors
-    /// When there is no such project.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such project.
     pub async fn exposed_schema(&self, project: &ProjectRef, access: &Access) -> Result<ExposedSchema> {
         Ok(ExposedSchema::for_caller(&*self.current_catalog(project).await?, access))
     }
@@ -171,11 +171,11 @@ mod tests {
     }
 
     #[test]
-    fn each_caller_is_told_what_it_may_use() {
+    fn a_caller_gets_the_tables_and_columns_it_may_use() {
         let catalog = catalog();
         let of = |access: &Access| ExposedSchema::for_caller(&catalog, access).tables;
         let visitor = of(&Access::Visitor);
-        assert_eq!(visitor.len(), 1, "a hidden table is not named");
+        assert_eq!(visitor.len(), 1, "a hidden table is not exposed");
         let read = visitor[0].read.as_ref().unwrap();
         let read: Vec<_> = read.iter().map(|shown| (shown.column.name.as_str(), shown.nullable)).collect();
         // A column that only some rows show may be null.

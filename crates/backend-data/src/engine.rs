@@ -1,4 +1,4 @@
-//! The engine: what callers ask, checked, compiled and handed to a store.
+//! The engine: it checks requests, compiles them to statements and runs those on a store.
 
 mod batch;
 mod body;
@@ -32,18 +32,20 @@ use crate::{
 use catalog_cache::CatalogCache;
 use row_id::RowIdGenerator;
 
-/// What the engine gives and takes at most.
+/// The limits of an engine. [`query`](crate::query), [`catalog`](crate::catalog) and [`rule`](crate::rule) have others,
+/// which are fixed.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most rows of one insert.
+    /// Maximum number of rows of an insert; 500 by default.
     pub max_insert: usize,
-    /// The most rows of one import.
+    /// Maximum number of rows of an import; 250,000 by default.
     pub max_import: usize,
-    /// The largest answer in bytes.
+    /// Maximum length of a response in bytes; 16 MiB by default.
     pub max_response_bytes: usize,
-    /// How many projects' catalogs are kept in memory.
+    /// Number of projects whose catalogs are cached; 4,096 by default, at least 1.
     pub cached_catalogs: usize,
-    /// How many bytes the rows of a project may take, with their indexes; none for no limit. See [`Engine::with_storage_limit`].
+    /// Maximum number of bytes that the rows of a project take, with their indexes; `None` (default) for no limit. See
+    /// [`Engine::with_storage_limit`].
     pub max_stored_bytes: Option<u64>,
 }
 
@@ -62,36 +64,39 @@ impl Default for Limits {
 /// A page of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// A JSON array, or an object where exactly one row was asked for, or CSV.
+    /// The rows as a JSON array or CSV; a JSON object if exactly one row was requested.
     pub body: Bytes,
-    /// How many rows it holds.
+    /// Number of rows in the body.
     pub rows: u64,
-    /// How many rows were passed over.
+    /// Number of rows that were skipped.
     pub offset: u64,
-    /// The limit that held: the caller's, or the engine's where that is less.
+    /// The limit that applied: the smaller of the caller's and the engine's.
     pub limit: u64,
-    /// How many rows match, where that was asked.
+    /// Number of matching rows, if it was requested; it may be an estimate ([`ReadOptions::count_kind`]).
     pub total: Option<u64>,
-    /// The `cursor` of the next page, where the query walks with cursors and this page is full.
+    /// The [`cursor`](crate::Query::cursor) of the next page; `None` if the query has none, or this page is not full.
     pub next_cursor: Option<String>,
 }
 
-/// What a write did.
+/// The outcome of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteOutcome {
-    /// The rows as a JSON array, an object where exactly one was asked for, empty where none was.
+    /// The rows as a JSON array or CSV; a JSON object if exactly one row was requested, empty if none was.
     pub body: Bytes,
-    /// How many rows were written.
+    /// Number of rows written.
     pub rows: u64,
-    /// How many of them were not there before, where an insert merges duplicates.
+    /// Number of rows that were created rather than updated, if the write merges duplicates.
     pub inserted: Option<u64>,
 }
 
 /// Projects, tables and rows over a [`RowStore`].
 ///
-/// It keeps catalogs in memory and nothing else; one engine serves any number of projects and callers at once.
-/// Methods take who asks as [`Access`]; bodies and query strings go in as they came, and answers are ready to be sent. A
-/// clone is the same engine.
+/// One engine serves any number of projects and callers at once. It caches catalogs and has no other state. Methods
+/// take the caller as [`Access`], and query strings and bodies as they were sent; the bodies that they return are ready
+/// to be sent. A clone shares the store and the cache.
+///
+/// Tables are private until they are public or have rules. A table of which a caller sees nothing is
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound), as one that does not exist.
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn RowStore>,
@@ -108,7 +113,7 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// An engine over a store, with time and randomness from outside.
+    /// Creates an engine over a store.
     #[must_use]
     pub fn new(
         store: Arc<dyn RowStore>,
@@ -121,43 +126,44 @@ impl Engine {
         Self { store, clock, ids, catalog_cache: catalogs, limits }
     }
 
-    /// An engine with this machine's time and randomness and the usual limits.
+    /// Creates an engine with the clock and the random numbers of the operating system, and the default limits.
     #[cfg(feature = "system")]
     #[must_use]
     pub fn with_system(store: Arc<dyn RowStore>) -> Self {
         Self::new(store, Arc::new(crate::System), Arc::new(crate::System), Limits::default())
     }
 
-    /// This engine for projects whose rows, with their indexes, may take so many bytes; none for no limit.
+    /// Returns this engine with a storage limit: the bytes that the rows of a project may take, with their indexes.
     ///
-    /// Where they take as many, inserts, updates, imports and new indexes are refused as `storage_full`; reads and deletes
-    /// are not. A request that is let through is not cut short: it may go beyond the limit by what it writes itself.
+    /// Once they take as many, inserts, updates, imports and new indexes are refused with `storage_full`; reads and
+    /// deletes still work. A request is checked before it writes, so it may exceed the limit by what it writes itself.
     #[must_use]
     pub fn with_storage_limit(&self, max_stored_bytes: Option<u64>) -> Self {
         Self { limits: Limits { max_stored_bytes, ..self.limits }, ..self.clone() }
     }
 
-    /// How many bytes the rows of a project take, with their indexes; an estimate where the store is PostgreSQL's.
+    /// Returns the bytes that the rows of a project take, with their indexes. The store may estimate them
+    /// ([`RowStore::stored_bytes`]).
     ///
     /// # Errors
-    /// When there is no such project or the store fails.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such project, or an error of the store.
     pub async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64> {
         let stored = self.store.stored_bytes(project).await;
         stored.map_err(|error| if error.is_stale() { Error::project_not_found() } else { error.into() })
     }
 
-    /// Makes room for a project. One that exists stays as it is.
+    /// Creates a project without tables. An existing one does not change.
     ///
     /// # Errors
-    /// When the store fails.
+    /// An error of the store.
     pub async fn create_project(&self, project: &ProjectRef) -> Result<()> {
         Ok(self.store.create_project(project).await?)
     }
 
-    /// Deletes a project and every row of it. One that does not exist is no error.
+    /// Deletes a project with all of its rows. It is not an error if the project does not exist.
     ///
     /// # Errors
-    /// When the store fails.
+    /// An error of the store.
     pub async fn drop_project(&self, project: &ProjectRef) -> Result<()> {
         self.catalog_cache.invalidate(&project.id);
         let dropped = self.store.drop_project(project).await;
@@ -165,7 +171,7 @@ impl Engine {
         Ok(dropped?)
     }
 
-    /// The catalog as remembered, or as the store has it.
+    /// Returns the cached catalog, or loads it.
     async fn get_catalog(&self, project: &ProjectRef) -> Result<(Arc<Catalog>, CatalogSource)> {
         if let Some(catalog) = self.catalog_cache.get(&project.id) {
             return Ok((catalog, CatalogSource::Cache));
@@ -174,23 +180,23 @@ impl Engine {
     }
 
     async fn load_catalog(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
-        let ticket = self.catalog_cache.generation();
+        let generation = self.catalog_cache.generation();
         let catalog = self.store.catalog(project).await?.ok_or_else(Error::project_not_found)?;
-        Ok(self.catalog_cache.insert_if_current(project.id.clone(), catalog, ticket))
+        Ok(self.catalog_cache.insert_if_current(project.id.clone(), catalog, generation))
     }
 
-    /// Plans with the catalog in memory and runs the plan; where another process changed the schema, plans and
-    /// runs again, once, with the catalog as it is now.
-    async fn run_on_table<P, A, F>(
+    /// Plans with the cached catalog and runs the plan. If another process has changed the schema, plans and runs once
+    /// more with the current catalog.
+    async fn run_on_table<P, T, F>(
         &self,
         project: &ProjectRef,
         access: &Access,
         table: &str,
         plan: impl Fn(&Target<'_>) -> Result<P>,
         run: impl Fn(P) -> F,
-    ) -> Result<A>
+    ) -> Result<T>
     where
-        F: Future<Output = Result<A, StoreError>>,
+        F: Future<Output = Result<T, StoreError>>,
     {
         let plan = |catalog: &Catalog, scope: &TableScope| {
             catalog.get_table(table).and_then(|table| plan(&self.target(scope, catalog, table, access)))
@@ -198,28 +204,28 @@ impl Engine {
         self.run_on_catalog(project, plan, run).await
     }
 
-    /// The same for a plan over several tables.
-    async fn run_on_catalog<P, A, F>(
+    /// Does the same as [`Engine::run_on_table`] for a plan over several tables.
+    async fn run_on_catalog<P, T, F>(
         &self,
         project: &ProjectRef,
         plan: impl Fn(&Catalog, &TableScope) -> Result<P>,
         run: impl Fn(P) -> F,
-    ) -> Result<A>
+    ) -> Result<T>
     where
-        F: Future<Output = Result<A, StoreError>>,
+        F: Future<Output = Result<T, StoreError>>,
     {
         let scope = self.store.table_scope(project);
         let (mut catalog, mut source) = self.get_catalog(project).await?;
         loop {
-            // Nothing of the catalog is borrowed across the wait below.
+            // Outside the `match`, so that nothing of the catalog is borrowed across the await.
             let planned = plan(&catalog, &scope);
             let error = match planned {
                 Ok(planned) => match run(planned).await {
-                    Ok(answer) => return Ok(answer),
+                    Ok(result) => return Ok(result),
                     Err(error) if error.is_stale() => error.into(),
                     Err(error) => return Err(error.into()),
                 },
-                // Refused by a catalog that another process may have replaced.
+                // Another process may have replaced the catalog that refused the request.
                 Err(refused) if scope.schema_version_check.is_some() => refused,
                 Err(refused) => return Err(refused),
             };
@@ -230,7 +236,7 @@ impl Engine {
         }
     }
 
-    /// The catalog as it is now, also where other processes may have changed it.
+    /// Returns the current catalog, even if other processes may have changed it.
     pub(crate) async fn current_catalog(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
         if self.store.table_scope(project).schema_version_check.is_some() {
             return self.reload_catalog(project).await;
@@ -251,13 +257,12 @@ impl Engine {
         access: &'a Access,
     ) -> Target<'a> {
         let dialect = self.store.dialect();
-        let Limits { max_response_bytes: max_answer_bytes, max_stored_bytes, .. } = self.limits;
-        let (max_bytes, max_stored) = (max_answer_bytes, max_stored_bytes);
-        Target { dialect, scope, catalog, table, access, max_bytes, max_stored_bytes: max_stored }
+        let Limits { max_response_bytes: max_bytes, max_stored_bytes, .. } = self.limits;
+        Target { dialect, scope, catalog, table, access, max_bytes, max_stored_bytes }
     }
 }
 
-/// Where a catalog came from: what is remembered may be out of date.
+/// The source of a catalog; a cached one may be out of date.
 #[derive(Clone, Copy, PartialEq)]
 enum CatalogSource {
     Cache,

@@ -1,37 +1,42 @@
-//! What can go wrong, in words a caller may read. Causes inside the machine stay in [`std::error::Error::source`].
+//! Errors of the engine. Code, message, details and hint may be sent to the caller; internal causes stay in
+//! [`std::error::Error::source`], for logs.
 
 use std::fmt;
 
 use crate::store::StoreError;
 
-/// The kind of a failure: what a transport maps to a status.
+/// The kind of an error, which a transport maps to a status code (RFC 9110, section 15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The request makes no sense (400).
+    /// The request is invalid: 400.
     Invalid,
-    /// Nobody we know asks (401).
+    /// The caller is not authenticated: 401. The engine itself authenticates nobody and never returns it.
     Unauthorized,
-    /// The caller may not do this (403).
+    /// The caller may not do this: 403.
     Forbidden,
-    /// There is no such thing, or the caller may not see it (404).
+    /// There is no such object, or the caller may not see it: 404.
     NotFound,
-    /// What stands already is in the way (409).
+    /// The request conflicts with what exists: 409.
     Conflict,
-    /// More than we take or give at once (413).
+    /// The request or its response exceeds a limit of size: 413.
     TooLarge,
-    /// The answer cannot have the asked form (406).
+    /// The response cannot have the requested form, one row for example: 406.
     NotAcceptable,
-    /// The asked range lies outside the rows (416).
+    /// The requested range is outside the rows: 416.
     Range,
-    /// The statement took too long (503: the same request may fit later, or with fewer rows).
+    /// The statement exceeded its time limit: 503, since the same request may succeed later.
     Timeout,
-    /// The store cannot answer now (503).
+    /// The store is not available: 503.
     Unavailable,
-    /// Our fault (500).
+    /// The engine or the store failed: 500.
     Internal,
 }
 
-/// A refusal or a failure of the engine.
+/// An error of the engine: a refused request or a failure.
+///
+/// Every error has a stable [`code`](Self::code), the [`pgrst_code`](Self::pgrst_code) that clients of PostgREST
+/// expect, and a [`message`](Self::message), which its `Display` shows. Nothing in them is internal; the cause of a
+/// failure is its [`source`](std::error::Error::source).
 ///
 /// ```
 /// use backend_data::{ErrorKind, Query};
@@ -53,7 +58,7 @@ pub struct Error {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// The answer of every call of this crate.
+/// A result with an [`Error`] of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
@@ -67,22 +72,22 @@ impl Error {
         Self { kind, code, pgrst, message, details: None, hint: None, total: None, source: None }
     }
 
-    /// A request that makes no sense: 400 `invalid_request`, PGRST100 (a query that does not parse).
+    /// Creates the error of an invalid request: `invalid_request`, PGRST100 (a query that does not parse).
     pub(crate) fn invalid_request(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Invalid, "invalid_request", "PGRST100", message)
     }
 
-    /// A value that does not fit its column: PostgreSQL's invalid_text_representation.
+    /// Creates the error of a value that does not fit its column: 22P02, PostgreSQL's `invalid_text_representation`.
     pub(crate) fn invalid_value(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Invalid, "invalid_value", "22P02", message)
     }
 
-    /// A body that does not have the expected shape.
+    /// Creates the error of a body that does not have the expected shape.
     pub(crate) fn invalid_body(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Invalid, "invalid_body", "PGRST102", message)
     }
 
-    /// A part of the query language this engine does not run yet.
+    /// Creates the error of a part of PostgREST's language that the engine does not have.
     pub(crate) fn unsupported(what: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Invalid, "unsupported_query", "PGRST127", format!("{what} is not supported yet"))
     }
@@ -118,10 +123,10 @@ impl Error {
         Self::new(ErrorKind::NotFound, "index_not_found", "42704", message)
     }
 
-    /// Rows stand in the way of a unique index.
+    /// Creates the error of a unique index that existing rows violate.
     pub(crate) fn duplicate_values() -> Self {
         Self::conflict("values_repeat", "23505", "rows have the same values in these columns")
-            .with_hint("Change or delete all but one of them, and make the index again.")
+            .with_hint("Change or delete all but one of them, then create the index again.")
     }
 
     pub(crate) fn row_not_found() -> Self {
@@ -150,7 +155,7 @@ impl Error {
         self
     }
 
-    /// The same error, saying which of several rows met it, counted from nothing.
+    /// Adds the zero-based number of the row to the details.
     #[must_use]
     pub(crate) fn in_row(self, index: impl fmt::Display) -> Self {
         let details = match self.details() {
@@ -160,59 +165,59 @@ impl Error {
         self.with_details(details)
     }
 
-    /// A text that could not be read to its end.
+    /// Creates the error of an import whose text could not be read.
     pub(crate) fn unreadable_source(source: std::io::Error) -> Self {
         let source = Some(source.into());
         Self { source, ..Self::internal("the rows could not be read") }
     }
 
-    /// The same error, saying which of several operations met it.
+    /// Adds the zero-based number of the operation to the details.
     #[must_use]
     pub(crate) fn in_operation(self, at: usize) -> Self {
         let details = match self.details() {
-            Some(details) => format!("In operation {at}, and so nothing was changed. {details}"),
-            None => format!("In operation {at}, and so nothing was changed."),
+            Some(details) => format!("In operation {at}. Nothing was changed. {details}"),
+            None => format!("In operation {at}. Nothing was changed."),
         };
         self.with_details(details)
     }
 
-    /// The kind, which a transport maps to a status.
+    /// Returns the kind, which a transport maps to a status code.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// Our stable code, such as `table_not_found`.
+    /// Returns the stable code of this crate, such as `table_not_found`. Branch on it, not on the message.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.code
     }
 
-    /// The code a PostgREST client expects: `PGRST…` or an SQLSTATE.
+    /// Returns the code that a client of PostgREST expects: `PGRST…`, or an SQLSTATE of PostgreSQL.
     #[must_use]
     pub fn pgrst_code(&self) -> &'static str {
         self.pgrst
     }
 
-    /// One sentence for the caller.
+    /// Returns one sentence for people, in lower case and without a full stop.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What exactly was met, when there is more to say.
+    /// Returns details for people, such as the row of a body that was refused.
     #[must_use]
     pub fn details(&self) -> Option<&str> {
         self.details.as_deref()
     }
 
-    /// How many rows there are, where a range lies outside of them and they were counted.
+    /// Returns the number of matching rows if the requested range is outside them and they were counted.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// What to try instead.
+    /// Returns an instruction for people: what to send or do instead.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
@@ -233,7 +238,7 @@ impl From<StoreError> for Error {
                 )
             }
             StoreError::TooLongForIndex => Self::invalid_value(
-                "a value of an indexed column is longer than an index holds, about 2,700 bytes",
+                "a value of an indexed column is too long for an index, which holds about 2,700 bytes",
             ),
             StoreError::CheckFailed => {
                 Self::forbidden("the rules of this table do not allow a row with these values")
@@ -243,18 +248,18 @@ impl From<StoreError> for Error {
                 Self::new(ErrorKind::Invalid, "too_many_rows", "PGRST124", message)
             }
             StoreError::WrongRowCount { rows } => {
-                let message = "the answer must be exactly one row";
+                let message = "the result must be exactly one row";
                 Self::new(ErrorKind::NotAcceptable, "not_one_row", "PGRST116", message)
                     .with_details(format!("The result contains {rows} rows."))
             }
             StoreError::StorageFull { limit } => {
-                let message =
-                    format!("the rows of the project take as much as they may: {}", ByteSize(limit));
-                Self::conflict("storage_full", "53100", message)
-                    .with_hint("Delete rows, or move to a plan with more room. Reads and deletes still work.")
+                let message = format!("the project has used all of its storage: {}", ByteSize(limit));
+                Self::conflict("storage_full", "53100", message).with_hint(
+                    "Delete rows, or move to a plan with more storage. Reads and deletes still work.",
+                )
             }
             StoreError::ResultTooLarge { limit } => {
-                Self::too_large(format!("the answer would be larger than {limit} bytes"))
+                Self::too_large(format!("the response would be larger than {limit} bytes"))
                     .with_hint("Ask for fewer rows or fewer columns.")
             }
             StoreError::BatchWriteFailed { at, source } => Self::from(*source).in_operation(at),
@@ -263,7 +268,7 @@ impl From<StoreError> for Error {
                 ErrorKind::Invalid,
                 "invalid_value",
                 "22P02",
-                "a value of a row does not fit the cast, or a sum is larger than an integer may be",
+                "a value of a row does not fit the cast, or a sum is too large for an integer",
             ),
             StoreError::TableNotEmpty => Self::conflict(
                 "column_needs_value",
@@ -285,11 +290,11 @@ impl From<StoreError> for Error {
                     "40001",
                     "other writes changed the same rows at the same time; nothing was changed",
                 )
-                .with_hint("Send the request again. Writes of fewer rows get in each other's way less often.")
+                .with_hint("Send the request again. Writes of fewer rows conflict less often.")
             },
             StoreError::Unavailable(source) => Self {
                 source: Some(source),
-                ..Self::new(ErrorKind::Unavailable, "unavailable", "PGRST001", "the store cannot answer now")
+                ..Self::new(ErrorKind::Unavailable, "unavailable", "PGRST001", "the store is not available")
             },
             StoreError::Stale => Self::new(
                 ErrorKind::Conflict,
@@ -304,7 +309,7 @@ impl From<StoreError> for Error {
     }
 }
 
-/// A number of bytes in the largest unit that keeps it whole.
+/// A number of bytes, shown in GiB or MiB if it is a whole number of them.
 struct ByteSize(u64);
 
 impl fmt::Display for ByteSize {
@@ -317,7 +322,7 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// A name from outside, shown back shortened and escaped.
+/// Text of a request in quotes, for a message: at most 64 characters of it, without control characters.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {

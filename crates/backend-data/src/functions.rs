@@ -1,7 +1,17 @@
-//! What SQLite lacks: functions that give PostgreSQL's answers. A store registers them under the names that
-//! compiled statements use; see [`crate::Dialect::Sqlite`].
+//! SQL functions that SQLite lacks, with the results that PostgreSQL has. A store over SQLite registers them under the
+//! names of [`Dialect::Sqlite`](crate::Dialect::Sqlite).
 //!
-//! Documents are in the canonical form the engine writes, so that a fragment is cut out without reading the rest.
+//! Documents are JSON in the canonical form of [`Value::Json`](crate::Value::Json), so that a fragment is a slice of
+//! its document.
+//!
+//! ```
+//! use backend_data::functions::{JsonPath, json_get, json_text};
+//!
+//! let document = r#"{"tags":["hot","green"]}"#;
+//! let last_tag = JsonPath::parse(r#"["tags",-1]"#).and_then(|path| json_get(document, &path));
+//! assert_eq!(last_tag, Some("\"green\""));
+//! assert_eq!(last_tag.and_then(json_text).as_deref(), Some("green"));
+//! ```
 
 use std::{borrow::Cow, fmt::Write as _, sync::LazyLock};
 
@@ -11,12 +21,12 @@ use serde_json::{Value as Json, value::RawValue};
 
 use crate::{catalog::ColumnType, json, query::Key, timestamp::Micros};
 
-/// A way into a document, as statements bind it: `["name",0,-1]`.
+/// A path into a document: the names of members and the positions of elements, from the end if negative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPath(Vec<Key>);
 
 impl JsonPath {
-    /// Reads what `Steps::bound` wrote.
+    /// Parses a path as statements bind it, a JSON array such as `["name",0,-1]`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let Json::Array(steps) = serde_json::from_str(text).ok()? else { return None };
@@ -39,7 +49,7 @@ impl JsonPath {
     }
 }
 
-/// The fragment at the end of the way (`->`); nothing where the document has none.
+/// Returns the fragment of a document at a path (`->`), or `None` if the document has nothing there.
 #[must_use]
 pub fn json_get<'d>(document: &'d str, steps: &JsonPath) -> Option<&'d str> {
     steps.0.iter().try_fold(document, |fragment, key| match key {
@@ -69,12 +79,13 @@ fn element(fragment: &str, index: i64) -> Option<&str> {
             let items: Vec<&RawValue> = serde_json::from_str(fragment).ok()?;
             items.get(at(items.len())?).map(|item| item.get())
         }
-        // PostgreSQL keeps a scalar as an array of one.
+        // PostgreSQL treats a scalar as an array of one element.
         _ => (at(1)? == 0).then_some(fragment),
     }
 }
 
-/// A fragment as text (`->>`): a string without its quotes, nothing for null, else the text PostgreSQL gives.
+/// Returns a fragment as text (`->>`): a string without its quotes, `None` for null, and the text of a `jsonb` value
+/// otherwise, with a blank after each comma and colon.
 #[must_use]
 pub fn json_text(fragment: &str) -> Option<String> {
     match fragment.as_bytes().first() {
@@ -84,7 +95,7 @@ pub fn json_text(fragment: &str) -> Option<String> {
     }
 }
 
-/// The text of `jsonb`: a blank after each comma and colon.
+/// Writes a document as PostgreSQL writes `jsonb`: with a blank after each comma and colon.
 fn jsonb_text(document: &str) -> String {
     let mut out = String::with_capacity(document.len() + 8);
     let (mut in_text, mut escaped) = (false, false);
@@ -103,8 +114,8 @@ fn jsonb_text(document: &str) -> String {
     out
 }
 
-/// Bytes that sort as documents do: null, text, numbers, booleans, arrays, objects; text, arrays and objects by
-/// their bytes, numbers by value.
+/// Returns a key whose byte order is the order of documents: null, text, numbers, booleans, arrays, objects; numbers by
+/// value, everything else by the bytes of its text.
 #[must_use]
 pub fn json_order(fragment: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(fragment.len() + 1);
@@ -133,7 +144,7 @@ pub fn json_order(fragment: &str) -> Vec<u8> {
             let bits = near.to_bits();
             let ordered = if bits >> 63 == 1 { !bits } else { bits | (1 << 63) };
             key.extend_from_slice(&ordered.to_be_bytes());
-            // What the nearest floating point number leaves over of a large integer.
+            // Large integers can share their nearest floating point number: their distance from it orders them.
             let left = fragment.parse::<i128>().map_or(0, |exact| exact - to_i128(near));
             let left = i64::try_from(left).unwrap_or_default();
             key.extend_from_slice(&(left.cast_unsigned() ^ (1 << 63)).to_be_bytes());
@@ -147,13 +158,15 @@ fn to_i128(number: f64) -> i128 {
     number as i128
 }
 
-/// Whether `outer` contains `inner` (`@>`); nothing when it was late before that was known. To find each member of one
-/// array in another takes as many comparisons as the product of their lengths.
+/// Returns true if `outer` contains `inner` (`@>`), or `None` if `late` returned true first.
+///
+/// Finding each element of one array in another takes as many comparisons as the product of their lengths, so `late` is
+/// called every 4,096 comparisons. A text that is not JSON contains nothing.
 pub fn json_contains(outer: &str, inner: &str, late: impl Fn() -> bool) -> Option<bool> {
     let read = |text| serde_json::from_str::<Json>(text).ok();
     let Some((outer, inner)) = read(outer).zip(read(inner)) else { return Some(false) };
     match (&outer, &inner) {
-        // Alone at the top, a scalar counts as a member.
+        // At the top level, and only there, PostgreSQL lets an array contain a scalar.
         (Json::Array(members), Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_)) => {
             Some(members.contains(&inner))
         }
@@ -161,14 +174,14 @@ pub fn json_contains(outer: &str, inner: &str, late: impl Fn() -> bool) -> Optio
     }
 }
 
-/// A search that looks at the clock.
+/// A comparison of documents that stops when it is late.
 struct ContainmentCheck<L> {
     compared: u32,
     is_late: L,
 }
 
 impl<L: Fn() -> bool> ContainmentCheck<L> {
-    /// How many values are compared between two looks at the clock.
+    /// Number of comparisons between two calls of `is_late`.
     const CHECK_INTERVAL: u32 = 4_096;
 
     fn contains(&mut self, outer: &Json, inner: &Json) -> Option<bool> {
@@ -206,26 +219,35 @@ impl<L: Fn() -> bool> ContainmentCheck<L> {
     }
 }
 
-/// A value of a column, as SQLite keeps it.
+/// A value of a column in the form in which SQLite stores it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SqliteValue<'v> {
-    /// Text, a time or a document.
+    /// Text, a timestamp or a document.
     Text(Cow<'v, str>),
-    /// An integer or a boolean.
+    /// An integer, or a boolean as 0 or 1.
     Integer(i64),
     /// A floating point number.
     Real(f64),
-    /// Nothing.
+    /// Null, of any type.
     Null,
 }
 
-/// The longest text in bytes that is cast to a document: its numbers may become fifty times as long.
+/// Maximum length in bytes of a text that is cast to a document; its numbers may become fifty times as long.
 pub(crate) const MAX_CAST: usize = 64 * 1024;
 
-/// Casts a value of one type to another, as PostgreSQL does.
+/// Casts a value of one type to another, as PostgreSQL does. Null stays null, and the text of a number that is not
+/// finite becomes null.
+///
+/// ```
+/// use backend_data::{ColumnType, functions::{CannotCast, SqliteValue, cast}};
+///
+/// let cast = |text: &'static str| cast(SqliteValue::Text(text.into()), ColumnType::Text, ColumnType::Integer);
+/// assert_eq!(cast(" 7 "), Ok(SqliteValue::Integer(7)));
+/// assert_eq!(cast("seven"), Err(CannotCast));
+/// ```
 ///
 /// # Errors
-/// When the value has no form of that type.
+/// [`CannotCast`] if there is no cast between the types or the value does not fit the other type.
 pub fn cast<'v>(
     value: SqliteValue<'v>,
     from: ColumnType,
@@ -240,7 +262,7 @@ pub fn cast<'v>(
             SqliteValue::Integer(text.trim().parse().map_err(|_| CannotCast)?)
         }
         (SqliteValue::Text(text), Text, Real) => {
-            // What is not a finite number is shown as null.
+            // JSON has no NaN and no infinity: rows show them as null.
             let number: f64 = text.trim().parse().map_err(|_| CannotCast)?;
             if number.is_finite() { SqliteValue::Real(number) } else { SqliteValue::Null }
         }
@@ -274,7 +296,8 @@ pub fn cast<'v>(
     })
 }
 
-/// Which text may be cast to a time: a date, or a date and a time, with an offset or in UTC. Read alike by PostgreSQL.
+/// Matches the text that can be cast to a timestamp, on either database: a date, or a date and a time to the second,
+/// with an offset or in UTC.
 pub(crate) const TIME: &str = concat!(
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}",
     "([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?)?$",
@@ -299,13 +322,13 @@ fn cast_document(text: &str, to: ColumnType) -> Result<SqliteValue<'static>, Can
     }
 }
 
-/// A rounded number as an integer, where it is one of 64 bits.
+/// Converts a rounded number to an integer of 64 bits.
 fn to_integer(number: f64) -> Result<SqliteValue<'static>, CannotCast> {
     const END: f64 = 9_223_372_036_854_775_808.0;
     if (-END..END).contains(&number) { Ok(SqliteValue::Integer(number as i64)) } else { Err(CannotCast) }
 }
 
-/// A boolean as PostgreSQL reads it: any beginning of a word that is not one of another.
+/// Parses a boolean as PostgreSQL does: any unambiguous prefix of its words.
 fn parse_boolean(text: &str) -> Option<bool> {
     let text = text.trim().to_ascii_lowercase();
     let begins = |word: &str, least: usize| text.len() >= least && word.starts_with(&text);
@@ -318,7 +341,7 @@ fn parse_boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// A floating point number as PostgreSQL writes it: the shortest digits, with an exponent below 1e-4 and from 1e15.
+/// Writes a floating point number as PostgreSQL does: the shortest digits, with an exponent below 1e-4 and from 1e15.
 fn real_text(number: f64) -> String {
     let scientific = format!("{number:e}");
     let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
@@ -333,7 +356,7 @@ fn real_text(number: f64) -> String {
     text
 }
 
-/// A value has no form of the type it is cast to.
+/// The error of a value that does not fit the type it is cast to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the value does not fit the cast")]
 pub struct CannotCast;
@@ -343,7 +366,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_lead_into_documents() {
+    fn a_path_finds_a_fragment_as_in_postgresql() {
         let document = r#"{"a":[1,{"b c":"x\"y"},null],"s":"text"}"#;
         for (steps, wanted) in [
             (r#"["a"]"#, Some(r#"[1,{"b c":"x\"y"},null]"#)),
@@ -363,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_have_an_order() {
+    fn keys_of_documents_sort_as_the_documents_do() {
         let ordered = [
             "null",
             r#""""#,
@@ -389,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_contain_others() {
+    fn containment_is_that_of_postgresql_and_stops_when_it_is_late() {
         for (outer, inner, wanted) in [
             (r#"{"a":1,"b":{"c":[1,2]}}"#, r#"{"b":{"c":[2]}}"#, true),
             (r#"{"a":1}"#, r#"{"a":2}"#, false),

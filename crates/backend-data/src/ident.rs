@@ -1,17 +1,27 @@
-//! Names: of projects, tables and columns.
+//! Names of projects, tables and columns, and the rules they keep.
 
 use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 
 use crate::error::{Error, Quoted};
 
-/// The id of a project: 1 to 64 of lowercase letters, digits and underscores.
+/// The id of a project: 1 to 64 lowercase ASCII letters, digits and underscores.
 ///
-/// The narrow alphabet makes it safe inside file and schema names.
+/// The narrow alphabet makes an id safe inside file names and schema names. Parse one from text; anything else is
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound), since no project can have such an id.
+///
+/// ```
+/// use backend_data::{ErrorKind, ProjectId};
+///
+/// let id: ProjectId = "shop".parse()?;
+/// assert_eq!(id.as_str(), "shop");
+/// assert_eq!("../shop".parse::<ProjectId>().unwrap_err().kind(), ErrorKind::NotFound);
+/// # Ok::<(), backend_data::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProjectId(Arc<str>);
 
 impl ProjectId {
-    /// The id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -24,7 +34,7 @@ impl FromStr for ProjectId {
     fn from_str(text: &str) -> Result<Self, Error> {
         let fits = (1..=64).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-        // An id that cannot exist is one that does not exist.
+        // No project can have such an id, so the error is that of an unknown one.
         if fits { Ok(Self(text.into())) } else { Err(Error::project_not_found()) }
     }
 }
@@ -41,29 +51,29 @@ impl Borrow<str> for ProjectId {
     }
 }
 
-/// Where a project's rows are: its id and the shard that holds it.
+/// The location of a project's rows: its id and the shard that holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ProjectRef {
-    /// The project.
+    /// The id of the project.
     pub id: ProjectId,
-    /// Which of several clusters or directories holds it; 0 where there is one.
+    /// The number of the directory or database that holds the rows; 0 if there is only one.
     pub shard: u16,
 }
 
 impl ProjectRef {
-    /// A project on the given shard.
+    /// Creates a reference to a project on a shard.
     #[must_use]
     pub fn new(id: ProjectId, shard: u16) -> Self {
         Self { id, shard }
     }
 }
 
-/// The most characters of a table name.
+/// Maximum length of a table name in characters.
 pub const MAX_TABLE_NAME: usize = 48;
-/// The most characters of a column name.
+/// Maximum length of a column name in characters; PostgreSQL cuts longer identifiers.
 pub const MAX_COLUMN_NAME: usize = 63;
 
-/// Names the query string or the database takes for itself.
+/// Column names that have a meaning in the query string or in a database, or that every table has.
 const RESERVED_COLUMNS: [&str; 21] = [
     "select",
     "order",
@@ -102,7 +112,7 @@ pub(crate) fn validate_table_name(name: &str) -> Result<(), Error> {
             Quoted(name)
         )));
     }
-    // `rest/v1` is where supabase-js looks, `rpc` is where PostgREST calls functions.
+    // supabase-js requests `rest/v1`, and PostgREST calls functions under `rpc`.
     if matches!(name, "v1" | "rpc") || name.starts_with("sqlite_") || name.starts_with("pg_") {
         return Err(Error::invalid_request(format!("table name {} is reserved", Quoted(name))));
     }
@@ -122,7 +132,8 @@ pub(crate) fn validate_column_name(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A lowercase pattern name, as rules and claims have.
+/// Returns true if `text` can name a rule, a role or a claim: a lowercase letter, then lowercase letters, digits,
+/// underscores and hyphens.
 pub(crate) fn is_lowercase_name(text: &str, least: usize, most: usize) -> bool {
     (least..=most).contains(&text.len())
         && text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -142,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_the_language_or_a_database_owns_are_refused() {
+    fn invalid_and_reserved_names_are_refused() {
         for bad in ["", "_x", "1a", "Notes", "sqlite_master", "pg_class", "v1", "a\"b"] {
             assert!(validate_table_name(bad).is_err(), "{bad}");
         }

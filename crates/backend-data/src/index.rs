@@ -1,4 +1,5 @@
-//! Indexes: what makes a filter and an order cost the same however many rows a table has.
+//! Indexes of tables. An index that serves a filter and an order makes them cost the same however many rows a table
+//! has.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,53 +8,53 @@ use crate::{
     error::{Error, Quoted, Result},
 };
 
-/// The most indexes of a table. Each one makes every write a little slower.
+/// Maximum number of indexes of a table. Each one makes every write a little slower.
 pub const MAX_INDEXES: usize = 16;
-/// The most columns of an index.
+/// Maximum number of columns of an index.
 pub const MAX_INDEX_COLUMNS: usize = 4;
 
 /// An index of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Index {
-    /// `ix1`, `ix2`, …, in the order they were made; a name is not used again while a later one stands.
+    /// `ix1`, `ix2`, … in the order of creation. A name is used again only if no index created later exists.
     pub name: String,
-    /// What it is sorted by, first things first. Rows that tie are sorted by `id`.
+    /// The columns it sorts rows by, most significant first. Rows that tie are sorted by `id`.
     pub columns: Vec<String>,
-    /// True if no two rows have the same values in all of the columns; null is no value.
+    /// True if no two rows may have the same values in all of the columns. Null is not a value.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unique: bool,
 }
 
-/// An index to be made.
+/// The definition of an index to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewIndex {
-    /// One to four columns that are no documents: those compared by equality first, then the one that is ordered by or
-    /// compared by range.
+    /// One to four columns that are not of type `json`: first those that filters compare by equality, then the one that
+    /// rows are ordered by or that filters compare by range.
     #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 4, value_type = Vec<crate::ColumnName>))]
     pub columns: Vec<String>,
-    /// Refuse a row with the values of another one in all of the columns, of which `id` is none. Null is no value, so that
-    /// a row with one among them is never refused.
+    /// Refuses a row that has the values of another one in all of the columns. Null is not a value: a row with a null
+    /// among them is never refused. A unique index cannot include `id`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unique: bool,
 }
 
 impl NewIndex {
-    /// An index on these columns.
+    /// Creates the definition of an index on these columns.
     #[must_use]
     pub fn on(columns: &[&str]) -> Self {
         Self { columns: columns.iter().map(|column| (*column).to_owned()).collect(), unique: false }
     }
 
-    /// A unique index on a column.
+    /// Creates the definition of a unique index on one column.
     #[must_use]
     pub fn unique(column: &str) -> Self {
         Self::unique_on(&[column])
     }
 
-    /// A unique index on columns together.
+    /// Creates the definition of a unique index on several columns together.
     ///
     /// ```
     /// use backend_data::NewIndex;
@@ -75,7 +76,7 @@ impl NewIndex {
             let column = table.get_column(name)?;
             if column.kind == ColumnType::Json {
                 return Err(Error::invalid_request(format!(
-                    "column {} holds documents, which have no index",
+                    "column {} holds documents, which cannot be indexed",
                     Quoted(name)
                 )));
             }
@@ -84,7 +85,7 @@ impl NewIndex {
             }
         }
         if self.columns == ["id"] {
-            return Err(Error::invalid_request("every table is sorted by `id` as it is"));
+            return Err(Error::invalid_request("every table already has an index on `id`"));
         }
         if self.unique && self.columns.iter().any(|name| name == "id") {
             return Err(Error::invalid_request(
@@ -96,7 +97,7 @@ impl NewIndex {
 }
 
 impl Index {
-    /// Returns true if it is unique, and on exactly these columns, of which each is named once.
+    /// Returns true if the index is unique and on exactly these columns, in any order. `names` has no duplicates.
     pub(crate) fn is_unique_on(&self, names: &[String]) -> bool {
         self.unique
             && self.columns.len() == names.len()

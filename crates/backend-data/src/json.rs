@@ -1,4 +1,4 @@
-//! JSON in and out: canonical documents for `json` columns, and text as JSON has it.
+//! Canonical documents of `json` columns, and the writer of JSON strings.
 
 use serde::{
     Deserialize, Deserializer,
@@ -6,13 +6,14 @@ use serde::{
 };
 use std::{fmt, io::Write as _};
 
-/// How much longer than it was sent a document may become, beside twice its length.
+/// Bytes by which a canonical document may exceed twice the length of the one that was sent.
 const MAX_GROWTH: usize = 4_096;
 
-/// The canonical text of a JSON document: no blanks, keys ordered as `jsonb` orders them (shorter first, then
-/// by bytes), the last of duplicate keys, numbers without exponents. Both stores give it back unchanged.
+/// Returns the canonical text of a JSON document: no blanks, keys ordered as `jsonb` orders them (shorter first, then
+/// by bytes), the last of duplicate keys, numbers without exponents. Both stores return it unchanged.
 ///
-/// A number such as `1e308` has 309 digits then: a document that grows to more than twice its length by them is refused.
+/// A number such as `1e308` then has 309 digits: a document that becomes longer than twice its length and
+/// [`MAX_GROWTH`] is refused.
 pub(crate) fn canonicalize(text: &str) -> Result<String, CanonicalError> {
     let node: Node = serde_json::from_str(text).map_err(|error| CanonicalError(error.to_string()))?;
     let mut out = Vec::with_capacity(text.len());
@@ -23,7 +24,7 @@ pub(crate) fn canonicalize(text: &str) -> Result<String, CanonicalError> {
     String::from_utf8(out).map_err(|error| CanonicalError(error.to_string()))
 }
 
-/// Why a document has no canonical form.
+/// The reason why a document has no canonical form.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct CanonicalError(String);
@@ -40,7 +41,7 @@ enum Node {
 }
 
 impl Node {
-    /// Appends the text; not all of it, and false, where it would end behind `limit`.
+    /// Appends the text. Stops and returns false once the buffer exceeds `limit`.
     fn write(&self, out: &mut Vec<u8>, limit: usize) -> bool {
         // Writing to a vector does not fail.
         match self {
@@ -48,7 +49,8 @@ impl Node {
             Self::Boolean(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
             Self::Integer(value) => drop(write!(out, "{value}")),
             Self::Unsigned(value) => drop(write!(out, "{value}")),
-            // `jsonb` knows no negative zero and keeps trailing zeros; `Display` writes neither, nor an exponent.
+            // `jsonb` has no negative zero and keeps trailing zeros; `Display` writes no trailing zeros and no
+            // exponent.
             Self::Real(0.0) => out.push(b'0'),
             Self::Real(value) => drop(write!(out, "{value}")),
             Self::Text(text) => write_string(out, text),
@@ -140,7 +142,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
             entries.push((key, value));
         }
         entries.sort_by(|(a, _), (b, _)| (a.len(), a).cmp(&(b.len(), b)));
-        // The sort is stable: of equal neighbours the later one was written later.
+        // The sort is stable, so the last of several equal keys is the one that was written last.
         let mut unique: Vec<(String, Node)> = Vec::with_capacity(entries.len());
         for entry in entries {
             match unique.last_mut() {
@@ -156,7 +158,7 @@ fn reject_nul<E: de::Error>(text: &str) -> Result<&str, E> {
     if text.contains('\0') { Err(E::custom("text may not contain the character U+0000")) } else { Ok(text) }
 }
 
-/// How many members the arrays of a document have, in all depths.
+/// Counts the elements of all arrays in a document, at all depths.
 pub(crate) fn count_array_elements(document: &str) -> usize {
     fn count(value: &serde_json::Value) -> usize {
         match value {
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_have_one_form() {
+    fn equal_documents_have_one_form() {
         for (given, wanted) in [
             (r#" { "bb" : 1, "a" : [ 1.0, 1e3, -0.0, 1e-7 ] } "#, r#"{"a":[1,1000,0,0.0000001],"bb":1}"#),
             (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_grow_little() {
+    fn a_document_that_grows_too_much_is_refused() {
         let many = |number: &str, count: usize| format!("[{}]", vec![number; count].join(","));
         for fits in [
             many("1e308", 10),
@@ -244,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn strings_survive(text in ".*") {
+        fn a_written_string_is_read_back(text in ".*") {
             let mut out = Vec::new();
             write_string(&mut out, &text);
             prop_assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);

@@ -1,13 +1,16 @@
-//! Projects of tables whose rows browsers and servers read and write directly: an engine to embed.
+//! An embeddable engine for tables whose rows browsers and servers read and write directly.
 //!
-//! The crate does no I/O. An [`Engine`] checks who calls, reads the query language, applies the row rules and
-//! compiles one statement; a [`RowStore`] runs it. There are stores for SQLite and PostgreSQL in `adapter-rows`.
-//! Rows come in as JSON text and go out as JSON text; no tree of values stands between.
+//! The crate does no I/O. An [`Engine`] checks the caller, parses the query, applies the row rules and compiles a
+//! statement; a [`RowStore`] runs it. The crate `adapter-rows` has stores for SQLite and PostgreSQL. Rows come in and
+//! go out as JSON or CSV text, without a tree of values in between.
 //!
-//! * [`query`]: the language of PostgREST, as a tree and as text
-//! * [`rule`]: who may do what to which rows
-//! * [`catalog`]: the tables of a project
-//! * [`store`]: the port
+//! * [`query`]: the query language, which is PostgREST's, as a tree and as text
+//! * [`rule`]: the conditions under which callers may read and write rows
+//! * [`catalog`] and [`index`]: the tables, columns and indexes of a project
+//! * [`store`]: the port that a store implements
+//! * [`functions`]: the SQL functions that a store over SQLite registers
+//!
+//! Parsing a query string needs no engine and no store:
 //!
 //! ```
 //! use backend_data::{Query, query::{Filter, Operands, Path, Test}, rule::Comparison};
@@ -21,12 +24,16 @@
 //! # Ok::<(), backend_data::Error>(())
 //! ```
 //!
-//! `examples/embed.rs` of `adapter-rows` is a service that embeds the engine over a SQLite file.
+//! [`RowStore`] has an example of an engine over a store of your own, and `examples/embed.rs` of `adapter-rows` is a
+//! service that embeds the engine over a SQLite file.
 //!
 //! # Features
 //!
-//! * `system`: [`Engine::with_system`], the machine's clock and randomness; without it both come from outside
-//! * `openapi`: `utoipa` schemas of the types that stand in requests and answers
+//! Both are off by default.
+//!
+//! * `system`: `System`, the clock and the random numbers of the operating system, and `Engine::with_system`. Without
+//!   it, pass a [`Clock`] and a [`Random`] to [`Engine::new`].
+//! * `openapi`: `utoipa` schemas of the types that appear in requests and responses
 
 pub mod access;
 pub mod catalog;

@@ -1,8 +1,8 @@
-//! Enumerations that are objects on the wire, with their kind in a member.
+//! Deserialization of internally tagged enums from JSON objects alone.
 //!
-//! The derived code of an internally tagged enumeration also takes an array, whose first item is the kind, and whose
-//! others are the members by position. Nothing on the wire is meant by its position, so a type that is read of a request
-//! derives with `#[serde(remote = "Self")]` and reads itself through [`Object`].
+//! The derived code of an internally tagged enum also accepts an array: its first item is the tag, the others are the
+//! members by position. The API gives positions no meaning, so a type that is read from a request derives with
+//! `#[serde(remote = "Self")]` and deserializes through [`Object`].
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// A deserializer that gives maps and nothing else.
+/// A deserializer that accepts maps and nothing else.
 pub(crate) struct Object<D>(pub(crate) D);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
@@ -42,7 +42,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for MapOnly<V> {
     }
 }
 
-/// Reads and writes an enumeration that derives with `#[serde(remote = "Self")]`, as an object alone.
+/// Implements serde's traits for enums that derive with `#[serde(remote = "Self")]`; they are read from objects alone.
 macro_rules! object_only {
     ($($type:ty),+) => { $(
         impl<'de> serde::Deserialize<'de> for $type {

@@ -1,10 +1,10 @@
-//! Rows written into one buffer, as JSON or CSV.
+//! The writer of rows, as JSON or CSV, into one buffer.
 
 use std::sync::Arc;
 
 use crate::{catalog::ColumnType, csv, json::write_string, store::Format, timestamp::Micros};
 
-/// A document without the blanks between its tokens.
+/// Removes the blanks between the tokens of a document.
 fn compact_json(document: &str) -> String {
     let (mut in_text, mut escaped) = (false, false);
     document
@@ -21,7 +21,7 @@ fn compact_json(document: &str) -> String {
         .collect()
 }
 
-/// How long a text becomes once written, at least: that of a short one is not worth finding out.
+/// Returns a lower bound of the length of a written text. Escapes are only counted in a text of more than 4,096 bytes.
 fn encoded_length(text: &str, format: Format) -> usize {
     const SHORT: usize = 4_096;
     if text.len() <= SHORT {
@@ -36,18 +36,18 @@ fn encoded_length(text: &str, format: Format) -> usize {
     text.len() + text.bytes().map(escaped).sum::<usize>()
 }
 
-/// One column of an answer.
+/// A column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputColumn {
-    /// What the value is, and so how a store must read it.
+    /// The type of its values, which decides how a store reads them.
     pub kind: ColumnType,
-    /// `"name":`, ready to be copied.
+    /// `"name":` as JSON.
     key: Arc<[u8]>,
     name: Arc<str>,
 }
 
 impl OutputColumn {
-    /// A column shown under `name`.
+    /// Creates a column with this name in the result.
     #[must_use]
     pub fn new(name: &str, kind: ColumnType) -> Self {
         let mut key = Vec::with_capacity(name.len() + 3);
@@ -57,7 +57,8 @@ impl OutputColumn {
     }
 }
 
-/// Writes rows as a JSON array into one buffer. Stores feed it value by value, column after column.
+/// A writer of rows in a [`Format`] into one buffer. For each row, write one value for each column, in order, and end
+/// the row.
 ///
 /// ```
 /// use backend_data::{ColumnType, Format, OutputColumn, RowWriter};
@@ -77,15 +78,15 @@ pub struct RowWriter<'a> {
     rows: u64,
     in_row: bool,
     format: Format,
-    /// How many bytes it takes.
+    /// Maximum length of `out` in bytes.
     limit: usize,
     has_overflowed: bool,
-    /// Where each row ends, where they may be put in another order.
+    /// The end of each row in `out`, in a writer that can sort them.
     row_ends: Option<Vec<usize>>,
 }
 
 impl<'a> RowWriter<'a> {
-    /// A writer of rows with these columns.
+    /// Creates a writer of rows with these columns, without a limit.
     #[must_use]
     pub fn new(columns: &'a [OutputColumn], format: Format) -> Self {
         let mut out = Vec::with_capacity(512);
@@ -113,44 +114,48 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// A writer whose rows can be put in another order at the end.
+    /// Creates a writer whose rows [`finish_sorted`](Self::finish_sorted) can put in another order.
     #[must_use]
     pub fn sortable(columns: &'a [OutputColumn], format: Format) -> Self {
         Self { row_ends: Some(Vec::new()), ..Self::new(columns, format) }
     }
 
-    /// The same writer, which takes no value that would make it longer than `bytes`.
+    /// Sets the maximum length of the result in bytes. A text or document that would exceed it is left out, and
+    /// [`is_full`](Self::is_full) is true from then on.
     #[must_use]
     pub fn with_limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// Begins anew, as if no row had been written.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         *self = Self::new(self.columns, self.format).with_limit(self.limit);
     }
 
-    /// Whether a value was left out because there was no room for it.
+    /// Returns true if the rows exceed the limit. The result is then incomplete.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.has_overflowed
     }
 
-    /// Whether there is room for so many bytes more.
+    /// Returns true if there is room for this many more bytes.
     fn check_capacity(&mut self, bytes: usize) -> bool {
         self.has_overflowed |= bytes > self.limit.saturating_sub(self.out.len());
         !self.has_overflowed
     }
 
-    /// How many bytes are written.
+    /// Returns the number of bytes written so far.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "it always holds at least a bracket")]
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a writer is never empty: it begins with a bracket or a header"
+    )]
     pub fn len(&self) -> usize {
         self.out.len()
     }
 
-    /// How many rows are complete.
+    /// Returns the number of complete rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
@@ -179,7 +184,7 @@ impl<'a> RowWriter<'a> {
         self.next += 1;
     }
 
-    /// The next value is null.
+    /// Writes null.
     pub fn null(&mut self) {
         match self.format {
             Format::Json => {
@@ -191,7 +196,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// The next value is text.
+    /// Writes text.
     pub fn text(&mut self, value: &str) {
         if !self.check_capacity(encoded_length(value, self.format)) {
             return;
@@ -203,7 +208,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// The next value is an integer.
+    /// Writes an integer.
     pub fn integer(&mut self, value: i64) {
         self.begin_value();
         let mut digits = [0_u8; 20];
@@ -223,23 +228,23 @@ impl<'a> RowWriter<'a> {
         self.out.extend_from_slice(&digits[at..]);
     }
 
-    /// The next value is a floating point number; what is not finite has no JSON and becomes null.
+    /// Writes a floating point number. One that is not finite becomes null, since JSON has none (RFC 8259, section 6).
     pub fn real(&mut self, value: f64) {
         if !value.is_finite() {
             return self.null();
         }
         self.begin_value();
-        // Cannot fail: the buffer grows and the number is finite.
+        // Writing a finite number to a vector does not fail.
         let _ = serde_json::to_writer(&mut self.out, &value);
     }
 
-    /// The next value is true or false.
+    /// Writes true or false.
     pub fn boolean(&mut self, value: bool) {
         self.begin_value();
         self.out.extend_from_slice(if value { b"true" } else { b"false" });
     }
 
-    /// The next value is an instant.
+    /// Writes an instant as [`Micros::to_text`].
     pub fn timestamp(&mut self, value: Micros) {
         self.begin_value();
         if self.format == Format::Csv {
@@ -250,7 +255,7 @@ impl<'a> RowWriter<'a> {
         self.out.push(b'"');
     }
 
-    /// The next value is a JSON document; blanks between its tokens are dropped.
+    /// Writes a JSON document without the spaces between its tokens, which PostgreSQL writes for `jsonb`.
     pub fn json(&mut self, document: &str) {
         if !self.check_capacity(document.len()) {
             return;
@@ -274,7 +279,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// The next value is a JSON document in the canonical form the engine wrote.
+    /// Writes a JSON document in the canonical form of [`Value::Json`](crate::Value::Json) as it is.
     pub fn canonical_json(&mut self, document: &str) {
         let length =
             if self.format == Format::Csv { encoded_length(document, Format::Csv) } else { document.len() };
@@ -286,7 +291,7 @@ impl<'a> RowWriter<'a> {
                 self.begin_value();
                 self.out.extend_from_slice(document.as_bytes());
             }
-            // A document that is null is shown as null, and so left out.
+            // A document that is null is left out as any null.
             Format::Stripped if document == "null" => self.null(),
             Format::Stripped => {
                 self.begin_value();
@@ -299,7 +304,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// The row is complete.
+    /// Ends the row.
     pub fn end_row(&mut self) {
         if self.format == Format::Csv {
             self.out.extend_from_slice(b"\r\n");
@@ -318,7 +323,8 @@ impl<'a> RowWriter<'a> {
         self.in_row = false;
     }
 
-    /// The whole array of a [`sortable`](Self::sortable) writer, its rows in the order of their ranks.
+    /// Returns the rows of a [`sortable`](Self::sortable) writer in ascending order of their ranks, one for each row.
+    /// Any other writer, or a wrong number of ranks, keeps the order in which they were written.
     #[must_use]
     pub fn finish_sorted(self, ranks: &[usize]) -> Vec<u8> {
         let ends = self.row_ends.as_deref().unwrap_or_default();
@@ -326,7 +332,7 @@ impl<'a> RowWriter<'a> {
             return self.finish();
         }
         let empty = Self::new(self.columns, self.format).out;
-        // Rows of JSON have a comma between them.
+        // In JSON, there is a comma between two rows.
         let gap = usize::from(self.format != Format::Csv);
         let mut rows: Vec<(usize, &[u8])> = Vec::with_capacity(ranks.len());
         let mut start = empty.len();
@@ -349,7 +355,7 @@ impl<'a> RowWriter<'a> {
         out
     }
 
-    /// The whole array.
+    /// Returns the rows: a JSON array, or CSV.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         if self.format != Format::Csv {
@@ -364,14 +370,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_writer_takes_no_more() {
+    fn a_full_writer_accepts_no_more_text() {
         let columns = [OutputColumn::new("a", ColumnType::Text), OutputColumn::new("b", ColumnType::Json)];
         let long = "\u{1}".repeat(5_000);
         for format in [Format::Json, Format::Stripped, Format::Csv] {
             let mut writer = RowWriter::new(&columns, format).with_limit(20_000);
             writer.text("short");
             assert!(!writer.is_full());
-            // Six bytes for each character in JSON, one in CSV.
+            // A control character has six bytes in JSON and one in CSV.
             writer.text(&long);
             assert_eq!(writer.is_full(), format != Format::Csv);
             for _ in 0..1_000 {
@@ -383,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_put_in_another_order() {
+    fn a_sortable_writer_orders_rows_by_rank() {
         let columns = [OutputColumn::new("n", ColumnType::Integer)];
         let written = |format, ranks: &[usize]| {
             let mut writer = RowWriter::sortable(&columns, format);
@@ -404,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_written_in_order() {
+    fn rows_are_written_as_json() {
         let columns = [
             OutputColumn::new("a\"b", ColumnType::Text),
             OutputColumn::new("n", ColumnType::Integer),

@@ -1,4 +1,16 @@
-//! The row query language, as PostgREST speaks it: the tree of a query, and reading it from a query string.
+//! The query language of rows, which is PostgREST's: the tree of a query, and its parser.
+//!
+//! [`Query::parse`] reads a query string. A [`Filter`], a [`Test`], [`Operands`] and a [`Path`] are written back in the
+//! language by their `Display`; every value is then quoted.
+//!
+//! ```
+//! use backend_data::Query;
+//!
+//! let query = Query::parse("stars=not.eq.5&or=(title.like.T*,stars.is.null)")?;
+//! let filters: Vec<String> = query.filter.iter().map(ToString::to_string).collect();
+//! assert_eq!(filters, [r#""stars".not.eq."5""#, r#"or("title".like."T%","stars".is.null)"#]);
+//! # Ok::<(), backend_data::Error>(())
+//! ```
 
 pub(crate) mod cursor;
 mod logic;
@@ -12,50 +24,50 @@ pub use prefer::{Count, Prefer, Resolution, Return};
 
 use crate::rule::Comparison;
 
-/// The longest query string that is read.
+/// Maximum length of a query string in bytes, before percent-decoding.
 pub const MAX_QUERY: usize = 16 * 1024;
-/// How deep `and` and `or` may nest.
+/// Maximum depth to which `and` and `or` nest.
 pub const MAX_DEPTH: usize = 8;
-/// The most tests of one query.
+/// Maximum number of tests in a query.
 pub const MAX_TESTS: usize = 100;
-/// The most members of one list.
+/// Maximum number of members of a list.
 pub const MAX_LIST: usize = 1_000;
-/// The most values of every `(any)` and `(all)` of one query together.
+/// Maximum number of values of all `(any)` and `(all)` in a query together.
 pub const MAX_OPERANDS: usize = 500;
-/// The most regular expressions of one query.
+/// Maximum number of regular expressions in a query.
 pub const MAX_PATTERNS: usize = 10;
-/// The most members that arrays in the document of a `cs` or `cd` have: each is looked for in the whole document of a row,
-/// and PostgreSQL does not stop while it does.
+/// Maximum number of members of the arrays in the document of a `cs` or `cd`, at all depths. Each is searched for in
+/// the whole document of a row, and PostgreSQL cannot be interrupted meanwhile.
 pub const MAX_CONTAINED: usize = 100;
-/// The most items of `select`.
+/// Maximum number of items of `select`.
 pub const MAX_SELECT: usize = 200;
-/// The most items of `select` that show the same column, or places in it: each may be as large as the column.
+/// Maximum number of items of `select` that are the same column, or parts of it: each may be as large as the column.
 pub const MAX_SAME_COLUMN: usize = 20;
-/// The most terms of `order`.
+/// Maximum number of terms of `order`.
 pub const MAX_ORDER: usize = 100;
-/// The most steps of a path into a document.
+/// Maximum number of steps of a path into a document.
 pub const MAX_STEPS: usize = 64;
-/// The most rows of one answer.
+/// Maximum number of rows of a page.
 pub const MAX_LIMIT: u64 = 1_000;
 
-/// Everything a query string can say about rows.
+/// The tree of a query string.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
-    /// What to show; every readable column where nothing is said.
+    /// The items to return; empty for every column that the caller may read.
     pub select: Vec<SelectItem>,
-    /// What rows must meet, all of it.
+    /// The filters, all of which must hold.
     pub filter: Vec<Filter>,
-    /// In what order; rows that tie follow their id.
+    /// The order of the rows; rows that tie follow their id.
     pub order: Vec<OrderTerm>,
-    /// How many rows at most.
+    /// Maximum number of rows; a page has at most [`MAX_LIMIT`].
     pub limit: Option<u64>,
-    /// How many rows to pass over.
+    /// Number of rows to skip.
     pub offset: u64,
-    /// The columns an insert writes, where the caller names them.
+    /// The columns that an insert writes; `None` for those that its first row has.
     pub columns: Option<Vec<String>>,
-    /// The columns whose conflict an upsert resolves.
+    /// The columns by which an upsert finds existing rows; `None` for `id`.
     pub on_conflict: Option<Vec<String>>,
-    /// Where the page before ended; empty for the first page of a walk with cursors.
+    /// The cursor that the previous page returned; empty for the first page.
     pub cursor: Option<String>,
 }
 
@@ -64,115 +76,117 @@ pub struct Query {
 pub enum SelectItem {
     /// `*`: every readable column.
     All,
-    /// `alias:path::cast`, perhaps aggregated.
+    /// `alias:path::cast` or `alias:path::input_cast.aggregate()::cast`.
     Field {
-        /// The name in the answer.
+        /// The name in the result; by default the last name of the path, or that of the aggregate.
         alias: Option<String>,
-        /// What is shown.
+        /// The column, or the part of its document.
         path: Path,
-        /// The type the values are cast to before they are put together.
+        /// The type that values are cast to before they are aggregated.
         input_cast: Option<String>,
-        /// The type it is cast to.
+        /// The type that the value or the aggregate is cast to.
         cast: Option<String>,
-        /// How rows are put together.
+        /// The aggregate over all rows, or over each group of the items that have none.
         aggregate: Option<Aggregate>,
     },
-    /// `count()`: how many rows.
+    /// `count()`: the number of rows.
     Count {
-        /// The name in the answer.
+        /// The name in the result; `count` by default.
         alias: Option<String>,
-        /// The type it is cast to.
+        /// The type that the number is cast to.
         cast: Option<String>,
     },
 }
 
 impl SelectItem {
-    /// A column under its own name.
+    /// Selects a column under its own name.
     #[must_use]
     pub fn column(name: &str) -> Self {
         Self::Field { alias: None, path: Path::column(name), input_cast: None, cast: None, aggregate: None }
     }
 }
 
-/// How the values of many rows become one.
+/// A function that turns the values of several rows into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
-    /// Their sum.
+    /// The sum of the values.
     Sum,
-    /// Their mean.
+    /// The arithmetic mean of the values.
     Avg,
-    /// How many there are.
+    /// The number of values that are not null.
     Count,
-    /// The least.
+    /// The least value.
     Min,
-    /// The greatest.
+    /// The greatest value.
     Max,
 }
 
-/// A column, or a place inside a json column.
+/// A column, or a part of the document in a `json` column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Path {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// The way into its document.
+    /// The steps into its document, at most [`MAX_STEPS`]; empty for the column itself.
     pub steps: Vec<Step>,
 }
 
 /// One step into a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// Where to.
+    /// The member or element that the step goes to.
     pub key: Key,
-    /// Whether the value is taken as text (`->>`).
+    /// True for `->>`, which yields text. Only the last step can.
     pub as_text: bool,
 }
 
-/// Where a step goes.
+/// The member of an object, or the element of an array, that a step goes to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// The member of this name.
     Name(String),
-    /// The element at this place, from the end where negative.
+    /// The element at this zero-based position; negative counts from the end, -1 being the last.
     Index(i64),
 }
 
 /// A condition on rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
-    /// Every one holds.
+    /// All of the filters hold.
     And(Vec<Filter>),
-    /// One holds.
+    /// One of the filters holds.
     Or(Vec<Filter>),
-    /// It does not hold.
+    /// The filter does not hold.
     Not(Box<Filter>),
-    /// A value passes a test.
+    /// The value at the path passes the test.
     Test(Path, Test),
 }
 
-/// What is asked of a value.
+/// A test of a value. Operands are text as the query string has them; they are converted to the type of the column when
+/// the query is compiled.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
-    /// `eq.`, `neq.`, `gt.`, `gte.`, `lt.`, `lte.`
+    /// `eq.`, `neq.`, `gt.`, `gte.`, `lt.`, `lte.`: a comparison.
     Compare(Comparison, Operands),
-    /// `like.` and `ilike.`, the pattern with `%` for any text.
+    /// `like.` and `ilike.`: a pattern in which `%` matches any text and `_` one character. [`Query::parse`] also takes
+    /// `*` for `%`.
     Like {
-        /// Whether `a` matches `A`.
+        /// True for `ilike`, which ignores case.
         ignore_case: bool,
         /// The patterns.
         patterns: Operands,
     },
-    /// `match.` and `imatch.`: a regular expression.
+    /// `match.` and `imatch.`: a regular expression that is found in the text.
     Match {
-        /// Whether `a` matches `A`.
+        /// True for `imatch`, which ignores case.
         ignore_case: bool,
         /// The expressions.
         patterns: Operands,
     },
-    /// `in.(…)`
+    /// `in.(…)`: equal to one of these values.
     In(Vec<String>),
-    /// `is.null` and its like.
+    /// `is.`: null, true, false or unknown.
     Is(Is),
-    /// `isdistinct.`: not equal, null being a value.
+    /// `isdistinct.`: not equal, with null as a value.
     IsDistinct(String),
     /// `cs.`: the document contains this one.
     Contains(String),
@@ -180,45 +194,45 @@ pub enum Test {
     ContainedIn(String),
 }
 
-/// What a value is compared to.
+/// The values that a test compares to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operands {
     /// One value.
     One(String),
-    /// `(any)`: one of them must pass.
+    /// `(any)`: the test holds for at least one of these values.
     Any(Vec<String>),
-    /// `(all)`: all of them must pass.
+    /// `(all)`: the test holds for all of these values.
     All(Vec<String>),
 }
 
-/// What `is` asks.
+/// The operand of `is`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Is {
-    /// It is null.
+    /// `null`: the value is null.
     Null,
-    /// It is not null.
+    /// `not_null`: the value is not null.
     NotNull,
-    /// It is true.
+    /// `true`: the boolean is true.
     True,
-    /// It is false.
+    /// `false`: the boolean is false, not null.
     False,
-    /// It is neither true nor false.
+    /// `unknown`: the boolean is null.
     Unknown,
 }
 
 /// One term of `order`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderTerm {
-    /// By what.
+    /// The column, or the part of its document, whose values rows are ordered by.
     pub path: Path,
-    /// Greatest first.
+    /// True if the greatest value comes first.
     pub descending: bool,
-    /// Whether nulls come first; last when ascending and first when descending where nothing is said.
+    /// True if nulls come before all values. By default, nulls are greater than all values, as in PostgreSQL.
     pub nulls_first: bool,
 }
 
 impl Path {
-    /// A column itself.
+    /// Creates the path of a column itself.
     #[must_use]
     pub fn column(name: &str) -> Self {
         Self { column: name.to_owned(), steps: Vec::new() }

@@ -1,32 +1,31 @@
-//! Large texts, read in portions and cut where one row ends and the next begins. What a piece holds is for others to
-//! read; here only the marks between pieces matter.
+//! Splits a large text into records without parsing them: it only finds where one ends and the next begins.
 
 use std::io::{BufRead as _, BufReader, Read};
 
 use crate::error::{Error, Result};
 
-/// The most that one row may have. What is longer is refused before it fills the memory.
+/// Maximum length of a record in bytes. A longer one is refused before all of it is read into memory.
 const MAX_RECORD_BYTES: usize = 4 << 20;
-/// How much is read at once.
+/// Bytes that are read at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// What the pieces of a text are.
+/// The way in which a text is divided into records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// Records of comma-separated values, their line breaks with them.
+    /// Records of comma-separated values, with their line breaks.
     CsvRecords,
-    /// Members of one JSON array.
+    /// Elements of one JSON array.
     ArrayElements,
-    /// Lines, each a JSON document; empty ones are none.
+    /// Lines; empty ones are skipped.
     Lines,
 }
 
-/// The pieces of a text, one after the other.
+/// The records of a text, one after the other.
 pub(crate) struct RecordSplitter {
     text: BufReader<Box<dyn Read + Send>>,
     framing: Framing,
     state: State,
-    /// Whether a piece has been read.
+    /// True once a record was returned.
     has_yielded: bool,
 }
 
@@ -37,29 +36,29 @@ enum State {
     End,
 }
 
-/// What a byte does to the piece it is met in.
+/// The effect of a byte on the current record.
 enum ByteAction {
-    /// It is part of it.
+    /// The byte belongs to the record.
     Append,
-    /// It is part of it, and the last.
+    /// The byte belongs to the record and ends it.
     AppendAndEnd,
-    /// It ends the piece and is none of it.
+    /// The byte ends the record and is dropped.
     SkipAndEnd,
-    /// It is looked at again as the first of the next piece, and ends this one.
+    /// The record ends before the byte, which is read again.
     EndBefore,
 }
 
 impl RecordSplitter {
-    pub(crate) fn new(text: Box<dyn Read + Send>, cut: Framing) -> Self {
+    pub(crate) fn new(text: Box<dyn Read + Send>, framing: Framing) -> Self {
         Self {
             text: BufReader::with_capacity(BUFFER_BYTES, text),
-            framing: cut,
+            framing,
             state: State::Begin,
             has_yielded: false,
         }
     }
 
-    /// The next piece; nothing at the end.
+    /// Returns the next record, or `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>> {
         loop {
             if self.state == State::Begin {
@@ -68,7 +67,7 @@ impl RecordSplitter {
             if self.state == State::End {
                 return Ok(None);
             }
-            let (piece, ended) =
+            let (record, ended) =
                 match self.framing {
                     Framing::CsvRecords => self.read_record(csv_record_scanner(!self.has_yielded))?,
                     Framing::ArrayElements => self.read_record(array_element_scanner())?,
@@ -81,23 +80,23 @@ impl RecordSplitter {
                 Framing::ArrayElements => self.read_separator(ended)?,
                 Framing::CsvRecords | Framing::Lines => {}
             }
-            let blank = piece.iter().all(u8::is_ascii_whitespace);
+            let blank = record.iter().all(u8::is_ascii_whitespace);
             match self.framing {
                 Framing::Lines if blank => {}
-                Framing::CsvRecords if piece.is_empty() => {}
-                // `[]` has no member, and `[1,]` one that is missing.
+                Framing::CsvRecords if record.is_empty() => {}
+                // `[]` has no element; `[1,]` has an empty one, which is not JSON.
                 Framing::ArrayElements if blank && !self.has_yielded && self.state == State::End => {
                     return Ok(None);
                 }
                 _ => {
                     self.has_yielded = true;
-                    return Ok(Some(piece));
+                    return Ok(Some(record));
                 }
             }
         }
     }
 
-    /// What stands before the first piece: the bracket of an array.
+    /// Reads what precedes the first record: the bracket of an array.
     fn read_opening(&mut self) -> Result<()> {
         self.state = State::Within;
         if self.framing != Framing::ArrayElements {
@@ -109,7 +108,7 @@ impl RecordSplitter {
         }
     }
 
-    /// The mark behind a member has been read: a comma, or the bracket with nothing behind it.
+    /// Reads what follows an element: a comma, or the closing bracket with nothing behind it.
     fn read_separator(&mut self, ended: bool) -> Result<()> {
         if ended {
             return Err(not_an_array());
@@ -138,15 +137,15 @@ impl RecordSplitter {
         Ok(first)
     }
 
-    /// Reads up to where `step` says; whether the text ended there.
+    /// Reads up to the byte at which `step` ends the record. The boolean is true if the text ended first.
     fn read_record(&mut self, mut step: impl FnMut(u8) -> ByteAction) -> Result<(Vec<u8>, bool)> {
-        let mut piece = Vec::new();
+        let mut record = Vec::new();
         loop {
             let buffer = self.text.fill_buf().map_err(unreadable)?;
             if buffer.is_empty() {
-                return Ok((piece, true));
+                return Ok((record, true));
             }
-            // How many bytes are of the piece, and how many are read.
+            // The number of bytes that belong to the record, and of those that are consumed.
             let (mut kept, mut used, mut done) = (buffer.len(), buffer.len(), false);
             for (at, &byte) in buffer.iter().enumerate() {
                 (kept, used) = match step(byte) {
@@ -158,29 +157,29 @@ impl RecordSplitter {
                 done = true;
                 break;
             }
-            piece.extend_from_slice(&buffer[..kept]);
+            record.extend_from_slice(&buffer[..kept]);
             self.text.consume(used);
-            if piece.len() > MAX_RECORD_BYTES {
+            if record.len() > MAX_RECORD_BYTES {
                 return Err(Error::too_large(format!("a row has more than {} MiB", MAX_RECORD_BYTES >> 20)));
             }
             if done {
-                return Ok((piece, false));
+                return Ok((record, false));
             }
         }
     }
 }
 
-/// Where in a record a byte stands.
+/// The position within a field of a record.
 #[derive(Clone, Copy, PartialEq)]
 enum FieldState {
     Begin,
     Plain,
     Quoted,
-    /// Behind a quote that ends the field, or is the first of two that stand for one.
+    /// After a quote that either ends the field or is the first of two that stand for one.
     Closed,
 }
 
-/// Follows a record to its line break, which inside quotes is none. The first may begin with a byte order mark.
+/// Scans a record up to a line break that is not in quotes. The first record may begin with a byte order mark.
 fn csv_record_scanner(first: bool) -> impl FnMut(u8) -> ByteAction {
     let mut mark: &[u8] = if first { b"\xef\xbb\xbf" } else { b"" };
     let (mut field, mut after_return) = (FieldState::Begin, false);
@@ -211,7 +210,7 @@ fn csv_record_scanner(first: bool) -> impl FnMut(u8) -> ByteAction {
     }
 }
 
-/// Follows a member to the comma or bracket behind it.
+/// Scans an element up to the comma or bracket behind it.
 fn array_element_scanner() -> impl FnMut(u8) -> ByteAction {
     let (mut depth, mut in_text, mut escaped) = (0_u32, false, false);
     move |byte| {
@@ -245,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives few bytes at a time, as a slow line does.
+    /// A reader that returns few bytes at a time, as a slow network does.
     struct SlowReader(std::io::Cursor<Vec<u8>>, usize);
 
     impl Read for SlowReader {
@@ -255,16 +254,16 @@ mod tests {
         }
     }
 
-    fn split_all(text: &str, cut: Framing) -> Result<Vec<String>> {
+    fn split_all(text: &str, framing: Framing) -> Result<Vec<String>> {
         let mut whole = Vec::new();
         for most in [1, 3, 1 << 20] {
-            let mut pieces =
-                RecordSplitter::new(Box::new(SlowReader(std::io::Cursor::new(text.into()), most)), cut);
+            let reader = SlowReader(std::io::Cursor::new(text.into()), most);
+            let mut records = RecordSplitter::new(Box::new(reader), framing);
             let mut found = Vec::new();
-            while let Some(piece) = pieces.next()? {
-                found.push(String::from_utf8(piece).unwrap());
+            while let Some(record) = records.next()? {
+                found.push(String::from_utf8(record).unwrap());
             }
-            assert!(whole.is_empty() || whole == found, "it matters how {text:?} comes in");
+            assert!(whole.is_empty() || whole == found, "the sizes of reads change the records of {text:?}");
             whole = found;
         }
         Ok(whole)
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn members_end_where_nothing_is_open() {
+    fn elements_end_where_no_bracket_or_quote_is_open() {
         let text = r#" [ {"a":"],[\""}, [1,2] ,"x" ] "#;
         assert_eq!(
             split_all(text, Framing::ArrayElements).unwrap(),
@@ -289,39 +288,39 @@ mod tests {
         for bad in ["", "{}", "[", "[1", "[1]]", "[1] 2", "[\"]"] {
             assert!(split_all(bad, Framing::ArrayElements).is_err(), "{bad}");
         }
-        // What is missing is a piece that nobody can read.
+        // A missing element is an empty record, which no parser accepts.
         assert_eq!(split_all("[1,]", Framing::ArrayElements).unwrap(), ["1", ""]);
         assert_eq!(split_all("[,1]", Framing::ArrayElements).unwrap(), ["", "1"]);
     }
 
     #[test]
-    fn lines_are_lines() {
+    fn lines_are_split_and_empty_ones_skipped() {
         assert_eq!(split_all("{}\n\n[]\n", Framing::Lines).unwrap(), ["{}", "[]"]);
         assert_eq!(split_all("{}", Framing::Lines).unwrap(), ["{}"]);
     }
 
     #[test]
-    fn a_row_without_an_end_is_refused_before_it_is_all_read() {
-        let mut pieces = RecordSplitter::new(Box::new(std::io::repeat(b'1')), Framing::CsvRecords);
-        assert_eq!(pieces.next().unwrap_err().code(), "too_large");
+    fn an_endless_record_is_refused() {
+        let mut records = RecordSplitter::new(Box::new(std::io::repeat(b'1')), Framing::CsvRecords);
+        assert_eq!(records.next().unwrap_err().code(), "too_large");
     }
 
     proptest! {
         #[test]
-        fn records_are_cut_as_they_are_read(text in "[a,\"\r\n]{0,12}") {
+        fn records_are_split_as_the_csv_parser_reads_them(text in "[a,\"\r\n]{0,12}") {
             let whole: Option<Vec<_>> = crate::csv::RecordReader::new(&text).map(Result::ok).collect();
             let Some(whole) = whole else { return Ok(()) };
-            let pieces = split_all(&text, Framing::CsvRecords).unwrap();
-            let read = pieces.iter().flat_map(|piece| crate::csv::RecordReader::new(piece).map(Result::unwrap));
+            let records = split_all(&text, Framing::CsvRecords).unwrap();
+            let read = records.iter().flat_map(|record| crate::csv::RecordReader::new(record).map(Result::unwrap));
             prop_assert_eq!(read.collect::<Vec<_>>(), whole);
         }
 
         #[test]
-        fn members_are_cut_as_they_are_read(text in "[\\[\\]{}\",:1 \\\\]{0,8}") {
+        fn elements_are_split_as_the_json_parser_reads_them(text in "[\\[\\]{}\",:1 \\\\]{0,8}") {
             let text = format!("[{text}]");
             let Ok(whole) = serde_json::from_str::<Vec<serde_json::Value>>(&text) else { return Ok(()) };
-            let pieces = split_all(&text, Framing::ArrayElements).unwrap();
-            let read = pieces.iter().map(|piece| serde_json::from_str::<serde_json::Value>(piece).unwrap());
+            let elements = split_all(&text, Framing::ArrayElements).unwrap();
+            let read = elements.iter().map(|element| serde_json::from_str::<serde_json::Value>(element).unwrap());
             prop_assert_eq!(read.collect::<Vec<_>>(), whole);
         }
     }

@@ -1,4 +1,17 @@
-//! Row rules: who may do what to which rows of a table, as a tree and as a sentence.
+//! Rules of the policy of a table: who may do what to which rows, as a tree and as a sentence.
+//!
+//! A rule is JSON with a tree of conditions, or one English sentence; both have the same meaning.
+//!
+//! ```
+//! use backend_data::Rule;
+//!
+//! let tree = r#"{"id":"own","audience":{"kind":"signed_in"},"actions":["read","update"],"columns":null,
+//!     "where":{"t":"cmp","column":"owner","op":"eq","value":{"k":"me"}}}"#;
+//! let rule: Rule = serde_json::from_str(tree)?;
+//! let sentence = "Signed-in people may read and update rows where owner is the signed-in person.";
+//! assert_eq!(rule.to_sentence(), sentence);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
 mod parse_sentence;
 mod sentence;
@@ -17,12 +30,12 @@ use crate::{
 
 pub(crate) use validate::validate_rules;
 
-/// The most rules of a table.
+/// Maximum number of rules of a table.
 pub const MAX_RULES: usize = 16;
-/// The most characters of a text that a rule compares with.
+/// Maximum length in characters of a text that a rule compares a column to.
 pub(crate) const MAX_TEXT: usize = 200;
 
-/// One thing callers may do. Rules add up; what no rule allows is forbidden.
+/// A rule of a table's policy: it allows callers some actions on some rows. What no rule allows is forbidden.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -30,26 +43,26 @@ pub struct Rule {
     /// A lowercase name, 2–32 characters, unique in its table.
     #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z][a-z0-9_-]{1,31}$", example = "readers"))]
     pub id: String,
-    /// Whom it speaks of.
+    /// The callers that it applies to.
     pub audience: Audience,
-    /// What they may do: one to four, each once.
+    /// The actions that it allows: one to four, each once.
     #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 4))]
     pub actions: Vec<Action>,
-    /// To which rows.
+    /// The rows that it applies to.
     #[serde(rename = "where")]
     pub condition: Condition,
-    /// To which columns; all where nothing is said.
+    /// The columns that it covers, each once; null for all.
     #[cfg_attr(feature = "openapi", schema(required, min_items = 1, value_type = Option<Vec<crate::ColumnName>>))]
     pub columns: Option<Vec<String>>,
-    /// Whether it came from an older form of the table's settings.
+    /// True if the rule was converted from an older form of the table's settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrated: Option<bool>,
-    /// The rule in plain words. Made from the tree; what a request says here is not read.
+    /// The rule as a sentence, at most 400 characters. Generated from the tree, and ignored in a request.
     #[serde(default)]
     pub sentence: String,
 }
 
-/// Whom a rule speaks of.
+/// The callers that a rule applies to. Rules do not apply to the owner and to secret keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(remote = "Self", tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -82,71 +95,73 @@ impl Audience {
     }
 }
 
-/// What a rule allows.
+/// An action that a rule allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// See rows.
+    /// Read rows.
     Read,
-    /// Add rows.
+    /// Insert rows.
     Insert,
-    /// Change rows.
+    /// Update rows.
     Update,
     /// Delete rows.
     Delete,
 }
 
-/// Which rows a rule speaks of.
+/// A condition that selects the rows that a rule applies to.
+///
+/// Conditions nest as an `or` of `and`s of the others; `all` stands alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(remote = "Self", tag = "t", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {
     /// Every row.
     All,
-    /// Rows whose column compares to a value. Null compares to nothing.
+    /// Rows whose column compares to a value. Null compares to nothing, not even to null.
     Cmp {
-        /// The column.
+        /// The name of the column.
         #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
         column: String,
-        /// How it compares.
+        /// The comparison.
         op: Comparison,
-        /// To what.
+        /// The value that the column is compared to.
         value: Operand,
     },
     /// Rows whose column is one of 1–20 values.
     In {
-        /// The column.
+        /// The name of the column.
         #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
         column: String,
-        /// The values.
+        /// The values, each of the column's type.
         #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 20))]
         values: Vec<Scalar>,
     },
-    /// Rows whose column is null, or is not.
+    /// Rows whose column is null, or those whose column is not.
     Null {
-        /// The column.
+        /// The name of the column.
         #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
         column: String,
-        /// Whether it must be null.
+        /// True for rows whose column is null, false for the others.
         #[serde(rename = "isNull")]
         is_null: bool,
     },
     /// Rows that meet every one of 2–8 conditions.
     And {
-        /// Comparisons, lists and null checks.
+        /// The conditions: comparisons, lists and null checks.
         #[cfg_attr(feature = "openapi", schema(no_recursion, min_items = 2, max_items = 8))]
         of: Vec<Condition>,
     },
     /// Rows that meet one of 2–8 conditions.
     Or {
-        /// Comparisons, lists, null checks and `and`s.
+        /// The conditions: comparisons, lists, null checks and `and`s.
         #[cfg_attr(feature = "openapi", schema(no_recursion, min_items = 2, max_items = 8))]
         of: Vec<Condition>,
     },
 }
 
-/// How a column compares to an operand.
+/// A comparison of a column to a value. Text compares by its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -157,11 +172,11 @@ pub enum Comparison {
     Neq,
     /// Greater.
     Gt,
-    /// Greater or equal.
+    /// Greater than or equal.
     Gte,
     /// Less.
     Lt,
-    /// Less or equal.
+    /// Less than or equal.
     Lte,
 }
 
@@ -178,27 +193,28 @@ impl Comparison {
     }
 }
 
-/// What a column is compared to.
+/// A value that a column is compared to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(remote = "Self", tag = "k", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Operand {
     /// A fixed value.
     Lit {
-        /// The value.
+        /// The value, of the column's type.
         v: Scalar,
     },
-    /// The signed-in person.
+    /// The signed-in person: the subject of their token. Compares to text columns.
     Me,
-    /// A claim of the person's token.
+    /// A claim of the signed-in person's token. A claim that is missing, or that does not fit the column, equals
+    /// nothing.
     Claim {
-        /// Its name, lowercase, 1–32 characters.
+        /// The name of the claim: lowercase, 1–32 characters.
         #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z][a-z0-9_-]{0,31}$", example = "team"))]
         name: String,
     },
 }
 
-/// A value in a rule.
+/// A fixed value in a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
@@ -214,7 +230,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// The value as one of a column.
+    /// Converts the value to the type of a column.
     pub(crate) fn to_value(&self, column: &Column) -> Result<Value> {
         if column.kind == ColumnType::Json {
             let message = format!("a rule cannot compare the json column {}", Quoted(&column.name));
@@ -238,7 +254,7 @@ impl Scalar {
 }
 
 impl Operand {
-    /// What it stands for when this caller asks; what a caller does not have is null, which equals nothing.
+    /// Returns the value for a caller. What the caller does not have is null, which equals nothing.
     pub(crate) fn resolve(&self, column: &Column, access: &Access) -> Result<Value> {
         let null = Value::Null(column.kind);
         let person = match access {
@@ -256,7 +272,7 @@ impl Operand {
             Self::Claim { name } => {
                 let claim = person.and_then(|person| person.claims.get(name));
                 let scalar = claim.and_then(|claim| Scalar::deserialize(claim).ok());
-                // A claim of another type than the column is like none at all.
+                // A claim that does not fit the column is treated as a missing one.
                 Ok(scalar.and_then(|scalar| scalar.to_value(column).ok()).unwrap_or(null))
             }
         }
@@ -273,7 +289,7 @@ impl Action {
         }
     }
 
-    /// What a secret key needs for it.
+    /// Returns the scope that a secret key needs for the action.
     pub(crate) fn required_scope(self) -> Scope {
         if self == Self::Read { Scope::RowsRead } else { Scope::RowsWrite }
     }
@@ -294,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn audiences_are_exact() {
+    fn an_audience_includes_its_callers_and_nobody_else() {
         let person = Access::Person(Person { roles: vec!["editor".into()], ..Person::default() });
         let role = |role: &str| Audience::Role { role: role.into() };
         assert!(Audience::Anyone.includes(&Access::Visitor) && Audience::Anyone.includes(&person));

@@ -1,4 +1,4 @@
-//! Schemas of texts that are plain strings in requests and responses.
+//! OpenAPI schemas of strings with bounds: names, and texts in rules.
 
 use std::borrow::Cow;
 
@@ -36,11 +36,11 @@ macro_rules! texts {
 }
 
 texts! {
-    /// The schema of a table's name.
+    /// OpenAPI schema of a table's name.
     TableName: name(MAX_TABLE_NAME, "notes");
-    /// The schema of a column's name.
+    /// OpenAPI schema of a column's name.
     ColumnName: name(MAX_COLUMN_NAME, "title");
-    /// The schema of a text that a rule compares with.
+    /// OpenAPI schema of a text that a rule compares a column to.
     RuleText: ObjectBuilder::new().schema_type(Type::String).max_length(Some(MAX_TEXT)).examples(["open"]);
 }
 

@@ -1,4 +1,4 @@
-//! From typed queries and rules to statements. Identifiers come from the catalog and are quoted, operators
+//! Compiler of queries and rules to SQL statements. Identifiers come from the catalog and are quoted, operators come
 //! from enums, and every value is a parameter.
 
 mod expr;
@@ -24,7 +24,7 @@ use crate::{
     value::Value,
 };
 
-/// What every statement is made from.
+/// The table, caller, dialect and limits that a statement is compiled for.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) dialect: Dialect,
@@ -33,7 +33,7 @@ pub(crate) struct Target<'a> {
     pub(crate) table: &'a Table,
     pub(crate) access: &'a Access,
     pub(crate) max_bytes: usize,
-    /// How many bytes the project's rows may take.
+    /// Maximum number of bytes that the project's rows may take.
     pub(crate) max_stored_bytes: Option<u64>,
 }
 
@@ -43,10 +43,10 @@ impl Target<'_> {
     }
 }
 
-/// Values to bind, and the text that stands for each.
+/// The parameters of a statement.
 struct Params {
     dialect: Dialect,
-    /// How many parameters come before these.
+    /// Number of parameters before these.
     offset: usize,
     values: Vec<Value>,
 }
@@ -56,7 +56,7 @@ impl Params {
         Self { dialect, offset: before, values: Vec::new() }
     }
 
-    /// Binds a value; the answer is the text that stands for it.
+    /// Binds a value and returns its placeholder.
     fn bind(&mut self, value: Value) -> String {
         self.values.push(value);
         let sign = match self.dialect {
@@ -66,10 +66,11 @@ impl Params {
         format!("{sign}{}", self.offset + self.values.len())
     }
 
-    /// `column IN (…)` with one parameter for the whole list, so that its length does not change the statement.
+    /// Compiles `column IN (…)` with one parameter for the whole list, so that the text of the statement does not
+    /// depend on the length of the list.
     fn bind_in(&mut self, column: &str, kind: ColumnType, values: Vec<Value>) -> String {
         if self.dialect == Dialect::Sqlite && kind == ColumnType::Real {
-            // SQLite's JSON does not promise the nearest number.
+            // SQLite does not promise to parse numbers in JSON to the nearest floating point number.
             let members: Vec<String> = values.into_iter().map(|value| self.bind(value)).collect();
             return format!("{column} IN ({})", members.join(", "));
         }
@@ -81,7 +82,7 @@ impl Params {
     }
 }
 
-/// A column as statements name it. Catalog names hold no quotes.
+/// Quotes the name of a column. Names in the catalog contain no quotes.
 fn quote_ident(column: &str) -> String {
     format!("\"{column}\"")
 }

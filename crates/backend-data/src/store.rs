@@ -1,4 +1,9 @@
-//! The port behind the engine: a store that runs the statements it is given and keeps each project's catalog.
+//! The port behind the engine: a [`RowStore`] runs the statements that the engine compiles, and stores each project's
+//! catalog beside its rows.
+//!
+//! Statements name only what the catalog holds, and every value from a request is a parameter, so that a store never
+//! has to escape or parse anything. A statement is compiled for one version of the catalog; a store that finds another
+//! version changes nothing and returns [`StoreError::Stale`].
 
 use std::{fmt, ops::Range};
 
@@ -12,63 +17,68 @@ use crate::{
     value::Value,
 };
 
-/// The SQL a store speaks.
+/// The SQL dialect of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// SQLite 3.40 or later, with these functions registered, all of which give null for null:
-    /// `qala_like(text, pattern)` and `qala_ilike`; `qala_match(text, expression)`; `qala_json(document, steps)` and
-    /// `qala_json_text`, `qala_json_order(document)`, `qala_json_contains(outer, inner)` and
-    /// `qala_cast(value, from, to)`, which [`crate::functions`] has.
+    /// SQLite 3.40 or later, with these functions registered; all of them return null for null:
+    ///
+    /// * `qala_like(text, pattern)` and `qala_ilike(text, pattern)`: `LIKE` as in PostgreSQL, with `%`, `_` and `\`,
+    ///   and the same ignoring case
+    /// * `qala_match(text, expression)`: true if the regular expression is found in the text
+    /// * `qala_json(document, steps)`, `qala_json_text(document, steps)`, `qala_json_order(document)`,
+    ///   `qala_json_contains(outer, inner)` and `qala_cast(value, from, to)`: see [`crate::functions`]
     Sqlite,
     /// PostgreSQL 15 or later.
     Postgres,
 }
 
-/// How statements name a project's tables.
+/// The form in which statements name a project's tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableScope {
-    /// What stands before a quoted table name: `"schema".` or nothing.
+    /// The prefix of a quoted table name: `"schema".`, or empty.
     pub prefix: String,
-    /// An SQL expression for the version of the catalog, where other processes may change it.
+    /// An SQL expression that yields the current version of the catalog; `None` if no other process can change it.
+    /// Writes compare it to the version they were compiled for.
     pub schema_version_check: Option<String>,
 }
 
-/// How rows are written.
+/// The text form of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// A JSON array of objects.
     #[default]
     Json,
-    /// The same, without members that are null.
+    /// A JSON array of objects without the members that are null.
     Stripped,
-    /// Comma-separated values (RFC 4180) under a row of names. Nothing between two commas is null, `""` is empty text.
+    /// Comma-separated values (RFC 4180) with a header line. Nothing between two commas is null, `""` is empty text.
     Csv,
 }
 
-/// A statement that shows rows.
+/// A statement that reads rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read {
-    /// The version of the catalog it was made for.
+    /// The version of the catalog that the statement was compiled for.
     pub version: u64,
     /// One `SELECT`.
     pub sql: String,
-    /// What its parameters stand for.
+    /// The values of its parameters, in order.
     pub params: Vec<Value>,
-    /// What it yields.
+    /// The columns of each row that go into the result.
     pub output: Vec<OutputColumn>,
-    /// What follows the output in each row; only that of the last row is wanted.
+    /// The columns that follow `output` in each row, for [`StatementResult::cursor_keys`]. Only their values in the
+    /// last row are needed.
     pub cursor_keys: Vec<OutputColumn>,
-    /// How the rows are written.
+    /// The text form of the rows.
     pub format: Format,
-    /// Where it looks one row up by its id: the place in `sql` of that id, which is its first parameter and stands
-    /// nowhere else. Such a read takes less time than to hand it to another thread, and with another expression in that
-    /// place it is the same read of another row.
+    /// For a read of one row by its id: the byte range in `sql` of that id, which is the first parameter and occurs
+    /// nowhere else. Such a read is shorter than handing it to another thread. With another expression in the range, it
+    /// is the same read of another row.
     pub id_placeholder: Option<Range<usize>>,
-    /// Whether it shows whole columns, each once, so that showing a row costs no more than its bytes.
+    /// True if `output` has whole columns, each once, so that writing a row costs no more than its bytes.
     pub is_plain: bool,
-    /// The statement that counts every matching row; it uses the first parameters of `params`.
+    /// The statement that counts the matching rows, if they are to be counted.
     pub count: Option<CountStatement>,
-    /// How large the answer may be.
+    /// Maximum length of [`StatementResult::body`] in bytes; beyond it, the read is [`StoreError::ResultTooLarge`].
     pub max_bytes: usize,
 }
 
@@ -77,82 +87,91 @@ pub struct Read {
 pub struct CountStatement {
     /// One `SELECT count(*)`.
     pub sql: String,
-    /// How many of the parameters it uses.
+    /// Number of parameters it uses: the first ones of [`Read::params`].
     pub params: usize,
-    /// An estimate that will do; nothing where the number must be exact.
+    /// An estimate to use instead; `None` if the number must be exact.
     pub estimate: Option<CountEstimate>,
 }
 
-/// How many rows match, about.
+/// An estimate of the number of matching rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CountEstimate {
-    /// A statement that gives it in place of the count, and takes no longer however many rows match: for SQLite, which knows
-    /// nothing of its rows.
+    /// A statement that yields the estimate in place of the count, in a time that does not depend on how many rows
+    /// match. For SQLite, which has no statistics of its rows. It uses the parameters of the count.
     Bounded(String),
-    /// What PostgreSQL's planner expects of a statement; where that is no more than a number of rows, they are counted.
+    /// The number of rows that PostgreSQL's planner expects of a statement. If it is small, the rows are counted.
     Planned {
-        /// The statement, of the parameters of the count.
+        /// The statement to plan. It uses the parameters of the count.
         sql: String,
-        /// Up to how many expected rows are counted; none for never.
+        /// The largest expected number of rows that are counted instead; 0 for never.
         exact_up_to: u64,
     },
 }
 
-/// The direction of an order.
+/// The direction of one term of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortDirection {
-    /// Greatest first.
+    /// True if the greatest value comes first.
     pub descending: bool,
-    /// Nulls first.
+    /// True if nulls come before all values.
     pub nulls_first: bool,
 }
 
 /// A statement that changes rows, all or nothing.
+///
+/// A row that it returns has these columns, in this order: those of `output`; a boolean if `has_check_column`; a
+/// boolean if `has_inserted_column`; one for each term of `order`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Write {
-    /// The version of the catalog it was made for.
+    /// The version of the catalog that the statement was compiled for.
     pub version: u64,
     /// One `INSERT`, `UPDATE` or `DELETE`.
     pub sql: String,
-    /// Rows to insert: SQLite runs the statement once for each, PostgreSQL once with an array for each column.
-    /// Their values are the first parameters, and the first value of each is its id.
+    /// The rows to insert; `None` for an update or a delete. SQLite runs the statement once for each row, PostgreSQL
+    /// runs it once with an array for each column. The values of a row are the first parameters; the first one is its
+    /// id.
     pub rows: Option<Vec<Vec<Value>>>,
-    /// The types of a row's values.
+    /// The types of the values of a row.
     pub row_types: Vec<ColumnType>,
-    /// The parameters, after those of a row.
+    /// The parameters that follow those of a row.
     pub params: Vec<Value>,
-    /// What it returns; nothing where only the count is wanted.
+    /// The columns of each row that go into the result; empty if only the number of rows is wanted.
     pub output: Vec<OutputColumn>,
-    /// Whether one more, boolean, column follows the output: a row where it is not true undoes everything.
+    /// True if the statement returns a check column. A row in which it is not true undoes the write:
+    /// [`StoreError::CheckFailed`].
     pub has_check_column: bool,
-    /// Undo everything, as for a row that fails the check, when one of `rows` touches none.
+    /// True if a row of `rows` that touches no row undoes the write: [`StoreError::CheckFailed`].
     pub requires_every_row: bool,
-    /// Whether one more boolean column, the last, says whether the row was inserted rather than updated.
+    /// True if the statement returns a column that is true in a row that was inserted and false in one that was
+    /// updated.
     pub has_inserted_column: bool,
-    /// The directions of further columns, which come last: rows are shown in their order. Nothing where they are shown as
-    /// they come.
+    /// The directions of the order in which the result has the rows. Empty for the order in which they were sent or,
+    /// for an update or a delete, any order.
     pub order: Vec<SortDirection>,
-    /// Which of a row's values tell whether it exists: those of the columns of a unique index, or none where its id does.
+    /// The positions of the values of a row that identify the existing row it conflicts with: those of the columns of a
+    /// unique index. Empty if the id does.
     pub conflict_positions: Vec<usize>,
-    /// How the rows are written.
+    /// The text form of the rows.
     pub format: Format,
-    /// Undo everything when more rows than this are touched.
+    /// Maximum number of rows touched; more undo the write: [`StoreError::TooManyRows`].
     pub max_rows: Option<u64>,
-    /// Whether the statement can touch one row at most.
+    /// True if the statement can touch at most one row.
     pub is_single_row: bool,
-    /// Undo everything when not exactly one row is touched.
+    /// True if any other number of rows touched than one undoes the write: [`StoreError::WrongRowCount`].
     pub exactly_one: bool,
-    /// How large the answer may be.
+    /// Maximum length of [`StatementResult::body`] in bytes; beyond it, the write is undone:
+    /// [`StoreError::ResultTooLarge`]. A store that runs a write without a transaction
+    /// ([`needs_transaction`](Self::needs_transaction)) may return its one row anyway.
     pub max_bytes: usize,
-    /// Refuse it as [`StoreError::StorageFull`] where the project's rows take so many bytes already. Nothing where there is no
-    /// limit, and of a write that only takes rows away.
+    /// Storage limit of the project in bytes: the write is refused as [`StoreError::StorageFull`] if the project's rows
+    /// take as many already. `None` without a limit and for a write that only removes rows.
     pub max_stored_bytes: Option<u64>,
-    /// What it leaves in the project's outbox.
+    /// The entries that the write adds to the project's outbox.
     pub outbox: Vec<OutboxEntry>,
 }
 
 impl Write {
-    /// Whether the outcome may be refused after the statement ran, so that it needs a way back.
+    /// Returns true if the write may have to be undone after the statement ran, so that it must run in a transaction.
     #[must_use]
     pub fn needs_transaction(&self) -> bool {
         let shown = self.rows.is_none() && !self.output.is_empty();
@@ -161,17 +180,17 @@ impl Write {
     }
 }
 
-/// The rows of an import, portion after portion.
+/// The rows of an import in batches; each row has a value for each of [`Write::row_types`].
 pub type RowBatches = Box<dyn Iterator<Item = Result<Vec<Vec<Value>>, Error>> + Send>;
 
-/// Rows that come in portions, all or nothing.
+/// An insert of rows that come in batches, all or nothing.
 pub struct Import {
-    /// The statement for each portion, without rows of its own.
+    /// The statement that inserts each batch; it has no rows of its own.
     pub write: Write,
-    /// Reads the rows from the first one. A store that other writes were in the way of undoes what it wrote and reads them
-    /// again. An error, here or among them, undoes everything as [`StoreError::ImportRejected`].
+    /// Reads the batches from the first one. A store that meets a conflicting write undoes what it wrote and calls this
+    /// again. An error, of this call or of a batch, undoes the import: [`StoreError::ImportRejected`].
     pub batches: Box<dyn Fn() -> Result<RowBatches, Error> + Send + Sync>,
-    /// What it leaves in the project's outbox.
+    /// The entries that the import adds to the project's outbox.
     pub outbox: Vec<OutboxEntry>,
 }
 
@@ -181,62 +200,66 @@ impl fmt::Debug for Import {
     }
 }
 
-/// A new catalog and the statements that make it true, in one transaction.
+/// A new catalog and the statements that change the database accordingly, in one transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemaChange {
-    /// The version it replaces; another one makes the change [`StoreError::Stale`].
+    /// The version of the catalog that the change replaces. If the store has another one: [`StoreError::Stale`].
     pub from_version: u64,
-    /// The catalog, of the next version.
+    /// The new catalog; its version is the next one.
     pub catalog: Catalog,
-    /// The statements.
+    /// The statements, in order.
     pub statements: Vec<String>,
-    /// A table that must hold no rows for the change to be made.
+    /// A table that must be empty; otherwise: [`StoreError::TableNotEmpty`].
     pub only_if_empty: Option<String>,
-    /// As [`Write::max_stored_bytes`], of a change that makes an index.
+    /// Storage limit of the project in bytes, as [`Write::max_stored_bytes`]; set for a change that creates an index.
     pub max_stored_bytes: Option<u64>,
-    /// What it leaves in the project's outbox.
+    /// The entries that the change adds to the project's outbox.
     pub outbox: Vec<OutboxEntry>,
 }
 
-/// What a change leaves in its project's outbox, in the transaction of the change, for a system beside the store: a row
-/// of an audit log, say. It stays there until that system has it ([`Engine::clear_outbox`](crate::Engine::clear_outbox)),
-/// so that neither a crash nor a full disk leaves a change of which it never learns.
+/// An entry of a project's outbox: a message of a change for a system beside the store, an audit log for example.
+///
+/// It is added in the transaction of the change and stays until that system has received it
+/// ([`Engine::clear_outbox`](crate::Engine::clear_outbox)), so that neither a crash nor a full disk loses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxEntry {
-    /// What tells it from all others: it may be delivered more than once.
+    /// The unique id of the entry. It may be delivered more than once, and receivers deduplicate by it.
     pub id: String,
-    /// What is to be delivered; the store does not read it.
+    /// The message; the store does not read it.
     pub body: String,
 }
 
-/// An entry that lies in an outbox.
+/// An entry that an outbox holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxRecord {
-    /// The entry.
+    /// The entry that the change added.
     pub entry: OutboxEntry,
-    /// How many rows the change touched; nothing for a change of the schema.
+    /// Number of rows that the change touched; `None` for a change of the schema.
     pub rows: Option<u64>,
 }
 
-/// What a statement gave.
+/// The result of a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatementResult {
-    /// The rows as a JSON array.
+    /// The rows in the format of the statement; empty for a write without output.
     pub body: Vec<u8>,
-    /// How many rows it shows or touched.
+    /// Number of rows read or touched.
     pub rows: u64,
-    /// How many rows match without a limit, where that was asked.
+    /// Number of matching rows regardless of limit and offset, if the statement counts them.
     pub total: Option<u64>,
-    /// How many of them were inserted, where the statement tells.
+    /// Number of rows that were inserted rather than updated, if [`Write::has_inserted_column`].
     pub inserted: Option<u64>,
-    /// The keys of the last row, as an array of one object, where there are any.
+    /// The values of [`Read::cursor_keys`] in the last row, as a JSON array of one object; `None` without keys or rows.
     pub cursor_keys: Option<Vec<u8>>,
 }
 
-/// Why a store did not do it.
+/// An error of a store.
+///
+/// The statement changed nothing. The exceptions are [`Unavailable`](Self::Unavailable) and
+/// [`Internal`](Self::Internal): if the connection to a database was lost, the outcome is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The catalog has another version by now, or the project is gone.
+    /// The catalog has another version than the statement was compiled for, or the project does not exist.
     #[error("the catalog has changed")]
     Stale,
     /// A row with this id exists.
@@ -245,69 +268,70 @@ pub enum StoreError {
     /// A row with the same values in the columns of a unique index exists.
     #[error("a row with the same values in the columns of a unique index exists")]
     UniqueViolation,
-    /// A value of an indexed column is longer than an index holds.
+    /// A value of an indexed column is longer than an index entry can be.
     #[error("a value of an indexed column is too long")]
     TooLongForIndex,
-    /// A row failed the check of the statement.
+    /// The check column of a row is not true, or a row of a merge touched no row.
     #[error("a row failed the check")]
     CheckFailed,
-    /// More rows were touched than allowed.
+    /// The write touches more rows than [`Write::max_rows`].
     #[error("more than {limit} rows were touched")]
     TooManyRows {
-        /// What was allowed.
+        /// Maximum number of rows.
         limit: u64,
     },
-    /// Not exactly one row was touched.
-    #[error("{rows} rows were touched rather than one")]
+    /// The number of rows is not one, as [`Write::exactly_one`] requires.
+    #[error("{rows} rows instead of one")]
     WrongRowCount {
-        /// How many there were.
+        /// Number of rows.
         rows: u64,
     },
     /// The project's rows take as many bytes as they may.
     #[error("the rows take {limit} bytes or more")]
     StorageFull {
-        /// The limit.
+        /// Storage limit of the project in bytes.
         limit: u64,
     },
-    /// The answer outgrew its limit.
-    #[error("the answer is larger than {limit} bytes")]
+    /// The result is larger than the statement allows.
+    #[error("the result is larger than {limit} bytes")]
     ResultTooLarge {
-        /// The limit.
+        /// Maximum length in bytes.
         limit: usize,
     },
-    /// One of several writes failed, and with it all of them.
-    #[error("write {at} of several failed")]
+    /// One of several writes failed, so that none was made.
+    #[error("write {at} of a batch failed")]
     BatchWriteFailed {
-        /// Which, counted from nothing.
+        /// Zero-based position of the write.
         at: usize,
-        /// Why.
+        /// The error of that write.
         source: Box<StoreError>,
     },
-    /// Rows of an import could not be read.
+    /// The rows of an import could not be read, or do not fit the table.
     #[error("the rows of an import were refused")]
     ImportRejected(#[source] Box<Error>),
-    /// A value did not fit: a cast, or a sum that is too large.
-    #[error("a value does not fit")]
+    /// A value does not fit the type it is cast to, or a sum is too large for its type.
+    #[error("a value does not fit its type")]
     DataException,
-    /// The table must be empty and is not.
-    #[error("the table holds rows")]
+    /// The table of [`SchemaChange::only_if_empty`] has rows.
+    #[error("the table has rows")]
     TableNotEmpty,
-    /// The statement was stopped at its time limit.
-    #[error("the statement was stopped at its time limit")]
+    /// The statement exceeded its time limit.
+    #[error("the statement exceeded its time limit")]
     Timeout,
-    /// Other writes were in the way, also when it was tried again; nothing was changed.
-    #[error("other writes were in the way")]
+    /// The write conflicts with other writes (a deadlock, a lock that was not granted in time), even after the store's
+    /// retries.
+    #[error("the write conflicts with other writes")]
     WriteConflict(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The store is full, busy or away.
+    /// The store is full, overloaded or unreachable.
     #[error("the store is not available")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Anything else.
+    /// Any other failure.
     #[error("the store failed")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl StoreError {
-    /// Whether other writes were in the way, so that the same statements may be run again.
+    /// Returns true if the write conflicts with other writes, so that the same statements may be run again.
     #[must_use]
     pub fn is_write_conflict(&self) -> bool {
         match self {
@@ -317,7 +341,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the catalog has another version by now.
+    /// Returns true if the catalog has another version than the statement was compiled for.
     pub(crate) fn is_stale(&self) -> bool {
         match self {
             Self::Stale => true,
@@ -327,11 +351,13 @@ impl StoreError {
     }
 }
 
-/// A store of rows.
+/// A store of the rows and catalogs of projects, and the port that the engine runs statements on.
 ///
-/// A store never sees a request: statements name only what the catalog holds, and every value is a parameter.
+/// A store bounds the time of each statement ([`StoreError::Timeout`]) and checks the version of the catalog that it
+/// was compiled for ([`StoreError::Stale`]). [`RowWriter`](crate::RowWriter) writes rows in each [`Format`] within
+/// [`Read::max_bytes`].
 ///
-/// A store of one fixed table, as a test may want it:
+/// A store with one fixed table and row, such as a test may use:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -343,10 +369,10 @@ impl StoreError {
 ///     store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 /// };
 ///
-/// struct Fixed;
+/// struct FixedTable;
 ///
 /// #[async_trait]
-/// impl RowStore for Fixed {
+/// impl RowStore for FixedTable {
 ///     fn dialect(&self) -> Dialect {
 ///         Dialect::Sqlite
 ///     }
@@ -396,20 +422,20 @@ impl StoreError {
 ///     }
 /// }
 ///
-/// struct Still;
-/// impl Clock for Still {
+/// struct Constant;
+/// impl Clock for Constant {
 ///     fn now(&self) -> Micros {
 ///         Micros::EPOCH
 ///     }
 /// }
-/// impl Random for Still {
+/// impl Random for Constant {
 ///     fn fill(&self, bytes: &mut [u8]) {
 ///         bytes.fill(4);
 ///     }
 /// }
 ///
 /// # futures::executor::block_on(async {
-/// let engine = Engine::new(Arc::new(Fixed), Arc::new(Still), Arc::new(Still), Limits::default());
+/// let engine = Engine::new(Arc::new(FixedTable), Arc::new(Constant), Arc::new(Constant), Limits::default());
 /// let (project, read) = (ProjectRef::new("shop".parse()?, 0), ReadOptions::default());
 /// let page = engine.list(&project, &Access::Visitor, "notes", "select=id", &read).await?;
 /// assert_eq!(&page.body[..], br#"[{"id":"tea"}]"#);
@@ -418,56 +444,80 @@ impl StoreError {
 /// ```
 #[async_trait]
 pub trait RowStore: Send + Sync + 'static {
-    /// The SQL it speaks.
+    /// Returns the SQL dialect that statements must have.
     fn dialect(&self) -> Dialect;
 
-    /// How statements name this project's tables.
+    /// Returns the form in which statements name the project's tables.
     fn table_scope(&self, project: &ProjectRef) -> TableScope;
 
-    /// Makes room for a project; one that exists stays as it is.
+    /// Creates a project without tables. An existing one does not change.
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError>;
 
-    /// Deletes a project with every row; one that does not exist is no error.
+    /// Deletes a project with all of its rows. It is not an error if the project does not exist.
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError>;
 
-    /// The project's catalog, if there is such a project.
+    /// Returns the project's catalog, or `None` if there is no such project.
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError>;
 
-    /// Makes a schema change, all or nothing.
+    /// Applies a schema change, all or nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`] if the catalog has another version than [`SchemaChange::from_version`], or there is no
+    /// such project; [`StoreError::TableNotEmpty`]; [`StoreError::UniqueViolation`] if rows have the same values in the
+    /// columns of a new unique index; [`StoreError::StorageFull`].
     async fn apply_schema_change(&self, project: &ProjectRef, change: SchemaChange)
     -> Result<(), StoreError>;
 
-    /// Shows rows.
+    /// Reads rows. The count, if there is one, is of the same state of the table as the rows.
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`], [`StoreError::ResultTooLarge`], [`StoreError::DataException`] and
+    /// [`StoreError::Timeout`].
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<StatementResult, StoreError>;
 
-    /// Changes rows; once this answers, they stay changed.
+    /// Changes rows, all or nothing. The change is durable once this returns.
+    ///
+    /// # Errors
+    /// Those that the fields of [`Write`] name, and [`StoreError::Stale`], [`StoreError::RowExists`],
+    /// [`StoreError::UniqueViolation`], [`StoreError::TooLongForIndex`], [`StoreError::DataException`],
+    /// [`StoreError::Timeout`] and [`StoreError::WriteConflict`].
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<StatementResult, StoreError>;
 
-    /// Changes rows by several statements, one after the other, all or nothing. Which one failed is told by
-    /// [`StoreError::BatchWriteFailed`]. What they show is together no larger than one answer may be.
+    /// Runs several writes in order, all or nothing; each sees the changes of those before it. Their results together
+    /// are no larger than [`Write::max_bytes`].
+    ///
+    /// # Errors
+    /// [`StoreError::BatchWriteFailed`] with the error of the write that failed, or an error that concerns all of them.
     async fn write_all(
         &self,
         project: &ProjectRef,
         writes: Vec<Write>,
     ) -> Result<Vec<StatementResult>, StoreError>;
 
-    /// Adds rows that come in portions, all or nothing; how many they were. A portion is given the time of a
+    /// Inserts rows that come in batches, all or nothing, and returns their number. Each batch has the time limit of a
     /// statement.
+    ///
+    /// # Errors
+    /// Those of [`RowStore::write`], and [`StoreError::ImportRejected`].
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError>;
 
-    /// How many bytes the project's rows take, with their indexes: roughly, where an exact number would take longer the
-    /// more rows there are. What deleted rows leave behind and new ones will use does not count.
+    /// Returns the bytes that the project's rows take, with their indexes. Space that deleted rows left for new ones
+    /// does not count. The number may be an estimate if an exact one would take longer the more rows there are.
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`] if there is no such project.
     async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError>;
 
-    /// Projects whose outboxes have held an entry for a while, also those that an earlier process left.
+    /// Returns the projects whose outboxes may hold entries, among them those that an earlier process left. A store may
+    /// leave out entries that are a few seconds old, which the process that added them still delivers itself.
     async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>, StoreError>;
 
-    /// The oldest entries of a project's outbox, [`OUTBOX_PAGE`] at most.
+    /// Returns the oldest entries of a project's outbox, at most [`OUTBOX_PAGE`].
     async fn read_outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError>;
 
-    /// Takes entries out of a project's outbox. An id that is not there is no error.
+    /// Removes entries from a project's outbox. Unknown ids are ignored.
     async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError>;
 }
 
-/// How many entries of an outbox are read at once.
+/// Maximum number of entries that [`RowStore::read_outbox`] returns.
 pub const OUTBOX_PAGE: usize = 100;

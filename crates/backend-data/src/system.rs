@@ -1,27 +1,32 @@
-//! Time and randomness come in through these ports, so that ids and times can be tested.
+//! Ports for time and randomness, so that tests can fix both.
 
 use crate::timestamp::Micros;
 
-/// Tells the time.
+/// A source of the current time.
 pub trait Clock: Send + Sync + 'static {
-    /// Now.
+    /// Returns the current time. It may go backwards: ids of rows rise nonetheless.
     fn now(&self) -> Micros;
 }
 
-/// Gives bytes nobody can guess.
+/// A source of random bytes that nobody can guess. Ids of rows are made from them.
 pub trait Random: Send + Sync + 'static {
-    /// Fills `bytes`.
+    /// Fills `bytes` with random bytes.
     fn fill(&self, bytes: &mut [u8]);
 }
 
-/// The machine's clock and randomness.
+/// The clock and the random numbers of the operating system.
+///
+/// [`Random::fill`] panics if the operating system has no randomness.
 #[cfg(feature = "system")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct System;
 
 #[cfg(feature = "system")]
 impl Clock for System {
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the only implementation that reads the system clock"
+    )]
     fn now(&self) -> Micros {
         Micros::new(chrono::Utc::now().timestamp_micros()).unwrap_or(Micros::EPOCH)
     }
@@ -31,10 +36,10 @@ impl Clock for System {
 impl Random for System {
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the one place that asks the system for randomness"
+        reason = "this is the only implementation that reads the system's randomness"
     )]
-    #[expect(clippy::expect_used, reason = "a machine without randomness must not hand out ids")]
+    #[expect(clippy::expect_used, reason = "without randomness, ids could be guessed")]
     fn fill(&self, bytes: &mut [u8]) {
-        getrandom::fill(bytes).expect("the operating system gives randomness");
+        getrandom::fill(bytes).expect("the operating system has randomness");
     }
 }

@@ -1,16 +1,23 @@
-//! Instants as microseconds since 1970, written one way everywhere: `2026-01-02T03:04:05.000006Z`.
+//! Instants as microseconds since 1970, with one text form: `2026-01-02T03:04:05.000006Z`.
 //!
-//! The fixed width makes text order the order of time, so that SQLite can compare what it stores.
+//! The text has a fixed width, so that its byte order is the order of time and SQLite can compare it.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
-/// Microseconds since 1970-01-01T00:00:00Z.
+/// An instant in the years 1 to 9999, as microseconds since 1970-01-01T00:00:00Z.
+///
+/// ```
+/// use backend_data::Micros;
+///
+/// let time = Micros::parse("2026-01-02 03:04:05+02").map(Micros::to_text);
+/// assert_eq!(time.as_deref(), Some("2026-01-02T01:04:05.000000Z"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Micros(i64);
 
-/// 0001-01-01T00:00:00Z, the first instant with a four-digit year.
+/// 0001-01-01T00:00:00Z.
 const FIRST: i64 = -62_135_596_800_000_000;
-/// 9999-12-31T23:59:59.999999Z, the last one.
+/// 9999-12-31T23:59:59.999999Z, the last instant with a four-digit year.
 const LAST: i64 = 253_402_300_799_999_999;
 const PER_SECOND: i64 = 1_000_000;
 const PER_DAY: i64 = 86_400 * PER_SECOND;
@@ -19,26 +26,29 @@ impl Micros {
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Self = Self(0);
 
-    /// An instant within the years 1 to 9999.
+    /// Creates an instant from microseconds since 1970, or returns `None` outside the years 1 to 9999.
     #[must_use]
     pub fn new(micros: i64) -> Option<Self> {
         (FIRST..=LAST).contains(&micros).then_some(Self(micros))
     }
 
-    /// The microseconds since 1970.
+    /// Returns the microseconds since 1970; negative before.
     #[must_use]
     pub fn get(self) -> i64 {
         self.0
     }
 
-    /// Reads RFC 3339 and what PostgreSQL commonly takes: a space for the `T`, hours-only offsets, no offset
-    /// (UTC), no time (midnight).
+    /// Parses an RFC 3339 timestamp, and the forms that PostgreSQL commonly accepts: a space for the `T`, an offset of
+    /// hours alone, no seconds, no offset (UTC), no time (midnight).
+    ///
+    /// Digits beyond the microsecond are dropped. Returns `None` for any other text, for more than 48 bytes and outside
+    /// the years 1 to 9999.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         const ZONED: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z"];
         const LOCAL: [&str; 4] =
             ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
-        // Longer than any of them: not worth a try.
+        // Longer than any of the forms.
         if text.len() > 48 {
             return None;
         }
@@ -56,7 +66,7 @@ impl Micros {
         Self::new(micros)
     }
 
-    /// The text of this instant.
+    /// Returns the instant as RFC 3339 text in UTC with six digits after the second: 27 characters.
     #[must_use]
     pub fn to_text(self) -> String {
         let mut text = Vec::with_capacity(27);
@@ -65,7 +75,7 @@ impl Micros {
         String::from_utf8(text).unwrap_or_default()
     }
 
-    /// Appends the text of this instant.
+    /// Appends the text of [`Micros::to_text`] to a buffer.
     pub fn write(self, out: &mut Vec<u8>) {
         let (days, rest) = (self.0.div_euclid(PER_DAY), self.0.rem_euclid(PER_DAY));
         let (year, month, day) = civil_from_days(days);
@@ -87,7 +97,7 @@ impl Micros {
     }
 }
 
-/// Year, month and day of a day number since 1970 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// Converts days since 1970 to year, month and day (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

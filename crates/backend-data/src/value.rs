@@ -1,4 +1,4 @@
-//! Typed values: read from a request, bound to a statement.
+//! Typed values that are read from a request and bound to a statement.
 
 use crate::{
     catalog::{Column, ColumnType},
@@ -7,24 +7,26 @@ use crate::{
     timestamp::Micros,
 };
 
-/// A value that is bound to a statement.
+/// A value that a store binds to a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// No value, of a column of this type.
+    /// Null, for a column of this type.
     Null(ColumnType),
-    /// Text without NUL.
+    /// Text without the character U+0000.
     Text(String),
-    /// A 64-bit integer.
+    /// A signed 64-bit integer.
     Integer(i64),
-    /// A finite number.
+    /// A finite floating point number; never negative zero.
     Real(f64),
     /// True or false.
     Boolean(bool),
-    /// An instant.
+    /// An instant, to the microsecond.
     Timestamp(Micros),
-    /// A canonical JSON document.
+    /// A JSON document in canonical form: no blanks between tokens, keys ordered as `jsonb` orders them, each once, and
+    /// numbers without exponents.
     Json(String),
-    /// The members of an `in` list, all of one type.
+    /// The members of a list, all of one type. They are bound as one parameter: a JSON array in SQLite
+    /// ([`Value::list_json`]), an array in PostgreSQL.
     List(ColumnType, Vec<Value>),
 }
 
@@ -34,7 +36,7 @@ fn type_mismatch(column: &Column, what: &str) -> Error {
 }
 
 impl Value {
-    /// Reads the JSON text of a value for a column; `null` is allowed where the column is nullable.
+    /// Parses the JSON text of a value for a column. `null` is allowed if the column is nullable.
     pub(crate) fn from_json(column: &Column, raw: &str) -> Result<Self> {
         if raw == "null" {
             return Self::null_for(column);
@@ -80,7 +82,7 @@ impl Value {
         }
     }
 
-    /// Reads a value written in a query string.
+    /// Parses a value as a query string or a CSV field has it.
     pub(crate) fn from_text(column: &Column, text: &str) -> Result<Self> {
         match column.kind {
             ColumnType::Text => Self::text_for(column, text.to_owned()),
@@ -102,7 +104,15 @@ impl Value {
         }
     }
 
-    /// The members of a list as a JSON array, the way SQLite keeps them: instants as text, booleans as 0 and 1.
+    /// Writes the members of a list as a JSON array in the form in which SQLite stores them: timestamps as text,
+    /// booleans as 0 and 1, nested lists as null.
+    ///
+    /// ```
+    /// use backend_data::{Micros, Value};
+    ///
+    /// let members = [Value::Text("tea".into()), Value::Boolean(true), Value::Timestamp(Micros::EPOCH)];
+    /// assert_eq!(Value::list_json(&members), r#"["tea",1,"1970-01-01T00:00:00.000000Z"]"#);
+    /// ```
     #[must_use]
     pub fn list_json(values: &[Self]) -> String {
         let mut out = vec![b'['];
@@ -141,7 +151,7 @@ impl Value {
     }
 }
 
-/// An integer, exact; `7.0` counts as one, `7.5` does not.
+/// Parses an integer without rounding: `7.0` is one, `7.5` is not.
 fn parse_integer(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Ok(value) = text.parse::<i64>() {
@@ -153,11 +163,11 @@ fn parse_integer(text: &str) -> Option<i64> {
 
 fn parse_real(text: &str) -> Option<f64> {
     let text = text.trim();
-    // Rust also reads "inf" and "nan", which no column holds.
+    // Rust also parses "inf" and "nan", which no column holds.
     if text.bytes().any(|b| !matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
         return None;
     }
-    // Two zeros would compare equal and print differently.
+    // The two zeros compare equal but print differently, so only one of them is stored.
     text.parse::<f64>()
         .ok()
         .filter(|value| value.is_finite())
@@ -184,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_taken_exactly_or_not_at_all() {
+    fn a_value_is_read_exactly_or_refused() {
         use ColumnType::{Boolean, Integer, Json, Real, Text, Timestamp};
         for (kind, raw, wanted) in [
             (Text, r#""a""#, Some(Value::Text("a".into()))),

@@ -1,4 +1,4 @@
-//! Values as PostgreSQL's binary parameters.
+//! Binding of values as PostgreSQL's binary parameters.
 
 use backend_data::{ColumnType, Micros, Value};
 use sqlx::{
@@ -9,7 +9,7 @@ use sqlx::{
     query::Query,
 };
 
-/// Microseconds from 1970 to 2000, where PostgreSQL counts from.
+/// Microseconds from 1970 to 2000, PostgreSQL's epoch.
 pub(super) const PG_EPOCH_MICROS: i64 = 946_684_800_000_000;
 
 /// A `timestamptz`.
@@ -51,7 +51,7 @@ impl PgHasArrayType for Document<'_> {
 
 impl Encode<'_, Postgres> for Document<'_> {
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        // The version of the binary form.
+        // The version of the binary format.
         buffer.push(1);
         buffer.extend_from_slice(self.0.as_bytes());
         Ok(IsNull::No)

@@ -1,6 +1,8 @@
-//! Writes that got in each other's way. PostgreSQL ends one of two transactions that wait for each other, and undoes it;
-//! it is run again here. While that happens in a project, its writes of several rows take turns, so that it does not
-//! happen over and over: to notice it takes the server a second each time.
+//! Retries of conflicting writes.
+//!
+//! PostgreSQL aborts one of two transactions that wait for each other, and this module runs it again. After a conflict,
+//! the project's writes of several rows take turns for a while, since the server needs a second to detect each
+//! deadlock.
 
 use std::{
     num::NonZeroUsize,
@@ -15,16 +17,16 @@ use backend_data::{ProjectId, ProjectRef, StoreError};
 use lru::LruCache;
 use tokio::{sync::OwnedMutexGuard, time};
 
-/// The most attempts of one write.
+/// Maximum number of attempts of a write.
 const MAX_ATTEMPTS: u32 = 5;
-/// The time for which a project's writes take turns after a conflict.
+/// Time for which a project's writes take turns after a conflict.
 const SERIALIZE_FOR: Duration = Duration::from_secs(10);
-/// The most projects that are remembered.
+/// Maximum number of projects whose conflicts are tracked.
 const MAX_PROJECTS: usize = 1_024;
-/// The longest first wait before a retry; each further one takes up to twice as long.
+/// Maximum wait before the first retry; it doubles with each further one.
 const BASE_BACKOFF: Duration = Duration::from_millis(20);
 
-/// Which projects' writes take turns. A clone is the same.
+/// The projects whose writes take turns. A clone shares them.
 #[derive(Clone, Debug)]
 pub(super) struct Contention(Arc<Mutex<LruCache<ProjectId, SerializedWrites>>>);
 
@@ -42,17 +44,17 @@ impl Default for Contention {
 }
 
 impl Contention {
-    /// The tries of one write. It takes turns where it locks several rows; `limit` is how long it may be tried.
+    /// Returns the retries of one write, within `limit`. A write of several rows takes turns with others.
     pub(super) fn retry<'c>(
         &'c self,
         project: &'c ProjectRef,
-        several: bool,
+        is_multi_row: bool,
         limit: Duration,
     ) -> WriteRetry<'c> {
         WriteRetry {
             contention: self,
             project,
-            is_multi_row: several,
+            is_multi_row,
             attempts: 0,
             started_at: Instant::now(),
             time_limit: limit,
@@ -60,13 +62,13 @@ impl Contention {
         }
     }
 
-    /// The tries of an import, which may take many statements: only their number is bounded. `limit` is how long it waits
-    /// for its turn.
+    /// Returns the retries of an import. Their time is not bounded, since an import has many statements; `limit` bounds
+    /// the wait for its turn.
     pub(super) fn retry_import<'c>(&'c self, project: &'c ProjectRef, limit: Duration) -> WriteRetry<'c> {
         WriteRetry { is_time_limited: false, ..self.retry(project, true, limit) }
     }
 
-    /// A panic elsewhere leaves a cache that is still whole: each change is one call.
+    /// Locks the projects. A poisoned lock is no problem: each change is one call.
     fn lock(&self) -> MutexGuard<'_, LruCache<ProjectId, SerializedWrites>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,7 +96,7 @@ impl Contention {
     }
 }
 
-/// The tries of one write.
+/// The retries of one write.
 pub(super) struct WriteRetry<'c> {
     contention: &'c Contention,
     project: &'c ProjectRef,
@@ -102,19 +104,19 @@ pub(super) struct WriteRetry<'c> {
     attempts: u32,
     started_at: Instant,
     time_limit: Duration,
-    /// True if the limit ends the tries too.
+    /// True if `time_limit` ends the retries, and not only the wait for a turn.
     is_time_limited: bool,
 }
 
 impl WriteRetry<'_> {
-    /// Waits for the write's turn, where the project's writes take turns. The turn ends when what is given is dropped.
+    /// Waits for the write's turn, if the project's writes take turns. The turn ends when the guard is dropped.
     pub(super) async fn acquire_permit(&self) -> Option<OwnedMutexGuard<()>> {
-        let turn = self.contention.write_lock(&self.project.id).filter(|_| self.is_multi_row)?;
-        // Whoever waited as long as a statement may take goes on without: it is no more than a way to save time.
-        time::timeout(self.time_limit, turn.lock_owned()).await.ok()
+        let lock = self.contention.write_lock(&self.project.id).filter(|_| self.is_multi_row)?;
+        // After the limit, the write runs without its turn: turns only save time.
+        time::timeout(self.time_limit, lock.lock_owned()).await.ok()
     }
 
-    /// What came of a try, or nothing where the write is to be run again.
+    /// Returns the result of an attempt, or waits and returns `None` if the write is to be run again.
     pub(super) async fn finish_or_backoff<T>(
         &mut self,
         done: Result<T, StoreError>,
@@ -135,13 +137,14 @@ impl WriteRetry<'_> {
     }
 }
 
-/// How long to wait before another try: up to a time that doubles, and different for those who wait at once.
-fn backoff(tried: u32) -> Duration {
-    /// An odd number near 2⁶⁴ divided by the golden ratio: its multiples spread evenly.
+/// Returns the wait after a number of attempts. Its maximum doubles with each, and writes that wait at the same time
+/// wait for different times.
+fn backoff(attempts: u32) -> Duration {
+    /// An odd number near 2⁶⁴ divided by the golden ratio, whose multiples are spread evenly (Fibonacci hashing).
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let spread = NEXT.fetch_add(SPREAD, Ordering::Relaxed);
-    let most = BASE_BACKOFF * 2_u32.saturating_pow(tried.saturating_sub(1).min(6));
+    let most = BASE_BACKOFF * 2_u32.saturating_pow(attempts.saturating_sub(1).min(6));
     // The upper 16 bits, as a share of the whole.
     most.mul_f64(((spread >> 48) as f64 + 1.0) / 65_536.0)
 }
@@ -160,38 +163,38 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_is_given_up_after_some_tries() {
+    async fn a_write_fails_after_the_last_attempt() {
         let (contention, project) = (Contention::default(), ProjectRef::new("proj_a".parse().unwrap(), 0));
-        let mut tries = contention.retry(&project, true, Duration::from_secs(60));
-        assert!(tries.acquire_permit().await.is_none(), "nothing was in the way yet");
-        let mut tried = 0;
-        let given_up = loop {
-            tried += 1;
+        let mut retry = contention.retry(&project, true, Duration::from_secs(60));
+        assert!(retry.acquire_permit().await.is_none(), "there was no conflict yet");
+        let mut attempts = 0;
+        let failed = loop {
+            attempts += 1;
             let done: Result<(), _> = Err(StoreError::WriteConflict("deadlock".into()));
-            if let Some(done) = tries.finish_or_backoff(done).await {
+            if let Some(done) = retry.finish_or_backoff(done).await {
                 break done;
             }
         };
-        assert_eq!(tried, MAX_ATTEMPTS);
-        assert!(matches!(given_up, Err(StoreError::WriteConflict(_))));
+        assert_eq!(attempts, MAX_ATTEMPTS);
+        assert!(matches!(failed, Err(StoreError::WriteConflict(_))));
         assert!(
             contention.retry(&project, true, SERIALIZE_FOR).acquire_permit().await.is_some(),
-            "now they take turns"
+            "after a conflict, writes take turns"
         );
         assert!(
             contention.retry(&project, false, SERIALIZE_FOR).acquire_permit().await.is_none(),
-            "a single row needs none"
+            "a write of one row takes no turn"
         );
         let other = ProjectRef::new("proj_b".parse().unwrap(), 0);
         assert!(contention.retry(&other, true, SERIALIZE_FOR).acquire_permit().await.is_none());
     }
 
     #[tokio::test]
-    async fn other_errors_are_not_tried_again() {
+    async fn other_errors_are_not_retried() {
         let (contention, project) = (Contention::default(), ProjectRef::new("proj_a".parse().unwrap(), 0));
-        let mut tries = contention.retry(&project, true, Duration::from_secs(60));
+        let mut retry = contention.retry(&project, true, Duration::from_secs(60));
         assert!(matches!(
-            tries.finish_or_backoff::<()>(Err(StoreError::RowExists)).await,
+            retry.finish_or_backoff::<()>(Err(StoreError::RowExists)).await,
             Some(Err(StoreError::RowExists))
         ));
     }

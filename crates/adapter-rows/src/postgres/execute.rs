@@ -1,4 +1,4 @@
-//! Statements, wrapped so that they also say whether the catalog is still the one they were made for.
+//! Running statements, wrapped so that they also report if the catalog has the version that they were compiled for.
 
 use std::{cmp::Ordering, collections::HashMap, sync::Arc};
 
@@ -18,18 +18,19 @@ use super::{
 };
 use crate::write_size;
 
-/// Where statements of one project run.
+/// A runner of statements on one project.
 pub(super) struct Runner<'s> {
     pub(super) pool: &'s Pool,
     pub(super) scope: &'s TableScope,
     pub(super) project: &'s ProjectRef,
-    /// What sets the time limit of a transaction, where the session does not have it.
+    /// The statement that sets the time limits in a transaction; `None` if the session has them.
     pub(super) set_timeouts_sql: Option<&'s Arc<str>>,
     pub(super) storage_usage: &'s StorageUsage,
 }
 
 impl Runner<'_> {
-    /// Whether what is prepared on a connection is there the next time. Behind a pooler that is another server's session.
+    /// Returns true if a statement stays prepared on its connection. Behind a pooler, the next one may be in another
+    /// session.
     fn can_persist_statements(&self) -> bool {
         self.set_timeouts_sql.is_none()
     }
@@ -53,7 +54,7 @@ impl Runner<'_> {
         .await
     }
 
-    /// What the tables of a project are; nothing where it has none.
+    /// Returns the catalog of a project, or `None` if there is no such project.
     pub(super) async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
         self.with_connection(async |connection| {
             schema::catalog(connection, project, self.can_persist_statements()).await
@@ -61,7 +62,8 @@ impl Runner<'_> {
         .await
     }
 
-    /// Reads rows by their ids in one statement. The reads are of one [`Shape`](super::together::Shape).
+    /// Reads rows by their ids in one statement. The reads have one
+    /// [`LookupShape`](super::lookup_batcher::LookupShape).
     pub(super) async fn look_up(
         &self,
         reads: &[&Read],
@@ -72,7 +74,7 @@ impl Runner<'_> {
         .await
     }
 
-    /// Lends a connection on which statements have their time limit.
+    /// Runs `read` on a connection with a time limit for statements.
     async fn with_connection<T>(
         &self,
         read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
@@ -80,18 +82,18 @@ impl Runner<'_> {
         let mut conn = self.pool.acquire(Some(&self.project.id)).await?;
         let done = async {
             let mut limited = self.with_timeouts(&mut conn.connection).await?;
-            let answer = read(limited.connection()).await?;
+            let result = read(limited.connection()).await?;
             limited.finish().await?;
-            Ok(answer)
+            Ok(result)
         };
-        // Reads lock nothing: what they wait for is a change of the schema, and they have no time left.
+        // Reads lock no rows: a conflict means that they waited too long for a change of the schema.
         let done = done
             .await
             .map_err(|error: StoreError| if error.is_write_conflict() { StoreError::Timeout } else { error });
         conn.release(done).await
     }
 
-    /// A connection on which statements have their time limit.
+    /// Returns the connection with a time limit for statements.
     async fn with_timeouts<'c>(
         &self,
         connection: &'c mut PgConnection,
@@ -106,19 +108,19 @@ impl Runner<'_> {
         let mut conn = self.pool.acquire(Some(&self.project.id)).await?;
         let done = async {
             self.ensure_capacity_for(&mut conn.connection, write).await?;
-            let answer = if !write.needs_transaction() && self.set_timeouts_sql.is_none() {
+            let result = if !write.needs_transaction() && self.set_timeouts_sql.is_none() {
                 execute_write(&mut conn.connection, self.scope, write, self.can_persist_statements()).await?
             } else {
                 self.write_in_transaction(&mut conn.connection, write).await?
             };
-            self.storage_usage.record_write(self.project, write, &answer);
-            Ok(answer)
+            self.storage_usage.record_write(self.project, write, &result);
+            Ok(result)
         };
         let done = done.await;
         conn.release(done).await
     }
 
-    /// Refuses a write of a project whose rows take as many bytes as they may.
+    /// Refuses a write if the rows of the project take as many bytes as they may.
     async fn ensure_capacity_for(
         &self,
         connection: &mut PgConnection,
@@ -137,16 +139,16 @@ impl Runner<'_> {
         }
     }
 
-    /// Refuses so many bytes more where a project has no room for them. Asks the database, on this connection, where nobody
-    /// knows.
+    /// Refuses to add this number of bytes if the project has no storage left for them. Measures on this connection if
+    /// the usage is not known.
     pub(super) async fn ensure_capacity(
         &self,
         connection: &mut PgConnection,
         limit: Option<u64>,
-        adds: u64,
+        bytes: u64,
     ) -> Result<(), StoreError> {
         let Some(limit) = limit else { return Ok(()) };
-        match self.storage_usage.reserve(self.project, limit, adds) {
+        match self.storage_usage.reserve(self.project, limit, bytes) {
             CapacityCheck::Fits => Ok(()),
             CapacityCheck::Full => Err(StoreError::StorageFull { limit }),
             CapacityCheck::FitsStale => {
@@ -155,9 +157,9 @@ impl Runner<'_> {
             }
             CapacityCheck::Unknown => {
                 let begun = self.storage_usage.begin_measurement(self.project);
-                // Within a transaction this is a savepoint.
+                // Within a transaction, this is a savepoint.
                 let mut transaction = self.begin(connection).await?;
-                let bytes = storage_usage::measure_bytes(
+                let measured = storage_usage::measure_bytes(
                     &mut transaction,
                     self.project,
                     limit,
@@ -165,8 +167,8 @@ impl Runner<'_> {
                 )
                 .await?;
                 transaction.commit().await.map_err(to_store_error)?;
-                self.storage_usage.record_measurement(self.project, begun, Some(bytes));
-                match self.storage_usage.reserve(self.project, limit, adds) {
+                self.storage_usage.record_measurement(self.project, begun, Some(measured));
+                match self.storage_usage.reserve(self.project, limit, bytes) {
                     CapacityCheck::Full => Err(StoreError::StorageFull { limit }),
                     _ => Ok(()),
                 }
@@ -174,22 +176,22 @@ impl Runner<'_> {
         }
     }
 
-    /// Asks the database how many bytes there are by now, while the write goes on.
+    /// Measures the usage in the background, while the write goes on.
     fn refresh_usage(&self, limit: u64) {
-        let (pool, project, stored) = (self.pool.clone(), self.project.clone(), self.storage_usage.clone());
-        let (place, set) = (self.scope.clone(), self.set_timeouts_sql.cloned());
+        let (pool, project, usage) = (self.pool.clone(), self.project.clone(), self.storage_usage.clone());
+        let (scope, set) = (self.scope.clone(), self.set_timeouts_sql.cloned());
         tokio::spawn(async move {
             let runner = Runner {
                 pool: &pool,
-                scope: &place,
+                scope: &scope,
                 project: &project,
                 set_timeouts_sql: set.as_ref(),
-                storage_usage: &stored,
+                storage_usage: &usage,
             };
-            // Who writes next asks again, should nothing be found out.
-            let begun = stored.begin_measurement(&project);
-            let found = runner.measure(limit).await.ok();
-            stored.record_measurement(&project, begun, found);
+            // If the measurement fails, the next write starts another one.
+            let begun = usage.begin_measurement(&project);
+            let measured = runner.measure(limit).await.ok();
+            usage.record_measurement(&project, begun, measured);
         });
     }
 
@@ -201,7 +203,7 @@ impl Runner<'_> {
         self.with_connection(measure).await
     }
 
-    /// The bytes that the rows take.
+    /// Measures the bytes that the rows take.
     pub(super) async fn stored_bytes(&self) -> Result<u64, StoreError> {
         self.measure(0).await
     }
@@ -213,11 +215,11 @@ impl Runner<'_> {
     ) -> Result<StatementResult, StoreError> {
         let mut transaction = self.begin(connection).await?;
         // An error drops the transaction, which undoes it.
-        let answer =
+        let result =
             execute_write(&mut transaction, self.scope, write, self.can_persist_statements()).await?;
-        outbox::add(&mut transaction, self.project, &write.outbox, Some(answer.rows)).await?;
+        outbox::add(&mut transaction, self.project, &write.outbox, Some(result.rows)).await?;
         transaction.commit().await.map_err(to_store_error)?;
-        Ok(answer)
+        Ok(result)
     }
 
     pub(super) async fn write_all(&self, writes: &[Write]) -> Result<Vec<StatementResult>, StoreError> {
@@ -235,27 +237,27 @@ impl Runner<'_> {
         writes: &[Write],
     ) -> Result<Vec<StatementResult>, StoreError> {
         let mut transaction = self.begin(connection).await?;
-        let mut answers: Vec<StatementResult> = Vec::with_capacity(writes.len());
+        let mut results: Vec<StatementResult> = Vec::with_capacity(writes.len());
         let mut size = 0;
         for (at, write) in writes.iter().enumerate() {
-            let of_it = |source| StoreError::BatchWriteFailed { at, source: Box::new(source) };
+            let failed = |source| StoreError::BatchWriteFailed { at, source: Box::new(source) };
             // An error drops the transaction, which undoes it.
-            self.ensure_capacity_for(&mut transaction, write).await.map_err(of_it)?;
-            let answer = execute_write(&mut transaction, self.scope, write, self.can_persist_statements())
+            self.ensure_capacity_for(&mut transaction, write).await.map_err(failed)?;
+            let result = execute_write(&mut transaction, self.scope, write, self.can_persist_statements())
                 .await
-                .map_err(of_it)?;
-            size += answer.body.len();
+                .map_err(failed)?;
+            size += result.body.len();
             if size > write.max_bytes {
-                return Err(of_it(StoreError::ResultTooLarge { limit: write.max_bytes }));
+                return Err(failed(StoreError::ResultTooLarge { limit: write.max_bytes }));
             }
-            outbox::add(&mut transaction, self.project, &write.outbox, Some(answer.rows)).await?;
-            answers.push(answer);
+            outbox::add(&mut transaction, self.project, &write.outbox, Some(result.rows)).await?;
+            results.push(result);
         }
         transaction.commit().await.map_err(to_store_error)?;
-        for (write, answer) in writes.iter().zip(&answers) {
-            self.storage_usage.record_write(self.project, write, answer);
+        for (write, result) in writes.iter().zip(&results) {
+            self.storage_usage.record_write(self.project, write, result);
         }
-        Ok(answers)
+        Ok(results)
     }
 
     pub(super) async fn import(&self, import: &Import) -> Result<u64, StoreError> {
@@ -273,12 +275,12 @@ impl Runner<'_> {
         import: &Import,
     ) -> Result<u64, StoreError> {
         let refused = |error| StoreError::ImportRejected(Box::new(error));
-        let (mut write, portions) = (import.write.clone(), (import.batches)().map_err(refused)?);
+        let (mut write, batches) = (import.write.clone(), (import.batches)().map_err(refused)?);
         let mut transaction = self.begin(connection).await?;
         let mut rows = 0;
         // An error drops the transaction, which undoes it.
-        for portion in portions {
-            write.rows = Some(portion.map_err(refused)?);
+        for batch in batches {
+            write.rows = Some(batch.map_err(refused)?);
             self.ensure_capacity_for(&mut transaction, &write).await?;
             rows += execute_write(&mut transaction, self.scope, &write, self.can_persist_statements())
                 .await?
@@ -290,7 +292,7 @@ impl Runner<'_> {
     }
 }
 
-/// Where statements have their time limit from.
+/// The scope of the time limit of statements.
 enum TimeoutScope<'c> {
     Session(&'c mut PgConnection),
     Transaction(Transaction<'c, Postgres>),
@@ -321,17 +323,17 @@ async fn select_rows(
     let (counts, planned) = match &read.count {
         None => (None, None),
         Some(count) => match &count.estimate {
-            Some(CountEstimate::Planned { sql, exact_up_to: counted }) => {
+            Some(CountEstimate::Planned { sql, exact_up_to }) => {
                 let planned =
                     planned_row_count(connection, sql, read.params.iter().take(count.params), is_persistent)
                         .await?;
-                if planned <= *counted { (Some(count), None) } else { (None, Some(planned)) }
+                if planned <= *exact_up_to { (Some(count), None) } else { (None, Some(planned)) }
             }
             _ => (Some(count), None),
         },
     };
     let count = counts.map_or_else(|| "NULL::bigint".to_owned(), |count| format!("({})", count.sql));
-    // One row always comes, so that an empty answer still says what the catalog is.
+    // The outer join always yields a row, so that an empty result still reports the version of the catalog.
     let sql = format!(
         "SELECT {version_check}, q.\"hit\", {count}, q.* FROM (VALUES (1)) AS o(x) \
          LEFT JOIN (SELECT TRUE AS \"hit\", s.* FROM ({rows}) AS s) AS q ON TRUE",
@@ -344,7 +346,7 @@ async fn select_rows(
     }
     let mut writer = RowWriter::new(&read.output, read.format).with_limit(read.max_bytes);
     let mut keys = RowWriter::new(&read.cursor_keys, Format::Json);
-    let mut breaths = CooperativeYield::default();
+    let mut cooperative_yield = CooperativeYield::default();
     let mut total = None;
     let mut rows = query.fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(to_store_error)? {
@@ -355,7 +357,7 @@ async fn select_rows(
         }
         if has_row(&row)? {
             write_row(&mut writer, &row, 4, &read.output)?;
-            breaths.yield_after(writer.len()).await;
+            cooperative_yield.yield_after(writer.len()).await;
             if !read.cursor_keys.is_empty() {
                 keys.clear();
                 write_row(&mut keys, &row, 4 + read.output.len(), &read.cursor_keys)?;
@@ -375,7 +377,7 @@ async fn select_rows(
     })
 }
 
-/// The number of rows that the planner expects of a statement, which is not run.
+/// Returns the number of rows that the planner expects of a statement, without running it.
 async fn planned_row_count<'v>(
     connection: &mut PgConnection,
     sql: &str,
@@ -388,14 +390,11 @@ async fn planned_row_count<'v>(
         query = bind::value(query, value);
     }
     let first = query.fetch_all(connection).await.map_err(to_store_error)?;
-    let line: &str = first
-        .first()
-        .ok_or_else(|| internal_error("a plan has no line"))?
-        .try_get(0)
-        .map_err(to_store_error)?;
-    // `Seq Scan on notes  (cost=0.00..1.01 rows=1 width=4)`: a name before it may hold anything.
+    let line: &str =
+        first.first().ok_or_else(|| internal_error("a plan is empty"))?.try_get(0).map_err(to_store_error)?;
+    // `Seq Scan on notes  (cost=0.00..1.01 rows=1 width=4)`: parsed from the end, since the name may contain ` rows=`.
     let rows = line.rsplit_once(" rows=").and_then(|(_, rest)| rest.split_once(' ')).map(|(rows, _)| rows);
-    rows.and_then(|rows| rows.parse().ok()).ok_or_else(|| internal_error("a plan tells no number of rows"))
+    rows.and_then(|rows| rows.parse().ok()).ok_or_else(|| internal_error("a plan has no number of rows"))
 }
 
 async fn execute_write(
@@ -407,7 +406,8 @@ async fn execute_write(
     let version_check = catalog_version_check(scope, write.version);
     let counts = write.output.is_empty() && !write.has_check_column && !write.has_inserted_column;
     let sent = write.rows.as_deref().map(|rows| LockOrderedRows::new(rows, write)).unwrap_or_default();
-    // Rows that were sent in another order are shown in the one they came in, unless another one is asked for.
+    // Rows that are written in another order are returned in the one in which they were sent, unless the query has an
+    // order.
     let ranked = sent.is_reordered() && !write.output.is_empty() && write.order.is_empty();
     let id = if ranked && sent.positions.is_empty() { ", \"id\" AS \"sent id\"" } else { "" };
     let sql = if counts {
@@ -430,7 +430,7 @@ async fn execute_write(
         query = bind::value(query, value);
     }
     let mut writer = if ranked { RowWriter::sortable } else { RowWriter::new }(&write.output, write.format);
-    // What cannot be undone is better shown than refused, and is one row.
+    // Without a transaction, a write cannot be undone, so its one row is returned however large it is.
     writer = writer.with_limit(if write.needs_transaction() { write.max_bytes } else { usize::MAX });
     let mut ranks = Vec::new();
     let (mut touched, mut inserted) = (0, 0);
@@ -452,8 +452,8 @@ async fn execute_write(
                 inserted += u64::from(row.try_get::<bool, _>(at).map_err(to_store_error)?);
             }
             write_row(&mut writer, &row, 3, &write.output)?;
-            if ranked && let Some(place) = sent.positions.get(ranks.len()) {
-                ranks.push(*place);
+            if ranked && let Some(position) = sent.positions.get(ranks.len()) {
+                ranks.push(*position);
             } else if ranked {
                 let at = 3
                     + write.output.len()
@@ -484,14 +484,14 @@ async fn execute_write(
     Ok(StatementResult { body, rows: touched, inserted, ..StatementResult::default() })
 }
 
-/// Lets others go on while a large answer is written: its rows may all have come already, so that nothing is waited for.
+/// Yields to the executor while a large result is written: if its rows have arrived already, nothing else awaits.
 #[derive(Default)]
 struct CooperativeYield {
     written: usize,
 }
 
 impl CooperativeYield {
-    /// How many bytes are written between two breaths.
+    /// Bytes that are written between two yields.
     const YIELD_BYTES: usize = 256 * 1024;
 
     async fn yield_after(&mut self, written: usize) {
@@ -502,7 +502,7 @@ impl CooperativeYield {
     }
 }
 
-/// The order of the answer.
+/// Returns the `ORDER BY` of the result.
 fn order_by(order: &[SortDirection]) -> String {
     let terms: Vec<String> = order
         .iter()
@@ -516,14 +516,14 @@ fn order_by(order: &[SortDirection]) -> String {
     if terms.is_empty() { String::new() } else { format!(" ORDER BY {}", terms.join(", ")) }
 }
 
-/// Rows in the order of their ids, or of what tells whether they exist: two statements that lock the same rows in one order
-/// never wait for each other.
+/// Rows in the order of their ids, or of the values by which existing rows are found: two statements that lock the same
+/// rows in one order cannot deadlock.
 #[derive(Default)]
 struct LockOrderedRows<'w> {
     rows: Vec<&'w Vec<Value>>,
-    /// Where each came from, by its id; nothing where they came in this order.
+    /// The position of each row as it was sent, by its id; empty if they were sent in this order.
     ranks: HashMap<&'w str, usize>,
-    /// The same by their places, where each of them is answered in its turn and not by the id it was sent with.
+    /// The same by position, for a statement that returns its rows in this order, with ids that need not be those sent.
     positions: Vec<usize>,
 }
 
@@ -539,13 +539,14 @@ impl<'w> LockOrderedRows<'w> {
         if sent.is_sorted_by_key(|row| id(row)) {
             return Self { rows: sent, ..Self::default() };
         }
-        // Of rows with the same id the first one counts, as in the order they came in.
+        // Of rows with the same id, the first one counts, as in the order in which they were sent.
         sent.sort_by_key(|row| id(row));
         let ranks = rows.iter().enumerate().rev().map(|(at, row)| (id(row), at)).collect();
         Self { rows: sent, ranks, positions: Vec::new() }
     }
 
-    /// A merge touches each of its rows or is undone. Other inserts pass over rows: they keep the order they came in.
+    /// Orders the rows of a merge, which touches each of its rows or is undone. Other inserts may skip rows, so they
+    /// keep the order in which they were sent.
     fn by_conflict_columns(rows: &'w [Vec<Value>], write: &Write) -> Self {
         let mut positions: Vec<usize> = (0..rows.len()).collect();
         if write.has_inserted_column {
@@ -565,13 +566,13 @@ impl<'w> LockOrderedRows<'w> {
         }
     }
 
-    /// Tells whether rows came in another order.
+    /// Returns true if the rows were sent in another order.
     fn is_reordered(&self) -> bool {
         !self.ranks.is_empty() || !self.positions.is_sorted()
     }
 }
 
-/// Any order of the values of one column that is always the same.
+/// Compares two values of one column in some order that is always the same.
 fn compare_values(one: Option<&Value>, other: Option<&Value>) -> Ordering {
     match (one, other) {
         (Some(Value::Text(one)), Some(Value::Text(other))) => one.cmp(other),
@@ -586,10 +587,10 @@ fn compare_values(one: Option<&Value>, other: Option<&Value>) -> Ordering {
     }
 }
 
-/// Whether the catalog is of this version. The number in the text also keeps statements prepared for another
-/// version from being used again.
-pub(super) fn catalog_version_check(place: &TableScope, version: u64) -> String {
-    place
+/// Returns the expression that is true if the catalog has this version. The number in the text also prevents the use of
+/// a statement that was prepared for another version.
+pub(super) fn catalog_version_check(scope: &TableScope, version: u64) -> String {
+    scope
         .schema_version_check
         .as_ref()
         .map_or_else(|| "TRUE".to_owned(), |guard| format!("{guard} = {version}"))
@@ -616,7 +617,7 @@ fn constraint(error: &sqlx::Error) -> Option<&str> {
     error.as_database_error().and_then(sqlx::error::DatabaseError::constraint)
 }
 
-/// What an error of PostgreSQL means to a caller.
+/// Converts an error of PostgreSQL, by its SQLSTATE (PostgreSQL documentation, appendix A).
 pub(super) fn to_store_error(error: sqlx::Error) -> StoreError {
     match &error {
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => {
@@ -626,20 +627,21 @@ pub(super) fn to_store_error(error: sqlx::Error) -> StoreError {
     }
     let Some(state) = sqlstate(&error) else { return internal_error(error) };
     match state.as_str() {
-        // Indexes of tables are named by us, and begin so; no table does.
+        // The names of indexes begin with an underscore; that of a primary key is derived from its table, whose name
+        // does not.
         "23505" if constraint(&error).is_some_and(|name| name.starts_with('_')) => {
             StoreError::UniqueViolation
         }
         "23505" => StoreError::RowExists,
         "54000" => StoreError::TooLongForIndex,
-        // A cast or a sum that does not fit, a document of the wrong kind, an expression that is too large.
+        // A cast or a sum that does not fit, a document of the wrong type, a regular expression that is too large.
         "2201B" | "22P02" | "22P05" | "22003" | "22007" | "22008" | "22023" => StoreError::DataException,
-        // An unknown schema, table or column; a prepared statement whose table has changed.
+        // An unknown schema, table or column, or a prepared statement whose table has changed.
         "3F000" | "42P01" | "42703" | "0A000" => StoreError::Stale,
         "57014" => StoreError::Timeout,
-        // Deadlock, serialisation, a lock that was not given: the transaction is undone, and may be run again.
+        // A deadlock, a serialization failure or a lock timeout: the transaction was undone and may be run again.
         "40P01" | "40001" | "55P03" => StoreError::WriteConflict(error.into()),
-        // Other rollbacks, connections, resources, the operator.
+        // Other rollbacks, connections, resources, interventions of the operator.
         other if ["40", "08", "53", "57"].iter().any(|class| other.starts_with(class)) => {
             StoreError::Unavailable(error.into())
         }

@@ -1,4 +1,4 @@
-//! The statement that looks several rows up by their ids.
+//! The statement that looks up several rows by their ids.
 
 use std::{fmt::Write as _, iter};
 
@@ -15,16 +15,16 @@ use super::{
     row_json::write_row,
 };
 
-/// How many ids one statement looks up at most.
+/// Maximum number of ids of one statement.
 pub(super) const MAX_IDS: usize = 16;
 
-/// How many ids the statements have room for: few of them serve every number of reads.
+/// Numbers of ids that statements have. A few prepared statements serve any number of reads.
 const BATCH_SIZES: [usize; 2] = [4, MAX_IDS];
 
-/// Runs reads by id of one shape, no more than [`MOST`], and answers in their order.
+/// Runs reads by id of one shape, at most [`MAX_IDS`], and returns their results in order.
 ///
-/// The ids are a table of their own that is joined row by row, with a fence against any other plan: a server that
-/// remembers a plan from when the table was small must not come back to walking all of it.
+/// The ids are joined laterally, with a `LIMIT 1` that allows no other plan: a server must not reuse a cached plan from
+/// when the table was small, which scans all of it.
 pub(super) async fn look_up_rows(
     connection: &mut PgConnection,
     scope: &TableScope,
@@ -45,46 +45,46 @@ pub(super) async fn look_up_rows(
             None => query.bind(None::<&str>),
         };
     }
-    let mut found: Vec<Option<Result<StatementResult, StoreError>>> = reads.iter().map(|_| None).collect();
+    let mut results: Vec<Option<Result<StatementResult, StoreError>>> = reads.iter().map(|_| None).collect();
     let mut rows = query.fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(to_store_error)? {
         ensure_current_catalog(&row)?;
         let at: i32 = row.try_get(1).map_err(to_store_error)?;
         let at = usize::try_from(at).map_err(internal_error)?;
-        let (Some(read), Some(found)) = (reads.get(at), found.get_mut(at)) else { continue };
+        let (Some(read), Some(result)) = (reads.get(at), results.get_mut(at)) else { continue };
         if row.try_get::<Option<bool>, _>(2).map_err(to_store_error)? == Some(true) {
             let mut writer = RowWriter::new(&read.output, read.format).with_limit(read.max_bytes);
             write_row(&mut writer, &row, 3, &read.output)?;
-            *found = Some(if writer.is_full() {
+            *result = Some(if writer.is_full() {
                 Err(StoreError::ResultTooLarge { limit: read.max_bytes })
             } else {
                 Ok(finish_result(writer))
             });
         }
     }
-    let nothing = |read: &Read| Ok(finish_result(RowWriter::new(&read.output, read.format)));
-    Ok(found.into_iter().zip(reads).map(|(found, read)| found.unwrap_or_else(|| nothing(read))).collect())
+    let empty = |read: &Read| Ok(finish_result(RowWriter::new(&read.output, read.format)));
+    Ok(results.into_iter().zip(reads).map(|(result, read)| result.unwrap_or_else(|| empty(read))).collect())
 }
 
-/// The text for ids in the first parameter and the last `size - 1`.
-fn lookup_sql(place: &TableScope, read: &Read, size: usize) -> Result<String, StoreError> {
-    let parts = read.id_placeholder.clone().and_then(|point| {
-        let (before, after) = (read.sql.get(..point.start)?, read.sql.get(point.end..)?);
+/// Returns the statement, whose ids are the first parameter and the last `size - 1`.
+fn lookup_sql(scope: &TableScope, read: &Read, size: usize) -> Result<String, StoreError> {
+    let parts = read.id_placeholder.clone().and_then(|range| {
+        let (before, after) = (read.sql.get(..range.start)?, read.sql.get(range.end..)?);
         Some((before, after))
     });
-    let (before, after) = parts.ok_or_else(|| internal_error("this read looks no row up"))?;
+    let (before, after) = parts.ok_or_else(|| internal_error("the read is not by id"))?;
     let mut ids = "($1::text, 0)".to_owned();
     for at in 1..size {
         // Writing to a string does not fail.
         let _ = write!(ids, ", (${}, {at})", read.params.len() + at);
     }
-    // No table of a project has a blank in its name, so none can take the place of this one.
+    // No table of a project has a blank in its name, so none can be confused with this one.
     Ok(format!(
         "SELECT {version_check}, \"asked ids\".\"at\", q.* FROM (VALUES {ids}) AS \"asked ids\"(\"id\", \"at\") \
          LEFT JOIN LATERAL (SELECT TRUE AS \"hit\", s.* FROM \
          ({before}\"asked ids\".\"id\"{after} LIMIT 1) AS s) AS q ON TRUE \
          WHERE \"asked ids\".\"id\" IS NOT NULL",
-        version_check = catalog_version_check(place, read.version),
+        version_check = catalog_version_check(scope, read.version),
     ))
 }
 

@@ -1,6 +1,6 @@
-//! Reads by id that travel together: what is asked while a statement of the same shape is under way waits for its end,
-//! and goes with all others that wait in the next one. At rest nobody waits; under load a server that takes most of
-//! its time to hear, plan and answer one statement does so once for many rows.
+//! Batching of reads by id. A read that arrives while a statement of the same shape runs waits for its end, and all
+//! reads that wait run in the next one. Without load, no read waits. Under load, the overhead of a statement, which is
+//! most of its time, is shared by many reads.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -17,20 +17,20 @@ use tokio::sync::oneshot;
 
 use super::{execute::Runner, lookup, pool::Pool, storage_usage::StorageUsage};
 
-/// What reads must have in common to be one statement: all but the id and how the row is written. Statements name the
-/// schema of their project, so that the text tells projects apart too.
+/// The shape of a read: all that reads in one statement have in common, which excludes the id and the format.
+/// Statements name the schema of their project, so reads of two projects have different shapes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct LookupShape(Arc<str>);
 
 impl LookupShape {
-    /// The shape of a read by id.
+    /// Returns the shape of a read by id.
     fn from_read(read: &Read) -> Self {
         let others = read.params.get(1..).unwrap_or_default();
         Self(format!("{}\0{}\0{others:?}", read.version, read.sql).into())
     }
 }
 
-/// A read, and where its answer goes.
+/// A read that waits for its result.
 struct PendingRead {
     read: Read,
     reply: oneshot::Sender<Result<StatementResult, StoreError>>,
@@ -39,18 +39,18 @@ struct PendingRead {
 /// The reads of one shape.
 #[derive(Default)]
 struct PendingLookups {
-    /// How many statements are under way.
+    /// Number of running statements.
     in_flight: usize,
     pending: Vec<PendingRead>,
 }
 
-/// Gathers reads by id. A clone is the same.
+/// A batcher of reads by id. A clone shares the batches.
 #[derive(Clone, Default)]
 pub(super) struct LookupBatcher(Arc<Mutex<HashMap<LookupShape, PendingLookups>>>);
 
 impl fmt::Debug for LookupBatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lookups").finish_non_exhaustive()
+        f.debug_struct("LookupBatcher").finish_non_exhaustive()
     }
 }
 
@@ -58,31 +58,32 @@ impl LookupBatcher {
     /// Runs a read by id, alone or with others.
     pub(super) async fn read(
         &self,
-        (pool, project, stored): (&Pool, &ProjectRef, &StorageUsage),
-        limit: Option<&Arc<str>>,
-        place: impl FnOnce() -> TableScope,
+        (pool, project, storage_usage): (&Pool, &ProjectRef, &StorageUsage),
+        set_timeouts_sql: Option<&Arc<str>>,
+        scope: impl FnOnce() -> TableScope,
         read: Read,
     ) -> Result<StatementResult, StoreError> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, result) = oneshot::channel();
         let shape = LookupShape::from_read(&read);
         if let Some(batch) = self.enqueue(&shape, PendingRead { read, reply }) {
-            let trip = BatchRunner {
+            let runner = BatchRunner {
                 batcher: self.clone(),
                 shape,
                 pool: pool.clone(),
                 project: project.clone(),
-                set_timeouts_sql: limit.cloned(),
-                scope: place(),
-                storage_usage: stored.clone(),
+                set_timeouts_sql: set_timeouts_sql.cloned(),
+                scope: scope(),
+                storage_usage: storage_usage.clone(),
                 is_finished: false,
             };
-            // On a task of its own: whoever began it may go away, and the others still wait.
-            tokio::spawn(trip.run(batch));
+            // On its own task: the caller may be canceled while others wait for the batch.
+            tokio::spawn(runner.run(batch));
         }
-        answer.await.unwrap_or_else(|_| Err(StoreError::Internal("a lookup was given up".into())))
+        result.await.unwrap_or_else(|_| Err(StoreError::Internal("a lookup was abandoned".into())))
     }
 
-    /// Adds a read. What comes back is to be run at once: the first of its shape, or as many as fill a statement.
+    /// Adds a read. Returns a batch that the caller has to run: the first read of its shape, or as many as fill a
+    /// statement.
     fn enqueue(&self, shape: &LookupShape, read: PendingRead) -> Option<Vec<PendingRead>> {
         match self.lock().entry(shape.clone()) {
             Entry::Vacant(group) => {
@@ -99,7 +100,7 @@ impl LookupBatcher {
         }
     }
 
-    /// What goes next, when a statement has come back.
+    /// Returns the next batch after a statement has ended.
     fn next_batch(&self, shape: &LookupShape) -> Option<Vec<PendingRead>> {
         let mut groups = self.lock();
         let group = groups.get_mut(shape)?;
@@ -113,27 +114,27 @@ impl LookupBatcher {
         None
     }
 
-    /// A panic elsewhere leaves groups that are still whole: no change is left half done.
+    /// Locks the batches. A poisoned lock is no problem: no change of them can panic halfway.
     fn lock(&self) -> MutexGuard<'_, HashMap<LookupShape, PendingLookups>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// An error that each read would meet alone too: of a catalog that has changed, and of a database that is away, locked or
-/// slow, for which each would wait as long again.
+/// Returns a factory of the error for each read of a batch if each of them would fail with it alone: a catalog that has
+/// changed, or a database that is unreachable, locked or slow, for which each read would wait again.
 fn shared_error(error: &StoreError) -> Option<Box<dyn Fn() -> StoreError + Send>> {
     match error {
         StoreError::Stale => Some(Box::new(|| StoreError::Stale)),
         StoreError::Timeout => Some(Box::new(|| StoreError::Timeout)),
-        StoreError::Unavailable(cause) => {
-            let cause = cause.to_string();
-            Some(Box::new(move || StoreError::Unavailable(cause.clone().into())))
+        StoreError::Unavailable(source) => {
+            let source = source.to_string();
+            Some(Box::new(move || StoreError::Unavailable(source.clone().into())))
         }
         _ => None,
     }
 }
 
-/// Statements of one shape, one after the other, until nobody waits.
+/// A runner of batches of one shape, one after the other, until no read waits.
 struct BatchRunner {
     batcher: LookupBatcher,
     shape: LookupShape,
@@ -147,7 +148,8 @@ struct BatchRunner {
 
 impl Drop for BatchRunner {
     fn drop(&mut self) {
-        // It panicked, or the process stops: those who wait are told rather than kept waiting for it.
+        // After a panic, or when the process stops, removing the reads that wait makes them fail rather than wait
+        // forever.
         if !self.is_finished {
             self.batcher.lock().remove(&self.shape);
         }
@@ -176,24 +178,24 @@ impl BatchRunner {
         if waiting.len() > 1 {
             let reads: Vec<&Read> = waiting.iter().map(|waiting| &waiting.read).collect();
             match runner.look_up(&reads).await {
-                Ok(answers) => {
-                    for (waiting, answer) in waiting.into_iter().zip(answers) {
-                        // Whoever asked may have gone away meanwhile.
-                        drop(waiting.reply.send(answer));
+                Ok(results) => {
+                    for (waiting, result) in waiting.into_iter().zip(results) {
+                        // The caller may be gone.
+                        drop(waiting.reply.send(result));
                     }
                     return;
                 }
                 Err(error) => {
-                    if let Some(of_each) = shared_error(&error) {
+                    if let Some(new_error) = shared_error(&error) {
                         for waiting in waiting {
-                            drop(waiting.reply.send(Err(of_each())));
+                            drop(waiting.reply.send(Err(new_error())));
                         }
                         return;
                     }
                 }
             }
         }
-        // The only one, or each by itself, since it may be the fault of one of them.
+        // One read, or each read by itself, since one of them may be the cause of the error.
         let alone = waiting.into_iter().map(async |PendingRead { read, reply }| {
             drop(reply.send(runner.read(&read).await));
         });

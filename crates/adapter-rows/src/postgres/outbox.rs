@@ -1,4 +1,4 @@
-//! The outboxes of all projects: one table of ours.
+//! The outboxes of all projects: the table `qala_rows.outbox`.
 
 use backend_data::{
     ProjectRef, StoreError,
@@ -8,10 +8,10 @@ use sqlx::PgConnection;
 
 use super::execute::{internal_error, to_store_error};
 
-/// The age of an entry from which on others than the one that made it look after it.
+/// Age after which an entry is pending for every process. The process that added it delivers it sooner.
 const PENDING_AGE: &str = "10 seconds";
 
-/// Adds entries. The caller holds the transaction of the change.
+/// Adds entries within the transaction of the change.
 pub(super) async fn add(
     connection: &mut PgConnection,
     project: &ProjectRef,
@@ -31,7 +31,7 @@ pub(super) async fn add(
     Ok(())
 }
 
-/// The projects whose outboxes have held an entry for a while.
+/// Returns the projects that have pending entries, at most 1,000.
 pub(super) async fn list_projects(connection: &mut PgConnection) -> Result<Vec<ProjectRef>, StoreError> {
     let found: Vec<(String, i32)> = sqlx::query_as(
         "SELECT DISTINCT \"project\", \"shard\" FROM \"qala_rows\".\"outbox\" \
@@ -42,16 +42,16 @@ pub(super) async fn list_projects(connection: &mut PgConnection) -> Result<Vec<P
     .fetch_all(connection)
     .await
     .map_err(to_store_error)?;
-    let place = |(id, shard): (String, i32)| {
+    let project = |(id, shard): (String, i32)| {
         Ok(ProjectRef::new(
             id.parse().map_err(internal_error)?,
             u16::try_from(shard).map_err(internal_error)?,
         ))
     };
-    found.into_iter().map(place).collect()
+    found.into_iter().map(project).collect()
 }
 
-/// The oldest entries of a project.
+/// Returns the oldest entries of a project.
 pub(super) async fn read_oldest(
     connection: &mut PgConnection,
     project: &ProjectRef,
@@ -73,7 +73,7 @@ pub(super) async fn read_oldest(
     found.into_iter().map(record).collect()
 }
 
-/// Takes entries out.
+/// Removes entries.
 pub(super) async fn clear(
     connection: &mut PgConnection,
     project: &ProjectRef,

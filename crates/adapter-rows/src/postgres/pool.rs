@@ -1,7 +1,7 @@
-//! Connections, each lent to one request at a time.
+//! A pool of connections, fair to projects.
 //!
-//! sqlx has a pool too. It asks the server for a sign of life before every use and after it, which makes three round
-//! trips of the one a read needs.
+//! The pool of sqlx pings the server before and after every use, which makes three round trips of the one that a read
+//! needs.
 
 use std::{
     fmt,
@@ -21,13 +21,13 @@ use tokio::{
 use super::{PgOptions, execute::to_store_error};
 use crate::statement_time::StatementTimeTracker;
 
-/// A connection that was not used for so long is asked for a sign of life first.
+/// Idle time after which a connection is pinged before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 
-/// The most projects whose places are remembered.
+/// Maximum number of projects whose permits are kept.
 const MAX_PROJECTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
 
-/// Statements that take less are not counted as long; some of their time is the network's.
+/// Time up to which a statement does not count as long. It includes that of the network.
 const MIN_LONG_STATEMENT: Duration = Duration::from_millis(50);
 
 /// A clone is the same pool.
@@ -39,23 +39,23 @@ struct Inner {
     wait_limit: Duration,
     lifetime: Duration,
     permits: Semaphore,
-    /// The places of each project, which are half of all.
+    /// The permits of each project: half of all.
     project_permits: Mutex<LruCache<ProjectId, ProjectSemaphores>>,
     permits_per_project: usize,
     usage: Mutex<StatementTimeTracker<ProjectId>>,
-    /// The one used last at the end.
+    /// The idle connections, the most recently used one last.
     idle: Mutex<Vec<Idle>>,
 }
 
-/// The places of a project.
+/// The semaphores of a project.
 #[derive(Clone)]
 struct ProjectSemaphores {
     all: Arc<Semaphore>,
-    /// The one that it has while its statements take long.
+    /// One permit, which requests need in addition while the project's statements take long.
     long: Arc<Semaphore>,
 }
 
-/// The places that a request of a project holds. Dropping them counts the time.
+/// The permits of a request of a project. Dropping them counts the time that it used a connection.
 struct ProjectPermit<'p> {
     pool: &'p Inner,
     project: ProjectId,
@@ -87,8 +87,8 @@ struct Idle {
     last_used: Instant,
 }
 
-/// A connection on loan. Where it is dropped without [`settle`](Self::settle), as when nobody waits for its answer any
-/// more, it is closed: nobody can say what it still has to read.
+/// A connection that is in use. If it is dropped without [`release`](Self::release), because a request was canceled, it
+/// is closed: results of the request may still be unread.
 pub(super) struct PooledConnection<'p> {
     pub(super) connection: PgConnection,
     opened: Instant,
@@ -99,30 +99,30 @@ pub(super) struct PooledConnection<'p> {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("places", &self.0.permits).finish_non_exhaustive()
+        f.debug_struct("Pool").field("permits", &self.0.permits).finish_non_exhaustive()
     }
 }
 
 impl Pool {
     pub(super) fn new(connect: PgConnectOptions, options: &PgOptions) -> Self {
-        let places = usize::try_from(options.max_connections).unwrap_or(Semaphore::MAX_PERMITS);
+        let permits = usize::try_from(options.max_connections).unwrap_or(Semaphore::MAX_PERMITS);
         Self(Arc::new(Inner {
             options: connect,
             wait_limit: options.acquire_timeout,
             lifetime: options.max_lifetime,
-            permits: Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS)),
+            permits: Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)),
             project_permits: Mutex::new(LruCache::new(MAX_PROJECTS)),
-            permits_per_project: (places / 2).clamp(1, Semaphore::MAX_PERMITS),
+            permits_per_project: (permits / 2).clamp(1, Semaphore::MAX_PERMITS),
             usage: Mutex::new(StatementTimeTracker::new(MIN_LONG_STATEMENT)),
             idle: Mutex::default(),
         }))
     }
 
-    /// Waits for a connection, and opens one where there is none. Half of them are lent for one project at a time, and
-    /// one while its statements take long.
+    /// Waits for a permit and returns an idle connection or a new one. A project has at most half of the connections,
+    /// and one while its statements take long.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when none is free in time, or the server does not answer.
+    /// [`StoreError::Unavailable`] if no connection is free in time, or the server does not respond.
     pub(super) async fn acquire(
         &self,
         project: Option<&ProjectId>,
@@ -136,60 +136,63 @@ impl Pool {
         self.0.permits.close();
         let idle = std::mem::take(&mut *self.0.lock_idle());
         for Idle { connection, .. } in idle {
-            // Whether it says goodbye in order is of no matter.
+            // The server notices a closed connection even without a proper end.
             let _ = connection.close().await;
         }
     }
 }
 
 impl Inner {
-    /// A panic elsewhere leaves a list that is still whole: each change is one call.
+    /// Locks the list of idle connections. A poisoned lock is no problem: each change is one call.
     fn lock_idle(&self) -> MutexGuard<'_, Vec<Idle>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn semaphores_of(&self, project: &ProjectId) -> ProjectSemaphores {
-        let mut shares = self.project_permits.lock().unwrap_or_else(PoisonError::into_inner);
-        let places = |count| Arc::new(Semaphore::new(count));
-        let share = || ProjectSemaphores { all: places(self.permits_per_project), long: places(1) };
-        shares.get_or_insert_ref(project, share).clone()
+        let mut projects = self.project_permits.lock().unwrap_or_else(PoisonError::into_inner);
+        let semaphore = |permits| Arc::new(Semaphore::new(permits));
+        let new = || ProjectSemaphores { all: semaphore(self.permits_per_project), long: semaphore(1) };
+        projects.get_or_insert_ref(project, new).clone()
     }
 
     fn usage(&self) -> MutexGuard<'_, StatementTimeTracker<ProjectId>> {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a place of the project.
+    /// Waits for a permit of the project.
     async fn acquire_project_permit(&self, project: &ProjectId) -> Result<ProjectPermit<'_>, StoreError> {
         let ProjectSemaphores { all, long } = self.semaphores_of(project);
-        let take = async |places: Arc<Semaphore>| {
-            places.acquire_owned().await.map_err(|_| to_store_error(sqlx::Error::PoolClosed))
+        let take = async |semaphore: Arc<Semaphore>| {
+            semaphore.acquire_owned().await.map_err(|_| to_store_error(sqlx::Error::PoolClosed))
         };
         let _all = take(all).await?;
-        // Asked now: what waited above may have become too many in the meantime.
+        // Checked after the wait, during which the project may have exceeded its share.
         let over = self.usage().is_over_share(project, Instant::now());
         let _long = if over { Some(take(long).await?) } else { None };
         Ok(ProjectPermit { pool: self, project: project.clone(), started_at: None, _all, _long })
     }
 
     async fn acquire(&self, project: Option<&ProjectId>) -> Result<PooledConnection<'_>, StoreError> {
-        // First the project's own place: who waits for that stands in nobody's way.
-        let share = match project {
+        // The project's permit comes first: a request that waits for it holds no permit that others need.
+        let project_permit = match project {
             Some(project) => Some(self.acquire_project_permit(project).await?),
             None => None,
         };
-        let place = self.permits.acquire().await.map_err(|_| to_store_error(sqlx::Error::PoolClosed))?;
-        let pooled = |connection, opened| {
-            let _share = share.map(ProjectPermit::start_clock);
-            PooledConnection { connection, opened, pool: self, _permit: place, _project_permit: _share }
+        let permit = self.permits.acquire().await.map_err(|_| to_store_error(sqlx::Error::PoolClosed))?;
+        let pooled = |connection, opened| PooledConnection {
+            connection,
+            opened,
+            pool: self,
+            _permit: permit,
+            _project_permit: project_permit.map(ProjectPermit::start_clock),
         };
         loop {
             let idle = self.lock_idle().pop();
-            let Some(Idle { mut connection, opened, last_used: used }) = idle else { break };
+            let Some(Idle { mut connection, opened, last_used }) = idle else { break };
             if opened.elapsed() > self.lifetime {
                 continue;
             }
-            if used.elapsed() < PING_AFTER_IDLE || connection.ping().await.is_ok() {
+            if last_used.elapsed() < PING_AFTER_IDLE || connection.ping().await.is_ok() {
                 return Ok(pooled(connection, opened));
             }
         }
@@ -199,16 +202,16 @@ impl Inner {
 }
 
 impl PooledConnection<'_> {
-    /// Gives the connection back, if what was done with it leaves it in order.
+    /// Puts the connection back if it is still usable after the request, and returns the request's result.
     pub(super) async fn release<T>(mut self, done: Result<T, StoreError>) -> Result<T, StoreError> {
-        let in_order = match &done {
+        let is_usable = match &done {
             Ok(_) => true,
             Err(StoreError::Unavailable(_)) => false,
-            // Some of the answer may not have been read; a sign of life comes after all of it.
+            // Part of the result may be unread; the response to a ping comes after all of it.
             Err(_) => self.connection.ping().await.is_ok(),
         };
-        if in_order {
-            let Self { connection, opened, pool, _project_permit: _share, _permit: _place } = self;
+        if is_usable {
+            let Self { connection, opened, pool, _project_permit, _permit } = self;
             if !pool.permits.is_closed() {
                 pool.lock_idle().push(Idle { connection, opened, last_used: Instant::now() });
             }
@@ -235,25 +238,25 @@ mod tests {
         pool.usage().add(&loud, Duration::from_secs(5), Instant::now());
         let one = pool.acquire_project_permit(&loud).await.unwrap();
         let mut next = std::pin::pin!(pool.acquire_project_permit(&loud));
-        assert!(poll!(&mut next).is_pending(), "a second one at once");
+        assert!(poll!(&mut next).is_pending(), "a second permit at once");
         drop((
             pool.acquire_project_permit(&quiet).await.unwrap(),
             pool.acquire_project_permit(&quiet).await.unwrap(),
         ));
         drop(one);
-        assert!(poll!(&mut next).is_ready(), "the first one's place was given back");
+        assert!(poll!(&mut next).is_ready(), "the first permit was dropped");
     }
 
     #[tokio::test]
-    async fn time_counts_from_the_connection_on() {
+    async fn waiting_for_a_connection_does_not_count() {
         let pool = Pool::new(PgConnectOptions::new(), &PgOptions::new("postgres://localhost")).0;
         let project: ProjectId = "waits".parse().unwrap();
         let long_ago = Instant::now().checked_sub(Duration::from_secs(5)).unwrap();
         drop(pool.acquire_project_permit(&project).await.unwrap());
         assert!(!pool.usage().is_over_share(&project, Instant::now()));
-        let mut place = pool.acquire_project_permit(&project).await.unwrap().start_clock();
-        place.started_at = Some(long_ago);
-        drop(place);
+        let mut permit = pool.acquire_project_permit(&project).await.unwrap().start_clock();
+        permit.started_at = Some(long_ago);
+        drop(permit);
         assert!(pool.usage().is_over_share(&project, Instant::now()));
     }
 }

@@ -1,4 +1,4 @@
-//! Rows from PostgreSQL's binary form, straight into JSON.
+//! Writing of rows in PostgreSQL's binary format.
 
 use backend_data::{ColumnType, Micros, OutputColumn, RowWriter, StoreError};
 use sqlx::{
@@ -28,7 +28,7 @@ pub(super) fn write_row(
             continue;
         }
         if value.format() != PgValueFormat::Binary {
-            return Err(internal_error("a value came in text form"));
+            return Err(internal_error("a value is in text format"));
         }
         match column.kind {
             ColumnType::Text => writer.text(text(&value)?),
@@ -37,13 +37,13 @@ pub(super) fn write_row(
             ColumnType::Boolean => writer.boolean(bytes(&value)?.first().is_some_and(|byte| *byte != 0)),
             ColumnType::Timestamp => {
                 let micros = i64::from_be_bytes(fixed_bytes(&value)?).saturating_add(PG_EPOCH_MICROS);
-                // No column holds one outside the years 1 to 9999; a cast may give one.
+                // No column has a time outside the years 1 to 9999, but a cast may yield one.
                 writer.timestamp(Micros::new(micros).ok_or(StoreError::DataException)?);
             }
             ColumnType::Json => {
-                // The first byte is the version of the binary form.
+                // The first byte is the version of the binary format.
                 let document = text(&value)?.strip_prefix('\u{1}');
-                writer.json(document.ok_or_else(|| internal_error("a jsonb value has an unknown form"))?);
+                writer.json(document.ok_or_else(|| internal_error("a jsonb value has an unknown format"))?);
             }
         }
     }

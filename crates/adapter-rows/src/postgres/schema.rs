@@ -1,4 +1,4 @@
-//! The schema of a project and its row of our catalog.
+//! The schema of a project and its row in the table of catalogs.
 
 use backend_data::{Catalog, ProjectRef, StoreError, store::SchemaChange};
 use sha2::{Digest, Sha256};
@@ -9,22 +9,22 @@ use super::{
     outbox,
 };
 
-/// The schema of a project, within PostgreSQL's 63 bytes.
+/// Returns the name of the schema of a project, within PostgreSQL's limit of 63 bytes.
 pub(super) fn schema_name(project: &ProjectRef) -> String {
     const WHOLE: usize = 56;
     let id = project.id.as_str();
     if id.len() <= WHOLE {
         return format!("data_{id}");
     }
-    // Longer than any whole one, so that the two kinds cannot meet.
+    // Longer than any name with a whole id, so that no two projects have the same name.
     let digest: String = Sha256::digest(id).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     format!("data_{}_{digest}", id.get(..24).unwrap_or_default())
 }
 
-/// Makes a project without tables; one that exists stays as it is.
+/// Creates a project without tables. An existing one does not change.
 pub(super) async fn create(connection: &mut PgConnection, project: &ProjectRef) -> Result<(), StoreError> {
     let mut transaction = connection.begin().await.map_err(to_store_error)?;
-    // Versions begin at the time, so that a project made again never repeats those of its predecessor.
+    // Versions start at the current time, so that a project that is created again repeats none of its earlier versions.
     let insert = sqlx::query(
         "INSERT INTO \"qala_rows\".\"catalog\" \
          VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, '{\"tables\":[]}') \
@@ -35,7 +35,7 @@ pub(super) async fn create(connection: &mut PgConnection, project: &ProjectRef) 
     transaction.commit().await.map_err(to_store_error)
 }
 
-/// What the tables of a project are; nothing where it has none.
+/// Returns the catalog of a project, or `None` if there is no such project.
 pub(super) async fn catalog(
     connection: &mut PgConnection,
     project: &ProjectRef,
@@ -53,14 +53,14 @@ pub(super) async fn catalog(
     Catalog::from_json(version, &body).map(Some).map_err(execute::internal_error)
 }
 
-/// Changes tables, if the catalog is still the one the change was made for.
+/// Applies a schema change if the catalog still has the version that the change was made for.
 pub(super) async fn change(
     connection: &mut PgConnection,
     project: &ProjectRef,
     change: SchemaChange,
 ) -> Result<(), StoreError> {
     let mut transaction = connection.begin().await.map_err(to_store_error)?;
-    // First the row of the catalog: two changes of one project wait for each other here.
+    // The row of the catalog comes first, so that two changes of one project wait for each other here.
     let signed = |version| i64::try_from(version).map_err(execute::internal_error);
     let replaced = sqlx::query(
         "UPDATE \"qala_rows\".\"catalog\" SET \"version\" = $1, \"body\" = $2 \
@@ -82,7 +82,7 @@ pub(super) async fn change(
     for statement in make.into_iter().chain(change.statements) {
         let done = sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *transaction).await;
         done.map_err(|error| match execute::sqlstate(&error).as_deref() {
-            // A column that is not nullable, added to a table with rows.
+            // A column that is not nullable was added to a table with rows.
             Some("23502") => StoreError::TableNotEmpty,
             _ => to_store_error(error),
         })?;
@@ -91,7 +91,7 @@ pub(super) async fn change(
     transaction.commit().await.map_err(to_store_error)
 }
 
-/// Deletes a project with its rows.
+/// Deletes a project with all of its rows.
 pub(super) async fn delete(connection: &mut PgConnection, project: &ProjectRef) -> Result<(), StoreError> {
     let mut transaction = connection.begin().await.map_err(to_store_error)?;
     sqlx::query("DELETE FROM \"qala_rows\".\"catalog\" WHERE \"project\" = $1")

@@ -1,7 +1,7 @@
-//! The bytes that projects' rows take.
+//! The bytes that the rows of projects take.
 //!
-//! The database tells them now and then; the number is kept: between two looks each write adds what it sends. A write of
-//! a project that is not full never waits for a look, save the first one of a process.
+//! The database measures them now and then. The number is kept, and between two measurements each write adds what it
+//! sends. A write to a project that is not full never waits for a measurement, except for the first one of a process.
 
 use std::{
     num::NonZeroUsize,
@@ -22,58 +22,58 @@ use super::{
 };
 use crate::write_size::ROW_OVERHEAD_BYTES;
 
-/// The age from which on a number is looked at again, beside the writes.
+/// Age after which a measurement is repeated in the background.
 const FRESH_FOR: Duration = Duration::from_secs(5);
-/// How long a project is believed to be full.
+/// Age after which a full project is measured again before a write is refused.
 const FULL_FRESH_FOR: Duration = Duration::from_secs(1);
-/// The most projects whose numbers are remembered.
+/// Maximum number of projects whose usage is kept.
 const MAX_PROJECTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
-/// An update of so many rows may write more than its values tell.
+/// Number of rows from which on an update may write much more than the bytes that it sends.
 const BULK_ROWS: u64 = 100;
-/// How many pages of a table are looked at, about.
+/// Approximate number of pages of a table that are sampled.
 const SAMPLED_PAGES: f64 = 400.0;
 const PAGE_BYTES: f64 = 8192.0;
 
-/// What is known of projects. A clone is the same.
+/// The usage of projects. A clone shares it.
 #[derive(Clone, Debug)]
 pub(super) struct StorageUsage(Arc<Mutex<LruCache<ProjectRef, ProjectUsage>>>);
 
 #[derive(Clone, Copy, Debug)]
 struct ProjectUsage {
-    /// What the last look found.
+    /// Bytes at the last measurement.
     measured_bytes: u64,
-    /// How much has been sent, from the first write on.
+    /// Bytes that all writes sent.
     sent_bytes: u64,
-    /// How much of that had been sent as the last look began.
+    /// The part of `sent_bytes` that was sent before the last measurement began.
     sent_before: u64,
     measured_at: Instant,
-    /// Whether somebody is looking.
+    /// True while a measurement runs in the background.
     is_measuring: bool,
-    /// Whether rows were taken away since.
+    /// True if rows were removed since the last measurement.
     has_freed: bool,
 }
 
 impl ProjectUsage {
-    /// What the last look found, and what was sent since it began.
+    /// Returns the bytes at the last measurement and those that were sent since it began.
     fn bytes(&self) -> u64 {
         self.measured_bytes.saturating_add(self.sent_bytes.saturating_sub(self.sent_before))
     }
 }
 
-/// When a look began: how much had been sent by then.
+/// The start of a measurement: the bytes that had been sent by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MeasurementStart(u64);
 
-/// Whether a write fits.
+/// The result of the check of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CapacityCheck {
-    /// It does.
+    /// The write fits.
     Fits,
-    /// It does by a number that is old: whoever is told so looks again, beside it.
+    /// The write fits by an old measurement. The caller repeats it in the background.
     FitsStale,
-    /// It does not.
+    /// The project is full.
     Full,
-    /// Nobody knows: it waits for a look.
+    /// The usage is not known. The write waits for a measurement.
     Unknown,
 }
 
@@ -84,93 +84,93 @@ impl Default for StorageUsage {
 }
 
 impl StorageUsage {
-    /// A panic elsewhere leaves a cache that is still whole: each change is one call.
+    /// Locks the usage. A poisoned lock is no problem: each change is one call.
     fn lock(&self) -> MutexGuard<'_, LruCache<ProjectRef, ProjectUsage>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Judges a write that adds so many bytes, and adds them where it fits.
-    pub(super) fn reserve(&self, project: &ProjectRef, limit: u64, adds: u64) -> CapacityCheck {
+    /// Checks a write that adds this number of bytes, and adds them if it fits.
+    pub(super) fn reserve(&self, project: &ProjectRef, limit: u64, bytes: u64) -> CapacityCheck {
         let mut all = self.lock();
-        let Some(known) = all.get_mut(project) else { return CapacityCheck::Unknown };
-        let age = known.measured_at.elapsed();
-        if known.bytes() >= limit {
-            // What is sent may take less than its length: only a look can tell that a project is full.
-            let stands = known.measured_bytes >= limit && age < FULL_FRESH_FOR && !known.has_freed;
-            return if stands { CapacityCheck::Full } else { CapacityCheck::Unknown };
+        let Some(usage) = all.get_mut(project) else { return CapacityCheck::Unknown };
+        let age = usage.measured_at.elapsed();
+        if usage.bytes() >= limit {
+            // Sent bytes may take less when stored, so only a measurement shows that a project is full.
+            let is_full = usage.measured_bytes >= limit && age < FULL_FRESH_FOR && !usage.has_freed;
+            return if is_full { CapacityCheck::Full } else { CapacityCheck::Unknown };
         }
-        known.sent_bytes = known.sent_bytes.saturating_add(adds);
-        if age < FRESH_FOR || known.is_measuring {
+        usage.sent_bytes = usage.sent_bytes.saturating_add(bytes);
+        if age < FRESH_FOR || usage.is_measuring {
             return CapacityCheck::Fits;
         }
-        known.is_measuring = true;
+        usage.is_measuring = true;
         CapacityCheck::FitsStale
     }
 
-    /// Begins a look. What is sent from now on is added to what it finds.
+    /// Starts a measurement. Bytes that are sent from now on are added to its result.
     pub(super) fn begin_measurement(&self, project: &ProjectRef) -> MeasurementStart {
-        MeasurementStart(self.lock().peek(project).map_or(0, |known| known.sent_bytes))
+        MeasurementStart(self.lock().peek(project).map_or(0, |usage| usage.sent_bytes))
     }
 
-    /// Keeps what a look found; nothing where it found nothing out, or another one began later.
+    /// Records the result of a measurement, unless it failed or another one that began later was recorded.
     pub(super) fn record_measurement(
         &self,
         project: &ProjectRef,
         MeasurementStart(before): MeasurementStart,
-        found: Option<u64>,
+        measured: Option<u64>,
     ) {
         let mut all = self.lock();
         let last = all.get(project).copied();
-        match (last, found) {
+        match (last, measured) {
             (Some(last), Some(_)) if last.sent_before > before => {}
-            (last, Some(found)) => {
+            (last, Some(measured)) => {
                 let sent = last.map_or(before, |last| last.sent_bytes.max(before));
-                let known = ProjectUsage {
-                    measured_bytes: found,
+                let usage = ProjectUsage {
+                    measured_bytes: measured,
                     sent_bytes: sent,
                     sent_before: before,
                     measured_at: Instant::now(),
                     is_measuring: false,
                     has_freed: false,
                 };
-                all.put(project.clone(), known);
+                all.put(project.clone(), usage);
                 return;
             }
             (_, None) => {}
         }
-        if let Some(known) = all.get_mut(project) {
-            known.is_measuring = false;
+        if let Some(usage) = all.get_mut(project) {
+            usage.is_measuring = false;
         }
     }
 
-    /// Takes into account what a write did beyond what it sent.
-    pub(super) fn record_write(&self, project: &ProjectRef, write: &Write, answer: &StatementResult) {
-        let takes_away = write.max_stored_bytes.is_none();
-        if answer.rows == 0 || write.rows.is_some() || !takes_away && answer.rows < BULK_ROWS {
+    /// Accounts for a write that removed rows, or stored more than it sent.
+    pub(super) fn record_write(&self, project: &ProjectRef, write: &Write, result: &StatementResult) {
+        let removes = write.max_stored_bytes.is_none();
+        if result.rows == 0 || write.rows.is_some() || !removes && result.rows < BULK_ROWS {
             return;
         }
-        if takes_away {
+        if removes {
             self.record_rollback(project);
         } else {
             self.invalidate(project);
         }
     }
 
-    /// Takes into account that rows which were counted have been taken back.
+    /// Accounts for rows that were counted and then removed, or rolled back.
     pub(super) fn record_rollback(&self, project: &ProjectRef) {
-        if let Some(known) = self.lock().get_mut(project) {
-            known.has_freed = true;
+        if let Some(usage) = self.lock().get_mut(project) {
+            usage.has_freed = true;
         }
     }
 
-    /// Forgets a project whose tables have changed.
+    /// Drops the measurement of a project whose tables have changed.
     pub(super) fn invalidate(&self, project: &ProjectRef) {
         self.lock().pop(project);
     }
 }
 
-/// How many bytes the rows of a project take, with their indexes. What the files of its tables take is the answer where
-/// that is below `enough`; beyond it, what rows that were deleted left behind is taken off.
+/// Measures the bytes that the rows of a project take, with their indexes: the size of the files of its tables if that
+/// is less than `enough`, otherwise without the estimated space that deleted rows left.
 pub(super) async fn measure_bytes(
     connection: &mut PgConnection,
     project: &ProjectRef,
@@ -182,7 +182,7 @@ pub(super) async fn measure_bytes(
     let name = schema::schema_name(project);
     let tables: Vec<String> =
         catalog.tables.iter().map(|table| format!("\"{name}\".\"{}\"", table.name)).collect();
-    // By name, so that the tables of other projects are not looked through.
+    // By name, so that the query does not look at the tables of other projects.
     let sizes = "SELECT pg_total_relation_size(t.\"oid\"), pg_table_size(t.\"oid\"), pg_relation_size(t.\"oid\") \
         FROM unnest($1::text[]) WITH ORDINALITY AS n(\"name\", \"at\") \
         CROSS JOIN LATERAL (SELECT to_regclass(n.\"name\")) AS t(\"oid\") ORDER BY n.\"at\"";
@@ -204,14 +204,15 @@ pub(super) async fn measure_bytes(
     }
     let live = sample_live_bytes(connection, &catalog, &tables, &sizes).await?;
     let used = sizes.iter().zip(live).map(|([total, table, _], live)| {
-        // Pages have some room of their own, and values are aligned.
+        // Pages have headers and free space, and values are aligned.
         let share = (1.1 * live / (*table).max(1) as f64).min(1.0);
         (*total as f64 * share) as u64
     });
     Ok(used.sum())
 }
 
-/// About how many bytes the rows of each table take, by some of its pages. The same pages are looked at while it has as many.
+/// Estimates the bytes that the rows of each table take from a sample of its pages. The sample stays the same while the
+/// table has the same number of pages.
 async fn sample_live_bytes(
     connection: &mut PgConnection,
     catalog: &Catalog,
@@ -259,18 +260,18 @@ mod tests {
         ProjectRef::new("p".parse().unwrap(), 0)
     }
 
-    /// Looks at a project, and finds so many bytes.
-    fn record_bytes(stored: &StorageUsage, project: &ProjectRef, found: u64) {
-        stored.record_measurement(project, stored.begin_measurement(project), Some(found));
+    /// Records a measurement of this number of bytes.
+    fn record_bytes(stored: &StorageUsage, project: &ProjectRef, measured: u64) {
+        stored.record_measurement(project, stored.begin_measurement(project), Some(measured));
     }
 
     #[test]
-    fn what_is_sent_counts_until_the_next_look() {
+    fn sent_bytes_count_until_the_next_measurement() {
         let (stored, project) = (StorageUsage::default(), project());
         assert_eq!(stored.reserve(&project, 100, 10), CapacityCheck::Unknown);
         record_bytes(&stored, &project, 50);
         assert_eq!(stored.reserve(&project, 100, 45), CapacityCheck::Fits);
-        // The one that goes beyond the limit is let through, and the next one looks whether it really did.
+        // The write that exceeds the limit is accepted, and the next one measures if it really did.
         assert_eq!(stored.reserve(&project, 100, 45), CapacityCheck::Fits);
         assert_eq!(stored.reserve(&project, 100, 1), CapacityCheck::Unknown);
         record_bytes(&stored, &project, 140);
@@ -285,32 +286,32 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_look_forgets_nothing() {
+    fn a_slow_measurement_keeps_what_was_sent_meanwhile() {
         let (stored, project) = (StorageUsage::default(), project());
         let slow = stored.begin_measurement(&project);
         record_bytes(&stored, &project, 0);
         assert_eq!(stored.reserve(&project, 100, 60), CapacityCheck::Fits);
-        // It began before what was sent, and found none of it.
+        // It began before these bytes were sent, and does not include them.
         stored.record_measurement(&project, slow, Some(0));
         assert_eq!(stored.reserve(&project, 100, 60), CapacityCheck::Fits);
         assert_eq!(stored.reserve(&project, 100, 1), CapacityCheck::Unknown);
         let slow = stored.begin_measurement(&project);
         assert_eq!(stored.reserve(&project, 1_000, 200), CapacityCheck::Fits);
         record_bytes(&stored, &project, 320);
-        // A later look has counted it already.
+        // A measurement that began later has included them already.
         stored.record_measurement(&project, slow, Some(120));
         assert_eq!(stored.reserve(&project, 300, 1), CapacityCheck::Full);
     }
 
     #[test]
-    fn one_of_many_writes_looks_again() {
+    fn one_of_many_writes_repeats_an_old_measurement() {
         let (stored, project) = (StorageUsage::default(), project());
         record_bytes(&stored, &project, 0);
         let long_ago = Instant::now().checked_sub(FRESH_FOR).unwrap();
         stored.lock().get_mut(&project).unwrap().measured_at = long_ago;
         assert_eq!(stored.reserve(&project, 100, 1), CapacityCheck::FitsStale);
         assert_eq!(stored.reserve(&project, 100, 1), CapacityCheck::Fits);
-        // One that is full is looked at by whoever comes next.
+        // The next write measures a project that seems to be full.
         assert_eq!(stored.reserve(&project, 1, 1), CapacityCheck::Unknown);
     }
 }

@@ -1,7 +1,7 @@
-//! How much more the rows of a file may take.
+//! The storage that is left for the rows of a file.
 //!
-//! SQLite knows it and is asked before each write of a file that is nearly full. Where there is far more room than is sent,
-//! it is asked again only once a part of it has been sent: two statements less for each write.
+//! SQLite is asked before each write to a file that is nearly full. If far more storage is left than a write sends, it
+//! is asked again only after writes have sent a part of it, which saves two statements per write.
 
 use backend_data::{StoreError, store::Write};
 use rusqlite::Connection;
@@ -9,21 +9,21 @@ use rusqlite::Connection;
 use super::execute;
 use crate::write_size;
 
-/// How much larger than what is sent what is stored may be: a short row may have an entry in each of many indexes.
+/// Maximum ratio of stored bytes to sent bytes: a short row may have an entry in each of many indexes.
 const MAX_AMPLIFICATION: u64 = 8;
 
-/// What is known of the room in a file that this process alone writes.
+/// An estimate of the storage that is left in a file. Only this process writes to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CapacityEstimate {
     limit: u64,
-    /// How many bytes were left at the last look.
+    /// Bytes that were left at the last measurement.
     remaining: u64,
-    /// How many were sent since.
+    /// Bytes that were sent since.
     sent_bytes: u64,
 }
 
 impl CapacityEstimate {
-    /// Refuses a write of a file whose rows take as many bytes as they may.
+    /// Refuses a write if the rows of the file take as many bytes as they may.
     pub(super) fn reserve(&mut self, connection: &Connection, write: &Write) -> Result<(), StoreError> {
         let Some(limit) = write.max_stored_bytes else { return Ok(()) };
         let bytes = write_size::estimate_write_bytes(write);
@@ -43,7 +43,7 @@ impl CapacityEstimate {
         Ok(())
     }
 
-    /// Has the next write look: what was done is not told by what was sent.
+    /// Makes the next write measure again. Call it after a change that may store more than it sent.
     pub(super) fn invalidate(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! Open files, each with what keeps it safe and a clock that stops long statements.
+//! Connections to files, with their safety settings and the time limit of statements.
 
 use std::{
     cell::Cell,
@@ -17,35 +17,35 @@ use super::{
     priority,
 };
 
-/// Our own tables begin with an underscore, which no table of a project can.
+/// The names of tables of this store begin with an underscore, which no table of a project can have.
 pub(super) const CREATE_CATALOG_TABLE: &str = "CREATE TABLE IF NOT EXISTS \"_catalog\" (\
     \"one\" INTEGER PRIMARY KEY CHECK (\"one\" = 1), \"version\" INTEGER NOT NULL, \"body\" TEXT NOT NULL) STRICT";
 
-/// How long a lock of another connection is waited for; only opening and closing a file take one for long.
+/// Time to wait for a lock of another connection. Only opening and closing a file hold one for long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many steps of SQLite's machine lie between two looks at the clock: some microseconds of them, were it not for what
-/// a step may do.
+/// Number of instructions of SQLite's virtual machine between two checks of the deadline: some microseconds, unless one
+/// of them takes long.
 const PROGRESS_HANDLER_OPS: i32 = 250;
 
-/// What a thread may do with its files.
+/// The use of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Role {
     Reader,
     Writer,
 }
 
-/// An open file.
+/// A connection to the file of a project.
 pub(super) struct FileConnection {
     pub(super) connection: Connection,
-    /// The version of the catalog; writers alone change it and keep it.
+    /// The version of the catalog in a connection for writing; 0 in one for reading.
     pub(super) version: u64,
     deadline: Arc<Deadline>,
     capacity: Cell<CapacityEstimate>,
 }
 
 impl FileConnection {
-    /// Opens the file of a project, or makes it.
+    /// Opens the file of a project; creates it with `create`.
     pub(super) fn new(
         shared: &SharedState,
         project: &ProjectRef,
@@ -63,26 +63,26 @@ impl FileConnection {
         Ok(Self { connection, version, deadline, capacity: Cell::default() })
     }
 
-    /// Refuses a write where the rows take as many bytes as they may.
+    /// Refuses a write if the rows take as many bytes as they may.
     pub(super) fn reserve_capacity(&self, write: &Write) -> Result<(), StoreError> {
-        let mut room = self.capacity.get();
-        let admitted = room.reserve(&self.connection, write);
-        self.capacity.set(room);
-        admitted
+        let mut capacity = self.capacity.get();
+        let reserved = capacity.reserve(&self.connection, write);
+        self.capacity.set(capacity);
+        reserved
     }
 
-    /// Has the next write look how much room there is.
+    /// Makes the next write measure the storage that is left.
     pub(super) fn invalidate_capacity(&self) {
         self.capacity.set(CapacityEstimate::default());
     }
 
-    /// Statements from now on are stopped after this long.
+    /// Interrupts statements that are still running after this time from now.
     pub(super) fn set_statement_timeout(&self, time: Duration) {
         self.deadline.set(time);
     }
 }
 
-/// When the running statement is stopped.
+/// The time at which the running statement is interrupted, in nanoseconds from `start`.
 struct Deadline {
     start: Instant,
     nanos: AtomicU64,
@@ -110,12 +110,12 @@ fn configure(
     deadline: Arc<Deadline>,
 ) -> rusqlite::Result<i64> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // A misspelled column must be an error, never a string.
+    // A misspelled column in double quotes must be an error, not a string.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // A prepared statement stays as it is: otherwise it is prepared anew whenever a bound value changes.
+    // Keeps the plan of a prepared statement; otherwise a new value of a parameter may prepare it again.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     let cache = options.cache_kib;
@@ -127,7 +127,8 @@ fn configure(
             connection.execute("INSERT OR IGNORE INTO \"_catalog\" VALUES (1, 0, '{\"tables\":[]}')", [])?;
         }
         Role::Reader => {
-            // Whoever closes a file last would else copy what was written and wait for the disk; that is for writers.
+            // Closing the last connection of a file checkpoints the WAL and waits for the disk, which is left to
+            // writers.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             connection.execute_batch("PRAGMA query_only = ON")?;
         }

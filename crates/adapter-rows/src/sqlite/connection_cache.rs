@@ -1,5 +1,4 @@
-//! The files that are open for reading. Whoever reads takes one, and puts it back: all readers share what is open, so
-//! that a file is seldom opened twice.
+//! A cache of connections for reading, which all readers share, so that a file is seldom opened twice.
 
 use std::{
     fmt,
@@ -14,7 +13,7 @@ use super::{
     connection::{FileConnection, Role},
 };
 
-/// Files that nobody reads at the moment, the last used ones first.
+/// The idle connections of each project, the least recently used project being evicted first.
 pub(super) struct ConnectionCache {
     capacity: usize,
     state: Mutex<State>,
@@ -23,11 +22,11 @@ pub(super) struct ConnectionCache {
 struct State {
     idle: LruCache<ProjectRef, Vec<FileConnection>>,
     count: usize,
-    /// Rises when a file is deleted, so that who has it open does not put it back.
+    /// Rises with each deletion of a file, so that a connection to it that is in use is not put back.
     deletions: u64,
 }
 
-/// A file somebody reads.
+/// A connection that is in use.
 pub(super) struct Lease {
     pub(super) open: FileConnection,
     deletions: u64,
@@ -35,24 +34,21 @@ pub(super) struct Lease {
 
 impl fmt::Debug for ConnectionCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shelf").field("most", &self.capacity).finish_non_exhaustive()
+        f.debug_struct("ConnectionCache").field("capacity", &self.capacity).finish_non_exhaustive()
     }
 }
 
 impl ConnectionCache {
-    pub(super) fn new(most: usize) -> Self {
-        Self {
-            capacity: most,
-            state: Mutex::new(State { idle: LruCache::unbounded(), count: 0, deletions: 0 }),
-        }
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, state: Mutex::new(State { idle: LruCache::unbounded(), count: 0, deletions: 0 }) }
     }
 
-    /// A panic elsewhere leaves a shelf that is still whole: at worst it counts one file too many.
+    /// Locks the cache. A poisoned lock is no problem: at worst, the count is one too high.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An open file of a project, if it has one at all.
+    /// Takes an idle connection of a project or opens one; `None` if the project has no file.
     pub(super) fn acquire(
         &self,
         shared: &SharedState,
@@ -74,8 +70,8 @@ impl ConnectionCache {
         Ok(Some(Lease { open, deletions }))
     }
 
-    /// Puts a file back for the next reader, and closes the one that was not read for the longest time where there are
-    /// too many.
+    /// Puts a connection back. If there are too many, closes those of the projects that were not read for the longest
+    /// time.
     pub(super) fn release(&self, project: &ProjectRef, Lease { open, deletions }: Lease) {
         let mut closing = Vec::new();
         {
@@ -96,19 +92,19 @@ impl ConnectionCache {
                 }
             }
         }
-        // Closing takes longer than others should wait.
+        // Connections are closed outside the lock, since closing takes long.
         drop(closing);
     }
 
-    /// Closes the files of a project that was deleted.
+    /// Closes the connections of a project that was deleted.
     pub(super) fn evict(&self, project: &ProjectRef) {
-        let forgotten = {
+        let evicted = {
             let mut state = self.lock();
             state.deletions += 1;
-            let forgotten = state.idle.pop(project).unwrap_or_default();
-            state.count -= forgotten.len();
-            forgotten
+            let evicted = state.idle.pop(project).unwrap_or_default();
+            state.count -= evicted.len();
+            evicted
         };
-        drop(forgotten);
+        drop(evicted);
     }
 }

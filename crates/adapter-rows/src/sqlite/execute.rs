@@ -1,4 +1,4 @@
-//! Statements on an open file: binding, stepping, writing rows as JSON.
+//! Running statements on a connection: binding values, stepping, and writing rows.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use rusqlite::{
 
 use super::{internal_error, unavailable_error};
 
-/// The size of a page: SQLite's own choice, which no file of ours changes.
+/// Size of a page in bytes: SQLite's default, which no file of this store changes.
 const PAGE_BYTES: u64 = 4096;
 
 pub(super) fn catalog(connection: &Connection) -> Result<Option<Catalog>, StoreError> {
@@ -28,7 +28,7 @@ pub(super) fn catalog(connection: &Connection) -> Result<Option<Catalog>, StoreE
     Catalog::from_json(version, &body).map(Some).map_err(internal_error)
 }
 
-/// Runs the statements of a change and puts the new catalog in place. The caller holds the transaction.
+/// Runs the statements of a change and stores the new catalog, within the caller's transaction.
 pub(super) fn apply_schema_change(connection: &Connection, change: &SchemaChange) -> Result<(), StoreError> {
     if let Some(table) = &change.only_if_empty {
         let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM \"{table}\")");
@@ -54,7 +54,7 @@ fn to_i64(version: u64) -> Result<i64, StoreError> {
     i64::try_from(version).map_err(internal_error)
 }
 
-/// Runs a read that counts nothing and whose answer is at most so large.
+/// Runs a read without a count whose result has at most `limit` bytes.
 pub(super) fn read_small(
     connection: &Connection,
     read: &Read,
@@ -65,9 +65,9 @@ pub(super) fn read_small(
 
 pub(super) fn read(connection: &Connection, read: &Read) -> Result<StatementResult, StoreError> {
     let Some(count) = &read.count else { return select_rows(connection, read, read.max_bytes) };
-    // The rows and their count must be of the same moment.
+    // One transaction, so that the rows and their count are of the same state.
     connection.execute_batch("BEGIN").map_err(to_store_error)?;
-    let answer = select_rows(connection, read, read.max_bytes).and_then(|answer| {
+    let result = select_rows(connection, read, read.max_bytes).and_then(|result| {
         let sql = match &count.estimate {
             Some(CountEstimate::Bounded(sql)) => sql,
             _ => &count.sql,
@@ -76,14 +76,14 @@ pub(super) fn read(connection: &Connection, read: &Read) -> Result<StatementResu
         bind_values(&mut statement, 0, read.params.iter().take(count.params))?;
         let mut found = statement.raw_query();
         let row =
-            found.next().map_err(to_store_error)?.ok_or_else(|| internal_error("a count gave no row"))?;
+            found.next().map_err(to_store_error)?.ok_or_else(|| internal_error("a count returned no row"))?;
         let total: i64 = row.get(0).map_err(to_store_error)?;
-        Ok(StatementResult { total: u64::try_from(total).ok(), ..answer })
+        Ok(StatementResult { total: u64::try_from(total).ok(), ..result })
     });
     let ended = connection.execute_batch("COMMIT").map_err(to_store_error);
-    let answer = answer?;
+    let result = result?;
     ended?;
-    Ok(answer)
+    Ok(result)
 }
 
 fn select_rows(connection: &Connection, read: &Read, limit: usize) -> Result<StatementResult, StoreError> {
@@ -111,10 +111,10 @@ fn select_rows(connection: &Connection, read: &Read, limit: usize) -> Result<Sta
     })
 }
 
-/// Refuses what adds to a file whose rows take as many bytes as they may.
+/// Refuses a change that adds to a file whose rows take `limit` bytes or more.
 pub(super) fn ensure_capacity(connection: &Connection, limit: Option<u64>) -> Result<(), StoreError> {
     match limit {
-        // Pages that are in use are no more than pages: most files are looked at once.
+        // Pages in use are never more than all pages, so one pragma is enough for most files.
         Some(limit)
             if pragma_page_bytes(connection, "PRAGMA page_count")? >= limit
                 && stored_bytes(connection)? >= limit =>
@@ -125,21 +125,21 @@ pub(super) fn ensure_capacity(connection: &Connection, limit: Option<u64>) -> Re
     }
 }
 
-/// How many bytes the pages take that are in use.
+/// Returns the bytes of the pages in use.
 pub(super) fn stored_bytes(connection: &Connection) -> Result<u64, StoreError> {
     let [all, free] =
         ["PRAGMA page_count", "PRAGMA freelist_count"].map(|sql| pragma_page_bytes(connection, sql));
     Ok(all?.saturating_sub(free?))
 }
 
-/// A number of pages in bytes. SQLite keeps it in memory and counts nothing.
+/// Returns a number of pages in bytes. SQLite has it in memory.
 fn pragma_page_bytes(connection: &Connection, sql: &str) -> Result<u64, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(to_store_error)?;
     let pages: i64 = statement.query_row([], |row| row.get(0)).map_err(to_store_error)?;
     Ok(u64::try_from(pages).map_err(internal_error)?.saturating_mul(PAGE_BYTES))
 }
 
-/// Runs a write. The caller holds the transaction or savepoint and undoes it when this fails.
+/// Runs a write within the caller's transaction or savepoint. If this fails, the caller undoes it.
 pub(super) fn write(connection: &Connection, write: &Write) -> Result<StatementResult, StoreError> {
     let mut statement = connection.prepare_cached(&write.sql).map_err(to_store_error)?;
     let sorted = !write.order.is_empty();
@@ -176,16 +176,16 @@ pub(super) fn write(connection: &Connection, write: &Write) -> Result<StatementR
     Ok(StatementResult { body, rows, inserted, ..StatementResult::default() })
 }
 
-/// How many rows a write touched.
+/// The rows that a write touched so far.
 #[derive(Default)]
 struct WriteTally {
     rows: u64,
     inserted: u64,
-    /// What each is ordered by.
+    /// The values that each row is ordered by.
     keys: Vec<Vec<Found>>,
 }
 
-/// The place of each row in the order of their keys.
+/// Returns the rank of each row in the order of their keys.
 fn rank_rows(keys: &[Vec<Found>], order: &[SortDirection]) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..keys.len()).collect();
     let compare = |one: &usize, other: &usize| {
@@ -194,13 +194,13 @@ fn rank_rows(keys: &[Vec<Found>], order: &[SortDirection]) -> Vec<usize> {
     };
     positions.sort_by(|one, other| compare(one, other).unwrap_or(Ordering::Equal));
     let mut ranks = vec![0; positions.len()];
-    for (rank, place) in positions.into_iter().enumerate() {
-        ranks[place] = rank;
+    for (rank, position) in positions.into_iter().enumerate() {
+        ranks[position] = rank;
     }
     ranks
 }
 
-/// Values of one expression as SQLite compares them.
+/// Compares two values of one expression as SQLite does.
 fn compare_values(one: &Found, other: &Found, direction: SortDirection) -> Ordering {
     let by = match (one, other) {
         (Found::Null, Found::Null) => return Ordering::Equal,
@@ -209,7 +209,7 @@ fn compare_values(one: &Found, other: &Found, direction: SortDirection) -> Order
         (_, Found::Null) => return compare_values(other, one, direction).reverse(),
         (Found::Integer(one), Found::Integer(other)) => one.cmp(other),
         (Found::Real(one), Found::Real(other)) => one.total_cmp(other),
-        // Whole numbers of a column of reals.
+        // SQLite may have whole numbers of a real column as integers.
         (Found::Real(one), Found::Integer(other)) => one.total_cmp(&(*other as f64)),
         (Found::Integer(one), Found::Real(other)) => (*one as f64).total_cmp(other),
         (Found::Text(one), Found::Text(other)) => one.cmp(other),
@@ -219,7 +219,7 @@ fn compare_values(one: &Found, other: &Found, direction: SortDirection) -> Order
     if direction.descending { by.reverse() } else { by }
 }
 
-/// Runs the bound statement to its end and keeps count.
+/// Runs the bound statement to its end and adds its rows to the tally.
 fn run_bound_statement(
     statement: &mut CachedStatement<'_>,
     write: &Write,
@@ -303,7 +303,8 @@ fn write_row(
             (ColumnType::Integer, ValueRef::Integer(value)) => writer.integer(value),
             (ColumnType::Boolean, ValueRef::Integer(value)) => writer.boolean(value != 0),
             (ColumnType::Real, ValueRef::Real(value)) => writer.real(value),
-            // Whole numbers are kept as integers, and inside an expression RETURNING shows them so.
+            // SQLite stores whole numbers of a real column as integers, and an expression in RETURNING has them as
+            // such.
             (ColumnType::Real, ValueRef::Integer(value)) => writer.real(value as f64),
             (ColumnType::Text | ColumnType::Timestamp, ValueRef::Text(bytes)) => writer.text(text(bytes)?),
             (ColumnType::Json, ValueRef::Text(bytes)) => writer.canonical_json(text(bytes)?),
@@ -314,7 +315,7 @@ fn write_row(
     Ok(())
 }
 
-/// What an error of SQLite means to a caller.
+/// Converts an error of SQLite.
 pub(super) fn to_store_error(error: rusqlite::Error) -> StoreError {
     match &error {
         rusqlite::Error::SqliteFailure(failure, message) => match failure.code {
@@ -325,7 +326,7 @@ pub(super) fn to_store_error(error: rusqlite::Error) -> StoreError {
             ErrorCode::ConstraintViolation if failure.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
                 StoreError::UniqueViolation
             }
-            // SQLite waited for the lock as long as a statement may take.
+            // SQLite waited for the lock until its busy timeout.
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::WriteConflict(error.into()),
             ErrorCode::DiskFull
             | ErrorCode::OutOfMemory
@@ -340,12 +341,12 @@ pub(super) fn to_store_error(error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// Whether a value did not fit a cast, or a sum its type.
+/// Returns true if a value did not fit a cast, or a sum its type.
 fn is_data_exception(message: &str) -> bool {
     message == "integer overflow" || message == CannotCast.to_string()
 }
 
-/// Whether a statement named what a schema change has taken away.
+/// Returns true if a statement named a table or column that a schema change has removed.
 fn is_missing_object(message: &str) -> bool {
     message.contains("no such table")
         || message.contains("no such column")

@@ -1,5 +1,7 @@
-//! What SQLite lacks beside `LIKE`: regular expressions, places in documents, casts. SQLite cannot interrupt a function, and
-//! asks for its own interruption only after many steps: each looks at the clock before it begins.
+//! SQL functions that SQLite lacks, besides those of `LIKE`: regular expressions, paths into documents, casts.
+//!
+//! SQLite cannot interrupt a function, and calls its progress handler only after many instructions, so each function
+//! checks the deadline first.
 
 use std::borrow::Cow;
 
@@ -15,7 +17,7 @@ use rusqlite::{
 
 use super::pattern::Pattern;
 
-/// Registers the functions; `late` says whether the statement's time is over.
+/// Registers the functions. `late` returns true once the statement has exceeded its time limit.
 pub(super) fn register(
     connection: &Connection,
     late: impl Fn() -> bool + Clone + Send + 'static,
@@ -31,7 +33,7 @@ pub(super) fn register(
         if context.get_raw(1) == ValueRef::Null {
             return Ok(None);
         }
-        // Compiled once a statement.
+        // Compiled once per statement.
         let pattern = context.get_or_create_aux(1, |pattern| Pattern::new(pattern.as_str()?))?;
         pattern.is_match(text, &clock).map(Some).map_err(|_| interrupted_error())
     })?;
@@ -63,7 +65,7 @@ pub(super) fn register(
         let (from, to) = (column_type_arg(context, 1)?, column_type_arg(context, 2)?);
         let value = match context.get_raw(0) {
             ValueRef::Null => SqliteValue::Null,
-            // As RETURNING may show a whole number of a real column.
+            // In RETURNING, SQLite may have a whole number of a real column as an integer.
             ValueRef::Integer(value) if from == ColumnType::Real => SqliteValue::Real(value as f64),
             ValueRef::Integer(value) => SqliteValue::Integer(value),
             ValueRef::Real(value) => SqliteValue::Real(value),
@@ -81,7 +83,7 @@ pub(super) fn register(
     })
 }
 
-/// The error of a statement whose time is over.
+/// Returns the error of a statement that exceeded its time limit.
 pub(super) fn interrupted_error() -> Error {
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None)
 }
@@ -90,12 +92,12 @@ fn check_deadline(late: &impl Fn() -> bool) -> rusqlite::Result<()> {
     if late() { Err(interrupted_error()) } else { Ok(()) }
 }
 
-/// The fragment of a document that a call names.
+/// Returns the fragment of the document in the first argument at the path in the second.
 fn json_fragment_arg<'c>(context: &'c Context<'_>) -> rusqlite::Result<Option<&'c str>> {
     let Some(document) = context.get_raw(0).as_str_or_null()? else { return Ok(None) };
     let steps = context.get_or_create_aux(1, |steps| {
         let steps = JsonPath::parse(steps.as_str()?);
-        Ok::<JsonPath, Box<dyn std::error::Error + Send + Sync>>(steps.ok_or("no steps into a document")?)
+        Ok::<JsonPath, Box<dyn std::error::Error + Send + Sync>>(steps.ok_or("not a path into a document")?)
     })?;
     Ok(json_get(document, &steps))
 }

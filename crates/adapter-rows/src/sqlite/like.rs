@@ -1,13 +1,13 @@
-//! `LIKE` as PostgreSQL has it: `%` any text, `_` one character, `\` takes the next one as it is.
+//! `LIKE` as in PostgreSQL: `%` matches any text, `_` one character, and `\` makes the next character literal.
 
 use rusqlite::{Connection, functions::FunctionFlags};
 
 use super::functions::interrupted_error;
 
-/// How many characters are compared between two looks at the clock.
+/// Number of characters that are compared between two checks of the deadline.
 const CHECK_INTERVAL: u32 = 16 * 1024;
 
-/// Registers `qala_like` and `qala_ilike`. SQLite cannot interrupt a function, so they look at the clock themselves.
+/// Registers `qala_like` and `qala_ilike`. SQLite cannot interrupt a function, so they check the deadline themselves.
 pub(super) fn register(
     connection: &Connection,
     late: impl Fn() -> bool + Clone + Send + 'static,
@@ -37,8 +37,8 @@ pub(super) fn register(
     Ok(())
 }
 
-/// Walks both once; on a mismatch it goes back to the last `%` only, so that it never takes more than
-/// text length times pattern length. Nothing when it is late.
+/// Returns true if the text matches the pattern, or `None` if `late` returned true first. On a mismatch it backtracks
+/// to the last `%` only, so it takes at most the length of the text times that of the pattern.
 fn matches(text: &str, pattern: &str, late: impl Fn() -> bool) -> Option<bool> {
     let (mut text, mut pattern) = (text.chars(), pattern.chars());
     let mut last_wildcard = None;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hopeless_search_stops_when_it_is_late() {
+    fn a_long_search_stops_at_the_deadline() {
         let (text, pattern) = ("a".repeat(100_000), format!("%{}b", "a".repeat(1_000)));
         assert_eq!(matches(&text, &pattern, || true), None);
     }

@@ -1,4 +1,4 @@
-//! The outbox of a project: a table of ours in its file, made with its first entry.
+//! The outbox of a project: the table `_outbox` in its file, created with the first entry.
 
 use std::{
     collections::HashSet,
@@ -23,8 +23,8 @@ use super::{
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS \"_outbox\" (\
     \"seq\" INTEGER PRIMARY KEY, \"id\" TEXT NOT NULL UNIQUE, \"body\" TEXT NOT NULL, \"rows\" INTEGER) STRICT";
 
-/// The projects whose outboxes may hold entries: those that this process put one in, and, once the files were looked at,
-/// those in which an earlier process left some.
+/// The projects whose outboxes may hold entries: those to which this process added some and, after the scan of the
+/// files, those in which an earlier process left some.
 #[derive(Debug, Default)]
 pub(super) struct PendingOutboxes(Mutex<PendingState>);
 
@@ -39,7 +39,7 @@ impl PendingOutboxes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the files must be looked at first.
+    /// Returns true if the files were not scanned yet.
     pub(super) fn needs_scan(&self) -> bool {
         !self.lock().is_scanned
     }
@@ -57,7 +57,7 @@ impl PendingOutboxes {
     }
 }
 
-/// Adds entries. The caller holds the transaction of the change and the project's turn.
+/// Adds entries within the transaction of the change. The caller is the project's writer.
 pub(super) fn add(
     shared: &SharedState,
     project: &ProjectRef,
@@ -74,12 +74,12 @@ pub(super) fn add(
     for OutboxEntry { id, body } in entries {
         connection.execute(insert, (id, body, rows)).map_err(to_store_error)?;
     }
-    // Before the commit: one too many is looked at and found empty.
+    // Before the commit, so that no entry is missed. If it fails, the outbox is read and found empty.
     shared.pending_outboxes.insert(project);
     Ok(())
 }
 
-/// The oldest entries. The caller holds the project's turn, so that no change is under way.
+/// Returns the oldest entries. The caller is the project's writer, so no change is under way.
 pub(super) fn read_oldest(
     shared: &SharedState,
     project: &ProjectRef,
@@ -106,7 +106,7 @@ fn select_oldest(connection: &Connection) -> Result<Vec<OutboxRecord>, StoreErro
     Ok(records)
 }
 
-/// Takes entries out. The caller holds the project's turn.
+/// Removes entries. The caller is the project's writer.
 pub(super) fn clear(
     shared: &SharedState,
     project: &ProjectRef,
@@ -125,14 +125,14 @@ pub(super) fn clear(
     Ok(())
 }
 
-/// Finds the entries that an earlier process left. Each file is opened for the moment alone.
+/// Finds the projects in whose outboxes an earlier process left entries. No file is kept open.
 pub(super) fn scan_files(shared: &SharedState) -> Result<(), StoreError> {
     for shard in list_names(&shared.options.directory).map_err(unavailable_error)? {
         let Ok(number) = shard.parse() else { continue };
         for name in list_names(&shared.options.directory.join(&shard)).map_err(unavailable_error)? {
             let Some(Ok(id)) = name.strip_suffix(".sqlite3").map(str::parse) else { continue };
             let project = ProjectRef::new(id, number);
-            // A file that went meanwhile holds nothing; one that cannot be read says so to whoever uses it.
+            // A file that was deleted meanwhile has no entries; one that cannot be read fails for its users.
             if FileConnection::new(shared, &project, Role::Reader, false).is_ok_and(|open| {
                 open.set_statement_timeout(shared.options.statement_timeout);
                 table_exists(&open.connection).unwrap_or(false)
@@ -146,7 +146,7 @@ pub(super) fn scan_files(shared: &SharedState) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The names in a directory that can be read as text, as all of ours can.
+/// Returns the names in a directory that are valid text, as all names of this store are.
 fn list_names(directory: &Path) -> io::Result<Vec<String>> {
     let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| entry.file_name().into_string().ok());
     fs::read_dir(directory)?.filter_map(|entry| name(entry).transpose()).collect()

@@ -1,5 +1,5 @@
-//! Regular expressions that look at the clock: SQLite cannot interrupt a function, and an expression of a few hundred
-//! states takes seconds for a megabyte of text.
+//! Regular expressions with a deadline: SQLite cannot interrupt a function, and an expression of a few hundred states
+//! takes seconds for a megabyte of text.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -10,23 +10,23 @@ use regex_automata::{
     nfa::thompson::{self, NFA},
 };
 
-/// How large an expression may become once compiled. The engine has counted its states before.
+/// Maximum size of a compiled expression in bytes. The engine has already bounded the number of its states.
 const MAX_COMPILED: usize = 8 << 20;
-/// Up to this product of the text's length and the expression's states a search is short enough to be let run: some
-/// milliseconds.
+/// Product of the text's length and the expression's states up to which a search takes at most some milliseconds, and
+/// runs without a deadline.
 const SHORT_SEARCH: usize = 1 << 18;
-/// How many bytes are searched between two looks at the clock.
+/// Bytes that are searched between two checks of the deadline.
 const CHECK_INTERVAL_BYTES: usize = 256;
 
 /// A compiled expression.
 pub(super) struct Pattern {
     regex: Regex,
     nfa: NFA,
-    /// For long searches; made for the first one.
+    /// The automaton for long searches, built by the first one.
     lazy_dfa: OnceLock<Option<(DFA, Mutex<Cache>)>>,
 }
 
-/// A search was stopped.
+/// The error of a search that exceeded its time limit.
 #[derive(Debug, PartialEq)]
 pub(super) struct Interrupted;
 
@@ -38,7 +38,8 @@ impl Pattern {
         Ok(Self { regex, nfa, lazy_dfa: OnceLock::new() })
     }
 
-    /// Whether the expression is found in the text. It takes time linear in the text, and ends soon after it is late.
+    /// Returns true if the expression is found in the text. A search takes time linear in the text, and ends soon after
+    /// `late` returns true.
     pub(super) fn is_match(&self, text: &str, late: impl Fn() -> bool) -> Result<bool, Interrupted> {
         if text.len().saturating_mul(self.nfa.states().len()) <= SHORT_SEARCH {
             return Ok(self.regex.is_match(text));
@@ -50,13 +51,13 @@ impl Pattern {
             Some((dfa, cache))
         };
         let Some((dfa, cache)) = self.lazy_dfa.get_or_init(build) else { return Err(Interrupted) };
-        // A panic elsewhere leaves a cache that is cleared before it is used.
+        // A poisoned lock is no problem: the cache is cleared before it is used.
         let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
         search(dfa, &mut cache, text, late).unwrap_or(Err(Interrupted))
     }
 }
 
-/// Nothing where the automaton gives up, which it is not set to.
+/// Searches with the automaton; `None` if it gives up, which it is configured not to do.
 fn search(
     dfa: &DFA,
     cache: &mut Cache,
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_ends_when_it_is_late() {
+    fn a_search_stops_at_the_deadline() {
         let text = "ab".repeat(100_000);
         let pattern = Pattern::new("[ab]{0,250}a[ab]{200}[^ab]").unwrap();
         let looks = Cell::new(0);

@@ -1,8 +1,8 @@
-//! A bounded queue between callers and threads, with a share for each project.
+//! A bounded queue between callers and threads that is fair to projects.
 //!
-//! Projects take turns, and no more than a share of the threads works for one of them at a time. A project whose
-//! statements take long has one thread until they take less, and that one of a low priority: how much of everybody's time
-//! one project can use is bounded in all these ways.
+//! Projects take turns, and at most a share of the threads works for one of them at a time. A project whose statements
+//! take long has one thread of low priority until they take less. Both bound the time of the threads that one project
+//! can use.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,19 +14,19 @@ use backend_data::ProjectRef;
 
 use crate::statement_time::StatementTimeTracker;
 
-/// Work that takes less is not counted as long.
+/// Time up to which a task does not count as long.
 const MIN_LONG_TASK: Duration = Duration::from_millis(20);
 
-/// The priority of a thread, and of the work it takes.
+/// The priority of a thread, and of the tasks that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Priority {
-    /// The server's own.
+    /// The priority of the process.
     Normal,
-    /// Work of projects whose statements take long.
+    /// For tasks of projects whose statements take long.
     Low,
 }
 
-/// The queue takes no more.
+/// The error of a task that the queue does not accept.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum QueueError {
     #[error("too many requests are waiting")]
@@ -47,16 +47,16 @@ pub(super) struct Queue<T> {
 #[derive(Debug)]
 struct State<T> {
     projects: HashMap<ProjectRef, ProjectQueue<T>>,
-    /// The projects that have work and are below their share, each once; by [`Priority`].
+    /// The projects that have tasks and are below their share, each once, by [`Priority`].
     ready: [VecDeque<ProjectRef>; 2],
     waiting: usize,
-    /// Threads that wait; by [`Priority`].
+    /// Number of waiting threads, by [`Priority`].
     idle_threads: [usize; 2],
     closed: bool,
     usage: StatementTimeTracker<ProjectRef>,
 }
 
-/// What waits for one project, and how many threads work for it.
+/// The waiting tasks of one project, and the number of threads that work for it.
 #[derive(Debug)]
 struct ProjectQueue<T> {
     tasks: VecDeque<T>,
@@ -65,21 +65,21 @@ struct ProjectQueue<T> {
 }
 
 impl<T> State<T> {
-    /// Puts a project among those whose turn comes, where it may have one.
+    /// Adds a project to those whose turn comes, if it has tasks and is below its share.
     fn mark_ready(&mut self, project: &ProjectRef, share: usize) {
         let over = self.usage.is_over_share(project, Instant::now());
         let (share, priority) = if over { (1, Priority::Low) } else { (share, Priority::Normal) };
-        if let Some(lane) = self.projects.get_mut(project)
-            && !lane.is_ready
-            && !lane.tasks.is_empty()
-            && lane.running < share
+        if let Some(queue) = self.projects.get_mut(project)
+            && !queue.is_ready
+            && !queue.tasks.is_empty()
+            && queue.running < share
         {
-            lane.is_ready = true;
+            queue.is_ready = true;
             self.ready[priority as usize].push_back(project.clone());
         }
     }
 
-    /// The priorities of which there is work, and a thread that waits for it.
+    /// Returns the priorities that have tasks and a waiting thread.
     fn priorities_to_wake(&self) -> impl Iterator<Item = Priority> + use<T> {
         let wake = [Priority::Normal, Priority::Low].map(|priority| {
             self.idle_threads[priority as usize] > 0 && !self.ready[priority as usize].is_empty()
@@ -92,8 +92,8 @@ impl<T> State<T> {
 }
 
 impl<T> Queue<T> {
-    /// A queue of `most` tasks whose projects have `share` threads at once.
-    pub(super) fn new(most: usize, share: usize) -> Self {
+    /// Creates a queue of `capacity` tasks in which a project has at most `share` threads at once.
+    pub(super) fn new(capacity: usize, share: usize) -> Self {
         let state = State {
             projects: HashMap::new(),
             ready: Default::default(),
@@ -105,12 +105,12 @@ impl<T> Queue<T> {
         Self {
             state: Mutex::new(state),
             work_available: Default::default(),
-            capacity: most,
+            capacity,
             threads_per_project: share.max(1),
         }
     }
 
-    /// A panic elsewhere leaves a queue that is still whole: nothing in here calls foreign code halfway.
+    /// Locks the queue. A poisoned lock is no problem: no change of the queue can panic halfway.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -124,22 +124,22 @@ impl<T> Queue<T> {
             return Err(QueueError::Full);
         }
         match state.projects.get_mut(project) {
-            // One project cannot fill what all of them wait in.
-            Some(lane) if lane.tasks.len() > self.capacity / 2 => return Err(QueueError::Full),
-            Some(lane) => lane.tasks.push_back(task),
+            // One project cannot fill the queue for all of them.
+            Some(queue) if queue.tasks.len() > self.capacity / 2 => return Err(QueueError::Full),
+            Some(queue) => queue.tasks.push_back(task),
             None => {
-                let lane = ProjectQueue { tasks: VecDeque::from([task]), running: 0, is_ready: false };
-                state.projects.insert(project.clone(), lane);
+                let queue = ProjectQueue { tasks: VecDeque::from([task]), running: 0, is_ready: false };
+                state.projects.insert(project.clone(), queue);
             }
         }
         state.waiting += 1;
         state.mark_ready(project, self.threads_per_project);
-        // Threads at work look again before they rest: waking costs a system call.
+        // Wakes only idle threads, since waking costs a system call; a busy one looks for tasks before it waits.
         self.wake(state);
         Ok(())
     }
 
-    /// Wakes threads for the work there is.
+    /// Wakes one idle thread of each priority that has tasks.
     fn wake(&self, state: MutexGuard<'_, State<T>>) {
         let priorities = state.priorities_to_wake();
         drop(state);
@@ -148,8 +148,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The next tasks of the project whose turn it is, at most `most`, for a thread of this priority; nothing when the
-    /// queue is closed and empty. They are worked on until the turn is dropped.
+    /// Waits for the turn of a project of this priority and takes its next tasks, at most `most`. The thread works for
+    /// the project until the permit is dropped. Returns `None` once the queue is closed and empty.
     pub(super) fn pop_batch(
         self: &Arc<Self>,
         most: usize,
@@ -158,12 +158,12 @@ impl<T> Queue<T> {
         let mut state = self.lock();
         loop {
             if let Some(project) = state.ready[priority as usize].pop_front()
-                && let Some(lane) = state.projects.get_mut(&project)
+                && let Some(queue) = state.projects.get_mut(&project)
             {
-                lane.is_ready = false;
-                lane.running += 1;
-                let rest = lane.tasks.split_off(lane.tasks.len().min(most));
-                let tasks = std::mem::replace(&mut lane.tasks, rest);
+                queue.is_ready = false;
+                queue.running += 1;
+                let rest = queue.tasks.split_off(queue.tasks.len().min(most));
+                let tasks = std::mem::replace(&mut queue.tasks, rest);
                 state.waiting -= tasks.len();
                 state.mark_ready(&project, self.threads_per_project);
                 self.wake(state);
@@ -183,14 +183,14 @@ impl<T> Queue<T> {
     fn finish(&self, project: &ProjectRef, took: Duration) {
         let mut state = self.lock();
         state.usage.add(project, took, Instant::now());
-        let Some(lane) = state.projects.get_mut(project) else { return };
-        lane.running -= 1;
-        if lane.running == 0 && lane.tasks.is_empty() {
+        let Some(queue) = state.projects.get_mut(project) else { return };
+        queue.running -= 1;
+        if queue.running == 0 && queue.tasks.is_empty() {
             state.projects.remove(project);
         } else {
             state.mark_ready(project, self.threads_per_project);
         }
-        // Whoever waits for the last tasks of a closed queue is told that there may be none.
+        // Threads that wait for the last tasks of a closed queue must notice that there are none.
         if state.closed {
             drop(state);
             self.work_available.iter().for_each(Condvar::notify_all);
@@ -205,7 +205,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Work for a project by one thread.
+/// The right of one thread to work for a project, until it is dropped.
 #[derive(Debug)]
 pub(super) struct WorkPermit<T> {
     queue: Arc<Queue<T>>,
@@ -244,10 +244,14 @@ mod tests {
         }
         queue.push(&quiet, 100).unwrap();
         let (first, second) = (take(&queue), take(&queue));
-        assert_eq!((first.1, second.1), (0, 100), "the quiet one need not wait for all of the other's");
+        assert_eq!(
+            (first.1, second.1),
+            (0, 100),
+            "the quiet project does not wait for all tasks of the other"
+        );
         let third = take(&queue);
         assert_eq!(third.1, 1);
-        // Its share is taken: what waits is not handed out, and others are.
+        // The loud project has its share of threads: its tasks wait, and those of others do not.
         assert!(queue.lock().ready[0].is_empty());
         queue.push(&quiet, 101).unwrap();
         assert_eq!(take(&queue).1, 101);
@@ -268,24 +272,24 @@ mod tests {
         drop(slow);
         assert!(
             queue.lock().ready.iter().all(VecDeque::is_empty),
-            "one thread works for it, as is its share now"
+            "one thread works for it, which is its share now"
         );
         drop(another);
-        let turns = queue.lock().ready.each_ref().map(VecDeque::len);
-        assert_eq!(turns, [0, 1], "a thread of a low priority is next");
+        let ready = queue.lock().ready.each_ref().map(VecDeque::len);
+        assert_eq!(ready, [0, 1], "a thread of low priority is next");
         assert_eq!(queue.pop_batch(1, Priority::Low).unwrap().1, [2]);
     }
 
     #[test]
-    fn one_project_leaves_room_for_others() {
+    fn one_project_cannot_fill_the_queue() {
         let (queue, loud) = (queue(1), project("loud"));
-        let taken = (0..200).filter(|task| queue.push(&loud, *task).is_ok()).count();
-        assert_eq!(taken, 51);
+        let accepted = (0..200).filter(|task| queue.push(&loud, *task).is_ok()).count();
+        assert_eq!(accepted, 51);
         queue.push(&project("quiet"), 0).unwrap();
     }
 
     #[test]
-    fn all_tasks_of_a_project_come_together_and_alone() {
+    fn tasks_of_a_project_are_taken_together_by_one_thread() {
         let (queue, one) = (queue(1), project("one"));
         for task in 0..5 {
             queue.push(&one, task).unwrap();
@@ -298,7 +302,7 @@ mod tests {
         queue.close();
         assert!(matches!(queue.push(&one, 6), Err(QueueError::Closed)));
         let (turn, tasks) = queue.pop_batch(10, Priority::Normal).unwrap();
-        assert_eq!(tasks, [3, 4, 5], "what was taken is done before the end");
+        assert_eq!(tasks, [3, 4, 5], "accepted tasks are done before the queue ends");
         drop(turn);
         assert!(queue.pop_batch(1, Priority::Normal).is_none());
         assert!(queue.lock().projects.is_empty());

@@ -1,4 +1,4 @@
-//! Reader threads.
+//! Reader threads, and reads of one row on the caller's thread.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -34,10 +34,10 @@ pub(super) fn run_reader(shared: &SharedState, queue: &Arc<Queue<ReadTask>>, pri
         for task in tasks {
             match task {
                 ReadTask::Catalog(reply) => {
-                    let answer =
+                    let catalog =
                         with_connection(shared, &permit.project, |open| execute::catalog(&open.connection));
-                    // Nobody may be waiting any more.
-                    let _ = reply.send(answer.map(Option::flatten));
+                    // The caller may be gone.
+                    let _ = reply.send(catalog.map(Option::flatten));
                 }
                 ReadTask::Rows(_, reply) if reply.is_canceled() => {}
                 ReadTask::Rows(read, reply) => {
@@ -49,50 +49,52 @@ pub(super) fn run_reader(shared: &SharedState, queue: &Arc<Queue<ReadTask>>, pri
 }
 
 fn read_rows(shared: &SharedState, project: &ProjectRef, read: &Read) -> Result<StatementResult, StoreError> {
-    let answer = with_connection(shared, project, |open| {
+    let result = with_connection(shared, project, |open| {
         open.set_statement_timeout(shared.options.statement_timeout);
         execute::read(&open.connection, read)
     });
-    answer.and_then(|answer| answer.ok_or(StoreError::Stale))
+    result.and_then(|result| result.ok_or(StoreError::Stale))
 }
 
-/// The largest answer that a caller makes by itself.
+/// Maximum size in bytes of a row that a caller reads on its own thread.
 const MAX_INLINE_BYTES: usize = 64 * 1024;
 
-/// How many callers may look rows up by themselves, which takes less time than to hand it to a reader and back.
+/// Reads of one row on the caller's thread, which take less time than handing them to a reader thread and back. It
+/// counts how many more callers may do so at once.
 #[derive(Debug)]
 pub(super) struct InlineReader(AtomicUsize);
 
 impl InlineReader {
-    /// For so many callers at once.
+    /// Allows this number of callers at once.
     pub(super) fn new(callers: usize) -> Self {
         Self(AtomicUsize::new(callers))
     }
 
-    /// Looks a row up; nothing when it would have to wait for other callers, or the row is large.
+    /// Reads a row; `None` if too many callers do so already, or the row is large.
     pub(super) fn try_read(
         &self,
         shared: &SharedState,
         project: &ProjectRef,
         read: &Read,
     ) -> Option<Result<StatementResult, StoreError>> {
-        let one_less = |places: usize| places.checked_sub(1);
+        let one_less = |callers: usize| callers.checked_sub(1);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok()?;
         let limit = read.max_bytes.min(MAX_INLINE_BYTES);
-        let answer = with_connection(shared, project, |open| {
+        let result = with_connection(shared, project, |open| {
             open.set_statement_timeout(shared.options.statement_timeout);
             execute::read_small(&open.connection, read, limit)
         });
         self.0.fetch_add(1, Ordering::Relaxed);
-        match answer {
-            // A large row is for a reader: the caller's thread serves others too.
+        match result {
+            // A large row is left to a reader thread, since the caller's thread serves others too.
             Err(StoreError::ResultTooLarge { .. }) if limit < read.max_bytes => None,
-            answer => Some(answer.and_then(|answer| answer.ok_or(StoreError::Stale))),
+            result => Some(result.and_then(|result| result.ok_or(StoreError::Stale))),
         }
     }
 }
 
-/// Works on a project's file, if there is one. A panic costs the connection, not the thread.
+/// Runs `work` on a connection to a project's file, if there is one. A panic closes the connection and keeps the
+/// thread.
 fn with_connection<T>(
     shared: &SharedState,
     project: &ProjectRef,
@@ -101,7 +103,7 @@ fn with_connection<T>(
     let worked = catch_unwind(AssertUnwindSafe(|| {
         let Some(lease) = shared.read_connections.acquire(shared, project)? else { return Ok(None) };
         let done = work(&lease.open);
-        // One that is still in a transaction would show every later reader the rows of this moment.
+        // A connection that is still in a transaction would show every later reader the rows of this one.
         if lease.open.connection.is_autocommit() {
             shared.read_connections.release(project, lease);
         }

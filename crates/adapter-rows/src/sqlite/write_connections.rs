@@ -1,5 +1,5 @@
-//! The files that were written last. Whoever has a project's turn takes its file, and puts it back: no other thread writes
-//! it meanwhile.
+//! A cache of connections for writing, to the files that were written last. Only the thread that has a project's permit
+//! takes its connection, so a file has one writer.
 
 use std::{
     fmt,
@@ -15,27 +15,27 @@ use super::{
     connection::{FileConnection, Role},
 };
 
-/// The open files that nobody writes at the moment.
+/// The idle connections, at most one per project.
 pub(super) struct WriteConnectionCache(Mutex<LruCache<ProjectRef, FileConnection>>);
 
 impl fmt::Debug for WriteConnectionCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Written").finish_non_exhaustive()
+        f.debug_struct("WriteConnectionCache").finish_non_exhaustive()
     }
 }
 
 impl WriteConnectionCache {
-    pub(super) fn new(most: usize) -> Self {
-        Self(Mutex::new(LruCache::new(NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN))))
+    pub(super) fn new(capacity: usize) -> Self {
+        Self(Mutex::new(LruCache::new(NonZeroUsize::new(capacity).unwrap_or(NonZeroUsize::MIN))))
     }
 
-    /// A panic elsewhere leaves a cache that is still whole: each change is one call.
+    /// Locks the cache. A poisoned lock is no problem: each change is one call.
     fn lock(&self) -> MutexGuard<'_, LruCache<ProjectRef, FileConnection>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The file of the project whose turn it is.
+/// The connection of the thread that has the project's permit. Dropping it puts the connection back.
 pub(super) struct WriteLease<'s> {
     shared: &'s Arc<SharedState>,
     project: ProjectRef,
@@ -52,7 +52,7 @@ impl<'s> WriteLease<'s> {
         &self.project
     }
 
-    /// The open file, if there is one.
+    /// Returns the connection, opened if need be; `None` if the project has no file.
     pub(super) fn find_connection(&mut self) -> Result<Option<&mut FileConnection>, StoreError> {
         if self.open.is_none() {
             if !self.shared.path(&self.project).exists() {
@@ -63,7 +63,7 @@ impl<'s> WriteLease<'s> {
         Ok(self.open.as_mut())
     }
 
-    /// Makes the file.
+    /// Creates the file if it does not exist.
     pub(super) fn create(&mut self) -> Result<(), StoreError> {
         if self.find_connection()?.is_none() {
             let path = self.shared.path(&self.project);
@@ -86,7 +86,7 @@ impl<'s> WriteLease<'s> {
 impl Drop for WriteLease<'_> {
     fn drop(&mut self) {
         let Some(open) = self.open.take() else { return };
-        // What gives way is closed after the lock is gone: that takes longer than others should wait.
+        // The evicted connection is closed outside the lock, since closing takes long.
         let oldest = self.shared.write_connections.lock().push(self.project.clone(), open);
         drop(oldest);
     }

@@ -1,4 +1,4 @@
-//! Writer threads: whatever waits for one project is committed together, each write in a savepoint of its own.
+//! Writer threads. The writes that wait for one project are committed together, each in its own savepoint.
 
 use std::{
     collections::VecDeque,
@@ -27,9 +27,9 @@ use super::{
 
 type Reply<T> = Sender<Result<T, StoreError>>;
 
-/// How many tasks are taken at once.
+/// Maximum number of tasks that a writer takes at once.
 const MAX_BATCH: usize = 512;
-/// How long a transaction may grow before those in it are answered.
+/// Time after which a transaction takes no more writes and is committed.
 const MAX_TRANSACTION_TIME: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(super) enum WriteTask {
     ClearOutbox(Vec<String>, Reply<()>),
 }
 
-/// A write that waits for its transaction.
+/// A write that waits to be committed.
 struct PendingWrite {
     write: Box<Write>,
     reply: Reply<StatementResult>,
@@ -57,8 +57,8 @@ pub(super) fn run_writer(shared: &Arc<SharedState>, queue: &Arc<Queue<WriteTask>
     }
 }
 
-/// Does what waits for one project, in its order. An import may take minutes: it goes on with what comes after it on a
-/// thread of its own, and the project's turn with it.
+/// Runs the tasks of one project in order. An import may take minutes: it moves to a thread of its own, together with
+/// the tasks after it and the project's permit.
 fn process_tasks(
     shared: &Arc<SharedState>,
     permit: WorkPermit<WriteTask>,
@@ -76,19 +76,19 @@ fn process_tasks(
             }
             _ => {}
         }
-        // What changes more than rows comes after the rows that were sent before it.
+        // Keeps the order: other tasks run after the writes that were sent before them.
         commit_group(shared, &mut file, std::mem::take(&mut group));
         if may_detach_import && matches!(task, WriteTask::Import(..)) {
             drop(file);
             tasks.push_front(task);
-            let (its, thread) = (Arc::clone(shared), thread::Builder::new().name("rows-import".to_owned()));
-            shared.imports.spawn(|| thread.spawn(move || process_tasks(&its, permit, tasks, false)));
+            let (state, thread) = (Arc::clone(shared), thread::Builder::new().name("rows-import".to_owned()));
+            shared.imports.spawn(|| thread.spawn(move || process_tasks(&state, permit, tasks, false)));
             return;
         }
         run_task(shared, &mut file, task);
     }
     commit_group(shared, &mut file, group);
-    // The file is put back before the turn ends.
+    // The connection is put back before another thread gets the permit.
     drop(file);
     drop(permit);
 }
@@ -98,25 +98,25 @@ fn process_tasks(
 pub(super) struct ImportThreads(Mutex<Vec<JoinHandle<()>>>);
 
 impl ImportThreads {
-    /// Begins one. Where no thread can be had, whoever waits for it is told by its being dropped.
+    /// Starts a thread. If that fails, its tasks are dropped, and with them the senders that callers wait for.
     fn spawn(&self, spawn: impl FnOnce() -> io::Result<JoinHandle<()>>) {
         let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         threads.retain(|thread| !thread.is_finished());
         threads.extend(spawn().ok());
     }
 
-    /// Waits until all have ended.
+    /// Waits until all threads have ended.
     pub(super) fn join(&self) {
         let threads = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
-            // A thread that panicked has nothing left to finish.
+            // An error means that the thread panicked, and has nothing left to finish.
             let _ = thread.join();
         }
     }
 }
 
 fn run_task(shared: &SharedState, file: &mut WriteLease<'_>, task: WriteTask) {
-    // Nobody may be waiting for an answer any more.
+    // In each arm, the caller may be gone when the result is sent.
     match task {
         WriteTask::Create(reply) => {
             let _ = reply.send(catch_panic(file, WriteLease::create));
@@ -145,8 +145,8 @@ fn run_task(shared: &SharedState, file: &mut WriteLease<'_>, task: WriteTask) {
         }
         WriteTask::Import(_, reply) if reply.is_canceled() => {}
         WriteTask::Import(import, reply) => {
-            let stopped = || reply.is_canceled();
-            let done = catch_panic(file, |file| self::import(shared, file, *import, stopped));
+            let is_canceled = || reply.is_canceled();
+            let done = catch_panic(file, |file| self::import(shared, file, *import, is_canceled));
             let _ = reply.send(done);
         }
         WriteTask::StoredBytes(reply) => {
@@ -180,7 +180,7 @@ fn run_task(shared: &SharedState, file: &mut WriteLease<'_>, task: WriteTask) {
     }
 }
 
-/// Runs several writes in one transaction.
+/// Runs the writes of a batch in one transaction.
 fn write_batch(
     shared: &SharedState,
     file: &mut WriteLease<'_>,
@@ -188,7 +188,7 @@ fn write_batch(
 ) -> Result<Vec<StatementResult>, StoreError> {
     let project = file.project().clone();
     let open = file.find_connection()?.ok_or(StoreError::Stale)?;
-    // The time of one statement is the time of all of them: others of the project wait.
+    // All of them have the time of one statement, since other writes to the project wait.
     open.set_statement_timeout(shared.options.statement_timeout);
     if writes.iter().any(|write| write.version != open.version) {
         return Err(StoreError::Stale);
@@ -197,10 +197,10 @@ fn write_batch(
     in_transaction(connection, || {
         let mut size = 0;
         let one = |(at, write): (usize, &Write)| {
-            let done = write_with_outbox(shared, &project, open, write).and_then(|answer| {
-                size += answer.body.len();
+            let done = write_with_outbox(shared, &project, open, write).and_then(|result| {
+                size += result.body.len();
                 let limit = write.max_bytes;
-                if size > limit { Err(StoreError::ResultTooLarge { limit }) } else { Ok(answer) }
+                if size > limit { Err(StoreError::ResultTooLarge { limit }) } else { Ok(result) }
             });
             done.map_err(|source| StoreError::BatchWriteFailed { at, source: Box::new(source) })
         };
@@ -208,16 +208,16 @@ fn write_batch(
     })
 }
 
-/// Writes portion after portion in one transaction. Whoever asked may go away; then nothing is kept.
+/// Writes the batches of an import in one transaction. If the caller is gone, nothing is kept.
 fn import(
     shared: &SharedState,
     file: &mut WriteLease<'_>,
     import: Import,
-    stopped: impl Fn() -> bool,
+    is_canceled: impl Fn() -> bool,
 ) -> Result<u64, StoreError> {
     let project = file.project().clone();
     let open = file.find_connection()?.ok_or(StoreError::Stale)?;
-    let Import { mut write, batches: portions, outbox } = import;
+    let Import { mut write, batches, outbox } = import;
     if write.version != open.version {
         return Err(StoreError::Stale);
     }
@@ -225,11 +225,11 @@ fn import(
     in_transaction(&open.connection, || {
         let mut rows = 0;
         let refused = |error| StoreError::ImportRejected(Box::new(error));
-        for portion in portions().map_err(refused)? {
-            if stopped() {
-                return Err(unavailable_error("nobody waits for the import any more"));
+        for batch in batches().map_err(refused)? {
+            if is_canceled() {
+                return Err(unavailable_error("the import was canceled"));
             }
-            write.rows = Some(portion.map_err(refused)?);
+            write.rows = Some(batch.map_err(refused)?);
             open.set_statement_timeout(shared.options.statement_timeout);
             open.reserve_capacity(&write)?;
             rows += execute::write(&open.connection, &write)?.rows;
@@ -240,7 +240,7 @@ fn import(
     })
 }
 
-/// Runs one task. A panic costs the connection, not the thread.
+/// Runs `work`. A panic closes the connection and keeps the thread.
 fn catch_panic<'s, T>(
     file: &mut WriteLease<'s>,
     work: impl FnOnce(&mut WriteLease<'s>) -> Result<T, StoreError>,
@@ -264,7 +264,7 @@ fn in_transaction<T>(
     done
 }
 
-/// Commits every write of a group, in as few transactions as it takes, and then answers.
+/// Commits all writes of a group in as few transactions as possible, and sends their results.
 fn commit_group(shared: &SharedState, file: &mut WriteLease<'_>, mut group: VecDeque<PendingWrite>) {
     while !group.is_empty() {
         let before = group.len();
@@ -274,7 +274,7 @@ fn commit_group(shared: &SharedState, file: &mut WriteLease<'_>, mut group: VecD
             commit_first_writes(shared, &project, open, &mut group);
             Ok(())
         });
-        // A round answers at least one; one that could not even begin answers all.
+        // Each round settles at least one write, or all of them if it could not begin.
         if let Err(error) = outcome {
             fail_group(&mut group, &error);
         } else if group.len() == before {
@@ -288,13 +288,13 @@ fn fail_group(group: &mut VecDeque<PendingWrite>, error: &StoreError) {
         let _ = reply.send(Err(match error {
             StoreError::Stale => StoreError::Stale,
             StoreError::Timeout => StoreError::Timeout,
-            StoreError::WriteConflict(cause) => StoreError::WriteConflict(cause.to_string().into()),
+            StoreError::WriteConflict(source) => StoreError::WriteConflict(source.to_string().into()),
             other => unavailable_error(other.to_string()),
         }));
     }
 }
 
-/// One transaction: runs the first writes of the group, commits and answers them.
+/// Runs one transaction: the first writes of the group, their commit, and the sending of their results.
 fn commit_first_writes(
     shared: &SharedState,
     project: &ProjectRef,
@@ -319,8 +319,8 @@ fn commit_first_writes(
         let is_rolled_back = connection.is_autocommit();
         results.push(result);
         if is_rolled_back {
-            // SQLite gave up the whole transaction, for a full disk or at a time limit: whatever went before
-            // runs again, without the write that did it.
+            // SQLite rolled back the whole transaction, for a full disk or at the time limit. The writes before run
+            // again, without the one that caused it.
             if let (Some(Err(error)), Some(PendingWrite { reply, .. })) =
                 (results.pop(), group.remove(results.len()))
             {
@@ -336,7 +336,7 @@ fn commit_first_writes(
     let end = if results.iter().any(Result::is_ok) { "COMMIT" } else { "ROLLBACK" };
     let ended = connection.execute_batch(end).map_err(execute::to_store_error);
     if !connection.is_autocommit() {
-        // Nothing may stay half done in front of the next group.
+        // The next group must not start within a failed transaction.
         let _ = connection.execute_batch("ROLLBACK");
     }
     let failure = ended.err().map(|error| error.to_string());
@@ -349,7 +349,7 @@ fn commit_first_writes(
     }
 }
 
-/// A write and what it leaves in the outbox. The caller undoes it when this fails.
+/// Runs a write and adds its outbox entries. If this fails, the caller undoes it.
 fn write_with_outbox(
     shared: &SharedState,
     project: &ProjectRef,
@@ -358,12 +358,12 @@ fn write_with_outbox(
 ) -> Result<StatementResult, StoreError> {
     open.reserve_capacity(write)?;
     let connection = &open.connection;
-    let answer = execute::write(connection, write)?;
-    outbox::add(shared, project, connection, &write.outbox, Some(answer.rows))?;
-    Ok(answer)
+    let result = execute::write(connection, write)?;
+    outbox::add(shared, project, connection, &write.outbox, Some(result.rows))?;
+    Ok(result)
 }
 
-/// A write in a savepoint: if it fails, only it is undone.
+/// Runs a write in a savepoint, so that a failure undoes only this write.
 fn in_savepoint(
     connection: &Connection,
     write: impl FnOnce() -> Result<StatementResult, StoreError>,

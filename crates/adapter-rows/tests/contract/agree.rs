@@ -1,5 +1,5 @@
-//! A second opinion: random filters over random rows, evaluated here in plain Rust, must find the rows that the
-//! compiled statements find, on either database.
+//! Random filters over random rows, evaluated here in Rust: they must match the same rows as the compiled statements,
+//! on either database.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -54,8 +54,8 @@ async fn statements_and_the_evaluator_agree(world: World) {
         some += usize::from(!wanted.is_empty());
         all += usize::from(wanted.len() == rows.len());
     }
-    // Filters that find nothing, or everything, prove little.
-    assert!(some > 200 && all < 300, "{some} found something, {all} found everything");
+    // Filters that match no row, or all rows, prove little.
+    assert!(some > 200 && all < 300, "{some} matched some rows, {all} matched all rows");
 }
 
 fn word() -> impl Strategy<Value = String> {
@@ -110,7 +110,7 @@ fn operands(value: impl Strategy<Value = String> + Clone + 'static) -> impl Stra
     ]
 }
 
-/// A test that fits values of which `value` writes some, ordered ones.
+/// A strategy of tests on values that `value` generates, which have an order.
 fn ordered(value: BoxedStrategy<String>) -> BoxedStrategy<Test> {
     let op = prop_oneof![
         Just(Comparison::Eq),
@@ -194,7 +194,7 @@ fn filter() -> impl Strategy<Value = Filter> {
     })
 }
 
-/// Whether a row passes, nothing being the third truth.
+/// Returns true if a row passes, with `None` as the third truth value of SQL.
 fn holds(filter: &Filter, row: &Row) -> Option<bool> {
     match filter {
         Filter::And(members) => every(members.iter().map(|member| holds(member, row))),
@@ -219,7 +219,7 @@ fn any_of(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     every(truths.map(|truth| truth.map(|truth| !truth))).map(|truth| !truth)
 }
 
-/// How values of a place compare.
+/// The type by which the values of a path compare.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Text,
@@ -236,7 +236,7 @@ fn value(path: &Path, row: &Row) -> (Option<Json>, Kind) {
         "done" => Kind::Boolean,
         _ => Kind::Document,
     };
-    // A document that is null is no document.
+    // A document that is null is treated as no value.
     let mut found = (!column.is_null()).then_some(column);
     let mut as_text = false;
     for step in &path.steps {
@@ -265,7 +265,7 @@ fn value(path: &Path, row: &Row) -> (Option<Json>, Kind) {
     (text.map(Json::from), Kind::Text)
 }
 
-/// A document as PostgreSQL writes it.
+/// Writes a document as PostgreSQL does.
 fn written(document: &Json) -> String {
     match document {
         Json::Array(items) => format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", ")),

@@ -1,5 +1,5 @@
-//! A second opinion on rules: random rules over random rows, evaluated here in plain Rust, must show the rows that the
-//! compiled statements show, to each caller, and must take the rows that they take, on either database.
+//! Random rules over random rows, evaluated here in Rust: for each caller, they must allow reading and writing the same
+//! rows as the compiled statements, on either database.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -41,7 +41,7 @@ fn row() -> impl Strategy<Value = Row> {
     })
 }
 
-/// A value that fits the column.
+/// A strategy of values that fit the column.
 fn literal(column: &str) -> BoxedStrategy<Scalar> {
     match column {
         "title" => prop::sample::select(&WORDS[..]).prop_map(|word| Scalar::Text(word.into())).boxed(),
@@ -124,8 +124,8 @@ fn callers() -> Vec<Access> {
     ]
 }
 
-/// What stands on the other side of a comparison; nothing where the caller has no such thing, or it is of another
-/// type than the column.
+/// Returns the other side of a comparison, or `None` if the caller does not have it or it has another type than the
+/// column.
 fn resolved(column: &str, value: &Operand, access: &Access) -> Option<Json> {
     let Access::Person(person) = access else {
         return if let Operand::Lit { v } = value { Some(json!(v)) } else { None };
@@ -155,7 +155,7 @@ fn ordered(left: &Json, right: &Json) -> Option<Ordering> {
     }
 }
 
-/// As SQL has it: nothing is neither true nor false.
+/// Evaluates a condition as SQL does: `None` is neither true nor false.
 fn holds(condition: &Condition, row: &Row, access: &Access) -> Option<bool> {
     match condition {
         Condition::All => Some(true),
@@ -182,7 +182,7 @@ fn holds(condition: &Condition, row: &Row, access: &Access) -> Option<bool> {
     }
 }
 
-/// One that `decides` is enough; else all must be known.
+/// Evaluates conditions of which one with the value `decides` is enough; otherwise all must be known.
 fn joined(of: &[Condition], row: &Row, access: &Access, decides: bool) -> Option<bool> {
     let truths: Vec<Option<bool>> = of.iter().map(|one| holds(one, row, access)).collect();
     if truths.contains(&Some(decides)) {
@@ -234,7 +234,7 @@ async fn rules_and_the_evaluator_agree(world: World) {
             let mut fresh = row().new_tree(&mut runner).unwrap().current();
             fresh.insert("id", json!("new"));
             let done = world.insert_as(access, "notes", &serde_json::to_string(&fresh).unwrap()).await;
-            assert_eq!(done.is_ok(), passes(&fresh), "{access:?} adds {fresh:?} under {said}: {done:?}");
+            assert_eq!(done.is_ok(), passes(&fresh), "{access:?} inserts {fresh:?} under {said}: {done:?}");
             match done {
                 Ok(_) => {
                     taken += 1;
@@ -250,7 +250,7 @@ async fn rules_and_the_evaluator_agree(world: World) {
             }
         }
     }
-    // Rules that show nothing, or everything, prove little.
-    assert!(some > 150 && all < some, "{some} showed something, {all} everything");
-    assert!(taken > 50 && refused > 50, "{taken} rows were taken, {refused} refused");
+    // Rules that show no row, or all rows, prove little.
+    assert!(some > 150 && all < some, "{some} showed some rows, {all} showed all rows");
+    assert!(taken > 50 && refused > 50, "{taken} rows were accepted, {refused} refused");
 }

@@ -1,4 +1,4 @@
-//! What clients of PostgREST expect of writes: an order and a limit, a single upsert, defaults, unique columns.
+//! Writes as clients of PostgREST expect them: order and limit, PUT, defaults, unique columns.
 
 mod defaults;
 mod estimates;

@@ -1,4 +1,4 @@
-//! Many writers of the same rows at once: each request is done, in whatever order it names the rows.
+//! Concurrent writes to the same rows: every request succeeds, in whatever order it names the rows.
 
 mod imports;
 
@@ -20,7 +20,7 @@ contract!(
     eight_clients_send_batches_in_any_order,
     eight_clients_update_every_row,
     eight_clients_ignore_duplicates,
-    rows_are_shown_in_the_order_they_came_in,
+    rows_are_returned_in_the_order_in_which_they_were_sent,
 );
 
 const ROWS: usize = 500;
@@ -32,7 +32,7 @@ async fn stock(world: &World) {
     world.insert("notes", &Json::from(rows).to_string()).await.unwrap();
 }
 
-/// Numbers without an order, the same each time.
+/// A generator of fixed pseudorandom numbers.
 struct Shuffled(u64);
 
 impl Shuffled {
@@ -41,14 +41,14 @@ impl Shuffled {
         usize::try_from(self.0 >> 33).unwrap() % below
     }
 
-    /// Some of the rows, each once.
+    /// Returns some of the rows, each once.
     fn some(&mut self, count: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..ROWS).collect();
         (0..count).map(|_| all.swap_remove(self.next(all.len()))).collect()
     }
 }
 
-/// Has eight clients do something several times, all at once.
+/// Runs something several times for each of eight concurrent clients.
 async fn run_concurrently<F: Future<Output = Result<(), String>> + Send + 'static>(
     world: World,
     times: usize,
@@ -125,7 +125,7 @@ async fn eight_clients_update_every_row(world: World) {
         Ok(())
     };
     let world = run_concurrently(world, 10, update).await;
-    // Whoever came last wrote every row.
+    // The last update wrote every row.
     let values = world.list("select=v,count()").await.unwrap();
     assert!(values.starts_with(r#"[{"v":"#) && values.ends_with(r#""count":500}]"#), "{values}");
 }
@@ -144,7 +144,7 @@ async fn eight_clients_ignore_duplicates(world: World) {
     run_concurrently(world, 10, ignore).await;
 }
 
-async fn rows_are_shown_in_the_order_they_came_in(world: World) {
+async fn rows_are_returned_in_the_order_in_which_they_were_sent(world: World) {
     stock(&world).await;
     let insert = async |resolution, query: &str, rows: &str| {
         let options = WriteOptions { resolution, ..WriteOptions::default() };
@@ -163,9 +163,9 @@ async fn rows_are_shown_in_the_order_they_came_in(world: World) {
     assert_eq!(added.unwrap(), r#"[{"id":"c"},{"id":"b"},{"id":"a"}]"#);
 }
 
-/// Two writers that wait for each other for certain: each holds what the other wants. One of them is tried again.
+/// Two writers that certainly deadlock, since each holds a lock that the other needs. One of them is retried.
 #[tokio::test]
-async fn a_deadlock_is_tried_again() {
+async fn a_deadlock_is_retried() {
     let options = PgOptions { max_connections: 8, ..pg_options() };
     let store = PgRows::connect(&options).await.unwrap();
     let world = world(Arc::new(store), None).await;
@@ -173,7 +173,7 @@ async fn a_deadlock_is_tried_again() {
     let swap = |world: Arc<World>, _: Shuffled, client: usize| async move {
         let ids = if client.is_multiple_of(2) { ["000", "400"] } else { ["400", "000"] };
         let body = json!({"v": client}).to_string();
-        // Work between the two makes sure that they meet.
+        // Work between the two updates makes sure that both writers hold their first lock.
         let between = Operation {
             kind: OperationKind::Update,
             table: "notes",

@@ -1,15 +1,15 @@
-//! Places in documents, regular expressions, casts, aggregates.
+//! Paths into documents, regular expressions, casts, aggregates.
 
 use backend_data::ReadOptions;
 
 use crate::{contract, filters::notes, harness::World};
 
 contract!(
-    places_in_documents_are_found,
-    places_in_documents_are_shown,
+    paths_into_documents_are_filtered,
+    paths_into_documents_are_selected,
     expressions_match_alike,
     casts_give_the_same_text,
-    rows_are_put_together,
+    rows_are_aggregated,
 );
 
 async fn documents(world: &World) {
@@ -28,7 +28,7 @@ async fn documents(world: &World) {
         .unwrap();
 }
 
-async fn places_in_documents_are_found(world: World) {
+async fn paths_into_documents_are_filtered(world: World) {
     documents(&world).await;
     for (query, wanted) in [
         ("meta->>t=eq.x", "a"),
@@ -71,7 +71,7 @@ async fn places_in_documents_are_found(world: World) {
     }
 }
 
-async fn places_in_documents_are_shown(world: World) {
+async fn paths_into_documents_are_selected(world: World) {
     documents(&world).await;
     for (query, wanted) in [
         ("select=meta->k&id=eq.a", r#"[{"k":1}]"#),
@@ -175,7 +175,7 @@ async fn casts_give_the_same_text(world: World) {
     }
 }
 
-async fn rows_are_put_together(world: World) {
+async fn rows_are_aggregated(world: World) {
     world.table(notes()).await;
     let rows = r#"[{"id":"a","title":"x","qty":1,"price":0.5,"meta":{"n":3}},{"id":"b","title":"x","qty":2,"price":1.5,"meta":{"n":4}},
         {"id":"c","title":"y","qty":9,"price":null,"meta":{"n":"5"}},{"id":"d","title":null,"qty":null,"price":2.0,"meta":null}]"#;

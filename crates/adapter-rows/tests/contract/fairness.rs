@@ -1,5 +1,5 @@
-//! One project that asks for all there is, and another beside it: what the quiet one asks is answered while the other's
-//! requests are still under way.
+//! A loud project that uses all it can get, and a quiet one: requests of the quiet project complete while those of the
+//! loud one are still running.
 
 use std::{
     io::{self, Read},
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::harness::{fresh_project, noise, pg_options};
 
-/// How long a slow statement takes until it is stopped.
+/// Time after which a slow statement is stopped.
 const LIMIT: Duration = Duration::from_millis(1_500);
 const SLOW: &str = "body=match.[ab]{0,250}a[ab]{200}[^ab]";
 
@@ -55,7 +55,7 @@ async fn the_quiet_one_is_served(store: Arc<dyn RowStore>, at_once: usize) {
         let mut loud = Box::pin(join_all(loud));
         assert!(poll!(&mut loud).is_pending());
         for quiet in &quiet {
-            // Both while the loud one's are driven on, as they would be by a server.
+            // Polls the requests of the loud project meanwhile, as a server would.
             let asked = async {
                 let page = engine.list(quiet, &owner, "notes", "body=like.s*", &read).await.unwrap();
                 assert_eq!(page.rows, 1);
@@ -66,10 +66,10 @@ async fn the_quiet_one_is_served(store: Arc<dyn RowStore>, at_once: usize) {
             let asked = std::pin::pin!(asked);
             match futures::future::select(asked, loud).await {
                 futures::future::Either::Left(((), others)) => loud = others,
-                futures::future::Either::Right(_) => panic!("the loud one was done first"),
+                futures::future::Either::Right(_) => panic!("the loud project was served first"),
             }
         }
-        assert!(poll!(&mut loud).is_pending(), "the loud one was done first");
+        assert!(poll!(&mut loud).is_pending(), "the loud project was served first");
         for done in loud.await {
             assert_eq!(done.unwrap_err().code(), "statement_timeout");
         }
@@ -90,13 +90,13 @@ async fn sqlite_serves_the_quiet_one() {
 
 #[tokio::test]
 async fn postgres_serves_the_quiet_one() {
-    // After the first of them the loud one has one connection: its statements wait for each other.
+    // After its first statement, the loud project has one connection, so its statements wait for each other.
     let acquire_timeout = LIMIT * 20;
     let options = PgOptions { max_connections: 4, statement_timeout: LIMIT, acquire_timeout, ..pg_options() };
     the_quiet_one_is_served(Arc::new(PgRows::connect(&options).await.unwrap()), 6).await;
 }
 
-/// A file whose rows come when they are let go: the first reading is free, the second waits.
+/// A file whose first reading is not delayed. The second one waits at the end until the test releases it.
 struct Slow {
     opened: Mutex<u32>,
     go: Arc<Mutex<mpsc::Receiver<()>>>,

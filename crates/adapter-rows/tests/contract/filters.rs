@@ -1,16 +1,16 @@
-//! Reading: values, filters, order, pages.
+//! Reads: values, filters, order, pages.
 
 use backend_data::{Access, ColumnType, ErrorKind, Format, NewColumn, NewTable, ReadOptions};
 
 use crate::{contract, harness::World};
 
 contract!(
-    values_come_back_as_they_were_meant,
-    filters_find_what_they_say,
+    values_are_returned_as_they_were_sent,
+    filters_match_their_rows,
     what_does_not_fit_is_refused,
     pages_are_stable_and_counted,
-    one_row_as_an_object,
-    rows_by_id,
+    one_row_is_returned_as_an_object,
+    a_row_is_read_by_its_id,
 );
 
 pub(crate) fn notes() -> NewTable {
@@ -23,7 +23,7 @@ pub(crate) fn notes() -> NewTable {
         .with_column(NewColumn::new("meta", ColumnType::Json))
 }
 
-async fn values_come_back_as_they_were_meant(world: World) {
+async fn values_are_returned_as_they_were_sent(world: World) {
     world.table(notes()).await;
     let row = r#"{"id":"a","title":"é\n\"x\" \\ 'q'","qty":"9223372036854775807","price":0.1,"done":true,
         "due":"2026-11-21T12:00:00.5+02:00","meta":{"b":[1, 2.50, 1e3],"a b":" x , y ","a":null}}"#;
@@ -68,7 +68,7 @@ async fn values_come_back_as_they_were_meant(world: World) {
     assert_eq!(world.ids("").await, "abcd");
 }
 
-async fn filters_find_what_they_say(world: World) {
+async fn filters_match_their_rows(world: World) {
     world.table(notes()).await;
     world
         .insert(
@@ -212,7 +212,7 @@ async fn pages_are_stable_and_counted(world: World) {
     assert_eq!(world.page("limit=7", &ranged(5, None)).await.unwrap().rows, 2);
 }
 
-async fn one_row_as_an_object(world: World) {
+async fn one_row_is_returned_as_an_object(world: World) {
     world.table(notes()).await;
     world.insert("notes", r#"[{"id":"a","qty":1},{"id":"b","qty":1}]"#).await.unwrap();
     let object = ReadOptions { single_object: true, ..ReadOptions::default() };
@@ -223,7 +223,7 @@ async fn one_row_as_an_object(world: World) {
     }
 }
 
-async fn rows_by_id(world: World) {
+async fn a_row_is_read_by_its_id(world: World) {
     world.table(notes()).await;
     world.insert("notes", r#"{"id":"a'\"b","qty":1}"#).await.unwrap();
     let get = async |id: &str, query: &str| {

@@ -1,4 +1,4 @@
-//! The forms of answers and bodies: CSV, stripped nulls, cursors, what an upsert made.
+//! Formats of results and bodies: CSV, stripped nulls, cursors, the rows that an upsert created.
 
 use backend_data::{Access, Format, NewIndex, ReadOptions, Resolution, WriteOptions};
 
@@ -10,13 +10,13 @@ use crate::{
 
 contract!(
     rows_are_written_as_csv,
-    rows_come_as_csv,
+    rows_are_inserted_as_csv,
     nulls_are_left_out,
-    cursors_walk_over_every_row,
-    cursors_walk_along_indexes,
-    a_cursor_holds_short_values,
-    small_things_are_as_clients_expect,
-    upserts_tell_what_is_new
+    cursors_reach_every_row,
+    cursors_use_indexes,
+    a_cursor_of_a_long_value_is_refused,
+    small_details_are_as_clients_expect,
+    upserts_report_inserted_rows
 );
 
 async fn rows_are_written_as_csv(world: World) {
@@ -31,7 +31,7 @@ async fn rows_are_written_as_csv(world: World) {
         b,\"\",,,,,\r\n";
     assert_eq!(std::str::from_utf8(&page.body).unwrap(), wanted);
     assert_eq!(page.rows, 2);
-    // What is written is read back.
+    // Written CSV is read back.
     let World { engine, project, .. } = &world;
     let emptied =
         engine.delete(project, &Access::Owner, "notes", "id=not.is.null", &WriteOptions::default()).await;
@@ -43,7 +43,7 @@ async fn rows_are_written_as_csv(world: World) {
     assert_eq!(text(&written), wanted);
 }
 
-async fn rows_come_as_csv(world: World) {
+async fn rows_are_inserted_as_csv(world: World) {
     world.table(notes()).await;
     let World { engine, project, .. } = &world;
     let options = WriteOptions { csv_body: true, ..WriteOptions::default() };
@@ -73,12 +73,12 @@ async fn nulls_are_left_out(world: World) {
     assert_eq!(std::str::from_utf8(&page.body).unwrap(), r#"[{"qty":1,"meta":{"k":null}},{}]"#);
 }
 
-async fn cursors_walk_over_every_row(world: World) {
+async fn cursors_reach_every_row(world: World) {
     world.table(notes()).await;
     walks(&world).await;
 }
 
-async fn cursors_walk_along_indexes(world: World) {
+async fn cursors_use_indexes(world: World) {
     world.table(notes()).await;
     for columns in [&["qty"][..], &["price", "qty"], &["qty", "price"], &["done"]] {
         world.engine.add_index(&world.project, &Access::Owner, "notes", NewIndex::on(columns)).await.unwrap();
@@ -138,11 +138,11 @@ async fn walks(world: &World) {
     let page = world.page("limit=1&order=qty&cursor=", &ReadOptions::default()).await.unwrap();
     let other = format!("limit=1&order=price&cursor={}", page.next_cursor.unwrap());
     assert_eq!(world.page(&other, &ReadOptions::default()).await.unwrap_err().code(), "invalid_request");
-    // One who does not walk with cursors is given none.
+    // A query without `cursor` gets none.
     assert_eq!(world.page("limit=1", &ReadOptions::default()).await.unwrap().next_cursor, None);
 }
 
-async fn small_things_are_as_clients_expect(world: World) {
+async fn small_details_are_as_clients_expect(world: World) {
     world.table(notes()).await;
     let rows = r#"[{"id":"a","title":"İ","done":"true","qty":"1"},{"id":"b","title":"ii","done":"no","qty":"2"},
         {"id":"c","title":"ß","done":null,"qty":null}]"#;
@@ -176,8 +176,8 @@ async fn small_things_are_as_clients_expect(world: World) {
     let error = world.insert("notes", "[1]").await.unwrap_err();
     assert_eq!(error.message(), "the body must be a JSON object or an array of them");
     let error = world.insert("notes", r#"{"title":"x","title":"y"}"#).await.unwrap_err();
-    assert_eq!(error.message(), r#"the body does not fit: the key "title" comes twice"#);
-    // A column of that name is itself.
+    assert_eq!(error.message(), r#"the body does not fit: the key "title" appears twice"#);
+    // A column named `count` is the column.
     let table = backend_data::NewTable::new("tallies")
         .with_column(backend_data::NewColumn::new("count", backend_data::ColumnType::Integer));
     world.table(table).await;
@@ -187,7 +187,7 @@ async fn small_things_are_as_clients_expect(world: World) {
     assert_eq!(&page.body[..], br#"[{"count":7}]"#);
 }
 
-async fn a_cursor_holds_short_values(world: World) {
+async fn a_cursor_of_a_long_value_is_refused(world: World) {
     world.table(notes()).await;
     let rows = |length| {
         format!(
@@ -207,7 +207,7 @@ async fn a_cursor_holds_short_values(world: World) {
     assert_eq!(refused.code(), "invalid_value");
 }
 
-async fn upserts_tell_what_is_new(world: World) {
+async fn upserts_report_inserted_rows(world: World) {
     world.table(notes()).await;
     let World { engine, project, .. } = &world;
     let options = WriteOptions { resolution: Some(Resolution::MergeDuplicates), ..WriteOptions::default() };

@@ -1,4 +1,4 @@
-//! An engine and a fresh project on either store.
+//! An engine with a new project on either store.
 
 use std::{
     sync::{
@@ -14,18 +14,18 @@ use backend_data::{
 };
 use serde_json::Value as Json;
 
-/// A project, and the engine that holds it.
+/// A project and its engine.
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) project: ProjectRef,
-    /// Deleted with the world.
+    /// The directory of the files, deleted when this is dropped.
     _directory: Option<tempfile::TempDir>,
 }
 
-/// A project of its own for each test.
+/// Returns a project that no other test uses.
 pub(crate) fn fresh_project() -> ProjectRef {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    #[expect(clippy::disallowed_methods, reason = "only to tell this run's projects from another's")]
+    #[expect(clippy::disallowed_methods, reason = "only for names that differ between runs")]
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let id = format!("proj_{now:x}_{:x}_{number}", std::process::id());
@@ -46,12 +46,12 @@ pub(crate) async fn sqlite() -> World {
 
 pub(crate) fn pg_options() -> PgOptions {
     let url = std::env::var("QALA_TEST_POSTGRES_URL")
-        .expect("QALA_TEST_POSTGRES_URL names no PostgreSQL to test on: run `cargo xtask test`");
+        .expect("QALA_TEST_POSTGRES_URL is not set to a PostgreSQL database: run `cargo xtask test`");
     PgOptions { max_connections: 4, ..PgOptions::new(url) }
 }
 
 pub(crate) async fn pg_store() -> PgRows {
-    PgRows::connect(&pg_options()).await.expect("the PostgreSQL of QALA_TEST_POSTGRES_URL answers")
+    PgRows::connect(&pg_options()).await.expect("the PostgreSQL of QALA_TEST_POSTGRES_URL responds")
 }
 
 pub(crate) async fn postgres() -> World {
@@ -89,7 +89,7 @@ impl World {
         self.list_as(&Access::Owner, query).await
     }
 
-    /// The ids of the rows a query finds, in order.
+    /// Returns the ids of the rows that match a query, in order.
     pub(crate) async fn ids_as(&self, access: &Access, query: &str) -> Result<String, Error> {
         let rows: Vec<Json> = serde_json::from_str(&self.list_as(access, query).await?).unwrap();
         let ids: Vec<&str> = rows.iter().filter_map(|row| row["id"].as_str()).collect();
@@ -108,7 +108,7 @@ pub(crate) fn text(written: &WriteOutcome) -> String {
     String::from_utf8(written.body.to_vec()).unwrap()
 }
 
-/// Letters `a` and `b` without any order, the same each time: long work for a search.
+/// Returns a fixed pseudorandom sequence of the letters `a` and `b`, on which a search takes long.
 pub(crate) fn noise(length: u32) -> String {
     let letter = |n: u32| {
         let mixed = n.wrapping_mul(0x9e37_79b9);

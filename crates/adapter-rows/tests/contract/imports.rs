@@ -1,4 +1,4 @@
-//! Files of rows: in bounded memory, all or none.
+//! Imports of files: in bounded memory, all or nothing.
 
 use std::{
     io::{self, Read},
@@ -15,17 +15,17 @@ use serde_json::Value as Json;
 use crate::{contract, harness::World};
 
 contract!(
-    a_long_file_comes_in_and_is_counted,
-    the_last_row_may_undo_them_all,
-    every_form_is_read_alike,
-    a_check_writes_nothing,
-    only_owners_restore_when_rows_were_made,
+    a_long_file_is_imported_and_counted,
+    an_invalid_last_row_undoes_an_import,
+    every_file_format_is_read_alike,
+    a_dry_run_writes_nothing,
+    only_owners_may_set_created_at,
 );
 
-/// A file that is made while it is read: nobody could keep it.
+/// A file that is generated while it is read, and is too large to keep in memory.
 struct Made {
     rows: usize,
-    /// A row with this id comes again at the end.
+    /// The id of a row that is repeated at the end.
     again: bool,
 }
 
@@ -82,7 +82,7 @@ async fn count(world: &World) -> u64 {
     world.page("limit=0", &options).await.unwrap().total.unwrap()
 }
 
-async fn a_long_file_comes_in_and_is_counted(world: World) {
+async fn a_long_file_is_imported_and_counted(world: World) {
     const ROWS: usize = 12_000;
     table(&world).await;
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -90,7 +90,7 @@ async fn a_long_file_comes_in_and_is_counted(world: World) {
     let progress: Arc<dyn Fn(Progress) + Send + Sync> =
         Arc::new(move |progress| hearing.lock().unwrap().push(progress));
     let options = ImportOptions { progress: Some(progress), ..ImportOptions::default() };
-    // Ten megabytes, more than any body.
+    // Ten megabytes, more than a request body may have.
     assert_eq!(import(&world, Made { rows: ROWS, again: false }, &options).await.unwrap(), ROWS as u64);
     assert_eq!(count(&world).await, ROWS as u64);
     let heard = heard.lock().unwrap().clone();
@@ -98,7 +98,10 @@ async fn a_long_file_comes_in_and_is_counted(world: World) {
         heard.iter().filter_map(|it| if let Progress::Checked(n) = it { Some(*n) } else { None }).collect();
     let written: Vec<u64> =
         heard.iter().filter_map(|it| if let Progress::Written(n) = it { Some(*n) } else { None }).collect();
-    assert!(checked.len() >= ROWS / 500 && written.len() >= ROWS / 500, "it is told in portions");
+    assert!(
+        checked.len() >= ROWS / 500 && written.len() >= ROWS / 500,
+        "progress is reported for each batch"
+    );
     assert!(checked.is_sorted() && written.is_sorted());
     assert_eq!((checked.last(), written.last()), (Some(&(ROWS as u64)), Some(&(ROWS as u64))));
     assert!(
@@ -107,12 +110,12 @@ async fn a_long_file_comes_in_and_is_counted(world: World) {
     );
 }
 
-async fn the_last_row_may_undo_them_all(world: World) {
+async fn an_invalid_last_row_undoes_an_import(world: World) {
     table(&world).await;
     let refused =
         import(&world, Made { rows: 2_000, again: true }, &ImportOptions::default()).await.unwrap_err();
     assert_eq!(refused.code(), "row_exists");
-    assert_eq!(refused.details(), Some("It is among the rows 2000 to 2000. None was added."));
+    assert_eq!(refused.details(), Some("It is among the rows 2000 to 2000. No row was inserted."));
     assert_eq!(count(&world).await, 0);
     let mut file = String::from("title,qty\n");
     (0..1_500).for_each(|n| file.push_str(&format!("t,{n}\n")));
@@ -120,11 +123,11 @@ async fn the_last_row_may_undo_them_all(world: World) {
     let refused = import(&world, Bytes::from(file), &ImportOptions::default()).await.unwrap_err();
     assert_eq!((refused.code(), refused.details()), ("invalid_value", Some("In row 1500.")));
     assert_eq!(count(&world).await, 0);
-    // The writer goes on as before.
+    // The writer still works.
     world.insert("notes", r#"{"id":"a"}"#).await.unwrap();
 }
 
-async fn every_form_is_read_alike(world: World) {
+async fn every_file_format_is_read_alike(world: World) {
     table(&world).await;
     let files = [
         (FileFormat::Csv, "\u{feff}id,title,qty,meta\r\na1,\"x,\"\"\ny\",1,\"{\"\"k\"\":[1]}\"\r\na2,,,\r\n"),
@@ -147,7 +150,7 @@ async fn every_form_is_read_alike(world: World) {
     assert_eq!((&rows[0], &rows[1]), (&rows[2], &rows[3]));
     assert_eq!((&rows[0], &rows[1]), (&rows[4], &rows[5]));
     assert_eq!(rows[0]["meta"], serde_json::json!({"k": [1]}));
-    // Nothing but rows is nothing at all, and half a file is an error.
+    // A file without rows imports nothing, and an incomplete file is an error.
     for (form, file) in [(FileFormat::Json, "[]"), (FileFormat::JsonLines, ""), (FileFormat::Csv, "title\n")]
     {
         let options = ImportOptions { format: form, ..ImportOptions::default() };
@@ -172,14 +175,14 @@ async fn every_form_is_read_alike(world: World) {
     assert_eq!(count(&world).await, 6);
 }
 
-async fn a_check_writes_nothing(world: World) {
+async fn a_dry_run_writes_nothing(world: World) {
     table(&world).await;
     let options = ImportOptions { dry_run: true, ..ImportOptions::default() };
     assert_eq!(import(&world, Made { rows: 700, again: false }, &options).await.unwrap(), 700);
     assert_eq!(count(&world).await, 0);
 }
 
-async fn only_owners_restore_when_rows_were_made(world: World) {
+async fn only_owners_may_set_created_at(world: World) {
     table(&world).await;
     let file = || Arc::new(Bytes::from("id,created_at\na,2020-01-02T03:04:05Z\n"));
     let options = ImportOptions { keep_created_at: true, ..ImportOptions::default() };

@@ -1,4 +1,4 @@
-//! Texts that mean something to a database, in every place where a caller may write one: they are refused or are data.
+//! SQL injection: text with a meaning in SQL, wherever a request may have text, is refused or treated as data.
 
 use backend_data::{
     Access, ColumnType, Engine, ErrorKind, FileFormat, Format, ImportOptions, NewColumn, NewTable, Operation,
@@ -39,7 +39,7 @@ const CORPUS: [&str; 26] = [
     "rowid",
 ];
 
-/// What a client would send of it.
+/// Percent-encodes text as a client would.
 fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
@@ -121,7 +121,7 @@ async fn nothing_a_caller_writes_is_read_as_sql(world: World) {
                 assert!(!rows.contains("secret"), "{query}: {rows}");
             }
             harmless(&query, text, listed.map(drop));
-            // A filter of this kind may find rows by right; none may be touched by this.
+            // Such a filter may rightly match rows, but must change none.
             let filter = format!("id=eq.none&{query}");
             let body = br#"{"qty":9}"#;
             harmless(
@@ -146,7 +146,7 @@ async fn nothing_a_caller_writes_is_read_as_sql(world: World) {
         harmless("id", text, done.map(drop));
         harmless("id", text, engine.delete_by_id(project, &owner, "notes", text, "", &write).await.map(drop));
 
-        // As data it comes back as it is, save what no text may hold.
+        // As data, it is returned as it was sent, except for U+0000, which is refused.
         let row = json!({"id": "x", "title": text, "meta": {text: [text]}}).to_string();
         let merge = WriteOptions { resolution: Some(Resolution::MergeDuplicates), ..write };
         let done = engine.insert(project, &owner, "notes", "select=title,meta", row.as_bytes(), &merge).await;
@@ -189,7 +189,7 @@ async fn nothing_a_caller_writes_is_read_as_sql(world: World) {
         };
         harmless("batch", text, engine.batch(project, &owner, vec![operation]).await.map(drop));
 
-        // Rules and those they speak of.
+        // Rules and their audiences.
         let rule = json!({"id": "one", "audience": {"kind": "signed_in"}, "actions": ["read"], "columns": null,
             "where": {"t": "or", "of": [{"t": "cmp", "column": "title", "op": "eq", "value": {"k": "lit", "v": text}},
                 {"t": "cmp", "column": "title", "op": "eq", "value": {"k": "claim", "name": "team"}}]}});
@@ -199,7 +199,7 @@ async fn nothing_a_caller_writes_is_read_as_sql(world: World) {
             let claims = [("team".to_owned(), json!(text))].into();
             let person = Access::Person(Person { subject: text.into(), roles: vec![text.into()], claims });
             let page = engine.list(project, &person, "notes", "", &read).await.unwrap();
-            assert_eq!(page.rows, 0, "{text:?} in a claim shows rows");
+            assert_eq!(page.rows, 0, "{text:?} in a claim matches rows");
         }
         harmless("rule", text, set.map(drop));
         for bad in [
@@ -209,7 +209,7 @@ async fn nothing_a_caller_writes_is_read_as_sql(world: World) {
             let rule = json!({"id": "one", "audience": {"kind": "anyone"}, "actions": ["read"], "columns": null, "where": bad});
             let rule: Rule = serde_json::from_value(rule).unwrap();
             let set = engine.set_rules(project, &owner, "notes", vec![rule]).await;
-            // A claim may have any name that is one; no column has such a name.
+            // A claim may have any valid name; no column has such a name.
             let name = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
             assert!(set.is_err() || name, "{text:?} in a rule");
             harmless("rule", text, set.map(drop));

@@ -1,4 +1,4 @@
-//! Statements that take too long are stopped, and what they ran on goes on.
+//! Time limits: slow statements are stopped, and their threads and connections still work.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::harness;
 
 const LIMIT: Duration = Duration::from_millis(300);
 
-/// Texts and a pattern that make a search go back over and over: minutes of work, were it not stopped.
+/// Inserts texts that make a search with a pattern backtrack for minutes, unless it is stopped.
 async fn fill(store: Arc<dyn RowStore>, project: &ProjectRef) {
     let engine = Engine::with_system(store);
     engine.create_project(project).await.unwrap();
@@ -32,7 +32,7 @@ async fn is_stopped(store: Arc<dyn RowStore>, project: &ProjectRef) {
     let engine = Engine::with_system(store);
     let (owner, read, write) = (Access::Owner, ReadOptions::default(), WriteOptions::default());
     let slow = format!("title=like.*{}b*", "a".repeat(2_000));
-    // More than once: a connection that was left in disorder would show.
+    // Repeatedly, since a connection in a bad state would fail the next statement.
     for _ in 0..3 {
         let refused = engine.list(project, &owner, "notes", &slow, &read).await.unwrap_err();
         assert_eq!((refused.kind(), refused.code()), (ErrorKind::Timeout, "statement_timeout"));
@@ -43,18 +43,18 @@ async fn is_stopped(store: Arc<dyn RowStore>, project: &ProjectRef) {
         let counted = ReadOptions { include_count: true, ..read };
         let page =
             engine.list(project, &owner, "notes", "qty=eq.1&limit=1&select=id", &counted).await.unwrap();
-        assert_eq!(page.total, Some(1_000), "what was stopped changed nothing");
+        assert_eq!(page.total, Some(1_000), "a stopped statement changes nothing");
         engine.insert(project, &owner, "notes", "select=id", br#"{"qty":3}"#, &write).await.unwrap();
         engine.delete(project, &owner, "notes", "qty=eq.3&select=id", &write).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn sqlite_stops_them() {
+async fn sqlite_stops_slow_statements() {
     let directory = tempfile::tempdir().unwrap();
     let project = harness::fresh_project();
     fill(Arc::new(SqliteRows::open(SqliteOptions::new(directory.path())).unwrap()), &project).await;
-    // One thread each, so that the one that was stopped is the one that goes on.
+    // One thread of each kind, so that the next statement runs on the one that was interrupted.
     let options = SqliteOptions {
         statement_timeout: LIMIT,
         readers: 1,
@@ -64,7 +64,7 @@ async fn sqlite_stops_them() {
     is_stopped(Arc::new(SqliteRows::open(options).unwrap()), &project).await;
 }
 
-async fn postgres_stops_them(pooled: bool) {
+async fn postgres_stops_slow_statements(pooled: bool) {
     let project = harness::fresh_project();
     fill(Arc::new(harness::pg_store().await), &project).await;
     let options = PgOptions {
@@ -77,18 +77,18 @@ async fn postgres_stops_them(pooled: bool) {
 }
 
 #[tokio::test]
-async fn postgres_stops_them_by_its_session() {
-    postgres_stops_them(false).await;
+async fn postgres_stops_slow_statements_by_its_session() {
+    postgres_stops_slow_statements(false).await;
 }
 
 #[tokio::test]
-async fn postgres_stops_them_without_keeping_anything_in_the_session() {
-    postgres_stops_them(true).await;
+async fn postgres_stops_slow_statements_without_settings_of_the_session() {
+    postgres_stops_slow_statements(true).await;
 }
 
-/// Expressions that take other engines exponential time.
+/// Expressions that take exponential time in backtracking engines.
 #[tokio::test]
-async fn expressions_of_evil_repute_are_linear_or_stopped() {
+async fn expressions_that_backtrack_elsewhere_are_linear_or_stopped() {
     let directory = tempfile::tempdir().unwrap();
     let sqlite: Arc<dyn RowStore> = Arc::new(SqliteRows::open(SqliteOptions::new(directory.path())).unwrap());
     let postgres: Arc<dyn RowStore> = Arc::new(harness::pg_store().await);
@@ -124,7 +124,7 @@ async fn expressions_of_evil_repute_are_linear_or_stopped() {
     }
 }
 
-/// One row whose values make each kind of expression slow, under a short limit.
+/// Runs every kind of expression on a row that makes it slow, with a short time limit.
 async fn slow_expressions_are_stopped(store: Arc<dyn RowStore>, open: Arc<dyn RowStore>) {
     let (project, owner) = (harness::fresh_project(), Access::Owner);
     let engine = Engine::with_system(open);
@@ -150,7 +150,7 @@ async fn slow_expressions_are_stopped(store: Arc<dyn RowStore>, open: Arc<dyn Ro
         format!("meta=cd.[{}]", wanted[..100].join(",")),
         format!("title=like.*{}c*", "ab".repeat(1_000)),
     ] {
-        // The databases take very different times for some of them; what counts is that none goes on for long.
+        // Some take very different times on the two databases; what matters is that none runs for long.
         let begun = std::time::Instant::now();
         for done in [
             engine.list(&project, &owner, "notes", &slow, &ReadOptions::default()).await.map(drop),

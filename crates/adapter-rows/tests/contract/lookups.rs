@@ -1,4 +1,4 @@
-//! Rows by their ids, many asked for at once: each gets its own answer, whoever it travelled with.
+//! Concurrent reads of rows by id: each gets its own result, whichever reads share its statement.
 
 use backend_data::{Access, ColumnType, Error, Format, NewColumn, NewTable, Person, Rule};
 use futures::future::join_all;
@@ -6,7 +6,12 @@ use serde_json::{Value as Json, json};
 
 use crate::{contract, harness::World};
 
-contract!(each_gets_its_own_row, one_that_fails_fails_alone, rules_are_not_shared, a_schema_change_between);
+contract!(
+    each_read_gets_its_own_row,
+    a_failing_read_fails_alone,
+    reads_follow_the_rules_of_their_own_caller,
+    reads_succeed_during_a_schema_change
+);
 
 async fn notes(world: &World, count: usize) {
     let table = NewTable::new("notes")
@@ -30,21 +35,21 @@ fn person(subject: &str) -> Access {
     Access::Person(Person { subject: subject.into(), ..Person::default() })
 }
 
-async fn each_gets_its_own_row(world: World) {
+async fn each_read_gets_its_own_row(world: World) {
     notes(&world, 50).await;
     let ids: Vec<String> = (0..100).map(|at| format!("n{}", at % 60)).collect();
-    let answers = join_all(ids.iter().enumerate().map(async |(at, id)| match at % 4 {
+    let results = join_all(ids.iter().enumerate().map(async |(at, id)| match at % 4 {
         0 => get(&world, &Access::Owner, id, "select=id,title", Format::Json).await,
-        // The same statement under another name, and in another form.
+        // The same statement with an alias, and in another format.
         1 => get(&world, &Access::Owner, id, "select=name:id,title", Format::Json).await,
         2 => get(&world, &Access::Owner, id, "select=id,title", Format::Csv).await,
         _ => get(&world, &Access::Owner, id, "select=title", Format::Json).await,
     }))
     .await;
-    for (at, answer) in answers.into_iter().enumerate() {
+    for (at, result) in results.into_iter().enumerate() {
         let number = at % 60;
         if number >= 50 {
-            assert_eq!(answer.unwrap_err().code(), "row_not_found", "{at}");
+            assert_eq!(result.unwrap_err().code(), "row_not_found", "{at}");
             continue;
         }
         let expected = match at % 4 {
@@ -53,11 +58,11 @@ async fn each_gets_its_own_row(world: World) {
             2 => format!("id,title\nn{number},{number}\n"),
             _ => format!(r#"{{"title":"{number}"}}"#),
         };
-        assert_eq!(answer.unwrap().replace("\r\n", "\n"), expected, "{at}");
+        assert_eq!(result.unwrap().replace("\r\n", "\n"), expected, "{at}");
     }
 }
 
-async fn one_that_fails_fails_alone(world: World) {
+async fn a_failing_read_fails_alone(world: World) {
     notes(&world, 20).await;
     world.insert("notes", r#"{"id":"bad","title":"no number"}"#).await.unwrap();
     let ids: Vec<String> =
@@ -66,16 +71,16 @@ async fn one_that_fails_fails_alone(world: World) {
         let world = &world;
         async move { get(world, &Access::Owner, &id, "select=n:title::integer", Format::Json).await }
     };
-    let answers = join_all(ids.iter().cloned().map(number)).await;
-    for (id, answer) in ids.iter().zip(answers) {
+    let results = join_all(ids.iter().cloned().map(number)).await;
+    for (id, result) in ids.iter().zip(results) {
         match id.strip_prefix('n') {
-            Some(number) => assert_eq!(answer.unwrap(), format!(r#"{{"n":{number}}}"#)),
-            None => assert!(answer.is_err(), "{answer:?}"),
+            Some(number) => assert_eq!(result.unwrap(), format!(r#"{{"n":{number}}}"#)),
+            None => assert!(result.is_err(), "{result:?}"),
         }
     }
 }
 
-async fn rules_are_not_shared(world: World) {
+async fn reads_follow_the_rules_of_their_own_caller(world: World) {
     notes(&world, 20).await;
     let own = json!([{"id": "own", "audience": {"kind": "signed_in"}, "actions": ["read"], "columns": null,
         "where": {"t": "cmp", "column": "owner", "op": "eq", "value": {"k": "me"}}}]);
@@ -83,20 +88,20 @@ async fn rules_are_not_shared(world: World) {
     world.engine.set_rules(&world.project, &Access::Owner, "notes", rules).await.unwrap();
     let asked: Vec<(usize, Access)> =
         (0..60).map(|at| (at % 20, [person("ann"), person("bob"), Access::Owner][at % 3].clone())).collect();
-    let answers = join_all(asked.iter().map(async |(number, access)| {
+    let results = join_all(asked.iter().map(async |(number, access)| {
         get(&world, access, &format!("n{number}"), "select=id", Format::Json).await
     }))
     .await;
-    for (at, ((number, _), answer)) in asked.iter().zip(answers).enumerate() {
+    for (at, ((number, _), result)) in asked.iter().zip(results).enumerate() {
         if at % 3 == 2 || number % 2 == at % 3 {
-            assert_eq!(answer.unwrap(), format!(r#"{{"id":"n{number}"}}"#));
+            assert_eq!(result.unwrap(), format!(r#"{{"id":"n{number}"}}"#));
         } else {
-            assert_eq!(answer.unwrap_err().code(), "row_not_found");
+            assert_eq!(result.unwrap_err().code(), "row_not_found");
         }
     }
 }
 
-async fn a_schema_change_between(world: World) {
+async fn reads_succeed_during_a_schema_change(world: World) {
     notes(&world, 20).await;
     let read = async |at: usize| {
         let id = format!("n{}", at % 20);
@@ -106,9 +111,9 @@ async fn a_schema_change_between(world: World) {
         let column = NewColumn::new("later", ColumnType::Integer);
         world.engine.add_column(&world.project, &Access::Owner, "notes", column).await
     };
-    let (answers, changed) = futures::join!(join_all((0..60).map(read)), change);
+    let (results, changed) = futures::join!(join_all((0..60).map(read)), change);
     changed.unwrap();
-    for (at, answer) in answers.into_iter().enumerate() {
-        assert_eq!(answer.unwrap(), format!(r#"{{"id":"n{}"}}"#, at % 20));
+    for (at, result) in results.into_iter().enumerate() {
+        assert_eq!(result.unwrap(), format!(r#"{{"id":"n{}"}}"#, at % 20));
     }
 }

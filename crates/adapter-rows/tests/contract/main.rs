@@ -1,10 +1,10 @@
-//! What every row store must do, once, on each of them. Each test has a project of its own.
+//! The contract of a row store, tested on each implementation. Each test has its own project.
 
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test that meets the unexpected has failed"
+    reason = "a failed expectation fails the test"
 )]
 
 mod agree;
@@ -38,7 +38,7 @@ mod storage;
 mod threads;
 mod writes;
 
-/// Runs each test on SQLite and on PostgreSQL.
+/// Defines each test for SQLite and for PostgreSQL.
 macro_rules! contract {
     ($($name:ident),* $(,)?) => {
         mod on_sqlite {

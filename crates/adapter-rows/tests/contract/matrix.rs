@@ -1,5 +1,5 @@
-//! Every audience, action and choice of columns, against every caller and what it tries. What must happen is written
-//! here once more, without the engine.
+//! Rules with every audience, action and choice of columns, for every caller and every action that it attempts. The
+//! expected outcomes are computed here, without the engine.
 
 use backend_data::{
     Access, Engine, ErrorKind, Person, ProjectRef, ReadOptions, Rule, Scope, WriteOptions,
@@ -12,17 +12,17 @@ contract!(rules_allow_exactly_what_they_say);
 
 const ACTIONS: [Action; 4] = [Action::Read, Action::Insert, Action::Update, Action::Delete];
 
-/// What becomes of a try.
+/// The outcome of an attempt.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Done,
-    /// 404: the caller sees no such table.
+    /// 404: the table is hidden from the caller.
     Hidden,
-    /// 400: the caller sees no such column.
+    /// 400: the column is hidden from the caller.
     Unknown,
-    /// 403
+    /// 403: the caller may not do this.
     Forbidden,
-    /// Nothing that a try may end with.
+    /// An outcome that no attempt may have.
     Other(String),
 }
 
@@ -43,7 +43,7 @@ fn callers() -> Vec<(&'static str, Access)> {
     ]
 }
 
-/// Whether `audience` speaks of the caller, by name.
+/// Returns true if `audience` includes the caller of this name.
 fn speaks_of(audience: &str, caller: &str) -> bool {
     let person = matches!(caller, "person" | "clerk" | "other role");
     match audience {
@@ -68,7 +68,7 @@ fn wanted(audience: &str, allowed: Action, covers: bool, caller: &str, tried: Ac
         (true, Action::Read) if !covers => Outcome::Unknown,
         (true, Action::Insert | Action::Update) if !covers => Outcome::Forbidden,
         (true, _) => Outcome::Done,
-        // Who sees the table is told that it may not; who does not is told nothing.
+        // A caller who sees the table gets 403; one who does not must not learn that it exists.
         (false, _) if allowed == Action::Read => Outcome::Forbidden,
         (false, _) => Outcome::Hidden,
     }
@@ -77,7 +77,7 @@ fn wanted(audience: &str, allowed: Action, covers: bool, caller: &str, tried: Ac
 async fn attempt(engine: &Engine, project: &ProjectRef, access: &Access, tried: Action) -> Outcome {
     let (owner, write) = (Access::Owner, WriteOptions { minimal: true, ..WriteOptions::default() });
     let plain = WriteOptions::default();
-    // The row that is changed or deleted is there again each time.
+    // The row that is updated or deleted is restored for each attempt.
     let again = WriteOptions { resolution: Some(backend_data::Resolution::MergeDuplicates), ..write };
     engine.insert(project, &owner, "notes", "", br#"{"id":"a","title":"x","qty":1}"#, &again).await.unwrap();
     let done = match tried {
@@ -156,5 +156,5 @@ async fn rules_allow_exactly_what_they_say(world: World) {
         }
     }
     assert_eq!(tries, 4 * 4 * 2 * 8 * 4);
-    assert!(done > 200, "{done} tries were allowed");
+    assert!(done > 200, "{done} attempts were allowed");
 }

@@ -1,5 +1,5 @@
-//! Merges under rules: a row that exists is touched only where an update of it would be allowed, a new one only where an
-//! insert would.
+//! Merges under rules: an existing row is updated only if an update of it is allowed, a new one is inserted only if an
+//! insert is.
 
 use backend_data::{
     Access, ColumnType, Error, ErrorKind, NewColumn, NewTable, Operation, OperationKind, Person, Resolution,
@@ -13,7 +13,7 @@ use crate::{
 };
 
 contract!(
-    every_rule_meets_every_row,
+    merges_follow_every_pair_of_rules,
     a_bulk_with_one_foreign_row_changes_nothing,
     a_batch_keeps_to_the_rules,
     visitors_merge_what_they_may_update,
@@ -72,17 +72,17 @@ async fn merge(world: &World, access: &Access, query: &str, rows: &str) -> Resul
 
 fn forbidden(done: Result<String, Error>, what: &str) {
     match done {
-        Ok(rows) => panic!("{what} answered {rows}"),
+        Ok(rows) => panic!("{what} returned {rows}"),
         Err(error) => assert_eq!((error.kind(), error.code()), (ErrorKind::Forbidden, "forbidden"), "{what}"),
     }
 }
 
-/// A condition of a rule, and what it says of a row's owner and number.
+/// A condition of a rule, and the same for a row's owner and number in Rust.
 type Tried = (Json, fn(Option<&str>, i64) -> bool);
 
-/// Every pair of an insert and an update rule, over every row that may be there and every row that may come. What must
-/// happen is computed here.
-async fn every_rule_meets_every_row(world: World) {
+/// Tests every pair of an insert rule and an update rule with every existing row and every new row. The expected
+/// outcome is computed here.
+async fn merges_follow_every_pair_of_rules(world: World) {
     docs(&world, json!([])).await;
     let conditions: [Tried; 3] =
         [(all(), |_, _| true), (own(), |owner, _| owner == Some("mia")), (low(), |_, v| v < 1)];
@@ -120,15 +120,15 @@ async fn every_rule_meets_every_row(world: World) {
                         };
                         let what = format!("{insert} {update} {old:?} {row}");
                         let before = world.list("").await.unwrap();
-                        let answer = merge(&world, &mia(), "", &row.to_string()).await;
+                        let result = merge(&world, &mia(), "", &row.to_string()).await;
                         if allowed {
-                            assert_eq!(answer.unwrap(), r#"[{"id":"1"}]"#, "{what}");
+                            assert_eq!(result.unwrap(), r#"[{"id":"1"}]"#, "{what}");
                             let owner = given.or(old.map(|(owner, _)| owner));
                             let wanted = json!([{"owner": owner, "v": v}]).to_string();
                             assert_eq!(world.list("select=owner,v").await.unwrap(), wanted, "{what}");
                             done += 1;
                         } else {
-                            forbidden(answer, &what);
+                            forbidden(result, &what);
                             assert_eq!(world.list("").await.unwrap(), before, "{what}");
                             refused += 1;
                         }
@@ -153,7 +153,7 @@ async fn a_bulk_with_one_foreign_row_changes_nothing(world: World) {
     ];
     for rows in stolen {
         for query in ["", "select=id,body", "columns=id,v", "on_conflict=id"] {
-            // Without the owner, her own row stays hers.
+            // Without the owner in the merge, her row stays hers.
             if query == "columns=id,v" && rows.contains(r#""id":"1""#) && !rows.contains(r#""id":"2""#) {
                 continue;
             }
@@ -188,7 +188,7 @@ async fn a_batch_keeps_to_the_rules(world: World) {
         assert_eq!(error.kind(), ErrorKind::Forbidden, "{taken}");
         assert_eq!(world.list("order=id").await.unwrap(), before, "{taken}");
     }
-    // A row that the same batch made is merged like any other.
+    // A row that the same batch inserted is merged as any other.
     let twice = vec![
         operation(r#"{"id":"9","owner":"mia","v":1}"#, merging()),
         operation(r#"{"id":"9","owner":"mia","v":2}"#, merging()),
@@ -213,12 +213,15 @@ async fn visitors_merge_what_they_may_update(world: World) {
     world.insert("notes", r#"{"id":"d","body":"draft"}"#).await.unwrap();
     let merged = merge(&world, &Access::Visitor, "", r#"{"id":"d","body":"draft","v":3}"#).await.unwrap();
     assert_eq!(merged, r#"[{"id":"d"}]"#);
-    forbidden(merge(&world, &Access::Visitor, "", r#"{"id":"d","body":"final"}"#).await, "no draft any more");
+    forbidden(
+        merge(&world, &Access::Visitor, "", r#"{"id":"d","body":"final"}"#).await,
+        "the row is no draft any more",
+    );
 }
 
 async fn a_merge_needs_a_rule_for_updates(world: World) {
     docs(&world, json!([rule("add", &["insert"], &all())])).await;
-    // Also where nothing stands in the way: the answer must not tell that.
+    // Even if no row exists, so that the error does not reveal which rows do.
     for row in [r#"{"id":"1","v":1}"#, r#"{"id":"new","v":1}"#] {
         forbidden(merge(&world, &mia(), "", row).await, row);
     }
@@ -233,7 +236,7 @@ async fn only_columns_of_the_update_rule_are_merged(world: World) {
     let mut set = rule("set", &["update"], &own());
     set["columns"] = json!(["v"]);
     docs(&world, json!([rule("add", &["insert"], &all()), set])).await;
-    // The id says which row is meant, and does not change.
+    // The merge finds the row by its id and does not change it.
     merge(&world, &mia(), "", r#"{"id":"1","v":6}"#).await.unwrap();
     assert_eq!(world.list("id=eq.1&select=v").await.unwrap(), r#"[{"v":6}]"#);
     forbidden(

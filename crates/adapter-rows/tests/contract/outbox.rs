@@ -1,4 +1,4 @@
-//! What changes leave in their project's outbox, in their own transaction.
+//! The outbox: entries that changes add in their own transaction.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ async fn insert(engine: &Engine, project: &ProjectRef, rows: &str) -> Result<(),
     engine.insert(project, &Access::Owner, "notes", "", rows.as_bytes(), &options).await.map(drop)
 }
 
-/// The ids of what lies in the outbox, with the number of rows.
+/// Returns the ids of the entries in the outbox, with their numbers of rows.
 async fn left(engine: &Engine, project: &ProjectRef) -> Vec<(String, Option<u64>)> {
     let records = engine.read_outbox(project).await.unwrap();
     for record in &records {
@@ -70,7 +70,11 @@ async fn a_change_leaves_its_entries_until_they_are_cleared(world: World) {
     assert_eq!(left(&world.engine, project).await, [is("made", None), is("one", Some(1))]);
     world.engine.clear_outbox(project, vec!["made".to_owned(), "one".to_owned()]).await.unwrap();
     assert_eq!(left(&world.engine, project).await, []);
-    assert_eq!(world.ids("title=eq.without").await.len(), 36, "the row stands that was written without");
+    assert_eq!(
+        world.ids("title=eq.without").await.len(),
+        36,
+        "the row that was written without entries exists"
+    );
 }
 
 async fn a_change_that_fails_leaves_none(world: World) {
@@ -122,7 +126,7 @@ async fn concurrent_writes_leave_one_entry_each(world: World) {
         .map(|number| {
             let world = Arc::clone(&world);
             tokio::spawn(async move {
-                // Every fourth one is refused, in the middle of a transaction that it may share.
+                // Every fourth write is refused, within a transaction that it may share with others.
                 let id = if number % 4 == 0 { "taken".to_owned() } else { format!("r{number}") };
                 let engine = recording(&world, &format!("e{number:02}"));
                 insert(&engine, &world.project, &format!(r#"{{"id":"{id}","title":"x"}}"#)).await.is_ok()
@@ -139,9 +143,9 @@ async fn concurrent_writes_leave_one_entry_each(world: World) {
     assert!(left.iter().all(|(_, rows)| *rows == Some(1)), "{left:?}");
 }
 
-/// Of a process that ended between the change and the delivery: the next one finds it.
+/// The next process finds the entries of one that ended between the change and the delivery.
 #[tokio::test]
-async fn sqlite_finds_what_an_earlier_process_left() {
+async fn sqlite_lists_outboxes_of_an_earlier_process() {
     let directory = tempfile::tempdir().unwrap();
     let open = || {
         let options = SqliteOptions::new(directory.path());
@@ -166,9 +170,9 @@ async fn sqlite_finds_what_an_earlier_process_left() {
     assert_eq!(engine.pending_outboxes().await.unwrap(), []);
 }
 
-/// Entries of a moment ago belong to the node that is delivering them.
+/// Recent entries are left to the process that added them.
 #[tokio::test]
-async fn postgres_gives_others_what_has_lain_for_a_while() {
+async fn postgres_lists_an_outbox_after_a_while() {
     let world = harness::postgres().await;
     recording(&world, "left").create_table(&world.project, &Access::Owner, notes()).await.unwrap();
     let holds = async || world.engine.pending_outboxes().await.unwrap().contains(&world.project);

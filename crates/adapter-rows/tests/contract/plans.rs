@@ -1,5 +1,5 @@
-//! The plans of statements: what a page of a walk costs, and a filter under rules, among few rows and among many. Each
-//! statement is taken from the engine and run once more where the database tells how many rows it visits.
+//! The cost of statements among few rows and among many: pages with cursors, and filters under rules. Each statement of
+//! the engine is run again in a way that shows how many rows it visits.
 //!
 //! The figures of `docs/benchmarks/2026-11-23.md` are those of
 //! `cargo test -p adapter-rows --test contract plans::figures -- --ignored --nocapture`.
@@ -27,28 +27,28 @@ use crate::{
     recording_store::{RecordingStore, bind, inlined},
 };
 
-/// Rows of each owner, however many there are.
+/// Number of rows of each owner, in a table of any size.
 const OWN: u64 = 20;
-/// The rows of a page.
+/// Number of rows of a page.
 const PAGE: u64 = 10;
 
-/// Cost of a statement.
+/// The cost of a statement.
 #[derive(Clone, Debug, Default)]
 struct Cost {
-    /// Access paths of the table, in each part of the statement.
+    /// The access paths of the table in each part of the statement.
     nodes: Vec<String>,
-    /// Rows visited on PostgreSQL, steps of its machine on SQLite.
+    /// Rows visited on PostgreSQL, instructions of the virtual machine on SQLite.
     visited: u64,
-    /// Evaluations of the caller's filter, where they are counted.
+    /// Evaluations of the caller's filter, if they are counted.
     asked: u64,
-    /// Pages of the cache on PostgreSQL.
+    /// Pages read from the cache on PostgreSQL.
     pages: u64,
-    /// Sorts of more than a page on either.
+    /// Sorts of more rows than a page has.
     sorted: u64,
     milliseconds: f64,
 }
 
-/// A database with a table of so many rows.
+/// A database with a table of this many rows.
 struct Table {
     engine: Engine,
     project: ProjectRef,
@@ -62,8 +62,8 @@ enum Database {
     Postgres(Box<PgConnection>),
 }
 
-/// Rows in no order of any column. A quarter of them have no quantity, and those have the greatest ids: whoever looks for
-/// them by their ids passes over all others.
+/// Returns a statement that inserts rows in no order of any column. A quarter of them have no quantity, and those have
+/// the greatest ids: a scan of the ids that looks for them visits all others first.
 fn filling(table: &str, source: &str, rows: u64, now: &str, id: &str) -> String {
     let (owners, valued, pad) = (rows / OWN, rows / 4 * 3, "pad".repeat(50));
     format!(
@@ -128,7 +128,7 @@ impl Table {
         let source = format!("generate_series(0::bigint, {}) AS n", rows - 1);
         let padded = format!("'r' || lpad((n * 7919 % {rows})::text, 7, '0')");
         let fill = filling(&table, &source, rows, "now()", &padded);
-        // Statistics are made by the server itself, some time after so many rows were written.
+        // The server itself collects statistics only some time after so many rows were written.
         for sql in [fill, format!("VACUUM ANALYZE {table}")] {
             sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
         }
@@ -141,13 +141,13 @@ impl Table {
         page.unwrap_or_else(|error| panic!("{query}: {error:?}")).next_cursor
     }
 
-    /// Position of a walk behind the first page of some rows.
+    /// Returns the cursor after the first page.
     async fn cursor(&self, access: &Access, order: &str, filter: &str) -> String {
         let query = format!("{filter}&order={order}&cursor=&limit={PAGE}&select=id");
-        self.list(access, &query).await.unwrap_or_else(|| panic!("no page behind {query}"))
+        self.list(access, &query).await.unwrap_or_else(|| panic!("no page after {query}"))
     }
 
-    /// What the last statement of the engine takes.
+    /// Measures the last statement of the engine.
     async fn cost(&mut self) -> Cost {
         let (sql, params) = self.recorded.take_statements().pop().unwrap();
         match &mut self.database {
@@ -160,13 +160,13 @@ impl Table {
         }
     }
 
-    /// Each kind of page with its cost.
+    /// Measures each kind of page.
     async fn pages(&mut self) -> Vec<(String, Cost)> {
         let mut costs = Vec::new();
         let rows = self.rows;
         for order in ["qty", "qty.desc", "qty.nullsfirst", "qty.desc.nullslast"] {
             let descending = order.contains("desc");
-            // Half of the values lie before the middle.
+            // Half of the values are before the middle.
             let way = if descending { "lte" } else { "gte" };
             let mut places = vec![("first", String::new())];
             let middle =
@@ -188,7 +188,7 @@ impl Table {
         costs
     }
 
-    /// What somebody asks who sees few rows.
+    /// Measures filters of a caller who sees few rows.
     async fn filters(&mut self) -> Vec<(String, Cost)> {
         let someone = Access::Person(Person { subject: "u0".into(), ..Person::default() });
         let mut costs = Vec::new();
@@ -208,7 +208,7 @@ impl Table {
         costs.push(("the next page of the walk".to_owned(), self.cost().await));
         let options = WriteOptions { max_affected: Some(0), ..WriteOptions::default() };
         let change = "title=match.^note&select=id";
-        // Refused, since it touches more rows than it may: the rows stay as they are.
+        // Refused, since it touches too many rows, so that the rows stay the same.
         let _ = self.engine.update(&self.project, &someone, "notes", change, br#"{"qty":1}"#, &options).await;
         costs.push((format!("PATCH {change}"), self.cost().await));
         costs
@@ -251,7 +251,7 @@ fn sqlite_cost(connection: &Connection, sql: &str, params: &[Value]) -> Cost {
 async fn postgres_cost(connection: &mut PgConnection, sql: &str, params: &[Value]) -> Cost {
     let mut transaction = connection.begin().await.unwrap();
     let explain = format!("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {}", inlined(sql, params));
-    // Once for the cache.
+    // The first run fills the cache.
     sqlx::raw_sql(AssertSqlSafe(explain.clone())).execute(&mut *transaction).await.unwrap();
     let plan = sqlx::raw_sql(AssertSqlSafe(explain)).fetch_one(&mut *transaction).await.unwrap();
     let plan: String = plan.try_get_unchecked(0).unwrap();
@@ -264,7 +264,7 @@ async fn postgres_cost(connection: &mut PgConnection, sql: &str, params: &[Value
     cost
 }
 
-/// Looks at each node of a plan.
+/// Adds up the nodes of a plan.
 fn postgres_nodes(node: &Json, cost: &mut Cost) {
     let number = |name: &str| node[name].as_f64().unwrap_or_default();
     let rows = |name: &str| (number(name) * number("Actual Loops")).round() as u64;
@@ -277,7 +277,7 @@ fn postgres_nodes(node: &Json, cost: &mut Cost) {
         let index = node["Index Name"].as_str().unwrap_or_default();
         cost.nodes.push(format!("{kind} {index}").trim().to_owned());
         if let Some(filter) = node["Filter"].as_str() {
-            // What the caller asks stands behind the rule.
+            // The caller's tests come after the policy.
             assert!(!filter.contains('~') || filter.contains("CASE WHEN"), "{filter}");
         }
     }
@@ -306,10 +306,10 @@ fn describe_costs(costs: &[(String, Cost)]) -> String {
     text
 }
 
-/// Few rows, and a thousand times as many.
+/// Numbers of rows: few, and a thousand times as many.
 const SIZES: [u64; 2] = [20, 20_000];
 
-/// What the same statement takes among few rows and among many.
+/// Measures the same statements among few rows and among many.
 async fn costs_of(
     on_postgres: bool,
     take: impl AsyncFn(&mut Table) -> Vec<(String, Cost)>,
@@ -328,7 +328,7 @@ async fn pages_cost_the_same(on_postgres: bool) {
     let most = few.iter().map(|(_, cost)| cost.visited).max().unwrap();
     assert_eq!(many.len(), 16);
     for (what, cost) in &many {
-        // Twice the page: the values of one segment and the nulls of the next, or rows that tie.
+        // Twice a page: the values of one segment and the nulls of the next, or rows that tie.
         let most = if on_postgres { 2 * PAGE } else { most * 3 / 2 };
         assert!(cost.visited <= most, "{what}: {cost:?}, at most {most}");
         assert!(cost.sorted <= PAGE && (on_postgres || cost.sorted == 0), "{what}: {cost:?}");
@@ -340,10 +340,10 @@ async fn pages_cost_the_same(on_postgres: bool) {
 async fn filters_meet_the_rows_that_rules_show(on_postgres: bool) {
     let [few, many] = costs_of(on_postgres, async |table| table.filters().await).await;
     for ((what, few), (_, many)) in few.iter().zip(&many) {
-        // PostgreSQL finds the rows of a change first and changes them then. A walk has up to three parts.
+        // PostgreSQL first finds the rows of a change and then changes them. A page has up to three parts.
         let most = if on_postgres { 3 * OWN } else { few.visited * 3 / 2 };
         assert!(many.visited <= most, "{what}: {many:?}, at most {most}");
-        assert!(many.asked <= OWN, "{what}: asked of rows that are hidden: {many:?}");
+        assert!(many.asked <= OWN, "{what}: evaluated on hidden rows: {many:?}");
         let by_owner = |node: &String| node.contains("_notes_ix2");
         assert!(many.nodes.iter().any(by_owner), "{what}: {many:?}");
         assert!(
@@ -351,25 +351,25 @@ async fn filters_meet_the_rows_that_rules_show(on_postgres: bool) {
             "{what}: {many:?}"
         );
     }
-    // Without an index the rule is evaluated on every row, and what the caller asks on no more than before.
+    // Without an index, the policy is evaluated on every row, but the caller's tests on no more rows than before.
     let [few, many] = costs_of(on_postgres, async |table| {
         table.engine.drop_index(&table.project, &Access::Owner, "notes", "ix2").await.unwrap();
         table.filters().await
     })
     .await;
     for (what, cost) in few.iter().chain(&many) {
-        assert!(cost.asked <= OWN, "{what}: asked of rows that are hidden: {cost:?}");
+        assert!(cost.asked <= OWN, "{what}: evaluated on hidden rows: {cost:?}");
     }
     assert!(many[0].1.visited >= SIZES[1], "{:?}", many[0]);
 }
 
 #[tokio::test]
-async fn pages_of_walks_cost_the_same_on_sqlite() {
+async fn pages_with_cursors_cost_the_same_on_sqlite() {
     pages_cost_the_same(false).await;
 }
 
 #[tokio::test]
-async fn pages_of_walks_cost_the_same_on_postgres() {
+async fn pages_with_cursors_cost_the_same_on_postgres() {
     pages_cost_the_same(true).await;
 }
 

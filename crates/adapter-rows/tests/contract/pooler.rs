@@ -1,4 +1,4 @@
-//! Behind a transaction pooler: `PgBouncer` gives each transaction to another of its two servers' sessions.
+//! The store behind a transaction pooler: `PgBouncer` runs transactions alternately in two sessions.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -15,7 +15,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::harness;
 
-/// A pooler before the database of the tests. Dropping it ends it.
+/// A pooler in front of the test database. Dropping it stops it.
 struct Pooler {
     process: Child,
     url: String,
@@ -24,7 +24,7 @@ struct Pooler {
 
 impl Drop for Pooler {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -46,10 +46,10 @@ impl Pooler {
         );
         std::fs::write(&settings, text).unwrap();
         let mut command = Command::new("pgbouncer");
-        // Debian keeps it where only administrators look.
+        // Debian installs it in a directory that is not in the PATH of users.
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{path}:/usr/sbin:/usr/local/sbin"));
-        // It refuses to run as root; the file is read before it gives that up.
+        // PgBouncer refuses to run as root. It reads its configuration before it changes its user.
         let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
         if root {
             command.args(["-u", "nobody"]);
@@ -79,7 +79,7 @@ async fn everything_works_behind_a_transaction_pooler() {
     for added in join_all((0..40).map(add)).await {
         added.unwrap();
     }
-    // At once, so that both sessions see every statement; and again, when each would be prepared in one of them.
+    // Concurrently, so that both sessions run every statement; then again, when each would be prepared in one session.
     for _ in 0..3 {
         let get = async |at: usize| {
             let (id, query) = (format!("n{at}"), if at.is_multiple_of(2) { "select=title" } else { "" });

@@ -1,4 +1,4 @@
-//! What only PostgreSQL has: several processes.
+//! Tests of PostgreSQL alone: several processes, canceled requests, and batched reads by id.
 
 use std::{
     sync::Arc,
@@ -36,7 +36,7 @@ async fn another_process_sees_a_schema_change_at_once() {
     let hidden = there.list(project, &Access::Visitor, "notes", "", &read).await.unwrap_err();
     assert_eq!(hidden.code(), "table_not_found");
 
-    // The same name with another type: nothing prepared for the old one may be used.
+    // The same name with another type: no statement that was prepared for the old table may be used.
     here.engine.drop_table(project, &owner, "notes").await.unwrap();
     here.table(NewTable::new("notes").with_column(NewColumn::new("qty", ColumnType::Text))).await;
     here.insert("notes", r#"{"id":"a","qty":"one"}"#).await.unwrap();
@@ -47,7 +47,7 @@ async fn another_process_sees_a_schema_change_at_once() {
 }
 
 #[tokio::test]
-async fn what_nobody_waits_for_is_no_answer_to_the_next() {
+async fn a_canceled_request_leaves_no_result_for_the_next() {
     let options = PgOptions { max_connections: 1, ..harness::pg_options() };
     let here = harness::world(Arc::new(PgRows::connect(&options).await.unwrap()), None).await;
     here.table(NewTable::new("notes").public()).await;
@@ -56,7 +56,7 @@ async fn what_nobody_waits_for_is_no_answer_to_the_next() {
     let list = |query: &'static str| here.engine.list(&here.project, &owner, "notes", query, &read);
     let mut other = PgConnection::connect(&options.url).await.unwrap();
     for _ in 0..5 {
-        // Sent, and given up while it waits for a lock.
+        // Canceled while the statement waits for a lock.
         let mut locked = other.begin().await.unwrap();
         let lock = format!("LOCK TABLE \"data_{}\".\"notes\"", here.project.id);
         sqlx::raw_sql(AssertSqlSafe(lock)).execute(&mut *locked).await.unwrap();
@@ -69,7 +69,7 @@ async fn what_nobody_waits_for_is_no_answer_to_the_next() {
     }
 }
 
-/// Statements that wait for the lock of a table.
+/// Returns the number of statements that wait for the lock of a table.
 async fn held_up(other: &mut PgConnection, table: &str) -> i64 {
     let count = format!(
         "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass AND mode = 'AccessShareLock'"
@@ -79,7 +79,7 @@ async fn held_up(other: &mut PgConnection, table: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn reads_by_id_travel_together() {
+async fn reads_by_id_share_statements() {
     let options = PgOptions { max_connections: 16, ..harness::pg_options() };
     let here = harness::world(Arc::new(PgRows::connect(&options).await.unwrap()), None).await;
     here.table(NewTable::new("notes").public()).await;
@@ -94,24 +94,24 @@ async fn reads_by_id_travel_together() {
     let mut locked = other.begin().await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(format!("LOCK TABLE {table}"))).execute(&mut *locked).await.unwrap();
 
-    // The first goes alone, two times sixteen fill a statement each, and seven wait.
+    // The first read runs alone, two times sixteen reads fill a statement each, and seven wait.
     let mut reads: Vec<_> = (0..40).map(|at| Box::pin(get(["a", "b", "c"][at % 3]))).collect();
     for read in &mut reads {
         assert!(futures::poll!(read.as_mut()).is_pending());
     }
     while held_up(&mut watcher, &table).await < 3 {}
     assert_eq!(held_up(&mut watcher, &table).await, 3);
-    // Who goes away takes nobody along: the one that began, one of a full statement, and one that waits.
+    // Canceling a read affects no other: the first one, one of a full statement, and one that waits.
     for at in [39, 5, 0] {
         drop(reads.remove(at));
     }
     locked.rollback().await.unwrap();
     let left = (0..40).filter(|at| ![39, 5, 0].contains(at));
-    for (at, answer) in left.zip(futures::future::join_all(reads).await) {
+    for (at, result) in left.zip(futures::future::join_all(reads).await) {
         match at % 3 {
-            0 => assert_eq!(&answer.unwrap().body[..], br#"{"id":"a"}"#),
-            1 => assert_eq!(&answer.unwrap().body[..], br#"{"id":"b"}"#),
-            _ => assert_eq!(answer.unwrap_err().code(), "row_not_found"),
+            0 => assert_eq!(&result.unwrap().body[..], br#"{"id":"a"}"#),
+            1 => assert_eq!(&result.unwrap().body[..], br#"{"id":"b"}"#),
+            _ => assert_eq!(result.unwrap_err().code(), "row_not_found"),
         }
     }
 }
@@ -131,9 +131,9 @@ async fn reads_behind_a_locked_table_wait_for_one_limit() {
     let lock = format!("LOCK TABLE \"data_{}\".\"notes\"", here.project.id);
     sqlx::raw_sql(AssertSqlSafe(lock)).execute(&mut *locked).await.unwrap();
     let begun = Instant::now();
-    // One statement for the first, and one for the twelve that wait for it.
-    for answer in futures::future::join_all((0..13).map(|_| get())).await {
-        assert_eq!(answer.unwrap_err().code(), "statement_timeout");
+    // One statement for the first read, and one for the twelve that wait for it.
+    for result in futures::future::join_all((0..13).map(|_| get())).await {
+        assert_eq!(result.unwrap_err().code(), "statement_timeout");
     }
     assert!(begun.elapsed() < LIMIT * 8, "{:?}", begun.elapsed());
     locked.rollback().await.unwrap();

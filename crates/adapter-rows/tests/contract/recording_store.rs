@@ -1,4 +1,4 @@
-//! A store that keeps the statements it is given, so that a test can run them once more and look at how they are run.
+//! A store that records statements, so that a test can run them again and examine their execution.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use backend_data::{
 };
 use rusqlite::Statement;
 
-/// A store that keeps the statements it is given.
+/// A store that records the statements that it runs.
 pub(crate) struct RecordingStore {
     store: Arc<dyn RowStore>,
     statements: Mutex<Vec<(String, Vec<Value>)>>,
@@ -20,7 +20,7 @@ impl RecordingStore {
         Self { store, statements: Mutex::default() }
     }
 
-    /// The statements since the last look.
+    /// Returns the statements since the last call.
     pub(crate) fn take_statements(&self) -> Vec<(String, Vec<Value>)> {
         std::mem::take(&mut *self.statements.lock().unwrap())
     }
@@ -104,7 +104,7 @@ pub(crate) fn bind(statement: &mut Statement<'_>, params: &[Value]) {
     }
 }
 
-/// A statement of PostgreSQL with its values in it.
+/// Returns a statement of PostgreSQL with its values as literals.
 pub(crate) fn inlined(sql: &str, params: &[Value]) -> String {
     let mut text = sql.to_owned();
     for (at, value) in params.iter().enumerate().rev() {
@@ -113,7 +113,7 @@ pub(crate) fn inlined(sql: &str, params: &[Value]) -> String {
     text
 }
 
-/// A value as PostgreSQL reads it.
+/// Returns a literal of PostgreSQL.
 pub(crate) fn literal(value: &Value) -> String {
     let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
     match value {

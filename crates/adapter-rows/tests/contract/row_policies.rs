@@ -1,6 +1,6 @@
-//! Nothing that a caller writes is evaluated on a row that the rules hide from it: neither its value nor the time that
-//! takes could be kept from it otherwise. The statements are taken from the engine and run once more under functions that
-//! tell what they were given, and under `EXPLAIN`.
+//! No expression of a caller is evaluated on a row that the rules hide, since its result or the time that it takes
+//! would reveal the value. The statements of the engine are run again with functions that record their arguments, and
+//! with `EXPLAIN`.
 
 use std::sync::{
     Arc, Mutex,
@@ -22,7 +22,7 @@ use crate::{
     recording_store::{RecordingStore, bind, inlined},
 };
 
-/// What stands in every value that is hidden.
+/// A text that every hidden value contains.
 const HIDDEN: &str = "swordfish";
 
 const QUERIES: [&str; 22] = [
@@ -50,7 +50,7 @@ const QUERIES: [&str; 22] = [
     "select=meta->>a,count()&order=meta->>a",
 ];
 
-/// The rows of `bob`, who may see and change his own, some that are everybody's, and those of `ann`.
+/// Inserts rows of `bob`, who may read and change his own, rows that everybody may read, and rows of `ann`.
 async fn prepared(store: Arc<dyn RowStore>) -> (Engine, ProjectRef, Arc<RecordingStore>) {
     let recorded = Arc::new(RecordingStore::new(store));
     let (engine, project) = (Engine::with_system(recorded.clone()), fresh_project());
@@ -89,7 +89,8 @@ fn rules() -> Vec<Json> {
     ]
 }
 
-/// Runs every query under every rule, with an index that tempts a planner and without, and shows each statement to `look`.
+/// Runs every query under every rule, with and without an index that a planner would like to use, and inspects each
+/// statement.
 async fn each_statement(
     engine: &Engine,
     project: &ProjectRef,
@@ -130,7 +131,7 @@ async fn each_statement(
                 if !query.contains("select") && !query.contains("order") {
                     let options = WriteOptions { max_affected: Some(0), ..WriteOptions::default() };
                     let chosen = format!("{query}&select=x:meta->a,y:meta->>a");
-                    // Refused where they touch a row of his, so that every query meets the same rows.
+                    // Refused if they touch a row of his, so that every query finds the same rows.
                     let _ = engine.update(project, &bob, "notes", &chosen, br#"{"v":1}"#, &options).await;
                     let _ = engine.delete(project, &bob, "notes", &chosen, &options).await;
                 }
@@ -141,7 +142,7 @@ async fn each_statement(
             }
         }
     }
-    assert!(seen > 500, "{seen} statements were looked at");
+    assert!(seen > 500, "{seen} statements were inspected");
 }
 
 #[async_trait]
@@ -149,7 +150,7 @@ trait StatementInspector {
     async fn inspect(&mut self, sql: &str, params: &[Value]);
 }
 
-/// Whether this is a value of a hidden row, which has a number where what the queries ask for has none.
+/// Returns true for a value of a hidden row, which has a number that no text of the queries has.
 fn is_hidden(text: &str) -> bool {
     let numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
     text.split(HIDDEN).skip(1).any(numbered)
@@ -199,7 +200,7 @@ async fn sqlite_evaluates_nothing_on_hidden_rows() {
         connection
             .create_scalar_function(name, arguments, flags, move |context| {
                 calls.fetch_add(1, Ordering::Relaxed);
-                // The value of the row is the first argument, or for `cd` the second.
+                // The value of the row is the first argument, for `cd` the second.
                 let hidden = (0..context.len()).any(|at| context.get_raw(at).as_str().is_ok_and(is_hidden));
                 leaks.fetch_add(usize::from(hidden), Ordering::Relaxed);
                 Ok(Some(1))
@@ -217,7 +218,7 @@ struct PostgresInspector {
     filters: usize,
 }
 
-/// A condition without what stands in `CASE WHEN … END`.
+/// Removes each `CASE WHEN … END` from a condition.
 fn outside_of_cases(condition: &str) -> String {
     let (mut out, mut depth) = (String::new(), 0_usize);
     for word in condition.split_inclusive([' ', '(', ')']) {
@@ -245,7 +246,7 @@ impl StatementInspector for PostgresInspector {
 }
 
 impl PostgresInspector {
-    /// Looks at every condition of a plan.
+    /// Checks every condition of a plan.
     fn conditions(&mut self, plan: &Json, sql: &str) {
         match plan {
             Json::Array(parts) => parts.iter().for_each(|part| self.conditions(part, sql)),
@@ -261,7 +262,7 @@ impl PostgresInspector {
                     self.filters += 1;
                     let rest = outside_of_cases(condition);
                     let asks = ["~", "->", "@>", "<@", "jsonb"].iter().find(|part| rest.contains(**part));
-                    assert!(asks.is_none(), "{asks:?} is asked of every row: {condition}\n{sql}");
+                    assert!(asks.is_none(), "{asks:?} is evaluated on every row: {condition}\n{sql}");
                 }
             }
             _ => {}
@@ -275,5 +276,5 @@ async fn postgres_evaluates_nothing_on_hidden_rows() {
     let connection = sqlx::PgConnection::connect(&pg_options().url).await.unwrap();
     let mut look = PostgresInspector { connection, filters: 0 };
     each_statement(&engine, &project, &recorded, &mut look).await;
-    assert!(look.filters > 500, "{} conditions were looked at", look.filters);
+    assert!(look.filters > 500, "{} conditions were inspected", look.filters);
 }

@@ -1,4 +1,4 @@
-//! Trying rules, and several writes at once.
+//! Tests of rules, and batches.
 
 use backend_data::{
     Access, ColumnType, NewColumn, NewTable, Operation, OperationKind, Person, Rule, RuleTest,
@@ -8,7 +8,11 @@ use serde_json::json;
 
 use crate::{contract, harness::World};
 
-contract!(trials_name_the_deciding_rule, trials_agree_with_what_happens, batches_are_all_or_nothing);
+contract!(
+    a_test_of_rules_names_the_deciding_rule,
+    a_test_of_rules_agrees_with_the_operation,
+    batches_are_all_or_nothing
+);
 
 fn person(subject: &str) -> Access {
     Access::Person(Person { subject: subject.into(), ..Person::default() })
@@ -42,7 +46,7 @@ async fn test_rules(
     world.engine.test_rules(&world.project, access, "notes", &trial).await.unwrap()
 }
 
-async fn trials_name_the_deciding_rule(world: World) {
+async fn a_test_of_rules_names_the_deciding_rule(world: World) {
     notes(&world).await;
     use Action::{Delete, Insert, Read, Update};
     let (ann, visitor) = (person("ann"), Access::Visitor);
@@ -50,7 +54,7 @@ async fn trials_name_the_deciding_rule(world: World) {
     for (access, action, row, filter, allowed, rule) in [
         (&visitor, Read, None, "", true, Some("small")),
         (&visitor, Read, None, "id=eq.b", false, None),
-        // A filter on a column that no rule shows a visitor.
+        // A filter on a column that no rule shows to visitors.
         (&visitor, Read, None, "owner=eq.ann", false, None),
         (&visitor, Read, Some(r#"{"qty":3}"#), "", true, Some("small")),
         (&ann, Read, None, "owner=eq.ann", true, Some("own")),
@@ -96,7 +100,7 @@ async fn trials_name_the_deciding_rule(world: World) {
     );
 }
 
-async fn trials_agree_with_what_happens(world: World) {
+async fn a_test_of_rules_agrees_with_the_operation(world: World) {
     notes(&world).await;
     let options = WriteOptions::default();
     for access in [person("ann"), person("bob"), Access::Visitor] {
@@ -117,7 +121,7 @@ async fn trials_agree_with_what_happens(world: World) {
                     &options,
                 );
                 assert_eq!(update.await.is_ok(), tried, "{access:?} {id} {row}");
-                // As it was.
+                // Restores the row.
                 let back = format!(r#"{{"owner":"{}"}}"#, if id == "a" { "ann" } else { "bob" });
                 let back = world.engine.update_by_id(
                     &world.project,
@@ -180,7 +184,7 @@ async fn batches_are_all_or_nothing(world: World) {
         assert_eq!(error.code(), code, "{error}");
         assert!(error.details().is_some_and(|details| details.contains("In operation 1")), "{error:?}");
     }
-    // Rules hold within a batch, and what breaks one undoes all.
+    // Rules apply within a batch, and a violation undoes all of it.
     let ann = person("ann");
     let mine = operation(Update, "notes", Some("a"), "", r#"{"qty":5}"#);
     let theirs = operation(Insert, "notes", None, "", r#"{"owner":"bob"}"#);

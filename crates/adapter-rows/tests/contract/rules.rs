@@ -1,4 +1,4 @@
-//! Row rules: what visitors and signed-in people see and do.
+//! Rules: what visitors and signed-in people may read and write.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::{
 };
 
 contract!(
-    without_a_rule_nothing_is_there,
+    a_table_without_rules_is_hidden,
     public_tables_are_read_by_anyone,
     people_see_and_change_their_own,
-    hidden_columns_cannot_be_asked_about,
+    hidden_columns_cannot_be_queried,
     claims_are_typed,
-    insert_only_tables_answer_with_ids,
-    whole_numbers_of_a_masked_column_come_back,
+    insert_only_tables_return_ids,
+    whole_numbers_of_a_masked_column_are_returned,
 );
 
 fn person(subject: &str) -> Access {
@@ -47,7 +47,7 @@ async fn rules(world: &World, rules: serde_json::Value) {
     world.engine.set_rules(&world.project, &Access::Owner, "notes", rules).await.unwrap();
 }
 
-async fn without_a_rule_nothing_is_there(world: World) {
+async fn a_table_without_rules_is_hidden(world: World) {
     notes(&world, false).await;
     for access in [Access::Visitor, person("ann")] {
         assert_eq!(world.list_as(&access, "").await.unwrap_err().code(), "table_not_found");
@@ -82,7 +82,7 @@ async fn people_see_and_change_their_own(world: World) {
     assert_eq!(world.ids_as(&ann, "or=(id.eq.a,id.eq.b)").await.unwrap(), "a");
     assert_eq!(world.list_as(&Access::Visitor, "").await.unwrap_err().kind(), ErrorKind::NotFound);
     assert!(engine.get(project, &ann, "notes", "b", "", Format::Json).await.is_err());
-    // What is not theirs they can neither make, nor take, nor give away.
+    // They cannot insert rows of others, take them over, or give away their own.
     world.insert_as(&ann, "notes", r#"{"id":"d","owner":"ann","title":"D"}"#).await.unwrap();
     for row in [r#"{"owner":"bob"}"#, r#"{"title":"x"}"#, r#"[{"owner":"ann"},{"owner":"bob"}]"#] {
         let refused = world.insert_as(&ann, "notes", row).await.unwrap_err();
@@ -103,7 +103,7 @@ async fn people_see_and_change_their_own(world: World) {
     assert_eq!(world.ids("").await, "acd");
 }
 
-async fn hidden_columns_cannot_be_asked_about(world: World) {
+async fn hidden_columns_cannot_be_queried(world: World) {
     notes(&world, false).await;
     rules(
         &world,
@@ -122,7 +122,7 @@ async fn hidden_columns_cannot_be_asked_about(world: World) {
         world.list_as(&ann, "id=neq.c").await.unwrap(),
         r#"[{"id":"a","owner":"ann","title":"A","qty":1},{"id":"b","owner":null,"title":"B","qty":null}]"#
     );
-    // A filter or an order on a column reaches only rows that show the column.
+    // A filter or an order by a column selects only rows that show the column.
     assert_eq!(world.ids_as(&ann, "qty=gt.0").await.unwrap(), "a");
     assert_eq!(world.ids_as(&ann, "order=qty").await.unwrap(), "a");
     assert_eq!(world.ids_as(&ann, "or=(qty.is.null,title.is.null)").await.unwrap(), "");
@@ -154,14 +154,14 @@ async fn claims_are_typed(world: World) {
     let level = |value| staff(BTreeMap::from([("level".to_owned(), value)]));
     assert_eq!(world.ids_as(&level(json!(1)), "").await.unwrap(), "ac");
     assert_eq!(world.ids_as(&level(json!(5)), "").await.unwrap(), "abc");
-    // Nothing, and what is of another type, passes nothing.
+    // A claim that is missing or has another type passes no comparison.
     for access in [staff(BTreeMap::new()), level(json!("5")), level(json!([5])), level(json!(null))] {
         assert_eq!(world.ids_as(&access, "").await.unwrap(), "c");
     }
     assert!(world.list_as(&person("s"), "").await.is_err());
 }
 
-async fn insert_only_tables_answer_with_ids(world: World) {
+async fn insert_only_tables_return_ids(world: World) {
     notes(&world, false).await;
     rules(
         &world,
@@ -179,10 +179,10 @@ async fn insert_only_tables_answer_with_ids(world: World) {
     assert_eq!(world.ids("").await, "abcp");
 }
 
-async fn whole_numbers_of_a_masked_column_come_back(world: World) {
+async fn whole_numbers_of_a_masked_column_are_returned(world: World) {
     let table = NewTable::new("notes").with_column(NewColumn::new("price", ColumnType::Real));
     world.table(table).await;
-    // Only some rows show the price, so that an answer shows it through a condition.
+    // Only some rows show the price, so the result has it through a condition.
     rules(
         &world,
         json!([{"id": "add", "audience": {"kind": "anyone"}, "actions": ["insert"], "where": {"t": "all"}, "columns": null},

@@ -5,14 +5,14 @@ use backend_data::{Access, ColumnType, ErrorKind, NewColumn, NewIndex, NewTable,
 use crate::{contract, harness::World};
 
 contract!(
-    tables_and_columns_come_and_go,
-    indexes_come_and_go,
-    an_index_changes_no_answer,
+    tables_and_columns_are_created_and_dropped,
+    indexes_are_created_and_dropped,
+    an_index_changes_no_result,
     scopes_and_table_lists_hold,
-    projects_are_apart
+    projects_are_separate
 );
 
-async fn tables_and_columns_come_and_go(world: World) {
+async fn tables_and_columns_are_created_and_dropped(world: World) {
     let World { engine, project, .. } = &world;
     engine.create_project(project).await.unwrap();
     let notes = NewTable::new("notes").with_column(NewColumn::new("title", ColumnType::Text));
@@ -44,7 +44,7 @@ async fn tables_and_columns_come_and_go(world: World) {
     assert_eq!(engine.schema(project, &Access::Owner).await.unwrap(), []);
 }
 
-async fn indexes_come_and_go(world: World) {
+async fn indexes_are_created_and_dropped(world: World) {
     let World { engine, project, .. } = &world;
     let notes = NewTable::new("notes")
         .with_column(NewColumn::new("qty", ColumnType::Integer))
@@ -68,7 +68,7 @@ async fn indexes_come_and_go(world: World) {
     ] {
         assert_eq!(add(columns).await.unwrap_err().code(), code, "{columns:?}");
     }
-    // SQLite makes the empty table anew for such a column: its indexes must come along.
+    // SQLite creates the empty table again for such a column, and must keep its indexes.
     let due = NewColumn::new("due", ColumnType::Integer).required();
     engine.add_column(project, &Access::Owner, "notes", due).await.unwrap();
 
@@ -89,11 +89,11 @@ async fn indexes_come_and_go(world: World) {
     );
     engine.drop_table(project, &Access::Owner, "notes").await.unwrap();
     world.table(NewTable::new("notes").with_column(NewColumn::new("qty", ColumnType::Integer))).await;
-    // The names of its indexes are free again with the table.
+    // Dropping the table frees the names of its indexes.
     assert_eq!(names(&add(&["qty"]).await.unwrap()), "ix1");
 }
 
-async fn an_index_changes_no_answer(world: World) {
+async fn an_index_changes_no_result(world: World) {
     let World { engine, project, .. } = &world;
     world.table(NewTable::new("notes").with_column(NewColumn::new("qty", ColumnType::Integer))).await;
     let rows: Vec<String> = ('a'..='i')
@@ -118,7 +118,7 @@ async fn an_index_changes_no_answer(world: World) {
     for query in queries {
         before.push(world.ids(query).await);
     }
-    assert_eq!(before[1], "hdifcebga", "rows that tie go the way of the order");
+    assert_eq!(before[1], "hdifcebga", "rows that tie follow the direction of the order");
     engine.add_index(project, &Access::Owner, "notes", NewIndex::on(&["qty"])).await.unwrap();
     for (query, before) in queries.iter().zip(before) {
         assert_eq!(world.ids(query).await, before, "{query}");
@@ -139,7 +139,7 @@ async fn scopes_and_table_lists_hold(world: World) {
     let row = r#"{"id":"a","title":"x"}"#;
     assert_eq!(world.insert_as(&reader, "notes", row).await.unwrap_err().kind(), ErrorKind::Forbidden);
     assert_eq!(world.insert_as(&limited, "notes", row).await.unwrap_err().kind(), ErrorKind::NotFound);
-    // A key that only writes is shown the id and nothing else.
+    // A key that may only write gets ids and nothing else.
     assert_eq!(world.insert_as(&writer, "notes", row).await.unwrap(), r#"[{"id":"a"}]"#);
     assert_eq!(world.list_as(&writer, "").await.unwrap_err().kind(), ErrorKind::Forbidden);
     assert_eq!(world.list_as(&limited, "").await.unwrap_err().kind(), ErrorKind::NotFound);
@@ -153,7 +153,7 @@ async fn scopes_and_table_lists_hold(world: World) {
     }
 }
 
-async fn projects_are_apart(world: World) {
+async fn projects_are_separate(world: World) {
     let World { engine, project, .. } = &world;
     let other = crate::harness::fresh_project();
     engine.create_project(&other).await.unwrap();

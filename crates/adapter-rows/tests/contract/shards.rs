@@ -1,4 +1,4 @@
-//! Two places for rows: a project is in the one its shard names, and in no other.
+//! Two shards: a project is in the store of its shard and in no other.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::harness;
 
-async fn projects_are_where_their_shard_says(first: Arc<dyn RowStore>, second: Arc<dyn RowStore>) {
+async fn a_project_is_in_the_store_of_its_shard(first: Arc<dyn RowStore>, second: Arc<dyn RowStore>) {
     let stores = BTreeMap::from([(0, first.clone()), (1, second.clone())]);
     let engine = Engine::with_system(Arc::new(Shards::new(stores).unwrap()));
     let (owner, read, write) = (Access::Owner, ReadOptions::default(), WriteOptions::default());
@@ -28,7 +28,7 @@ async fn projects_are_where_their_shard_says(first: Arc<dyn RowStore>, second: A
             .await
             .unwrap();
     }
-    // Each alone knows its own and no other.
+    // Each store has its own project only.
     for (shard, store) in [(0, first), (1, second)] {
         let alone = Engine::with_system(store);
         for project in &projects {
@@ -45,7 +45,7 @@ async fn projects_are_where_their_shard_says(first: Arc<dyn RowStore>, second: A
             }
         }
     }
-    // A shard that is not configured is a fault of the configuration, and no answer about the project.
+    // A shard that is not configured must not look like a project that does not exist.
     let lost = engine.list(&on(7), &owner, "notes", "", &read).await.unwrap_err();
     assert_eq!(lost.kind(), ErrorKind::Unavailable);
     engine.drop_project(&projects[1]).await.unwrap();
@@ -60,7 +60,7 @@ async fn on_two_directories() {
     let open = |at: usize| -> Arc<dyn RowStore> {
         Arc::new(SqliteRows::open(SqliteOptions::new(directories[at].path())).unwrap())
     };
-    projects_are_where_their_shard_says(open(0), open(1)).await;
+    a_project_is_in_the_store_of_its_shard(open(0), open(1)).await;
     let files = |at: usize| std::fs::read_dir(directories[at].path().join(at.to_string())).unwrap().count();
     assert!(files(0) > 0 && files(1) > 0);
 }
@@ -71,20 +71,20 @@ async fn on_two_databases() {
     let name = format!("rows_{}", harness::fresh_project().id);
     let mut server = PgConnection::connect(&url).await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE \"{name}\""))).execute(&mut server).await.unwrap();
-    // The same server, another database.
+    // Another database on the same server.
     let (rest, query) = url.split_once('?').map_or((url.as_str(), ""), |(rest, query)| (rest, query));
     let (server_url, _) = rest.rsplit_once('/').unwrap();
     let other = format!("{server_url}/{name}?{query}");
     let second = PgRows::connect(&PgOptions { max_connections: 2, ..PgOptions::new(other) }).await.unwrap();
     let first = Arc::new(harness::pg_store().await);
-    projects_are_where_their_shard_says(first, Arc::new(second.clone())).await;
+    a_project_is_in_the_store_of_its_shard(first, Arc::new(second.clone())).await;
     second.close().await;
     let drop = format!("DROP DATABASE \"{name}\" WITH (FORCE)");
     sqlx::raw_sql(AssertSqlSafe(drop)).execute(&mut server).await.unwrap();
 }
 
 #[tokio::test]
-async fn files_and_schemas_are_not_mixed() {
+async fn stores_of_two_kinds_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let sqlite: Arc<dyn RowStore> = Arc::new(SqliteRows::open(SqliteOptions::new(directory.path())).unwrap());
     let postgres: Arc<dyn RowStore> = Arc::new(harness::pg_store().await);

@@ -1,4 +1,4 @@
-//! What a request may ask for at once, and how large an answer may be: it is looked at value by value.
+//! Limits of requests, and of the size of results, which is checked value by value.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -15,13 +15,17 @@ use crate::{
     harness::{World, fresh_project, pg_store},
 };
 
-contract!(a_query_asks_for_so_much, a_column_is_shown_so_often, lists_may_be_long);
+contract!(
+    a_query_beyond_a_limit_is_refused,
+    a_column_is_selected_a_limited_number_of_times,
+    lists_may_be_long
+);
 
 fn listed(count: usize, one: impl Fn(usize) -> String) -> String {
     (0..count).map(one).collect::<Vec<_>>().join(",")
 }
 
-async fn a_query_asks_for_so_much(world: World) {
+async fn a_query_beyond_a_limit_is_refused(world: World) {
     world.table(notes()).await;
     world.insert("notes", r#"{"id":"a","title":"x","meta":{"a":{"b":1}}}"#).await.unwrap();
     let columns = ["id", "title", "qty", "price", "done", "due", "meta", "created_at"];
@@ -49,7 +53,7 @@ async fn a_query_asks_for_so_much(world: World) {
     }
 }
 
-async fn a_column_is_shown_so_often(world: World) {
+async fn a_column_is_selected_a_limited_number_of_times(world: World) {
     world.table(notes()).await;
     world.insert("notes", r#"{"id":"a","meta":{"a":{"b":1}}}"#).await.unwrap();
     for one in ["title", "meta->a", "meta->>a", "meta->a->b", "meta::text", "qty.sum()"] {
@@ -89,8 +93,8 @@ async fn lists_may_be_long(world: World) {
 
 const MOST: usize = 100_000;
 
-/// A row of 40,000 bytes in an engine whose answers have at most 100,000.
-async fn small_answers(store: Arc<dyn RowStore>) -> (Engine, ProjectRef) {
+/// Creates a row of 40,000 bytes in an engine whose results have at most 100,000.
+async fn small_results(store: Arc<dyn RowStore>) -> (Engine, ProjectRef) {
     let limits = Limits { max_response_bytes: MOST, ..Limits::default() };
     let (engine, project) = (Engine::new(store, Arc::new(System), Arc::new(System), limits), fresh_project());
     engine.create_project(&project).await.unwrap();
@@ -107,11 +111,11 @@ async fn small_answers(store: Arc<dyn RowStore>) -> (Engine, ProjectRef) {
     (engine, project)
 }
 
-async fn answers_end_at_their_limit(store: Arc<dyn RowStore>) {
-    let (engine, project) = small_answers(store).await;
+async fn results_beyond_the_limit_are_refused(store: Arc<dyn RowStore>) {
+    let (engine, project) = small_results(store).await;
     let owner = Access::Owner;
     let too_large = |done: Result<(), Error>, what: &str| match done {
-        Ok(()) => panic!("{what} was answered"),
+        Ok(()) => panic!("{what} was returned"),
         Err(error) => assert_eq!(error.code(), "too_large", "{what}"),
     };
     for format in [Format::Json, Format::Stripped, Format::Csv] {
@@ -135,7 +139,7 @@ async fn answers_end_at_their_limit(store: Arc<dyn RowStore>) {
                     too_large(listed, &what);
                     too_large(found, &what);
                 }
-                // Two rows of two such values: what was refused has changed nothing.
+                // Two rows of two such values each: the refused write changed nothing.
                 too_large(update, &what);
             }
         }
@@ -160,13 +164,15 @@ async fn answers_end_at_their_limit(store: Arc<dyn RowStore>) {
 }
 
 #[tokio::test]
-async fn sqlite_answers_end_at_their_limit() {
+async fn sqlite_refuses_results_beyond_the_limit() {
     let directory = tempfile::tempdir().unwrap();
-    answers_end_at_their_limit(Arc::new(SqliteRows::open(SqliteOptions::new(directory.path())).unwrap()))
-        .await;
+    results_beyond_the_limit_are_refused(Arc::new(
+        SqliteRows::open(SqliteOptions::new(directory.path())).unwrap(),
+    ))
+    .await;
 }
 
 #[tokio::test]
-async fn postgres_answers_end_at_their_limit() {
-    answers_end_at_their_limit(Arc::new(pg_store().await)).await;
+async fn postgres_refuses_results_beyond_the_limit() {
+    results_beyond_the_limit_are_refused(Arc::new(pg_store().await)).await;
 }

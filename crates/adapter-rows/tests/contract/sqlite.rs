@@ -1,4 +1,4 @@
-//! What only SQLite has: a process of its own that may die at any moment, and threads to share.
+//! Tests of SQLite alone: durability when the process is killed, and shared threads.
 
 use std::{
     io::{BufRead, BufReader},
@@ -24,8 +24,8 @@ fn crash_project() -> ProjectRef {
     ProjectRef::new("crash".parse().unwrap(), 0)
 }
 
-/// The child of the next test: inserts batches of three from eight tasks and prints the name of each batch that
-/// was answered. Without its variable it does nothing.
+/// The child process of the next test. It inserts batches of three from eight tasks and prints the name of each batch
+/// that was acknowledged. Without its variable it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crash_child() {
     let Ok(directory) = std::env::var(CHILD) else { return };
@@ -52,7 +52,7 @@ async fn crash_child() {
 }
 
 #[tokio::test]
-async fn what_was_answered_survives_a_kill() {
+async fn acknowledged_writes_survive_a_kill() {
     let directory = tempfile::tempdir().unwrap();
     let project = crash_project();
     {
@@ -69,14 +69,14 @@ async fn what_was_answered_survives_a_kill() {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let batch = |line: String| line.split_once("wrote ").map(|(_, batch)| batch.to_owned());
-    let mut answered: Vec<String> = lines.by_ref().filter_map(batch).take(200).collect();
+    let mut acknowledged: Vec<String> = lines.by_ref().filter_map(batch).take(200).collect();
     child.kill().unwrap();
     child.wait().unwrap();
-    // The last line may be cut off: only what ends with the pipe still open counts.
+    // The last line may be cut off, so only complete lines count.
     let mut rest: Vec<String> = lines.filter_map(batch).collect();
     rest.pop();
-    answered.extend(rest);
-    assert!(answered.len() >= 200);
+    acknowledged.extend(rest);
+    assert!(acknowledged.len() >= 200);
 
     let engine = engine(directory.path());
     let mut found = std::collections::HashMap::<String, usize>::new();
@@ -93,8 +93,8 @@ async fn what_was_answered_survives_a_kill() {
         }
     }
     assert!(found.values().all(|rows| *rows == 3), "half a batch was kept");
-    for batch in answered {
-        assert!(found.contains_key(&batch), "batch {batch} was answered and is lost");
+    for batch in acknowledged {
+        assert!(found.contains_key(&batch), "batch {batch} was acknowledged and is lost");
     }
 }
 
@@ -122,7 +122,7 @@ async fn a_long_statement_is_stopped() {
     let write = WriteOptions::default();
     let slow = engine.update(&project, &Access::Owner, "notes", "qty=eq.1", br#"{"qty":2}"#, &write).await;
     assert_eq!(slow.unwrap_err().kind(), ErrorKind::Timeout);
-    // What was stopped left nothing behind, and the thread goes on.
+    // The stopped statement changed nothing, and its thread still works.
     let engine = self::engine(directory.path());
     let counted = ReadOptions { include_count: true, ..read };
     let page = engine.list(&project, &Access::Owner, "notes", "qty=eq.1&limit=1", &counted).await.unwrap();

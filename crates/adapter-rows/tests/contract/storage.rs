@@ -1,4 +1,4 @@
-//! A bound on what a project's rows take: what adds to them is refused, what takes away is not.
+//! The storage limit of a project: writes that add to its rows are refused, deletes are not.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use crate::{
 };
 
 contract!(
-    a_full_project_takes_no_more_and_gives_everything,
+    a_full_project_refuses_writes_but_not_reads_and_deletes,
     a_batch_is_refused_as_a_whole,
-    an_import_ends_where_the_room_ends,
-    large_documents_count_and_go,
-    many_at_once_do_not_go_far_beyond,
+    an_import_beyond_the_limit_is_refused,
+    large_documents_count_until_they_are_deleted,
+    concurrent_inserts_exceed_the_limit_only_slightly,
     without_a_limit_nothing_is_refused,
-    what_nobody_made_has_no_size,
+    an_unknown_project_has_no_size,
 );
 
-/// What the projects of these tests may take.
+/// Storage limit of the projects of these tests in bytes.
 const MOST: u64 = 2 << 20;
-/// What a row takes, about.
+/// Approximate size of a row in bytes.
 const ROW: usize = 20_000;
 
-/// Text that no database compresses much, another for each number.
+/// Returns text that no database compresses much, different for each number.
 fn bulky(number: u32, length: usize) -> String {
     let mut state = u64::from(number) << 32 | 0x9e37_79b9;
     let letter = |_| {
@@ -58,7 +58,7 @@ async fn add(engine: &Engine, world: &World, rows: &str) -> Result<u64, Error> {
     done.map(|written| written.rows)
 }
 
-/// Adds rows until there is no more room; how many there are.
+/// Inserts rows until the project is full, and returns their number.
 async fn fill(engine: &Engine, world: &World) -> u32 {
     for number in 0..1_000 {
         if let Err(error) = add(engine, world, &row(number)).await {
@@ -81,10 +81,10 @@ async fn clear(engine: &Engine, world: &World) -> u64 {
     engine.delete(&world.project, &Access::Owner, "notes", all, &options).await.unwrap().rows
 }
 
-async fn a_full_project_takes_no_more_and_gives_everything(world: World) {
+async fn a_full_project_refuses_writes_but_not_reads_and_deletes(world: World) {
     let (engine, project, owner) = (notes(&world).await, &world.project, Access::Owner);
     let rows = fill(&engine, &world).await;
-    // What the rows themselves take is most of it.
+    // Most of it are the rows themselves.
     assert!((80..=115).contains(&rows), "{rows} rows of {ROW} bytes fit into {MOST}");
     let stored = engine.stored_bytes(project).await.unwrap();
     assert!((MOST * 8 / 10..MOST * 11 / 10).contains(&stored), "{stored}");
@@ -103,13 +103,13 @@ async fn a_full_project_takes_no_more_and_gives_everything(world: World) {
     let read = ReadOptions { include_count: true, ..ReadOptions::default() };
     let page = engine.list(project, &owner, "notes", "select=id", &read).await.unwrap();
     assert_eq!(page.total, Some(rows.into()), "what was refused changed nothing");
-    // The same project on a larger plan.
+    // The same project with a higher limit.
     let larger = engine.with_storage_limit(Some(2 * MOST));
     larger.update(project, &owner, "notes", "id=eq.r1", br#"{"qty":7}"#, &write).await.unwrap();
     assert_eq!(clear(&engine, &world).await, u64::from(rows));
     let stored = engine.stored_bytes(project).await.unwrap();
     assert!(stored < MOST / 2, "{stored} bytes of no rows");
-    assert_eq!(add(&engine, &world, &row(0)).await.unwrap(), 1, "there is room again");
+    assert_eq!(add(&engine, &world, &row(0)).await.unwrap(), 1, "deletes make room");
     engine.add_index(project, &owner, "notes", NewIndex::on(&["qty"])).await.unwrap();
 }
 
@@ -128,15 +128,15 @@ async fn a_batch_is_refused_as_a_whole(world: World) {
     let operations = bodies.iter().map(|body: &String| insert(body.as_bytes())).collect();
     let error = engine.batch(&world.project, &Access::Owner, operations).await.unwrap_err();
     full(&error);
-    assert_eq!(error.details(), Some("In operation 2, and so nothing was changed."));
+    assert_eq!(error.details(), Some("In operation 2. Nothing was changed."));
     assert_eq!(world.ids("select=id").await, "");
     let delete = Operation { kind: OperationKind::Delete, query: "id=eq.r1", ..insert(&b""[..]) };
     fill(&engine, &world).await;
     let done = engine.batch(&world.project, &Access::Owner, vec![delete]).await.unwrap();
-    assert_eq!(done[0].rows, 1, "a batch that takes away is not refused");
+    assert_eq!(done[0].rows, 1, "a batch of deletes is not refused");
 }
 
-async fn an_import_ends_where_the_room_ends(world: World) {
+async fn an_import_beyond_the_limit_is_refused(world: World) {
     let engine = notes(&world).await;
     let file = |rows: u32| Bytes::from((0..rows).map(|number| row(number) + "\n").collect::<String>());
     let import = async |engine: &Engine, rows| {
@@ -153,7 +153,7 @@ async fn an_import_ends_where_the_room_ends(world: World) {
     assert_eq!(import(&world.engine, 400).await.unwrap(), 400);
 }
 
-async fn large_documents_count_and_go(world: World) {
+async fn large_documents_count_until_they_are_deleted(world: World) {
     let engine = notes(&world).await;
     let document = |number: u32| {
         json!({"id": format!("d{number}"), "meta": {"text": bulky(number, 900_000)}}).to_string()
@@ -171,13 +171,13 @@ async fn large_documents_count_and_go(world: World) {
     add(&engine, &world, &document(9)).await.unwrap();
 }
 
-async fn many_at_once_do_not_go_far_beyond(world: World) {
+async fn concurrent_inserts_exceed_the_limit_only_slightly(world: World) {
     let engine = notes(&world).await;
     let rows: Vec<String> = (0..300).map(row).collect();
     let done = futures::future::join_all(rows.iter().map(|row| add(&engine, &world, row))).await;
     let added = done.iter().filter(|done| done.is_ok()).count();
     done.iter().filter_map(|done| done.as_ref().err()).for_each(full);
-    // As many as the store has writers may be on their way at once.
+    // As many writes as the store has writers may be accepted at once.
     assert!((80..=125).contains(&added), "{added} of 300 rows were added");
 }
 
@@ -186,27 +186,27 @@ async fn without_a_limit_nothing_is_refused(world: World) {
     for number in 0..200 {
         add(&world.engine, &world, &row(number)).await.unwrap();
     }
-    // Below the limit that they are given then, they take nothing more.
+    // Above the limit that is then set, no row is accepted.
     full(&add(&world.engine.with_storage_limit(Some(MOST)), &world, &row(999)).await.unwrap_err());
     add(&world.engine.with_storage_limit(None), &world, &row(999)).await.unwrap();
 }
 
-async fn what_nobody_made_has_no_size(world: World) {
+async fn an_unknown_project_has_no_size(world: World) {
     let nothing = world.engine.stored_bytes(&harness::fresh_project()).await.unwrap_err();
     assert_eq!(nothing.code(), "project_not_found");
     let empty = world.engine.stored_bytes(&world.project).await.unwrap();
     assert!(empty < 64 << 10, "{empty} bytes of nothing");
 }
 
-/// Another process fills the project: this one learns of it when it looks again.
+/// Another process fills the project, which this one learns when it measures again.
 #[tokio::test]
-async fn another_process_counts_too() {
+async fn writes_of_another_process_count() {
     let here = harness::postgres().await;
     let engine = notes(&here).await;
     add(&engine, &here, &row(5_000)).await.unwrap();
     let there = Engine::with_system(Arc::new(harness::pg_store().await)).with_storage_limit(Some(MOST));
     fill(&there, &here).await;
-    // A process that has not seen the project asks before its first write.
+    // A process that does not know the project measures before its first write.
     let third = Engine::with_system(Arc::new(harness::pg_store().await)).with_storage_limit(Some(MOST));
     full(&add(&third, &here, &row(6_000)).await.unwrap_err());
     let long = noise(64);
@@ -216,9 +216,9 @@ async fn another_process_counts_too() {
     add(&there, &here, &json!({ "title": long }).to_string()).await.unwrap();
 }
 
-/// Behind a transaction pooler every look is a transaction.
+/// Behind a transaction pooler, every measurement is a transaction.
 #[tokio::test]
-async fn behind_a_pooler_too() {
+async fn the_limit_holds_behind_a_pooler() {
     let options = adapter_rows::PgOptions { is_transaction_pooled: true, ..harness::pg_options() };
     let store = adapter_rows::PgRows::connect(&options).await.unwrap();
     let world = harness::world(Arc::new(store), None).await;

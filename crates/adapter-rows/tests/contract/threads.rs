@@ -1,5 +1,5 @@
-//! On which thread a read runs: on SQLite a small row by its id on the caller's own, anything else on a reader; what costs
-//! much on no thread that serves others, on either store.
+//! Threads of reads. On SQLite, a small row is read by its id on the caller's thread, anything else on a reader thread.
+//! On either store, a costly read blocks no thread that serves others.
 
 use std::{
     cell::Cell,
@@ -20,7 +20,7 @@ use crate::{
 
 contract!(costly_reads_leave_the_thread_to_others);
 
-/// What work took, and the longest that another task of the same thread waited for its turn meanwhile.
+/// Measures `work`, and the longest time that another task of the same thread waited for its turn meanwhile.
 async fn beside<T>(work: impl Future<Output = T>) -> (T, Duration, Duration) {
     let (begun, longest, done) = (Instant::now(), Cell::new(Duration::ZERO), Cell::new(false));
     let other = async {
@@ -50,7 +50,7 @@ async fn costly_reads_leave_the_thread_to_others(world: World) {
     let mut row = json!({"id": "large", "body": noise(200_000)});
     documents.iter().for_each(|name| row[*name] = document.clone());
     world.insert("notes", &row.to_string()).await.unwrap();
-    // Each item reads a whole document, the expression the whole text; next to nothing is shown.
+    // Each item reads a whole document and the expression reads the whole text, but the result is small.
     let items = documents.iter().flat_map(|name| (0..20).map(move |item| format!("{name}_{item}:{name}->b")));
     let items = items.collect::<Vec<_>>().join(",");
     let pattern = "body=not.match.[ab]{0,250}a[ab]{100}[^ab]";
@@ -65,7 +65,7 @@ async fn costly_reads_leave_the_thread_to_others(world: World) {
     for query in [format!("select={items}&id=eq.large"), format!("select=id&id=eq.large&{pattern}")] {
         let list = async { world.engine.list(project, &owner, "notes", &query, &read).await };
         let (found, took, waited) = beside(list).await;
-        // A search may come to its limit of time.
+        // A search may exceed its time limit.
         assert!(
             found.as_ref().is_ok_and(|page| page.rows == 1)
                 || found.is_err_and(|error| error.code() == "statement_timeout")

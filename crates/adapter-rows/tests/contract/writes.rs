@@ -9,10 +9,10 @@ use crate::{
 
 contract!(
     inserts_are_all_or_nothing,
-    ids_are_made_in_order,
+    generated_ids_rise,
     updates_and_deletes_need_a_filter,
     rows_are_changed_by_id,
-    what_must_not_be_is_undone,
+    a_write_of_too_many_rows_is_undone,
     upserts_merge_or_ignore,
     concurrent_writes_all_count,
 );
@@ -60,7 +60,7 @@ async fn inserts_are_all_or_nothing(world: World) {
     assert_eq!(text(&written.unwrap()), r#"[{"title":"p","qty":null},{"title":"q","qty":2}]"#);
 }
 
-async fn ids_are_made_in_order(world: World) {
+async fn generated_ids_rise(world: World) {
     notes(&world).await;
     let rows: Vec<String> = (0..300).map(|n| format!(r#"{{"title":"t","qty":{n}}}"#)).collect();
     world.insert("notes", &format!("[{}]", rows.join(","))).await.unwrap();
@@ -119,7 +119,7 @@ async fn rows_are_changed_by_id(world: World) {
     assert_eq!(missing.unwrap_err().code(), "row_not_found");
 }
 
-async fn what_must_not_be_is_undone(world: World) {
+async fn a_write_of_too_many_rows_is_undone(world: World) {
     notes(&world).await;
     world
         .insert("notes", r#"[{"id":"a","title":"x","qty":1},{"id":"b","title":"x","qty":1}]"#)
@@ -166,7 +166,7 @@ async fn concurrent_writes_all_count(world: World) {
     let tasks: Vec<_> = (0..40)
         .map(|n| {
             let world = world.clone();
-            // Every fourth fails, and takes nobody with it.
+            // Every fourth write fails, alone.
             let row = if n % 4 == 0 {
                 r#"{"id":"same","title":"x"}"#.to_owned()
             } else {

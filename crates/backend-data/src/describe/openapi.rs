@@ -1,4 +1,4 @@
-//! The data API of one project as an OpenAPI 3.1 document.
+//! The API of a project's rows as an OpenAPI 3.1 document.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -9,7 +9,8 @@ use crate::{
 };
 
 impl ExposedSchema {
-    /// An OpenAPI 3.1 document of the paths `/rest/…` under `server`, with what the caller may use and nothing else.
+    /// Returns an OpenAPI 3.1 document of the paths `/rest/…` under the URL `server`. It has nothing that the caller
+    /// may not use.
     #[must_use]
     pub fn openapi(&self, title: &str, server: &str) -> Json {
         let mut paths = Map::new();
@@ -23,7 +24,7 @@ impl ExposedSchema {
             "info": {
                 "title": title,
                 "version": "1",
-                "description": "The tables this key may use. The query language is PostgREST's.",
+                "description": "The tables that this key may use. The query language is PostgREST's.",
             },
             "servers": [{ "url": server }],
             "security": [{ "key": [] }, { "bearer": [] }, { "key": [], "bearer": [] }],
@@ -62,9 +63,9 @@ fn describe_table(table: &ExposedTable, paths: &mut Map<String, Json>, schemas: 
         let parameters: Vec<Json> = filters.iter().cloned().chain(page_parameters()).collect();
         many.insert(
             "get".into(),
-            operation(table, "list", "Rows that meet the filters.", &parameters, None, &rows(name)),
+            operation(table, "list", "List the rows that match the filters", &parameters, None, &rows(name)),
         );
-        one.insert("get".into(), operation(table, "read", "One row.", &[select()], None, &row(name)));
+        one.insert("get".into(), operation(table, "read", "Get one row", &[select()], None, &row(name)));
     }
     if table.insert.is_some() {
         let kind = reference(&format!("{name}.insert"));
@@ -72,7 +73,7 @@ fn describe_table(table: &ExposedTable, paths: &mut Map<String, Json>, schemas: 
         let mut insert = operation(
             table,
             "insert",
-            "Adds one row or up to 500, all or none.",
+            "Insert one row or up to 500, all or none",
             &[select(), order(), columns(), on_conflict(), prefer()],
             Some(body),
             &rows(name),
@@ -87,28 +88,28 @@ fn describe_table(table: &ExposedTable, paths: &mut Map<String, Json>, schemas: 
     if table.insert.is_some() && table.update.is_some() {
         let body = Some(reference(&format!("{name}.update")));
         let parameters = &[id_filter_parameter(), select(), prefer()];
-        let summary = "Adds the row of an id, or changes it where it exists.";
+        let summary = "Insert the row with an id, or update it if it exists";
         many.insert("put".into(), operation(table, "put", summary, parameters, body, &rows(name)));
     }
     if table.update.is_some() {
         let body = || Some(reference(&format!("{name}.update")));
         let parameters = change_parameters(&filters, table);
-        let summary = "Changes the rows that meet the filters, of which there must be one.";
+        let summary = "Update the rows that match the filters, at least one of which is required";
         many.insert("patch".into(), operation(table, "update", summary, &parameters, body(), &rows(name)));
         let parameters = &[select(), prefer()];
         one.insert(
             "patch".into(),
-            operation(table, "update_one", "Changes one row.", parameters, body(), &row(name)),
+            operation(table, "update_one", "Update one row", parameters, body(), &row(name)),
         );
     }
     if table.delete {
         let parameters = change_parameters(&filters, table);
-        let summary = "Deletes the rows that meet the filters, of which there must be one.";
+        let summary = "Delete the rows that match the filters, at least one of which is required";
         many.insert("delete".into(), operation(table, "delete", summary, &parameters, None, &rows(name)));
         let parameters = &[select(), prefer()];
         one.insert(
             "delete".into(),
-            operation(table, "delete_one", "Deletes one row.", parameters, None, &row(name)),
+            operation(table, "delete_one", "Delete one row", parameters, None, &row(name)),
         );
     }
     paths.insert(format!("/rest/{name}"), Json::Object(many));
@@ -123,10 +124,10 @@ fn operation(
     summary: &str,
     parameters: &[Json],
     body: Option<Json>,
-    answer: &Json,
+    response: &Json,
 ) -> Json {
-    let refused = json!({
-        "description": "A refusal.",
+    let error = json!({
+        "description": "An error.",
         "content": { "application/json": { "schema": reference("Error") } },
     });
     let mut operation = json!({
@@ -135,8 +136,8 @@ fn operation(
         "tags": [table.name],
         "parameters": parameters,
         "responses": {
-            "200": { "description": "Done.", "content": { "application/json": { "schema": answer } } },
-            "default": refused,
+            "200": { "description": "Success.", "content": { "application/json": { "schema": response } } },
+            "default": error,
         },
     });
     if let (Some(body), Some(operation)) = (body, operation.as_object_mut()) {
@@ -166,7 +167,7 @@ fn object_schema<'c>(
 
 fn column_schema(kind: ColumnType, nullable: bool) -> Json {
     let (name, format) = match kind {
-        // Any value at all, and so null too.
+        // Any JSON value, null included.
         ColumnType::Json => return json!({}),
         ColumnType::Text => ("string", None),
         ColumnType::Integer => ("integer", Some("int64")),
@@ -182,7 +183,7 @@ fn column_schema(kind: ColumnType, nullable: bool) -> Json {
     Json::Object(schema)
 }
 
-/// A parameter for each column that may be filtered by.
+/// Returns a parameter for each column that may be filtered by.
 fn filter_parameters(shown: &[ReadableColumn], readable: bool) -> Vec<Json> {
     let columns = shown.iter().filter(|_| readable);
     columns
@@ -197,22 +198,22 @@ fn page_parameters() -> Vec<Json> {
     vec![
         select(),
         order(),
-        parameter("limit", "How many rows at most.", &integer_schema(Some(MAX_LIMIT))),
-        parameter("offset", "How many rows are passed over.", &integer_schema(None)),
+        parameter("limit", "Maximum number of rows.", &integer_schema(Some(MAX_LIMIT))),
+        parameter("offset", "Number of rows to skip.", &integer_schema(None)),
         parameter(
             "cursor",
-            "Where a walk goes on: empty to begin it, then `Next-Cursor`.",
+            "Empty for the first page, then the `Next-Cursor` of the previous one.",
             &json!({ "type": "string" }),
         ),
         prefer(),
     ]
 }
 
-/// Query parameters of a change of rows by filters. Only who sees rows can say which of them come first.
+/// Returns the query parameters of an update or a delete by filters. Only a caller who may read rows can order them.
 fn change_parameters(filters: &[Json], table: &ExposedTable) -> Vec<Json> {
     let first = table.read.iter().flat_map(|_| {
-        let most = "Only so many rows, the first ones of the order, which must be given.";
-        let offset = "How many rows of the order are passed over, which must be given.";
+        let most = "Maximum number of rows: the first ones of `order`, which is then required.";
+        let offset = "Number of rows of `order` to skip. `order` is then required.";
         [
             order(),
             parameter("limit", most, &integer_schema(None)),
@@ -231,25 +232,29 @@ fn integer_schema(most: Option<u64>) -> Json {
 }
 
 fn order() -> Json {
-    parameter("order", "As in `stars.desc.nullslast,title`.", &json!({ "type": "string" }))
+    parameter(
+        "order",
+        "The order of the rows, as in `stars.desc.nullslast,title`.",
+        &json!({ "type": "string" }),
+    )
 }
 
 fn columns() -> Json {
-    let what = "The columns that are written, as in `id,title`, where rows do not all give the same ones.";
+    let what = "The columns that are written, as in `id,title`, if the rows do not all have the same ones.";
     parameter("columns", what, &json!({ "type": "string" }))
 }
 
 fn on_conflict() -> Json {
-    let what = "With `resolution=` in `Prefer`: the columns of a unique index that tell whether a row exists, rather than `id`.";
+    let what = "With `resolution=` in `Prefer`: the columns of a unique index by which existing rows are found, instead of `id`.";
     parameter("on_conflict", what, &json!({ "type": "string" }))
 }
 
 fn select() -> Json {
-    parameter("select", "The columns of the answer, as in `id,title`.", &json!({ "type": "string" }))
+    parameter("select", "The columns of the response, as in `id,title`.", &json!({ "type": "string" }))
 }
 
 fn prefer() -> Json {
-    let what = "As in `return=minimal` or `count=exact`.";
+    let what = "Preferences, as in `return=minimal` or `count=exact`.";
     json!({ "name": "Prefer", "in": "header", "description": what, "schema": { "type": "string" } })
 }
 
@@ -258,7 +263,7 @@ fn id() -> Json {
 }
 
 fn id_filter_parameter() -> Json {
-    let what = "`eq.` and the id of the row.";
+    let what = "The id of the row after `eq.`, as in `eq.tea`.";
     json!({ "name": "id", "in": "query", "required": true, "description": what, "schema": { "type": "string" } })
 }
 
@@ -298,7 +303,7 @@ mod tests {
     use crate::{Access, Person, describe::tests::catalog};
 
     #[test]
-    fn the_document_names_what_the_caller_may_do_and_nothing_else() {
+    fn the_document_has_what_the_caller_may_do_and_nothing_else() {
         let document = |access: &Access| {
             ExposedSchema::for_caller(&catalog(), access).openapi("Shop", "https://qala.example")
         };

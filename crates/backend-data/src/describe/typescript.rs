@@ -1,4 +1,5 @@
-//! Types as the generator of supabase writes them, so that its clients take them as their `Database`.
+//! TypeScript types in the form in which the generator of Supabase writes them, so that its clients accept them as
+//! their `Database`.
 
 use std::fmt::Write as _;
 
@@ -44,8 +45,8 @@ export type TablesUpdate<T extends keyof Database[\"public\"][\"Tables\"]> =
 ";
 
 impl ExposedSchema {
-    /// TypeScript types of the tables, for `createClient<Database>` and its like. What the caller may not do to a table
-    /// has the type `never`.
+    /// Returns a module of TypeScript types for `createClient<Database>` of supabase-js and similar clients. An
+    /// operation that the caller may not do on a table has the type `never`.
     #[must_use]
     pub fn typescript(&self) -> String {
         let mut out = HEAD.to_owned();
@@ -60,7 +61,7 @@ impl ExposedSchema {
     }
 }
 
-/// Names of tables and columns are lowercase letters, digits and underscores: as keys they need no quotes.
+/// Writes the types of a table. Names are lowercase letters, digits and underscores, so as keys they need no quotes.
 fn write_table(out: &mut String, table: &ExposedTable) {
     write_line(out, 6, &format!("{}: {{", table.name));
     let row = table
@@ -113,7 +114,7 @@ mod tests {
     use crate::{Access, ExposedSchema, Person, describe::tests::catalog};
 
     #[test]
-    fn types_say_what_the_caller_may() {
+    fn the_types_have_what_the_caller_may_do() {
         let types = ExposedSchema::for_caller(&catalog(), &Access::Person(Person::default())).typescript();
         let wanted = "      notes: {
         Row: {

@@ -1,4 +1,4 @@
-//! Several writes over several tables, all or nothing.
+//! Batches: several writes to several tables, all or nothing.
 
 use std::borrow::Cow;
 
@@ -19,44 +19,44 @@ use crate::{
     store::{TableScope, Write},
 };
 
-/// The most operations of one batch.
+/// Maximum number of operations of a batch.
 const MAX_OPERATIONS: usize = 50;
 
-/// What an operation of a batch does.
+/// The method of the engine that an operation of a batch stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationKind {
     /// [`Engine::insert`].
     Insert,
-    /// [`Engine::put`]; where it means the row by its id, the query does not name it.
+    /// [`Engine::put`]. If the operation has an id, its query does not name the row.
     Put,
-    /// [`Engine::update`], or with an id [`Engine::update_by_id`].
+    /// [`Engine::update`], or [`Engine::update_by_id`] if the operation has an id.
     Update,
-    /// [`Engine::delete`], or with an id [`Engine::delete_by_id`].
+    /// [`Engine::delete`], or [`Engine::delete_by_id`] if the operation has an id.
     Delete,
 }
 
 /// One operation of a batch.
 #[derive(Clone, Debug)]
 pub struct Operation<'a> {
-    /// What it does.
+    /// The method of the engine.
     pub kind: OperationKind,
-    /// To which table.
+    /// The name of the table.
     pub table: &'a str,
-    /// To which row, where it means one by its id.
+    /// The id of the row, for an operation on one row.
     pub id: Option<&'a str>,
-    /// Its query string.
+    /// The query string.
     pub query: &'a str,
-    /// Its body; not read by a delete.
+    /// The body; ignored by a delete.
     pub body: &'a [u8],
-    /// How the rows are written.
+    /// The options of the write.
     pub options: WriteOptions,
 }
 
-/// An operation whose query has been read.
+/// An operation with its parsed query.
 struct ParsedOperation<'a> {
     operation: Operation<'a>,
     query: Query,
-    /// The one row that is meant.
+    /// The id of the one row that the operation is about.
     id: Option<Cow<'a, str>>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> ParsedOperation<'a> {
         let text = operation.query;
         let (query, id) = match (operation.kind, operation.id) {
             (OperationKind::Insert, Some(_)) => {
-                return Err(Error::invalid_request("an insert has the id in its row"));
+                return Err(Error::invalid_request("an insert takes the id in its row"));
             }
             (OperationKind::Insert, None) => (parse_insert_query(text)?, None),
             (OperationKind::Put, Some(id)) => (parse_select_query(text)?, Some(Cow::Borrowed(id))),
@@ -85,10 +85,11 @@ impl<'a> ParsedOperation<'a> {
 }
 
 impl Engine {
-    /// Does several operations in their order, all or none. Each sees what those before it did.
+    /// Runs 1 to 50 operations in order, all or nothing. Each sees the changes of those before it; their results
+    /// together are no larger than one response.
     ///
     /// # Errors
-    /// The first refusal, whose details say which operation met it.
+    /// The error of the first operation that is refused; its details name the operation.
     pub async fn batch(
         &self,
         project: &ProjectRef,
@@ -98,14 +99,14 @@ impl Engine {
         if operations.is_empty() || operations.len() > MAX_OPERATIONS {
             return Err(Error::invalid_request(format!("a batch has 1 to {MAX_OPERATIONS} operations")));
         }
-        let ready: Vec<ParsedOperation<'_>> = operations
+        let parsed: Vec<ParsedOperation<'_>> = operations
             .into_iter()
             .enumerate()
             .map(|(at, operation)| ParsedOperation::new(operation).map_err(|error| error.in_operation(at)))
             .collect::<Result<_>>()?;
         let now = self.clock.now();
         let plan = |catalog: &Catalog, scope: &TableScope| -> Result<Vec<Write>> {
-            ready
+            parsed
                 .iter()
                 .enumerate()
                 .map(|(at, ParsedOperation { operation, query, id })| {
@@ -130,13 +131,13 @@ impl Engine {
                 })
                 .collect()
         };
-        let answers =
+        let results =
             self.run_on_catalog(project, plan, |writes| self.store.write_all(project, writes)).await?;
-        answers
+        results
             .into_iter()
-            .zip(&ready)
-            .map(|(answer, ready)| {
-                write_outcome(answer.body, answer.rows, answer.inserted, &ready.operation.options)
+            .zip(&parsed)
+            .map(|(result, parsed)| {
+                write_outcome(result.body, result.rows, result.inserted, &parsed.operation.options)
             })
             .collect()
     }

@@ -1,4 +1,5 @@
-//! Request bodies: rows as JSON objects, read without a tree.
+//! Parsers of request bodies: rows as JSON objects or CSV, and the columns of an update. JSON is not parsed into a
+//! tree.
 
 use std::{
     borrow::Cow,
@@ -22,7 +23,7 @@ use crate::{
     value::Value,
 };
 
-/// One row as it was sent: its keys, each once, and the JSON text of its values.
+/// A row as it was sent: its keys, each once, and the JSON text of their values.
 struct RowObject<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for RowObject<'a> {
@@ -41,7 +42,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for RowObject<'a> {
                         return Err(de::Error::custom("more keys than a table has columns"));
                     }
                     if entries.iter().any(|(other, _)| *other == key) {
-                        return Err(de::Error::custom(format_args!("the key {} comes twice", Quoted(&key))));
+                        return Err(de::Error::custom(format_args!(
+                            "the key {} appears twice",
+                            Quoted(&key)
+                        )));
                     }
                     entries.push((key, value));
                 }
@@ -52,7 +56,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for RowObject<'a> {
     }
 }
 
-/// A key, borrowed where it holds no escape.
+/// A key of an object, borrowed unless it has an escape.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
@@ -74,7 +78,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     }
 }
 
-/// What is wrong with a body: the reason itself where it is well-formed JSON.
+/// Explains why a body was not accepted: with the reason alone if it is well-formed JSON.
 fn json_error(error: &serde_json::Error) -> Error {
     let text = error.to_string();
     match text.split(" at line ").next() {
@@ -89,7 +93,7 @@ fn json_error(error: &serde_json::Error) -> Error {
     }
 }
 
-/// One row, or an array of them.
+/// The rows of a body, which is one object or an array of them.
 struct RowObjects<'a> {
     rows: Vec<RowObject<'a>>,
 }
@@ -132,7 +136,7 @@ fn parse_objects(body: &[u8], most: usize) -> Result<RowObjects<'_>> {
     Ok(RowObjects { rows })
 }
 
-/// The rows of an insert, every value checked and `id` and `created_at` filled in.
+/// Parses the rows of an insert, checks every value, and adds ids, times of creation and defaults.
 pub(super) fn parse_insert_rows<'t>(
     table: &'t Table,
     body: &[u8],
@@ -169,12 +173,12 @@ pub(super) fn parse_insert_rows<'t>(
     Ok(InsertRows { columns: written, given, rows: values })
 }
 
-/// Where each column stands in its table.
+/// Maps the names of columns to their positions in the table.
 fn column_positions(table: &Table) -> HashMap<&str, usize> {
     table.columns.iter().enumerate().map(|(at, column)| (column.name.as_str(), at)).collect()
 }
 
-/// The values of one object, in the order of the table's columns.
+/// Returns the values of one object in the order of the table's columns.
 fn row_values(
     table: &Table,
     positions: &HashMap<&str, usize>,
@@ -187,10 +191,10 @@ fn row_values(
         && (row.len() != given.len() || !row.iter().all(|(key, _)| given.iter().any(|c| c.name == *key)))
     {
         return Err(Error::invalid_body("All object keys must match").with_details(
-            "It has other keys than the first row; name the columns in `columns` to leave some out.",
+            "Its keys differ from those of the first row. To leave some out, name the columns in `columns`.",
         ));
     }
-    // Every column the row has, so that what may not be null is asked for.
+    // One slot for every column of the table, so that a missing value that may not be null is noticed.
     let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
     for (key, raw) in row {
         let Some(column) = given.iter().find(|column| column.name == *key) else { continue };
@@ -200,7 +204,7 @@ fn row_values(
         }
     }
     if !requires_same_keys && !fill.missing_default {
-        // Named for every row, and not given by this one: null, as PostgREST has it. An id is made.
+        // A column that `columns` names and this row leaves out is null, as in PostgREST. An id is generated.
         let missing = given.iter().filter(|column| column.name != "id" && !fill.defaults.is_empty());
         for column in missing {
             if let Some(slot @ None) = positions.get(column.name.as_str()).and_then(|at| slots.get_mut(*at)) {
@@ -211,13 +215,13 @@ fn row_values(
     fill.fill_row(&table.columns, slots)
 }
 
-/// What rows get that nobody gave them.
+/// The values of columns that a row leaves out: ids, the time of creation, and defaults.
 pub(super) struct RowDefaults<'f> {
     ids: &'f RowIdGenerator,
     now: Micros,
-    /// The defaults of the table's columns, in their order; none where no column has one.
+    /// The defaults of the table's columns, in their order; empty if no column has one.
     defaults: Vec<Option<Value>>,
-    /// Whether a column that is named for all rows and missing in one takes its default there.
+    /// True if a column that `columns` names gets its default in a row that leaves it out, rather than null.
     missing_default: bool,
 }
 
@@ -229,12 +233,12 @@ impl<'f> RowDefaults<'f> {
         Ok(Self { ids, now, defaults, missing_default: false })
     }
 
-    /// The same, which gives columns that are named for all rows and missing in one their defaults there, or null.
+    /// Chooses between defaults and null for columns that `columns` names and a row leaves out.
     pub(super) fn with_missing_default(self, missing_default: bool) -> Self {
         Self { missing_default, ..self }
     }
 
-    /// The values of a row, those that were not given filled in.
+    /// Completes the values of a row.
     fn fill_row(&self, written: &[Column], slots: Vec<Option<Value>>) -> Result<Vec<Value>> {
         let values = written.iter().zip(slots).enumerate().map(|(at, (column, value))| {
             match (column.name.as_str(), value) {
@@ -252,7 +256,7 @@ impl<'f> RowDefaults<'f> {
     }
 }
 
-/// The row of a single upsert, whose id is known.
+/// Parses the row of a PUT with this id.
 pub(super) fn parse_put_row<'t>(
     table: &'t Table,
     body: &[u8],
@@ -272,14 +276,14 @@ pub(super) fn parse_put_row<'t>(
             ErrorKind::Invalid,
             "invalid_body",
             "PGRST115",
-            "the id of the row is not the one in the address",
+            "the id of the row differs from the one in the URL",
         ));
     }
     *stored_id = Value::Text(id);
     Ok(changes)
 }
 
-/// The rows of an insert as CSV, the first record naming the columns.
+/// Parses the rows of an insert as CSV. The first record names the columns.
 pub(super) fn parse_insert_csv<'t>(
     table: &'t Table,
     body: &[u8],
@@ -291,7 +295,7 @@ pub(super) fn parse_insert_csv<'t>(
     let mut records = csv::RecordReader::new(text);
     let header = records
         .next()
-        .ok_or_else(|| Error::invalid_body("the CSV needs a first line with the columns"))??;
+        .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))??;
     let header = CsvHeader::new(table, header, named, false)?;
     let mut values = Vec::new();
     for (index, record) in records.enumerate() {
@@ -307,7 +311,7 @@ pub(super) fn parse_insert_csv<'t>(
     })
 }
 
-/// What the first record of a CSV says: for each field, the place of its column, or nothing where it is passed over.
+/// The first record of a CSV: for each field, the position of its column, or `None` if the field is skipped.
 pub(super) struct CsvHeader(Vec<Option<usize>>);
 
 impl CsvHeader {
@@ -325,22 +329,22 @@ impl CsvHeader {
                 continue;
             }
             let column = if restoring { table.get_column(&name)? } else { writable_column(table, &name)? };
-            let place = table.columns.iter().position(|other| other.name == column.name);
-            if positions.contains(&place) {
-                return Err(Error::invalid_body(format!("the column {} comes twice", Quoted(&name))));
+            let position = table.columns.iter().position(|other| other.name == column.name);
+            if positions.contains(&position) {
+                return Err(Error::invalid_body(format!("the column {} appears twice", Quoted(&name))));
             }
-            positions.push(place);
+            positions.push(position);
         }
         Ok(Self(positions))
     }
 
-    /// The columns that are given.
+    /// Returns the names of the columns.
     pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        let columns = self.0.iter().filter_map(|place| table.columns.get((*place)?));
+        let columns = self.0.iter().filter_map(|position| table.columns.get((*position)?));
         columns.map(|column| column.name.as_str()).collect()
     }
 
-    /// The values of one record, in the order of the table's columns.
+    /// Returns the values of one record in the order of the table's columns.
     pub(super) fn values(
         &self,
         table: &Table,
@@ -348,8 +352,7 @@ impl CsvHeader {
         fill: &RowDefaults<'_>,
     ) -> Result<Vec<Value>> {
         if record.len() != self.0.len() {
-            let message =
-                format!("a row of the CSV has {} fields rather than {}", record.len(), self.0.len());
+            let message = format!("a row of the CSV has {} fields instead of {}", record.len(), self.0.len());
             return Err(Error::invalid_body(message));
         }
         let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
@@ -358,7 +361,7 @@ impl CsvHeader {
                 continue;
             };
             let value = match field {
-                // A row without an id is given one.
+                // A row without an id gets one.
                 None if column.name == "id" => continue,
                 None => Value::null_for(column)?,
                 Some(text) => Value::from_text(column, text)?,
@@ -371,7 +374,7 @@ impl CsvHeader {
     }
 }
 
-/// What the first object of a file says: the columns that every one gives.
+/// The columns of the first object of a file, which all other objects must have.
 pub(super) struct JsonKeys(Vec<String>);
 
 impl JsonKeys {
@@ -385,7 +388,7 @@ impl JsonKeys {
         Ok(Self(names))
     }
 
-    /// The columns that are given.
+    /// Returns the names of the columns.
     pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
         self.columns(table).into_iter().map(|column| column.name.as_str()).collect()
     }
@@ -394,7 +397,8 @@ impl JsonKeys {
         self.0.iter().filter_map(|name| table.column(name)).collect()
     }
 
-    /// The values of some objects, in the order of the table's columns; `before` is how many came before them.
+    /// Returns the values of some objects in the order of the table's columns; `before` is the number of objects before
+    /// them.
     pub(super) fn values(
         &self,
         table: &Table,
@@ -417,8 +421,8 @@ fn not_an_object_error(error: serde_json::Error) -> Error {
     Error::invalid_body("each row must be a JSON object of column values").with_details(error)
 }
 
-/// Two rows of one upsert may not be the same row: which would win? The row is told by its values in these columns; two
-/// that lack one are different rows.
+/// Refuses an upsert with two rows that have the same values in these columns: it would not be defined which one stays.
+/// Rows with a null among them are different rows.
 pub(super) fn reject_duplicate_rows(changes: &InsertRows<'_>, conflict: &[(usize, &Column)]) -> Result<()> {
     let mut seen = HashSet::new();
     for row in &changes.rows {
@@ -427,27 +431,27 @@ pub(super) fn reject_duplicate_rows(changes: &InsertRows<'_>, conflict: &[(usize
         if key.is_some_and(|key| !seen.insert(key)) {
             let names: Vec<&str> = conflict.iter().map(|(_, column)| column.name.as_str()).collect();
             return Err(Error::invalid_body(match (&names[..], &values[..]) {
-                ([name], [Value::Text(text)]) => format!("the {name} {} comes twice", Quoted(text)),
-                ([name], _) => format!("a value of {name} comes twice"),
-                _ => format!("the values of {} come twice", names.join(", ")),
+                ([name], [Value::Text(text)]) => format!("the {name} {} appears twice", Quoted(text)),
+                ([name], _) => format!("a value of {name} appears twice"),
+                _ => format!("the values of {} appear twice", names.join(", ")),
             }));
         }
     }
     Ok(())
 }
 
-/// What a value adds to what tells a row from others; nothing where it is null.
+/// Returns the part of a row's identity that a value makes up, or `None` if it is null.
 fn key_part(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Null(_) => None,
         Value::Text(text) => Some(Cow::Borrowed(text)),
-        // Minus nothing is nothing.
+        // Negative zero equals zero.
         Value::Real(number) => Some(Cow::Owned((number + 0.0).to_string())),
         other => Some(Cow::Owned(format!("{other:?}"))),
     }
 }
 
-/// The columns an update sets.
+/// Parses the columns that an update sets, with their values.
 pub(super) fn parse_assignments<'t>(table: &'t Table, body: &[u8]) -> Result<Vec<(&'t Column, Value)>> {
     let RowObject(row) = serde_json::from_slice(body).map_err(|error| {
         Error::invalid_body("the body must be a JSON object of column values").with_details(error)
@@ -471,7 +475,7 @@ fn writable_column<'t>(table: &'t Table, name: &str) -> Result<&'t Column> {
     Ok(column)
 }
 
-/// An id must fit into a path segment.
+/// Checks that an id fits into a path segment.
 fn validate_row_id(id: String) -> Result<String> {
     if (1..=128).contains(&id.chars().count()) && !id.chars().any(char::is_control) {
         Ok(id)

@@ -1,4 +1,4 @@
-//! Catalogs kept in memory, the most recently used ones.
+//! A cache of the most recently used catalogs.
 
 use std::{
     num::NonZeroUsize,
@@ -15,11 +15,11 @@ pub(super) struct CatalogCache {
 
 struct Inner {
     cached: LruCache<ProjectId, Arc<Catalog>>,
-    /// Rises with every change, so that what was read before a change is not remembered after it.
+    /// Rises with every change, so that a catalog that was read before a change is not cached after it.
     generation: u64,
 }
 
-/// When a catalog began to be read.
+/// The state of the cache at which a catalog began to be loaded.
 #[derive(Clone, Copy)]
 pub(super) struct Generation(u64);
 
@@ -29,7 +29,7 @@ impl CatalogCache {
         Self { inner: Mutex::new(Inner { cached: LruCache::new(most), generation: 0 }) }
     }
 
-    /// A panic elsewhere leaves a cache that is still whole: each change is one call.
+    /// Locks the cache. A poisoned lock is no problem: each change is one call, so the cache is consistent.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -46,11 +46,11 @@ impl CatalogCache {
         &self,
         project: ProjectId,
         catalog: Catalog,
-        ticket: Generation,
+        loaded_at: Generation,
     ) -> Arc<Catalog> {
         let catalog = Arc::new(catalog);
         let mut inner = self.lock();
-        if inner.generation == ticket.0 {
+        if inner.generation == loaded_at.0 {
             inner.cached.put(project, catalog.clone());
         }
         catalog

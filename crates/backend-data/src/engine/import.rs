@@ -1,4 +1,4 @@
-//! Rows from a file of any size, read in portions and written all or none.
+//! Imports: rows from a file of any size, read in batches and written all or none.
 
 use std::{
     collections::VecDeque,
@@ -33,12 +33,12 @@ use crate::{
     value::Value,
 };
 
-/// How many rows are written at once.
+/// Maximum number of rows of a batch.
 const BATCH_ROWS: usize = 500;
-/// How many bytes of text a portion may have before it is written with fewer rows.
+/// Bytes of text after which a batch ends with fewer rows.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// The source of an import's text. It is opened to check every row, and again each time they are written.
+/// The text of an import. It is opened to check every row, and again for each attempt to write them.
 ///
 /// ```
 /// use backend_data::ImportSource;
@@ -49,10 +49,11 @@ const BATCH_BYTES: usize = 1 << 20;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait ImportSource: Send + Sync {
-    /// The text from its beginning. Reading should not wait for anybody: a store's writer may be what reads.
+    /// Opens the text at its beginning. Reading it must not wait for other tasks, since a writer thread of the store
+    /// may read it.
     ///
     /// # Errors
-    /// When there is none.
+    /// If the text cannot be opened. The import then fails with [`ErrorKind::Internal`](crate::ErrorKind::Internal).
     fn open(&self) -> io::Result<Box<dyn Read + Send>>;
 }
 
@@ -62,46 +63,49 @@ impl ImportSource for Bytes {
     }
 }
 
-/// The form of a file of rows.
+/// The format of a file of rows, in UTF-8. A row has at most 4 MiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileFormat {
-    /// Comma-separated values; the first record names the columns.
+    /// Comma-separated values (RFC 4180); the first record names the columns.
     #[default]
     Csv,
     /// One JSON array of objects.
     Json,
-    /// A JSON object on each line.
+    /// JSON objects on lines; empty lines are skipped.
     JsonLines,
 }
 
-/// How far an import is.
+/// The progress of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// So many rows fit their columns; none is written before all do.
+    /// Number of rows that were checked and fit. No row is written before all were checked.
     Checked(u64),
-    /// So many rows are written; none of them stays unless all do. Where other writes were in the way, they are undone and
-    /// written again, and the number begins anew.
+    /// Number of rows written within the transaction. If the import conflicts with other writes, they are undone and
+    /// written again, and the number starts again.
     Written(u64),
 }
 
-/// How a file of rows is imported.
+/// Options of an import.
 #[derive(Clone, Default)]
 pub struct ImportOptions {
-    /// The form of the file.
+    /// The format of the file.
     pub format: FileFormat,
-    /// Check every row and write none.
+    /// True to check every row and write none.
     pub dry_run: bool,
-    /// Take `created_at` from the file. Only the owner may.
+    /// True to take `created_at` from the file. Only [`Access::Owner`] may.
     pub keep_created_at: bool,
-    /// Called after each portion.
+    /// A function that is called after each batch. A writer thread of the store may call it, so it must not block.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
 }
 
 impl fmt::Debug for ImportOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { format: form, dry_run: check, keep_created_at: restore, progress: _ } = self;
-        let mut shown = f.debug_struct("ImportOptions");
-        shown.field("form", form).field("check", check).field("restore", restore).finish_non_exhaustive()
+        let Self { format, dry_run, keep_created_at, progress: _ } = self;
+        f.debug_struct("ImportOptions")
+            .field("format", format)
+            .field("dry_run", dry_run)
+            .field("keep_created_at", keep_created_at)
+            .finish_non_exhaustive()
     }
 }
 
@@ -114,13 +118,15 @@ impl ImportOptions {
 }
 
 impl Engine {
-    /// Adds the rows of a file, all or none, in bounded memory: first every row is checked, then they are written in
-    /// portions within one transaction. The answer is how many there are.
+    /// Inserts the rows of a file, all or none, and returns their number. First every row is checked, then they are
+    /// written in batches within one transaction. Memory is bounded by the size of a batch, not of the file.
     ///
-    /// While they are written nobody else writes to the project where the store is SQLite's.
+    /// A store over SQLite makes other writes to the project wait while the rows are written.
     ///
     /// # Errors
-    /// As [`Engine::insert`], naming the first row that does not fit.
+    /// Those of [`Engine::insert`], with the first row that does not fit in the details, and
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) for more than
+    /// [`Limits::max_import`](crate::Limits::max_import) rows.
     pub async fn import(
         &self,
         project: &ProjectRef,
@@ -130,18 +136,18 @@ impl Engine {
         options: &ImportOptions,
     ) -> Result<u64> {
         if options.keep_created_at && *access != Access::Owner {
-            return Err(Error::forbidden("only the owner of the project may say when rows were made"));
+            return Err(Error::forbidden("only the owner of the project may set `created_at`"));
         }
         let now = self.clock.now();
         let checked = self.validate_import(project, access, table, &*source, options, now).await?;
         if options.dry_run || checked == 0 {
             return Ok(checked);
         }
-        // How many rows were handed over, and how many of them last.
+        // The number of rows that the store took so far, and that of the last batch.
         let counters = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
         let plan = |catalog: &Catalog, scope: &TableScope| {
             let found = catalog.get_table(table)?;
-            // The beginning of the file says which columns are given.
+            // The beginning of the file names the columns.
             let rows = RowBatchReader::open(found, &*source, options, &self.ids, now)?;
             let changes = InsertRows {
                 columns: found.columns.iter().collect(),
@@ -151,16 +157,16 @@ impl Engine {
             let minimal = StatementOptions { minimal: true, ..StatementOptions::default() };
             let write = sql::insert(&self.target(scope, catalog, found, access), changes, &minimal)?;
             let (found, source, ids) = (found.clone(), Arc::clone(&source), Arc::clone(&self.ids));
-            let (options, handed) = (options.clone(), Arc::clone(&counters));
+            let (options, counters) = (options.clone(), Arc::clone(&counters));
             let batches = move || -> Result<RowBatches> {
                 let rows = RowBatchReader::open(&found, &*source, &options, &ids, now)?;
-                handed.0.store(0, Ordering::Relaxed);
-                let (handed, options) = (Arc::clone(&handed), options.clone());
-                Ok(Box::new(rows.inspect(move |portion| {
-                    let rows = portion.as_ref().map_or(0, Vec::len) as u64;
-                    // The portion before this one is written.
-                    let before = handed.0.fetch_add(rows, Ordering::Relaxed);
-                    handed.1.store(rows, Ordering::Relaxed);
+                counters.0.store(0, Ordering::Relaxed);
+                let (counters, options) = (Arc::clone(&counters), options.clone());
+                Ok(Box::new(rows.inspect(move |batch| {
+                    let rows = batch.as_ref().map_or(0, Vec::len) as u64;
+                    // The store asks for a batch after it wrote the one before.
+                    let before = counters.0.fetch_add(rows, Ordering::Relaxed);
+                    counters.1.store(rows, Ordering::Relaxed);
                     options.report_progress(Progress::Written(before));
                 })))
             };
@@ -173,13 +179,13 @@ impl Engine {
                 return error;
             }
             let (from, upto) = (upto.saturating_sub(last), upto.saturating_sub(1));
-            error.with_details(format!("It is among the rows {from} to {upto}. None was added."))
+            error.with_details(format!("It is among the rows {from} to {upto}. No row was inserted."))
         })?;
         options.report_progress(Progress::Written(rows));
         Ok(rows)
     }
 
-    /// Reads every row once.
+    /// Checks every row and returns their number.
     async fn validate_import(
         &self,
         project: &ProjectRef,
@@ -194,8 +200,8 @@ impl Engine {
         let table = catalog.get_table(table)?;
         sql::authorize(&self.target(&scope, &catalog, table, access), Action::Insert)?;
         let mut checked = 0;
-        for portion in RowBatchReader::open(table, source, options, &self.ids, now)? {
-            checked += portion?.len() as u64;
+        for batch in RowBatchReader::open(table, source, options, &self.ids, now)? {
+            checked += batch?.len() as u64;
             if checked > self.limits.max_import as u64 {
                 return Err(Error::invalid_body(format!("more than {} rows", self.limits.max_import)));
             }
@@ -206,7 +212,7 @@ impl Engine {
     }
 }
 
-/// Lets others go on: reading a large file is work without a wait.
+/// Yields to the executor once: checking a large file awaits nothing else.
 async fn yield_now() {
     let mut waited = false;
     poll_fn(|context| {
@@ -219,7 +225,7 @@ async fn yield_now() {
     .await;
 }
 
-/// The rows of a file, in portions.
+/// The rows of a file, in batches.
 struct RowBatchReader {
     records: RecordSplitter,
     parser: RowParser,
@@ -232,7 +238,7 @@ struct RowBatchReader {
 
 enum RowParser {
     Csv(Option<CsvHeader>),
-    /// The keys of the first object, which is read again as a row.
+    /// The keys of the first object, and that object until it is read as a row.
     Json(Option<JsonKeys>, VecDeque<Vec<u8>>),
 }
 
@@ -244,16 +250,16 @@ impl RowBatchReader {
         ids: &Arc<RowIdGenerator>,
         now: Micros,
     ) -> Result<Self> {
-        let cut = match options.format {
+        let framing = match options.format {
             FileFormat::Csv => Framing::CsvRecords,
             FileFormat::Json => Framing::ArrayElements,
             FileFormat::JsonLines => Framing::Lines,
         };
-        let mut pieces = RecordSplitter::new(source.open().map_err(Error::unreadable_source)?, cut);
-        let first = pieces.next()?;
-        let shape = match (options.format, first) {
+        let mut records = RecordSplitter::new(source.open().map_err(Error::unreadable_source)?, framing);
+        let first = records.next()?;
+        let parser = match (options.format, first) {
             (FileFormat::Csv, None) => {
-                return Err(Error::invalid_body("the CSV needs a first line with the columns"));
+                return Err(Error::invalid_body("the first line of the CSV must name the columns"));
             }
             (FileFormat::Csv, Some(first)) => RowParser::Csv(Some(CsvHeader::new(
                 table,
@@ -269,7 +275,7 @@ impl RowBatchReader {
             }
         };
         let (table, ids) = (table.clone(), Arc::clone(ids));
-        Ok(Self { records: pieces, parser: shape, table, ids, now, rows_read: 0, has_failed: false })
+        Ok(Self { records, parser, table, ids, now, rows_read: 0, has_failed: false })
     }
 
     fn given_columns(&self) -> Vec<&str> {
@@ -288,13 +294,13 @@ impl RowBatchReader {
                 RowParser::Json(_, ahead) => ahead.pop_front(),
                 RowParser::Csv(_) => None,
             };
-            let piece = match ahead {
-                Some(piece) => Some(piece),
+            let record = match ahead {
+                Some(record) => Some(record),
                 None => self.records.next()?,
             };
-            let Some(piece) = piece else { break };
-            bytes += piece.len();
-            texts.push(piece);
+            let Some(record) = record else { break };
+            bytes += record.len();
+            texts.push(record);
         }
         let fill = RowDefaults::new(&self.table, &self.ids, self.now)?;
         let rows = match &self.parser {
@@ -332,10 +338,10 @@ impl Iterator for RowBatchReader {
     }
 }
 
-/// The one record of a piece.
-fn parse_csv_record(piece: &[u8]) -> Result<Vec<Option<String>>> {
+/// Parses a text that has one record.
+fn parse_csv_record(record: &[u8]) -> Result<Vec<Option<String>>> {
     let text =
-        std::str::from_utf8(piece).map_err(|_| Error::invalid_body("the body must be CSV in UTF-8"))?;
+        std::str::from_utf8(record).map_err(|_| Error::invalid_body("the body must be CSV in UTF-8"))?;
     let mut records = csv::RecordReader::new(text);
     let record = records.next().ok_or_else(|| Error::invalid_body("a record of the CSV is empty"))??;
     Ok(record)

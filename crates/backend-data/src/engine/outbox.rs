@@ -1,4 +1,4 @@
-//! Changes that leave entries in the project's outbox, and the way out of it.
+//! The outbox of a project: entries that changes add, until they are delivered.
 
 use std::sync::Arc;
 
@@ -16,10 +16,11 @@ use crate::{
 };
 
 impl Engine {
-    /// This engine, each of whose changes leaves these entries in the project's outbox, in the transaction of the change.
-    /// A change that is refused or fails leaves none.
+    /// Returns this engine with entries that each of its changes adds to the project's outbox, in the transaction of
+    /// the change. A change that is refused or fails adds none, and a batch adds them once.
     ///
-    /// Of several operations in a batch the last one carries them.
+    /// An outbox holds an id once: until the entries of a change are removed, another change with them fails. Use the
+    /// returned engine for one change.
     #[must_use]
     pub fn with_outbox(&self, entries: Vec<OutboxEntry>) -> Self {
         let store: Arc<dyn RowStore> = Arc::new(OutboxStore { store: Arc::clone(&self.store), entries });
@@ -32,32 +33,32 @@ impl Engine {
         }
     }
 
-    /// Projects whose outboxes have held an entry for a while, also those that an earlier process left.
+    /// Returns the projects whose outboxes may hold entries, among them those that an earlier process left.
     ///
     /// # Errors
-    /// When the store fails.
+    /// An error of the store.
     pub async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>> {
         Ok(self.store.pending_outboxes().await?)
     }
 
-    /// The oldest entries of a project's outbox, [`OUTBOX_PAGE`](crate::store::OUTBOX_PAGE) at most.
+    /// Returns the oldest entries of a project's outbox, at most [`OUTBOX_PAGE`](crate::store::OUTBOX_PAGE).
     ///
     /// # Errors
-    /// When the store fails.
+    /// An error of the store.
     pub async fn read_outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>> {
         Ok(self.store.read_outbox(project).await?)
     }
 
-    /// Takes entries out of a project's outbox, once they are where they belong. An id that is not there is no error.
+    /// Removes entries from a project's outbox, after they were delivered. Unknown ids are ignored.
     ///
     /// # Errors
-    /// When the store fails.
+    /// An error of the store.
     pub async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<()> {
         Ok(self.store.clear_outbox(project, ids).await?)
     }
 }
 
-/// A store that adds entries to every change on its way to another store.
+/// A store that adds outbox entries to every change and passes it on.
 struct OutboxStore {
     store: Arc<dyn RowStore>,
     entries: Vec<OutboxEntry>,

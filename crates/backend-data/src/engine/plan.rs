@@ -1,4 +1,4 @@
-//! What requests ask of rows, checked; and what stores answered, as callers are shown it.
+//! Checks of requests about rows, and the results of stores in the form in which callers get them.
 
 use bytes::Bytes;
 
@@ -40,7 +40,7 @@ pub(super) fn plan_update(
     sql::update(target, matching, sets, &statement_options(query, options))
 }
 
-/// The query of an insert: `columns`, `select`, `order` and `on_conflict`.
+/// Parses the query of an insert: `columns`, `select`, `order` and `on_conflict`.
 pub(super) fn parse_insert_query(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
     let pages = query.limit.is_some() || query.offset > 0 || query.cursor.is_some();
@@ -50,7 +50,7 @@ pub(super) fn parse_insert_query(query: &str) -> Result<Query> {
     Ok(query)
 }
 
-/// The query of a single upsert, and the id that it names.
+/// Parses the query of a PUT and returns it with the id that it names.
 pub(super) fn parse_put_query(query: &str) -> Result<(Query, String)> {
     let query = Query::parse(query)?;
     let refused = |code, message: &str| Err(Error::new(ErrorKind::Invalid, "invalid_request", code, message));
@@ -60,13 +60,18 @@ pub(super) fn parse_put_query(query: &str) -> Result<(Query, String)> {
         {
             id.clone()
         }
-        _ => return refused("PGRST105", "a PUT names one row by its id and nothing else, as in `id=eq.tea`"),
+        _ => {
+            return refused(
+                "PGRST105",
+                "a PUT takes the id of one row and no other filter, as in `id=eq.tea`",
+            );
+        }
     };
     let select = Query { select: query.select.clone(), filter: query.filter.clone(), ..Query::default() };
     if query != select {
         return refused(
             "PGRST114",
-            "a PUT takes `select` beside the id, and no order, limit, offset or columns",
+            "a PUT takes `select` besides the id, and no order, limit, offset or columns",
         );
     }
     Ok((query, id))
@@ -86,7 +91,7 @@ pub(super) fn statement_options<'q>(query: &'q Query, options: &WriteOptions) ->
     }
 }
 
-/// The one row of an array, without its brackets; nothing is copied.
+/// Returns the one row of an array without the brackets, without copying it.
 pub(super) fn unwrap_single_row(array: Vec<u8>, rows: u64, format: Format) -> Result<Bytes> {
     if rows != 1 || array.len() < 2 {
         return Err(StoreError::WrongRowCount { rows }.into());
@@ -106,19 +111,19 @@ pub(super) fn range_error(message: &str) -> Error {
     Error::new(ErrorKind::Range, "invalid_range", "PGRST103", message)
 }
 
-/// An id no row can have.
+/// Refuses an id that no row can have.
 pub(super) fn reject_impossible_id(id: &str) -> Result<()> {
     if id.contains('\0') || id.len() > 512 { Err(Error::row_not_found()) } else { Ok(()) }
 }
 
 pub(super) fn reject_insert_parameters(query: &Query) -> Result<()> {
     if query.columns.is_some() || query.on_conflict.is_some() {
-        return Err(Error::invalid_request("`columns` and `on_conflict` belong to inserts"));
+        return Err(Error::invalid_request("only inserts take `columns` and `on_conflict`"));
     }
     Ok(())
 }
 
-/// The query of a change: filters, and what to show.
+/// Parses the query of an update or a delete: filters, `select`, and an order with a limit and an offset.
 pub(super) fn parse_filtered_query(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
     reject_insert_parameters(&query)?;
@@ -129,23 +134,26 @@ pub(super) fn parse_filtered_query(query: &str) -> Result<Query> {
             "21000",
             "an update or a delete needs at least one filter",
         )
-        .with_hint("A limit is no filter. To mean every row, say so: `id=not.is.null`."));
+        .with_hint("A limit is not a filter. To mean every row, send `id=not.is.null`."));
     }
     if query.cursor.is_some() {
         return Err(Error::unsupported("a cursor on an update or a delete"));
     }
     if (query.limit.is_some() || query.offset > 0) && query.order.is_empty() {
         let message = "a limit or an offset on an update or a delete needs an order";
-        return Err(Error::new(ErrorKind::Invalid, "order_required", "PGRST109", message).with_hint(
-            "Say which rows come first, as in `order=created_at`. Rows that tie follow their id.",
-        ));
+        return Err(Error::new(ErrorKind::Invalid, "order_required", "PGRST109", message)
+            .with_hint("Add an order, such as `order=created_at`. Rows that tie follow their id."));
     }
     Ok(query)
 }
 
-/// The query of one row: what to show.
+/// Parses the query of a request about one row: `select`.
 pub(super) fn parse_select_query(query: &str) -> Result<Query> {
     let parsed = Query::parse(query)?;
     let select = Query { select: parsed.select.clone(), ..Query::default() };
-    if parsed == select { Ok(select) } else { Err(Error::invalid_request("one row takes `select` alone")) }
+    if parsed == select {
+        Ok(select)
+    } else {
+        Err(Error::invalid_request("a request for one row takes only `select`"))
+    }
 }

@@ -1,4 +1,5 @@
-//! Row ids: UUIDv7 (RFC 9562), rising within a process, so that rows made together keep their order.
+//! Row ids: UUIDs of version 7 (RFC 9562, section 5.7) that rise within an engine, so that rows inserted together keep
+//! their order.
 
 use std::sync::{
     Arc,
@@ -9,7 +10,7 @@ use crate::{Random, timestamp::Micros};
 
 pub(super) struct RowIdGenerator {
     random: Arc<dyn Random>,
-    /// The last 60 bits given out: milliseconds, then a 12-bit fraction of one.
+    /// The 60 bits of time of the last id: 48 of milliseconds, 12 of a fraction of one.
     last: AtomicU64,
 }
 

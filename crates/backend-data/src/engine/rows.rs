@@ -1,4 +1,4 @@
-//! Rows: list, get, insert, update, delete.
+//! Operations on rows: list, get, insert, put, update, delete.
 
 use super::{
     Engine, Page, WriteOutcome, body,
@@ -19,39 +19,50 @@ use crate::{
     timestamp::Micros,
 };
 
-/// How rows are shown.
+/// Options of a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Count every matching row.
+    /// True to count all matching rows: [`Page::total`].
     pub include_count: bool,
-    /// The count may be an estimate, where counting would take long; [`Count::Exact`] where nothing is said.
+    /// The way to count them; `None` for [`Count::Exact`].
     pub count_kind: Option<Count>,
-    /// The answer must be exactly one row, as an object.
+    /// True to require exactly one row and to return it as an object. Any other number is
+    /// [`ErrorKind::NotAcceptable`](crate::ErrorKind::NotAcceptable).
     pub single_object: bool,
-    /// How the rows are written.
+    /// The text form of the rows.
     pub format: Format,
-    /// The `Range` header: first row and last row, which the query's own page is narrowed to.
+    /// The `Range` header: the zero-based first and last row, to which the page of the query is narrowed.
     pub range: Option<(u64, Option<u64>)>,
 }
 
-/// How rows are written.
+/// Options of a write.
+///
+/// ```
+/// use backend_data::{Prefer, WriteOptions};
+///
+/// let prefer = Prefer::parse("return=minimal, handling=strict, max-affected=10")?;
+/// let options = WriteOptions::from_prefer(&prefer, false);
+/// assert_eq!((options.minimal, options.max_affected), (true, Some(10)));
+/// # Ok::<(), backend_data::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Answer with the count alone.
+    /// True to return only the number of rows.
     pub minimal: bool,
-    /// Answer an insert with the ids of its rows, whatever the query selects.
+    /// True to return the ids of inserted rows, whatever the query selects.
     pub only_ids: bool,
-    /// Exactly one row must be written, and it is shown as an object.
+    /// True to require that exactly one row is written, and to return it as an object. Any other number undoes the
+    /// write: [`ErrorKind::NotAcceptable`](crate::ErrorKind::NotAcceptable).
     pub single_object: bool,
-    /// Undo everything when more rows are touched.
+    /// Maximum number of rows that the write touches; more undo it with `too_many_rows`.
     pub max_affected: Option<u64>,
-    /// What an insert does with rows that exist.
+    /// The treatment of existing rows by an insert; `None` refuses the insert with `row_exists` or `value_exists`.
     pub resolution: Option<Resolution>,
-    /// Give a row that leaves out one of the `columns` of an insert its default there, rather than null.
+    /// True to give a row that leaves out one of the query's `columns` the default of the column, rather than null.
     pub missing_default: bool,
-    /// How the rows are written.
+    /// The text form of the rows that are returned.
     pub format: Format,
-    /// Whether the body of an insert is CSV rather than JSON.
+    /// True if the body of an insert is CSV (RFC 4180) rather than JSON.
     pub csv_body: bool,
 }
 
@@ -62,14 +73,14 @@ impl ReadOptions {
 }
 
 impl WriteOptions {
-    /// What a `Prefer` header asks of a write; `object` where the `Accept` header asks for one row.
+    /// Creates the options of a `Prefer` header. `single_object` is true if the `Accept` header requests one row.
     #[must_use]
     pub fn from_prefer(prefer: &Prefer, single_object: bool) -> Self {
         Self {
             minimal: prefer.returns == Some(Return::Minimal),
             only_ids: prefer.returns == Some(Return::HeadersOnly),
             single_object,
-            // Only a strict caller is promised the limit (PostgREST, "Max Affected").
+            // `max-affected` needs `handling=strict` (PostgREST, "Max Affected").
             max_affected: prefer.max_affected.filter(|_| prefer.strict),
             resolution: prefer.resolution,
             missing_default: prefer.missing_default,
@@ -79,10 +90,16 @@ impl WriteOptions {
 }
 
 impl Engine {
-    /// The rows that meet a query string.
+    /// Returns a page of the rows that match a query string: at most [`MAX_LIMIT`] rows and
+    /// [`Limits::max_response_bytes`](crate::Limits::max_response_bytes).
     ///
     /// # Errors
-    /// When the query does not parse or does not fit the table, or the caller sees no such table.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query does not parse or does not fit the table,
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the caller sees no such table,
+    /// [`ErrorKind::Range`](crate::ErrorKind::Range) if the offset is greater than the number of matching rows and they
+    /// were counted, [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge),
+    /// [`ErrorKind::Timeout`](crate::ErrorKind::Timeout), and
+    /// [`ErrorKind::NotAcceptable`](crate::ErrorKind::NotAcceptable) with [`ReadOptions::single_object`].
     pub async fn list(
         &self,
         project: &ProjectRef,
@@ -94,10 +111,10 @@ impl Engine {
         self.list_query(project, access, table, &Query::parse(query)?, options).await
     }
 
-    /// The rows that meet a query.
+    /// Returns a page of the rows that match a query.
     ///
     /// # Errors
-    /// As [`Engine::list`].
+    /// Those of [`Engine::list`].
     pub async fn list_query(
         &self,
         project: &ProjectRef,
@@ -110,9 +127,7 @@ impl Engine {
         let mut query = query.clone();
         let mut limit = query.limit.unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
         if query.cursor.is_some() && (query.offset > 0 || options.range.is_some()) {
-            return Err(Error::invalid_request(
-                "a cursor already says where to begin: it takes no offset and no range",
-            ));
+            return Err(Error::invalid_request("a cursor cannot be combined with an offset or a range"));
         }
         if let Some((first, last)) = options.range {
             if last.is_some_and(|last| last < first) {
@@ -123,28 +138,29 @@ impl Engine {
             limit = limit.min(last.map_or(u64::MAX, |last| (last - first).saturating_add(1)));
         }
         let offset = query.offset;
-        let asked = if options.single_object { limit.min(2) } else { limit };
-        let answer = self
+        // A second row is enough to refuse the first one.
+        let read_limit = if options.single_object { limit.min(2) } else { limit };
+        let result = self
             .run_on_table(
                 project,
                 access,
                 table,
-                |target| sql::list(target, &query, asked, options.effective_count(), options.format),
+                |target| sql::list(target, &query, read_limit, options.effective_count(), options.format),
                 |read| self.store.read(project, read),
             )
             .await?;
-        let StatementResult { body, rows, total, cursor_keys: keys, .. } = answer;
+        let StatementResult { body, rows, total, cursor_keys: keys, .. } = result;
         let estimated = matches!(options.count_kind, Some(Count::Planned | Count::Estimated));
-        // Rows that are shown are there, whatever an estimate says.
+        // An estimate may be less than the rows of this page and those before it.
         let total = total
             .map(|total| if estimated && rows > 0 { total.max(offset.saturating_add(rows)) } else { total });
         if let Some(total) = total
             && offset > total
             && !estimated
         {
-            return Err(range_error("the offset lies behind the last row")
-                .with_total(total)
-                .with_details(format!("An offset of {offset} was asked for, but there are {total} rows.")));
+            return Err(range_error("the offset is beyond the last row").with_total(total).with_details(
+                format!("An offset of {offset} was requested, but there are only {total} rows."),
+            ));
         }
         if options.single_object && rows > 1 {
             return Err(StoreError::WrongRowCount {
@@ -160,7 +176,7 @@ impl Engine {
         Ok(Page { body, rows, offset, limit, total, next_cursor: next })
     }
 
-    /// How many rows a query shows, within its page.
+    /// Counts the rows of a query's page.
     async fn count_rows(
         &self,
         project: &ProjectRef,
@@ -180,10 +196,10 @@ impl Engine {
         Ok(total.saturating_sub(query.offset).min(limit))
     }
 
-    /// The row with an id, as an object or as CSV.
+    /// Returns the row with an id, as a JSON object or as CSV. The query string may hold `select`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is none the caller may see.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such row that the caller may read.
     pub async fn get(
         &self,
         project: &ProjectRef,
@@ -207,11 +223,16 @@ impl Engine {
         Ok(Page { body, rows, offset: 0, limit: 1, total: None, next_cursor: None })
     }
 
-    /// Inserts one row or an array of them, all or nothing. The query string may hold `columns`, `select`, `order` and
-    /// `on_conflict`, which names `id` or the columns of a unique index.
+    /// Inserts one row or an array of them, all or nothing: at most [`Limits::max_insert`](crate::Limits::max_insert).
+    /// The query string may hold `columns`, `select`, `order` and `on_conflict`, which names `id` or the columns of a
+    /// unique index.
+    ///
+    /// A row without an id gets one, and every new row gets the current time as `created_at`.
     ///
     /// # Errors
-    /// When a value does not fit, a row exists, or no rule allows it.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the body or a value does not fit, `row_exists` or
+    /// `value_exists` if a row exists and there is no [`WriteOptions::resolution`],
+    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it, and `storage_full`.
     pub async fn insert(
         &self,
         project: &ProjectRef,
@@ -227,11 +248,12 @@ impl Engine {
         self.write(project, access, table, plan, options).await
     }
 
-    /// Inserts the row whose id the query string names, as in `id=eq.tea`, or updates it where it exists: a merge of one row,
-    /// and under the same rules. The body is an object; an id in it must be the same.
+    /// Inserts the row whose id the query string names, as in `id=eq.tea`, or updates it if it exists. The rules are
+    /// those of an insert with [`Resolution::MergeDuplicates`]. The body is an object; an id in it must be the same.
     ///
     /// # Errors
-    /// When the query names no row, a value does not fit, or no rule allows it.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query does not name one row or a value does not fit,
+    /// and [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it.
     pub async fn put(
         &self,
         project: &ProjectRef,
@@ -247,11 +269,14 @@ impl Engine {
         self.write(project, access, table, plan, options).await
     }
 
-    /// Updates every row that meets the query string's filters, of which there must be one; with `order` and `limit` the
-    /// first of them.
+    /// Updates the rows that match the filters of the query string, at least one of which is required. With `order` and
+    /// `limit`, only the first rows are updated. The body is an object of the columns to set; an empty one changes
+    /// nothing.
     ///
     /// # Errors
-    /// When there is no filter, a value does not fit, or no rule allows it.
+    /// `filter_required` without a filter, [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query or a value
+    /// does not fit, [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it, `value_exists` and
+    /// `storage_full`.
     pub async fn update(
         &self,
         project: &ProjectRef,
@@ -265,11 +290,15 @@ impl Engine {
         self.update_where(project, access, table, &query, &RowSelector::Query(&query), body, options).await
     }
 
-    /// Updates one row, which is answered as an object.
+    /// Updates one row and returns it as an object. The query string may hold `select`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is none the caller may update.
-    #[expect(clippy::too_many_arguments, reason = "who, where, which row, what and how, as everywhere here")]
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such row that the caller may update, and
+    /// those of [`Engine::update`].
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the arguments of the other operations, and the id of the row"
+    )]
     pub async fn update_by_id(
         &self,
         project: &ProjectRef,
@@ -288,7 +317,10 @@ impl Engine {
             .map_err(to_row_not_found)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "who, where, which rows, what and how, as everywhere here")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the arguments of the other operations, and the selected rows"
+    )]
     async fn update_where(
         &self,
         project: &ProjectRef,
@@ -303,11 +335,12 @@ impl Engine {
         self.write(project, access, table, plan, options).await
     }
 
-    /// Deletes every row that meets the query string's filters, of which there must be one; with `order` and `limit` the
-    /// first of them.
+    /// Deletes the rows that match the filters of the query string, at least one of which is required. With `order` and
+    /// `limit`, only the first rows are deleted.
     ///
     /// # Errors
-    /// When there is no filter or no rule allows it.
+    /// `filter_required` without a filter, [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the query does not fit,
+    /// and [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it.
     pub async fn delete(
         &self,
         project: &ProjectRef,
@@ -323,10 +356,11 @@ impl Engine {
         self.write(project, access, table, plan, options).await
     }
 
-    /// Deletes one row, which is answered as an object.
+    /// Deletes one row and returns it as an object. The query string may hold `select`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is none the caller may delete.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such row that the caller may delete, and
+    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it.
     pub async fn delete_by_id(
         &self,
         project: &ProjectRef,

@@ -1,6 +1,4 @@
-//! Trying rules: what a caller may do to which rows, and by which rule. Only reads are made.
-
-use serde::Deserialize;
+//! Tests of rules: what a caller may do to which rows, and by which rule. Nothing is written.
 
 use super::{Engine, body};
 use crate::{
@@ -12,82 +10,87 @@ use crate::{
     sql::{self, ProbedRows, RuleProbe},
 };
 
-/// What is tried.
+/// A test of the rules of a table: an action, and the rows that it is about.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleTest<'a> {
-    /// What the caller would do.
+    /// The action of the caller.
     pub action: Action,
-    /// A row as JSON: the one to insert, to be read or to be deleted, or what an update sets.
+    /// A row as a JSON object: the row to insert, read or delete, or the columns that an update sets. Required for an
+    /// insert and an update.
     pub row: Option<&'a [u8]>,
-    /// Which rows are meant, as filters of a query string; at most 20 of them are tried.
+    /// Filters of a query string that select existing rows; the first 20 by id are tested. Empty for all rows, or for
+    /// `row` alone.
     pub filter: &'a str,
 }
 
-/// What came of a trial.
+/// The result of a test of rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleTestReport {
-    /// Whether the action is allowed, for one row at least.
+    /// True if the action is allowed on at least one row.
     pub allowed: bool,
-    /// The rule that decides: the first that allows it.
+    /// The id of the deciding rule: the first that allows the action. `None` if no rule does, or none is needed.
     pub rule: Option<String>,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub reason: String,
-    /// Every rule of the table, in order.
+    /// The rules of the table, in order.
     pub rules: Vec<RuleResult>,
-    /// Every row that was tried.
+    /// The rows that were tested.
     pub rows: Vec<RowResult>,
 }
 
-/// What one rule says.
+/// The result of a test for one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleResult {
-    /// The rule.
+    /// The id of the rule.
     pub id: String,
-    /// Whether it speaks of this caller, this action and these columns.
+    /// True if the rule applies to the caller and the action and covers the columns.
     pub applies: bool,
-    /// How many of the rows meet its condition; nothing where it does not apply.
+    /// Number of tested rows that meet the condition; `None` if the rule does not apply.
     pub matched: Option<u64>,
-    /// Why it does not apply or does not match.
+    /// The reason why it does not apply or matches no row.
     pub reason: Option<String>,
 }
 
-/// What holds for one row.
+/// The result of a test for one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowResult {
-    /// The row's id.
+    /// The id of the row.
     pub id: String,
-    /// Whether the action is allowed.
+    /// True if the action is allowed.
     pub allowed: bool,
-    /// The rule that allows it.
+    /// The id of the rule that allows it; `None` if no rule does, or none is needed.
     pub rule: Option<String>,
 }
 
 impl Engine {
-    /// Tries what a caller may do. Nothing is written: conditions are asked about rows as they are, as they would be
-    /// after the update, or as they are given.
+    /// Tests what a caller may do. Nothing is written: conditions are evaluated on the rows as they are, as they would
+    /// be after the update, or as the test gives them.
     ///
     /// # Errors
-    /// When the row or the filter does not fit the table.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the row or the filter does not fit the table, or the action
+    /// needs a row; [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such project or table.
     pub async fn test_rules(
         &self,
         project: &ProjectRef,
         access: &Access,
         table: &str,
-        trial: &RuleTest<'_>,
+        test: &RuleTest<'_>,
     ) -> Result<RuleTestReport> {
-        let query = Query::parse(trial.filter)?;
+        let query = Query::parse(test.filter)?;
         let only = Query { filter: query.filter.clone(), ..Query::default() };
         if query != only {
-            return Err(Error::invalid_request("`filter` takes filters alone"));
+            return Err(Error::invalid_request("`filter` takes only filters"));
         }
         let now = self.clock.now();
         let plan = |target: &sql::Target<'_>| -> Result<RuleProbe> {
-            let subject = match (trial.action, trial.row) {
+            let subject = match (test.action, test.row) {
                 (Action::Insert, None) => {
-                    return Err(Error::invalid_request("an insert is tried with a `row`"));
+                    return Err(Error::invalid_request("a test of an insert needs a `row`"));
                 }
                 (Action::Update, None) => {
-                    return Err(Error::invalid_request("an update is tried with a `row` of what it sets"));
+                    return Err(Error::invalid_request(
+                        "a test of an update needs a `row` with the columns that it sets",
+                    ));
                 }
                 (Action::Update, Some(row)) => {
                     let sets = body::parse_assignments(target.table, row)?;
@@ -98,9 +101,7 @@ impl Engine {
                 }
                 (_, Some(row)) => {
                     if !query.filter.is_empty() {
-                        return Err(Error::invalid_request(
-                            "a row is given, or rows are filtered, and not both",
-                        ));
+                        return Err(Error::invalid_request("send `row` or `filter`, not both"));
                     }
                     let fill = body::RowDefaults::new(target.table, &self.ids, now)?;
                     let changes = body::parse_insert_rows(target.table, row, None, 1, &fill)?;
@@ -108,44 +109,42 @@ impl Engine {
                 }
                 (_, None) => ProbedRows::Stored { filter: &query.filter },
             };
-            sql::probe_rules(target, trial.action, subject)
+            sql::probe_rules(target, test.action, subject)
         };
-        let verdicts = std::sync::Mutex::new(Vec::new());
-        let answer = self
+        let rules = std::sync::Mutex::new(Vec::new());
+        let result = self
             .run_on_table(project, access, table, plan, |probe| {
-                let RuleProbe { read, rule_results: found } = probe;
-                *verdicts.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = found;
+                let RuleProbe { read, rule_results } = probe;
+                *rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = rule_results;
                 self.store.read(project, read)
             })
             .await?;
-        let verdicts = verdicts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        #[derive(Deserialize)]
-        struct Found(std::collections::BTreeMap<String, serde_json::Value>);
-        let found: Vec<Found> =
-            serde_json::from_slice(&answer.body).map_err(|_| Error::internal("a trial gave no rows"))?;
-        let found: Vec<_> = found.into_iter().map(|Found(row)| row).collect();
+        let rules = rules.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let rows: Vec<ProbedRow> = serde_json::from_slice(&result.body)
+            .map_err(|_| Error::internal("a test of rules returned no rows"))?;
         let (catalog, _) = self.get_catalog(project).await?;
-        let public = catalog.get_table(table)?.public_read;
-        let reaches = access.covers_table(table);
-        Ok(build_report(access, trial.action, (public, reaches), verdicts, &found))
+        let is_public = catalog.get_table(table)?.public_read;
+        let is_covered = access.covers_table(table);
+        Ok(build_report(access, test.action, (is_public, is_covered), rules, &rows))
     }
 }
 
+/// A row of a [`RuleProbe`], by the names of its columns.
 type ProbedRow = std::collections::BTreeMap<String, serde_json::Value>;
 
 fn build_report(
     access: &Access,
     action: Action,
-    (public, reaches): (bool, bool),
+    (is_public, is_covered): (bool, bool),
     rules: Vec<RuleResult>,
-    found: &[ProbedRow],
+    probed: &[ProbedRow],
 ) -> RuleTestReport {
     let exemption = match access {
         Access::Owner => Some("The owner may do anything."),
-        Access::Service { .. } if reaches && access.has_scope(action.required_scope()) => {
-            Some("A secret key does what its scopes allow; rules do not apply to it.")
+        Access::Service { .. } if is_covered && access.has_scope(action.required_scope()) => {
+            Some("A secret key may do what its scopes allow; rules do not apply to it.")
         }
-        Access::Visitor | Access::Person(_) if public && action == Action::Read => {
+        Access::Visitor | Access::Person(_) if is_public && action == Action::Read => {
             Some("The table is public: anyone may read every row.")
         }
         _ => None,
@@ -153,12 +152,12 @@ fn build_report(
     let met = |row: &ProbedRow, rule: &RuleResult| {
         rule.applies && row.get(&format!("rule {}", rule.id)).is_some_and(|met| met == true)
     };
-    let rows: Vec<RowResult> = found
+    let rows: Vec<RowResult> = probed
         .iter()
         .map(|row| {
             let rule = rules.iter().find(|rule| met(row, rule)).map(|rule| rule.id.clone());
             let id = row.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
-            // An update must be allowed as the row was, and as it becomes.
+            // An update must be allowed on the row as it is, and as it becomes.
             let after = row.get("after").is_none_or(|after| after == true);
             RowResult {
                 id,
@@ -170,8 +169,8 @@ fn build_report(
     let rules: Vec<RuleResult> = rules
         .into_iter()
         .map(|rule| {
-            let matched = found.iter().filter(|row| met(row, &rule)).count() as u64;
-            let reason = (rule.applies && matched == 0 && !found.is_empty())
+            let matched = probed.iter().filter(|row| met(row, &rule)).count() as u64;
+            let reason = (rule.applies && matched == 0 && !probed.is_empty())
                 .then(|| "its condition does not hold".to_owned());
             RuleResult {
                 matched: rule.applies.then_some(matched),
@@ -186,18 +185,20 @@ fn build_report(
     let reason = match (exemption, &rule) {
         (Some(free), _) if allowed => free.to_owned(),
         (None, Some(rule)) => format!("Rule `{rule}` allows it."),
-        _ if found.is_empty() => "No row meets the filter.".to_owned(),
+        _ if probed.is_empty() => "No row meets the filter.".to_owned(),
         _ if matches!(access, Access::Service { .. }) => {
             format!(
-                "The key does not have the scope {}, or not this table.",
+                "The key does not have the scope {}, or may not use this table.",
                 action.required_scope().as_str()
             )
         }
-        _ if !rules.iter().any(|rule| rule.applies) => "No rule allows this caller that.".to_owned(),
-        _ if rows.iter().any(|row| row.rule.is_some()) => {
-            "The row, as it would become, meets no rule.".to_owned()
+        _ if !rules.iter().any(|rule| rule.applies) => {
+            "No rule applies to this caller and action.".to_owned()
         }
-        _ => "No rule that applies has a condition that holds.".to_owned(),
+        _ if rows.iter().any(|row| row.rule.is_some()) => {
+            "No rule allows the row as the update would leave it.".to_owned()
+        }
+        _ => "No row meets the condition of a rule that applies.".to_owned(),
     };
     RuleTestReport { allowed, rule, reason, rules, rows }
 }

@@ -1,4 +1,4 @@
-//! Schema: what a caller sees of it, and changes to it.
+//! The schema of a project: the part of it that a caller sees, and changes to it.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::{
     store::{SchemaChange, StoreError, TableScope},
 };
 
-/// How often a change is tried again when another one came first.
+/// Number of attempts of a change that other changes overtake.
 const MAX_ATTEMPTS: usize = 5;
 
-/// What a change does beside the catalog.
+/// The part of a schema change that is not in the catalog.
 #[derive(Default)]
 struct SchemaEffect {
     statements: Vec<String>,
@@ -26,19 +26,21 @@ struct SchemaEffect {
 }
 
 impl Engine {
-    /// The tables and columns the caller may use. Rules and counts are for the owner alone.
+    /// Returns the tables and columns that the caller may use. Only the owner sees rules; visitors and signed-in people
+    /// do not see indexes either.
     ///
     /// # Errors
-    /// When there is no such project.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such project.
     pub async fn schema(&self, project: &ProjectRef, access: &Access) -> Result<Vec<Table>> {
         let catalog = self.current_catalog(project).await?;
         Ok(catalog.tables.iter().filter_map(|table| visible_table(table, access)).collect())
     }
 
-    /// Makes a table; `id` and `created_at` are added.
+    /// Creates a table, to which `id` and `created_at` are added. Needs [`Scope::SchemaWrite`].
     ///
     /// # Errors
-    /// When the names do not fit, the table exists, or the caller may not.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if a name or a default does not fit, `table_exists`,
+    /// `too_many_tables`, and [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) without the scope.
     pub async fn create_table(
         &self,
         project: &ProjectRef,
@@ -50,9 +52,9 @@ impl Engine {
         let created_at = self.clock.now().to_text();
         let catalog = self
             .change_schema(project, |catalog, scope| {
-                let made = catalog.create_table(table.clone(), created_at.clone())?;
+                let created = catalog.create_table(table.clone(), created_at.clone())?;
                 Ok(SchemaEffect {
-                    statements: sql::create_table(self.store.dialect(), scope, made),
+                    statements: sql::create_table(self.store.dialect(), scope, created),
                     ..SchemaEffect::default()
                 })
             })
@@ -60,10 +62,13 @@ impl Engine {
         catalog.get_table(&name).cloned()
     }
 
-    /// Adds a column. One that is not nullable needs an empty table.
+    /// Adds a column to a table. Existing rows have null in it, so a column that is not nullable needs an empty table.
+    /// Needs [`Scope::SchemaWrite`].
     ///
     /// # Errors
-    /// When the name does not fit, the column exists, or the caller may not.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the name or the default does not fit, `column_exists`,
+    /// `too_many_columns`, `column_needs_value`, and [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) without the
+    /// scope.
     pub async fn add_column(
         &self,
         project: &ProjectRef,
@@ -85,10 +90,12 @@ impl Engine {
         catalog.get_table(table).cloned()
     }
 
-    /// Makes an index. Writers wait until it stands.
+    /// Creates an index on a table. Writers wait until it is created. Needs [`Scope::SchemaWrite`].
     ///
     /// # Errors
-    /// When the columns do not fit, such an index exists, or the caller may not.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the columns do not fit, `index_exists`, `too_many_indexes`,
+    /// `values_repeat` if rows have the same values in the columns of a unique index, `storage_full`, and
+    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) without the scope.
     pub async fn add_index(
         &self,
         project: &ProjectRef,
@@ -113,10 +120,11 @@ impl Engine {
         catalog.get_table(table).cloned()
     }
 
-    /// Drops an index.
+    /// Drops an index. Needs [`Scope::SchemaWrite`].
     ///
     /// # Errors
-    /// When there is no such index or the caller may not.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such index, and
+    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) without the scope.
     pub async fn drop_index(
         &self,
         project: &ProjectRef,
@@ -137,10 +145,11 @@ impl Engine {
         catalog.get_table(table).cloned()
     }
 
-    /// Drops a table and its rows.
+    /// Drops a table with its rows. Needs [`Scope::SchemaWrite`].
     ///
     /// # Errors
-    /// When there is no such table or the caller may not.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such table, and
+    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) without the scope.
     pub async fn drop_table(&self, project: &ProjectRef, access: &Access, table: &str) -> Result<()> {
         require_schema_write(access, table)?;
         self.change_schema(project, |catalog, scope| {
@@ -151,10 +160,10 @@ impl Engine {
         .map(drop)
     }
 
-    /// Replaces the rules of a table. Only the owner may.
+    /// Replaces the rules of a table, at most [`MAX_RULES`](crate::rule::MAX_RULES). Only [`Access::Owner`] may.
     ///
     /// # Errors
-    /// When a rule does not fit the table.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if a rule does not fit the table; its details name the rule.
     pub async fn set_rules(
         &self,
         project: &ProjectRef,
@@ -172,10 +181,10 @@ impl Engine {
         catalog.get_table(table).cloned()
     }
 
-    /// Makes a table readable by anyone, or private again. Only the owner may.
+    /// Makes every row of a table readable by anyone, or the table private again. Only [`Access::Owner`] may.
     ///
     /// # Errors
-    /// When there is no such table.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such table.
     pub async fn set_public_read(
         &self,
         project: &ProjectRef,
@@ -193,10 +202,10 @@ impl Engine {
         catalog.get_table(table).cloned()
     }
 
-    /// Makes tables readable by anyone, or private again: all of them at once, or none. Only the owner may.
+    /// Makes tables readable by anyone (`true`) or private again, all or none of them. Only [`Access::Owner`] may.
     ///
     /// # Errors
-    /// When one of the tables is not there.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such table.
     pub async fn set_public_reads(
         &self,
         project: &ProjectRef,
@@ -220,23 +229,22 @@ impl Engine {
     ) -> Result<Arc<Catalog>> {
         let scope = self.store.table_scope(project);
         for _ in 0..MAX_ATTEMPTS {
-            // Read afresh: a change must build on what is.
+            // Not from the cache: a change must build on the current catalog.
             let before = self.reload_catalog(project).await?;
             let mut catalog = Catalog::clone(&before);
-            let SchemaEffect { statements, only_if_empty, max_stored_bytes: max_stored } =
-                edit(&mut catalog, &scope)?;
+            let SchemaEffect { statements, only_if_empty, max_stored_bytes } = edit(&mut catalog, &scope)?;
             catalog.version = before.version + 1;
             let change = SchemaChange {
                 from_version: before.version,
                 catalog: catalog.clone(),
                 statements,
                 only_if_empty,
-                max_stored_bytes: max_stored,
+                max_stored_bytes,
                 outbox: Vec::new(),
             };
-            let made = self.store.apply_schema_change(project, change).await;
+            let applied = self.store.apply_schema_change(project, change).await;
             self.catalog_cache.invalidate(&project.id);
-            match made {
+            match applied {
                 Ok(()) => return Ok(Arc::new(catalog)),
                 Err(StoreError::Stale) => {}
                 Err(error) => return Err(error.into()),
@@ -263,7 +271,7 @@ fn require_owner(access: &Access) -> Result<()> {
     }
 }
 
-/// The table as the caller may know it, if at all.
+/// Returns the part of a table that the caller may see, if any.
 fn visible_table(table: &Table, access: &Access) -> Option<Table> {
     match access {
         Access::Owner => Some(table.clone()),
@@ -287,7 +295,7 @@ fn visible_table(table: &Table, access: &Access) -> Option<Table> {
                 table.public_read || rules.iter().any(|rule| rule.covers_column(&column.name))
             };
             let columns = table.columns.iter().filter(usable).cloned().collect();
-            // How the owner made it fast is nothing to them.
+            // These callers need not know the indexes.
             Some(Table { columns, rules: Vec::new(), indexes: Vec::new(), ..table.clone() })
         }
     }

@@ -1,4 +1,4 @@
-//! Opaque cursors: where a page ended, as the values its order goes by.
+//! Cursors: the values of the last row of a page that its order uses, as opaque text.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::value::RawValue;
@@ -10,16 +10,16 @@ use crate::{
     value::Value,
 };
 
-/// The longest cursor.
+/// Maximum length of a cursor in bytes.
 const MAX_CURSOR: usize = 8 * 1024;
 
-/// The cursor behind a row, whose keys the store wrote as a JSON array of one object.
+/// Encodes the cursor after a row, whose keys the store wrote as a JSON array of one object.
 ///
 /// # Errors
-/// When the values are too long for an address.
+/// `invalid_value` if the cursor would be longer than [`MAX_CURSOR`].
 pub(crate) fn encode(table: &str, order: &[OrderTerm], keys: &[u8]) -> Result<String> {
     let keys = keys.strip_prefix(b"[").and_then(|keys| keys.strip_suffix(b"]"));
-    let keys = keys.ok_or_else(|| Error::internal("the keys of a row are no array"))?;
+    let keys = keys.ok_or_else(|| Error::internal("the keys of a row are not an array"))?;
     if keys.len() > MAX_CURSOR / 4 * 3 - 16 {
         return Err(Error::invalid_value("a value of the order is too long for a cursor")
             .with_hint("Order by a shorter column, or page with `offset`."));
@@ -29,14 +29,14 @@ pub(crate) fn encode(table: &str, order: &[OrderTerm], keys: &[u8]) -> Result<St
     Ok(URL_SAFE_NO_PAD.encode(text))
 }
 
-/// The values a cursor holds, of the types of the order's columns.
+/// Decodes the values of a cursor as values of the columns of the order.
 pub(crate) fn decode(
     cursor: &str,
     table: &str,
     order: &[OrderTerm],
     columns: &[Column],
 ) -> Result<Vec<Value>> {
-    let invalid = || Error::invalid_request("`cursor` is not one that this query gave");
+    let invalid = || Error::invalid_request("`cursor` does not belong to this query");
     if cursor.len() > MAX_CURSOR {
         return Err(invalid());
     }
@@ -53,7 +53,7 @@ pub(crate) fn decode(
         .enumerate()
         .map(|(at, column)| {
             let raw = keys.get(at.to_string().as_str()).ok_or_else(invalid)?;
-            // A document is kept as text.
+            // A document is in the cursor as text.
             if column.kind == ColumnType::Json && raw.get() != "null" {
                 let text: String = serde_json::from_str(raw.get()).map_err(|_| invalid())?;
                 return Value::from_text(column, &text).map_err(|_| invalid());
@@ -63,8 +63,8 @@ pub(crate) fn decode(
         .collect()
 }
 
-/// Tells the cursors of one order from those of another (FNV-1a). It is no proof: a cursor only says where to go on,
-/// and shows nothing that the caller may not see.
+/// Distinguishes the cursors of one table and order from others (FNV-1a). It proves nothing and need not: a forged
+/// cursor starts a page elsewhere and shows no row that the caller may not see.
 fn order_fingerprint(table: &str, order: &[OrderTerm]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in format!("{table} {order:?}").bytes() {

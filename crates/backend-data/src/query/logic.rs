@@ -1,4 +1,4 @@
-//! Reading tests, lists and `and`/`or` trees.
+//! Parser of tests, lists and `and`/`or` trees.
 
 use super::{
     Filter, Is, MAX_DEPTH, MAX_LIST, MAX_OPERANDS, MAX_PATTERNS, MAX_TESTS, Operands, Path, Test, parse,
@@ -9,7 +9,7 @@ use crate::{
     rule::Comparison,
 };
 
-/// How many tests a query holds so far.
+/// The tests, operands and patterns of a query so far, each of which has a maximum.
 #[derive(Default)]
 pub(super) struct QueryBudget {
     tests: usize,
@@ -26,7 +26,7 @@ impl QueryBudget {
         Ok(())
     }
 
-    /// Counts what a test compares to.
+    /// Counts the values that a test compares to.
     fn count_operands(&mut self, test: &Test) -> Result<()> {
         let (operands, is_pattern) = match test {
             Test::Compare(_, operands) | Test::Like { patterns: operands, .. } => (operands, false),
@@ -42,7 +42,9 @@ impl QueryBudget {
         };
         if self.operands > MAX_OPERANDS {
             let message = format!("a query has at most {MAX_OPERANDS} values in `(any)` and `(all)`");
-            return Err(Error::invalid_request(message).with_hint("Equal values are found by `in.(…)`."));
+            return Err(
+                Error::invalid_request(message).with_hint("To match any of many values, use `in.(…)`.")
+            );
         }
         self.patterns += if is_pattern { count } else { 0 };
         if self.patterns > MAX_PATTERNS {
@@ -54,21 +56,21 @@ impl QueryBudget {
     }
 }
 
-/// Where a value ends: at the end of the text, or where its list does.
+/// The context of a value, which decides where it ends: with the text, or at the next `,` or `)`.
 #[derive(Clone, Copy, PartialEq)]
 enum ValueContext {
     TopLevel,
     Nested,
 }
 
-/// `path=not.op.value`, the value raw to its end.
+/// Parses the test of `path=not.op.value`. The value reaches to the end and has no quotes.
 pub(super) fn parse_parameter(path: Path, value: &str, budget: &mut QueryBudget) -> Result<Filter> {
     let mut scan = Scanner::new(value);
     let filter = parse_test(path, &mut scan, ValueContext::TopLevel, budget)?;
     if scan.is_empty() { Ok(filter) } else { Err(scan.unexpected("the end of the value")) }
 }
 
-/// `or=(…)`, `not.and=(…)`.
+/// Parses `or=(…)`, `not.and=(…)` and their like.
 pub(super) fn parse_tree(key: &str, value: &str, budget: &mut QueryBudget) -> Result<Filter> {
     if !value.trim_start_matches(' ').starts_with('(') {
         return Err(Scanner::new(value).unexpected("`(` and a list of filters"));
@@ -85,7 +87,7 @@ fn parse_node(scan: &mut Scanner<'_>, depth: usize, budget: &mut QueryBudget) ->
         return Err(Error::invalid_request(format!("`and` and `or` nest at most {MAX_DEPTH} deep")));
     }
     scan.skip_blanks();
-    // A column may begin with `and`, `or` or `not`: only the parenthesis tells.
+    // A column may be named `and` or `order_no`: only the parenthesis after the word makes it a tree.
     for (token, negated, all) in
         [("and", false, true), ("or", false, false), ("not.and", true, true), ("not.or", true, false)]
     {
@@ -196,7 +198,7 @@ fn parse_value(scan: &mut Scanner<'_>, context: ValueContext) -> String {
     parse_list_item(scan)
 }
 
-/// A value inside a list: quoted if the quotes hold all of it, else literal to the next `,` or `)`.
+/// Parses a value inside a list: quoted if the quotes enclose all of it, otherwise literal to the next `,` or `)`.
 fn parse_list_item(scan: &mut Scanner<'_>) -> String {
     let mut ahead = *scan;
     if let Some(text) = ahead.take_quoted()
@@ -208,7 +210,7 @@ fn parse_list_item(scan: &mut Scanner<'_>) -> String {
     scan.take_until(|c| matches!(c, ',' | ')')).to_owned()
 }
 
-/// `(a,"b,c",d)`; nothing but blanks between the parentheses is the empty list.
+/// Parses `(a,"b,c",d)`. Only blanks between the parentheses make an empty list.
 fn parse_list(scan: &mut Scanner<'_>) -> Result<Vec<String>> {
     if !scan.eat("(") {
         return Err(scan.unexpected("`(` and a list"));
@@ -222,7 +224,7 @@ fn parse_list(scan: &mut Scanner<'_>) -> Result<Vec<String>> {
     parse_separated(scan, ")", parse_list_item)
 }
 
-/// `{a,"b,c",d}`
+/// Parses `{a,"b,c",d}`.
 fn parse_array(scan: &mut Scanner<'_>) -> Result<Vec<String>> {
     if !scan.eat("{") {
         return Err(scan.unexpected("`{` and a list"));

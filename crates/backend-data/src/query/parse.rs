@@ -1,4 +1,4 @@
-//! Reading a whole query string.
+//! Parser of query strings.
 
 use super::{
     Aggregate, Key, MAX_ORDER, MAX_QUERY, MAX_SELECT, MAX_STEPS, OrderTerm, Path, Query, SelectItem, Step,
@@ -8,10 +8,14 @@ use super::{
 use crate::error::{Error, ErrorKind, Quoted, Result};
 
 impl Query {
-    /// Reads a query string as it stands in the address, without the `?`. `apikey` is left to the transport.
+    /// Parses a query string, percent-encoded and without the `?`, of at most [`MAX_QUERY`] bytes.
+    ///
+    /// Names of columns are not checked before the query is compiled for a table. `apikey` is skipped, since the
+    /// transport reads it. A negative offset is 0.
     ///
     /// # Errors
-    /// What does not parse is [`ErrorKind::Invalid`]; a negative limit is [`ErrorKind::Range`].
+    /// [`ErrorKind::Range`] for a negative limit, [`ErrorKind::Invalid`] for anything else that does not parse or
+    /// exceeds a limit of [this module](crate::query).
     pub fn parse(raw: &str) -> Result<Self> {
         if raw.len() > MAX_QUERY {
             return Err(Error::invalid_request(format!("a query string has at most {MAX_QUERY} bytes")));
@@ -37,7 +41,7 @@ impl Query {
                     let mut scan = Scanner::new(&key);
                     let path = parse_path(&mut scan)?;
                     if !scan.is_empty() {
-                        return Err(Error::invalid_request(format!("{} is no column", Quoted(&key))));
+                        return Err(Error::invalid_request(format!("{} is not a column", Quoted(&key))));
                     }
                     query.filter.push(logic::parse_parameter(path, &value, &mut budget)?);
                 }
@@ -55,7 +59,7 @@ impl Query {
                     Error::new(ErrorKind::Range, "invalid_range", "PGRST103", "the limit may not be negative")
                 })?);
             }
-            // A negative offset passes over nothing.
+            // A negative offset skips nothing.
             "offset" => self.offset = u64::try_from(parse_integer(key, value)?).unwrap_or(0),
             "columns" => self.columns = Some(parse_names(value)?),
             "cursor" => self.cursor = Some(value.to_owned()),
@@ -80,7 +84,7 @@ fn parse_names(value: &str) -> Result<Vec<String>> {
     if scan.is_empty() { Ok(names) } else { Err(scan.unexpected("`,` and a column")) }
 }
 
-/// `column->key->>0`
+/// Parses `column->key->>0`.
 pub(super) fn parse_path(scan: &mut Scanner<'_>) -> Result<Path> {
     let column = scan.take_name()?;
     let mut steps = Vec::new();
@@ -99,7 +103,7 @@ pub(super) fn parse_path(scan: &mut Scanner<'_>) -> Result<Path> {
 
 fn parse_key(scan: &mut Scanner<'_>) -> Result<Key> {
     let mut ahead = *scan;
-    // `-1` counts from the end; a name never starts with `-` followed by digits alone.
+    // `-1` counts from the end; a name of `-` and digits needs quotes.
     let negative = ahead.eat("-");
     let digits = ahead.take_until(|c| !c.is_ascii_digit());
     let ends = ahead.is_empty()
@@ -115,9 +119,9 @@ fn parse_key(scan: &mut Scanner<'_>) -> Result<Key> {
     }
     if scan.rest().starts_with('-') {
         return Err(Error::invalid_request(
-            "a step that begins with `-` is a place from the end, such as `-1`",
+            "a step that begins with `-` is an index from the end, such as `-1`",
         )
-        .with_hint("A member of that name stands in quotes."));
+        .with_hint("Put the name of a member that begins with `-` in quotes."));
     }
     scan.take_name().map(Key::Name)
 }

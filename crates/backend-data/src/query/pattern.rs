@@ -1,7 +1,7 @@
-//! Regular expressions that every store understands alike.
+//! Translation of regular expressions into a form that matches the same text in every store.
 //!
-//! The expression is read, refused where it holds what the stores take differently, and written again with that
-//! spelled out: `\d` as `[0-9]`, and where case is ignored each letter in both cases.
+//! An expression is parsed, refused if it has a part that the stores interpret differently, and written again with the
+//! rest spelled out: `\d` as `[0-9]`, and each letter in both cases if case is ignored.
 
 use std::fmt::Write as _;
 
@@ -15,16 +15,16 @@ use crate::{
     store::Dialect,
 };
 
-/// The longest expression.
+/// Maximum length of an expression in characters.
 const MAX_PATTERN: usize = 1_000;
-/// The most repetitions that can be counted; PostgreSQL's limit.
+/// Maximum count of a repetition, `{255}`; PostgreSQL's limit.
 const MAX_REPEAT: u32 = 255;
-/// How many states an expression may have once its repetitions are written out.
+/// Maximum number of states of an expression whose repetitions are written out.
 const MAX_STATES: u32 = 4_000;
-/// The most characters of a range whose case is ignored.
+/// Maximum length in characters of a range whose case is ignored.
 const MAX_FOLDED: u32 = 2_048;
 
-/// The expression in the words of a dialect.
+/// Translates an expression for a dialect.
 pub(crate) fn translate(pattern: &str, ignore_case: bool, dialect: Dialect) -> Result<String> {
     if pattern.chars().count() > MAX_PATTERN {
         return Err(Error::invalid_value(format!(
@@ -32,14 +32,15 @@ pub(crate) fn translate(pattern: &str, ignore_case: bool, dialect: Dialect) -> R
         )));
     }
     let invalid = |error: &dyn std::fmt::Display| {
-        Error::invalid_value(format!("{} is no regular expression", Quoted(pattern))).with_details(error)
+        Error::invalid_value(format!("{} is not a valid regular expression", Quoted(pattern)))
+            .with_details(error)
     };
     let ast = ast::parse::ParserBuilder::new()
         .nest_limit(32)
         .build()
         .parse(pattern)
         .map_err(|error| invalid(&error.kind()))?;
-    // Counted rather than compiled, which takes long, and alike for every store.
+    // Compiling would take long, and the count is the same for every store.
     if count_states(&ast) > MAX_STATES {
         return Err(invalid(&format_args!("its repetitions make it larger than {MAX_STATES} states")));
     }
@@ -48,7 +49,7 @@ pub(crate) fn translate(pattern: &str, ignore_case: bool, dialect: Dialect) -> R
     Ok(writer.out)
 }
 
-/// About how many states an automaton of the expression has.
+/// Estimates the number of states of an automaton for the expression.
 fn count_states(ast: &Ast) -> u32 {
     let sum = |parts: &[Ast]| parts.iter().map(count_states).fold(0, u32::saturating_add);
     match ast {
@@ -63,7 +64,7 @@ fn count_states(ast: &Ast) -> u32 {
         Ast::ClassUnicode(_) | Ast::ClassPerl(_) => 2,
         Ast::Dot(_) => 4,
         Ast::ClassBracketed(class) => match &class.kind {
-            // What a negated class holds is most of Unicode.
+            // A negated class contains most of Unicode.
             _ if class.negated => 8,
             ClassSet::Item(ClassSetItem::Union(union)) => {
                 u32::try_from(union.items.len()).unwrap_or(u32::MAX).saturating_mul(2)
@@ -98,7 +99,7 @@ impl PatternWriter<'_> {
     fn unsupported<T>(&self, span: &ast::Span) -> Result<T> {
         let part = self.source.get(span.start.offset..span.end.offset).unwrap_or_default();
         Err(Error::unsupported(format!("{} in a regular expression", Quoted(part)))
-            .with_hint("Databases take it differently. Write it out, or use `imatch` to ignore case."))
+            .with_hint("Databases interpret it differently. Write it out, or use `imatch` to ignore case."))
     }
 
     fn write_ast(&mut self, ast: &Ast) -> Result<()> {
@@ -168,7 +169,7 @@ impl PatternWriter<'_> {
     }
 
     fn write_repetition(&mut self, repetition: &ast::Repetition) -> Result<()> {
-        // Elsewhere these repeat nothing, or are an error.
+        // The stores disagree on these: they repeat nothing, or are an error.
         if matches!(*repetition.ast, Ast::Repetition(_) | Ast::Assertion(_) | Ast::Empty(_)) {
             return self.unsupported(&repetition.span);
         }
@@ -248,7 +249,7 @@ impl PatternWriter<'_> {
     }
 }
 
-/// What a class such as `\d` holds, ASCII alone.
+/// Returns the ASCII characters of a class such as `\d`.
 fn perl_class_chars(class: &ClassPerl) -> &'static str {
     match class.kind {
         ClassPerlKind::Digit => "0-9",
@@ -257,7 +258,7 @@ fn perl_class_chars(class: &ClassPerl) -> &'static str {
     }
 }
 
-/// A character, then itself in the other case where that is one character.
+/// Returns a character, and the same in the other case if that is a single character.
 fn case_variants(c: char) -> Vec<char> {
     fn one(mut cases: impl Iterator<Item = char>) -> Option<char> {
         cases.next().filter(|_| cases.next().is_none())
@@ -283,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stores_take_alike_is_written_out() {
+    fn an_expression_is_translated_for_each_dialect() {
         let both = |pattern, ignore_case| {
             let write = |dialect| translate(pattern, ignore_case, dialect).map_err(|e| e.to_string());
             (write(Dialect::Sqlite).unwrap(), write(Dialect::Postgres).unwrap())
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_they_take_differently_is_refused() {
+    fn an_expression_that_stores_interpret_differently_or_that_is_too_large_is_refused() {
         for bad in [
             "(", "[", "a**", "^*", "(?i)a", "(?<n>a)", r"\pL", r"\B", "[a&&b]", "[[a]b]", r"[\D]", "a{256}",
             r"\x00", "(?=a)", r"(a)\1", "***:a", r"\<a",
@@ -313,7 +314,7 @@ mod tests {
             assert!(translate(large, false, Dialect::Postgres).is_err(), "{large}");
         }
         for fits in ["a{255}", "(?:a{200}){19}", ".{255}", "[^a]{255}", "(?:[a-z]{0,200}){0,8}x"] {
-            // What is counted is no less than what is compiled, in bytes that both know to be few.
+            // No expression that passes the count is too large for the compiler of a store.
             let written = translate(fits, false, Dialect::Sqlite).unwrap();
             regex::RegexBuilder::new(&written).size_limit(8 << 20).build().unwrap();
         }

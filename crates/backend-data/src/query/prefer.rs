@@ -1,8 +1,8 @@
-//! The `Prefer` header (RFC 7240) as PostgREST reads it.
+//! The `Prefer` header (RFC 7240) with the preferences of PostgREST.
 
 use crate::error::{Error, ErrorKind, Quoted, Result};
 
-/// What a caller would like.
+/// The preferences of a request. Of two that contradict each other, the first one counts (RFC 7240, section 2).
 ///
 /// ```
 /// use backend_data::{Count, Prefer, Return};
@@ -13,60 +13,60 @@ use crate::error::{Error, ErrorKind, Quoted, Result};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prefer {
-    /// `return=`
+    /// `return=`: the body of the response to a write.
     pub returns: Option<Return>,
-    /// `count=`
+    /// `count=`: the way in which matching rows are counted.
     pub count: Option<Count>,
-    /// `resolution=`
+    /// `resolution=`: the treatment of rows that exist, which makes an insert an upsert.
     pub resolution: Option<Resolution>,
-    /// `missing=default`: a column left out takes its default rather than null.
+    /// `missing=default`: a column of `columns` that a row leaves out gets its default rather than null.
     pub missing_default: bool,
     /// `handling=strict`: an unknown preference is an error.
     pub strict: bool,
-    /// `handling=lenient`, which is how it is where nothing is said.
+    /// `handling=lenient`: an unknown preference is ignored (default).
     pub lenient: bool,
-    /// `max-affected=`, which counts where handling is strict.
+    /// `max-affected=`: maximum number of rows that a write touches. It applies with `handling=strict` only.
     pub max_affected: Option<u64>,
-    /// `timezone=UTC`. Times are always in UTC, so that no other can be given.
+    /// `timezone=UTC`. Times are always in UTC, so no other time zone is accepted.
     pub utc: bool,
 }
 
-/// What a write answers.
+/// The body of the response to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
-    /// The rows.
+    /// The rows that were written.
     Representation,
-    /// Nothing.
+    /// No body.
     Minimal,
-    /// Where the row is.
+    /// No body, but the `Location` of a row that was inserted.
     HeadersOnly,
 }
 
-/// How rows are counted.
+/// The way in which matching rows are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// One by one.
+    /// An exact count, which takes longer the more rows match.
     Exact,
-    /// As the planner of PostgreSQL guesses; on SQLite as [`Count::Estimated`].
+    /// The estimate of PostgreSQL's planner; on SQLite the same as [`Count::Estimated`].
     Planned,
-    /// Exactly while there are few, and then an estimate.
+    /// An exact count up to about 10,000 rows, an estimate beyond.
     Estimated,
 }
 
-/// What an insert does with a row that exists.
+/// The treatment of existing rows by an insert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// Update it.
+    /// Updates the existing row.
     MergeDuplicates,
-    /// Leave it.
+    /// Leaves the existing row as it is.
     IgnoreDuplicates,
 }
 
 impl Prefer {
-    /// Reads the values of every `Prefer` header, joined with commas.
+    /// Parses the values of all `Prefer` headers, joined with commas. Unknown preferences are ignored.
     ///
     /// # Errors
-    /// With `handling=strict`, a preference that is not known is [`ErrorKind::Invalid`] (PGRST122).
+    /// With `handling=strict`, an unknown preference is [`ErrorKind::Invalid`] (PGRST122).
     pub fn parse(header: &str) -> Result<Self> {
         let mut prefer = Self::default();
         let mut unknown = Vec::new();
@@ -77,7 +77,7 @@ impl Prefer {
         }
         match unknown.first() {
             Some(item) if prefer.strict => {
-                let message = format!("preference {} is not known", Quoted(item));
+                let message = format!("unknown preference {}", Quoted(item));
                 Err(Error::new(ErrorKind::Invalid, "invalid_preference", "PGRST122", message)
                     .with_details(format!("Invalid preferences: {}", Quoted(&unknown.join(", ")))))
             }
@@ -85,7 +85,7 @@ impl Prefer {
         }
     }
 
-    /// Takes one preference; the first of a kind counts (RFC 7240 §2).
+    /// Applies one preference; returns false if it is unknown. The first of a kind counts (RFC 7240, section 2).
     fn apply(&mut self, item: &str) -> bool {
         fn first<T>(slot: &mut Option<T>, value: T) -> bool {
             slot.get_or_insert(value);
@@ -124,7 +124,7 @@ impl Prefer {
         }
     }
 
-    /// The value of `Preference-Applied`, where anything was.
+    /// Returns the value of `Preference-Applied` (RFC 7240, section 3), or `None` if no preference was applied.
     #[must_use]
     pub fn preference_applied(&self) -> Option<String> {
         let mut items = Vec::new();

@@ -1,4 +1,4 @@
-//! Writing a filter back in the language: what a log shows and what a property test reads again.
+//! `Display` of filters in the query language. The parser reads the text, as a member of a tree, as the same filter.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -19,7 +19,7 @@ impl Display for Path {
     }
 }
 
-/// A member of an `and` or `or` list; every value is quoted.
+/// Writes the filter as a member of an `and` or `or` list; every value is quoted.
 impl Display for Filter {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -29,7 +29,7 @@ impl Display for Filter {
                 Self::And(members) => write_tree(f, "not.and", members),
                 Self::Or(members) => write_tree(f, "not.or", members),
                 Self::Test(path, test) => write!(f, "{path}.not.{test}"),
-                // `not` of `not` has no words of its own.
+                // The language has no `not.not`.
                 Self::Not(_) => write_tree(f, "not.and", std::slice::from_ref(&**inner)),
             },
             Self::Test(path, test) => write!(f, "{path}.{test}"),

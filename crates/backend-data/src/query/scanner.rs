@@ -1,8 +1,8 @@
-//! Reading text from left to right, and percent-encoded pairs.
+//! A scanner of text from left to right, and the decoder of query strings.
 
 use crate::error::{Error, Quoted, Result};
 
-/// What is left of a text.
+/// The part of a text that is still to be parsed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scanner<'a> {
     rest: &'a str,
@@ -49,7 +49,7 @@ impl<'a> Scanner<'a> {
         taken
     }
 
-    /// Takes `"…"`, where `\x` means x; nothing is taken when there is no whole one.
+    /// Takes `"…"`, in which `\x` means `x`. Takes nothing if it does not begin here or is not closed.
     pub(super) fn take_quoted(&mut self) -> Option<String> {
         let mut ahead = *self;
         if !ahead.eat("\"") {
@@ -67,7 +67,7 @@ impl<'a> Scanner<'a> {
         Some(text)
     }
 
-    /// A name: quoted, or everything up to punctuation of the language.
+    /// Takes a name: one in quotes, or everything up to punctuation of the language.
     pub(super) fn take_name(&mut self) -> Result<String> {
         self.skip_blanks();
         if let Some(name) = self.take_quoted() {
@@ -99,7 +99,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The pairs of a query string, decoded: `+` is a blank, `%xx` a byte, and the bytes must be UTF-8.
+/// Splits a query string into pairs and decodes them: `+` is a blank, `%xx` a byte, and the bytes must be UTF-8.
 pub(super) fn query_pairs(raw: &str) -> impl Iterator<Item = Result<(String, String)>> {
     raw.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));

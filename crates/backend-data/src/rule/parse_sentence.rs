@@ -1,16 +1,17 @@
-//! Reading rules back from their sentences: exactly what [`Rule::to_sentence`] writes.
+//! Parser of rules as sentences, in exactly the form that [`Rule::to_full_sentence`] writes.
 
 use serde_json::Number;
 
 use super::{Action, Audience, Comparison, Condition, Operand, Rule, Scalar};
 use crate::error::{Error, Quoted, Result};
 
-/// Ways of comparing, the longer ones first where one begins another.
+/// The comparisons; a phrase that begins with another one comes before it.
 const COMPARISONS: [Comparison; 6] =
     [Comparison::Neq, Comparison::Gt, Comparison::Gte, Comparison::Lt, Comparison::Lte, Comparison::Eq];
 
 impl Rule {
-    /// Reads a rule from its sentence, under an id. Whether it fits a table is checked when it is set.
+    /// Parses a rule from a sentence and gives it an id. [`Engine::set_rules`](crate::Engine::set_rules) checks that it
+    /// fits the table.
     ///
     /// ```
     /// use backend_data::Rule;
@@ -22,7 +23,8 @@ impl Rule {
     /// ```
     ///
     /// # Errors
-    /// When the sentence is not one that a rule says of itself; the error shows where it goes off.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the sentence is not one that [`Rule::to_full_sentence`]
+    /// writes. The message shows where it differs.
     pub fn from_sentence(id: &str, sentence: &str) -> Result<Self> {
         let mut words = SentenceParser { rest: sentence.trim() };
         let audience = words.audience()?;
@@ -66,7 +68,7 @@ impl<'s> SentenceParser<'s> {
 
     fn unexpected(&self, wanted: &str) -> Error {
         let at = if self.rest.is_empty() { "the end".to_owned() } else { Quoted(self.rest).to_string() };
-        Error::invalid_request(format!("a sentence is not understood: expected {wanted} at {at}")).with_hint(
+        Error::invalid_request(format!("the sentence is not a rule: expected {wanted} at {at}")).with_hint(
             "A rule reads like `Signed-in people may read and update rows where owner is the signed-in person.`",
         )
     }
@@ -110,7 +112,7 @@ impl<'s> SentenceParser<'s> {
         }
     }
 
-    /// ` a, b of`
+    /// Parses ` a, b of`, or nothing before ` every row` and ` rows where `.
     fn columns(&mut self) -> Result<Option<Vec<String>>> {
         if self.rest.starts_with(" every row") || self.rest.starts_with(" rows where ") {
             return Ok(None);
@@ -150,7 +152,7 @@ impl<'s> SentenceParser<'s> {
         }
         if self.eat(" is one of ") {
             let mut values = vec![self.scalar()?];
-            // A comma and an `or` begin the next condition.
+            // `, or ` begins the next condition.
             while !self.rest.starts_with(", or ") && self.eat(", ") {
                 values.push(self.scalar()?);
             }
@@ -187,7 +189,7 @@ impl<'s> SentenceParser<'s> {
         }
         let number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
         let end = self.rest.find(|c| !number(c)).unwrap_or(self.rest.len());
-        // The full stop of the sentence is not the number's.
+        // A full stop at the end is the sentence's.
         let text = self.rest.get(..end).unwrap_or_default();
         let text = text.strip_suffix('.').unwrap_or(text);
         let read =
@@ -267,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_rule_is_what_its_sentence_says(
+        fn a_rule_is_parsed_from_its_sentence(
             condition in conditions(),
             audience in prop::sample::select(vec![Audience::Anyone, Audience::Visitors, Audience::SignedIn, Audience::Role { role: "team-lead".into() }]),
             actions in prop::sample::subsequence(vec![Action::Read, Action::Insert, Action::Update, Action::Delete], 1..=4),
@@ -280,7 +282,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_may_be_said(sentence in ".{0,80}") {
+        fn no_sentence_makes_the_parser_panic(sentence in ".{0,80}") {
             let _ = Rule::from_sentence("one", &sentence);
         }
     }

@@ -1,7 +1,8 @@
-//! Rules in plain words.
+//! Rules as sentences.
 
 use super::{Audience, Comparison, Condition, Operand, Rule, Scalar};
 
+/// Maximum length of [`Rule::to_sentence`] in characters.
 const MAX_SENTENCE: usize = 400;
 
 impl Comparison {
@@ -28,7 +29,7 @@ impl Scalar {
 }
 
 impl Rule {
-    /// The rule in plain words, at most 400 characters; what is longer ends in `…` there.
+    /// Writes the rule as an English sentence of at most 400 characters. A longer one is cut and ends in `…`.
     #[must_use]
     pub fn to_sentence(&self) -> String {
         let sentence = self.to_full_sentence();
@@ -38,7 +39,7 @@ impl Rule {
         sentence.chars().take(MAX_SENTENCE - 1).chain(['…']).collect()
     }
 
-    /// The rule in plain words, however many; [`Rule::from_sentence`] reads it back.
+    /// Writes the rule as an English sentence of any length, which [`Rule::from_sentence`] parses.
     #[must_use]
     pub fn to_full_sentence(&self) -> String {
         let who = match &self.audience {

@@ -1,4 +1,4 @@
-//! Whether rules fit their table.
+//! Validation of rules against their table.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::{
     ident,
 };
 
-/// Checks the rules of a table and writes their sentences.
+/// Checks the rules of a table and generates their sentences.
 pub(crate) fn validate_rules(table: &Table, rules: Vec<Rule>) -> Result<Vec<Rule>> {
     if rules.len() > MAX_RULES {
         return Err(Error::invalid_request(format!("a table has at most {MAX_RULES} rules")));
@@ -46,7 +46,7 @@ fn validate_rule(table: &Table, rule: &Rule) -> Result<()> {
         let distinct: BTreeSet<&String> = columns.iter().collect();
         if distinct.is_empty() || distinct.len() != columns.len() {
             return Err(Error::invalid_request(
-                "a rule lists at least one column, each once, or none at all",
+                "`columns` of a rule has at least one column, each once, or is null",
             ));
         }
         for column in columns {
@@ -93,9 +93,9 @@ fn validate_condition(table: &Table, condition: &Condition, inside: Nesting) -> 
         Condition::Null { column, .. } => table.get_column(column).map(drop),
         Condition::Or { of } if inside == Nesting::Rule => validate_conditions(table, of, Nesting::Or),
         Condition::And { of } if inside != Nesting::And => validate_conditions(table, of, Nesting::And),
-        Condition::All | Condition::And { .. } | Condition::Or { .. } => {
-            Err(Error::invalid_request("conditions nest as `or` of `and` of comparisons; `all` stands alone"))
-        }
+        Condition::All | Condition::And { .. } | Condition::Or { .. } => Err(Error::invalid_request(
+            "conditions nest as `or` of `and` of comparisons; `all` cannot be nested",
+        )),
     }
 }
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_says_itself_in_words() {
+    fn a_valid_rule_gets_its_sentence() {
         let rules = check(
             r#"{"t":"or","of":[{"t":"cmp","column":"owner","op":"eq","value":{"k":"me"}},
                {"t":"and","of":[{"t":"cmp","column":"qty","op":"gte","value":{"k":"lit","v":3}},{"t":"null","column":"meta","isNull":false}]}]}"#,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_the_table_or_the_shape_is_refused() {
+    fn a_condition_that_does_not_fit_the_table_or_nests_too_deep_is_refused() {
         for bad in [
             r#"{"t":"cmp","column":"nope","op":"eq","value":{"k":"me"}}"#,
             r#"{"t":"cmp","column":"qty","op":"eq","value":{"k":"me"}}"#,

@@ -1,4 +1,4 @@
-//! What a query names, as typed SQL: columns, places in documents, casts, comparisons.
+//! Typed SQL expressions of columns, parts of documents, casts and comparisons.
 
 use super::{Params, quote_ident};
 use crate::{
@@ -11,25 +11,25 @@ use crate::{
     value::Value,
 };
 
-/// An expression with its type. The column in it carries the type, and the name that errors give it.
+/// An expression with its type. Its column has the type, and the name that errors use.
 #[derive(Clone)]
 pub(super) struct Expr {
     pub(super) text: String,
     pub(super) column: Column,
 }
 
-/// The expression of a path.
+/// Compiles a path.
 pub(super) fn path_expr(table: &Table, path: &Path, params: &mut Params) -> Result<Expr> {
     let column = table.get_column(&path.column)?;
     path_expr_on(column, quote_ident(&column.name), path, params)
 }
 
-/// What a path means where `text` stands for its column.
+/// Compiles a path with `text` as the expression of its column.
 pub(super) fn path_expr_on(column: &Column, text: String, path: &Path, params: &mut Params) -> Result<Expr> {
     let Some(last) = path.steps.last() else { return Ok(Expr { text, column: column.clone() }) };
     if column.kind != ColumnType::Json {
         return Err(Error::invalid_value(format!(
-            "{} goes into a document, and column {} is {}",
+            "{} is a path into a document, but column {} is {}",
             Quoted(&path.to_string()),
             Quoted(&column.name),
             column.kind.as_str()
@@ -51,15 +51,15 @@ pub(super) fn path_expr_on(column: &Column, text: String, path: &Path, params: &
             format!("{function}({text}, {steps})")
         }
         Dialect::Postgres => {
-            let way = path.steps.iter().fold(text, |text, step| {
+            let fragment = path.steps.iter().fold(text, |text, step| {
                 let arrow = if step.as_text { "->>" } else { "->" };
                 match &step.key {
                     Key::Name(name) => format!("({text} {arrow} {})", params.bind(Value::Text(name.clone()))),
-                    // A number of at most 32 bits: it cannot be anything but itself.
+                    // A number of at most 32 bits, which cannot be anything else, needs no parameter.
                     Key::Index(index) => format!("({text} {arrow} ({index}))"),
                 }
             });
-            if last.as_text { format!("({way} COLLATE \"C\")") } else { way }
+            if last.as_text { format!("({fragment} COLLATE \"C\")") } else { fragment }
         }
     };
     let column = Column { name: path.to_string(), kind, nullable: true, system: false, default: None };
@@ -67,7 +67,7 @@ pub(super) fn path_expr_on(column: &Column, text: String, path: &Path, params: &
 }
 
 impl Expr {
-    /// The expression compared to another of its type.
+    /// Compiles a comparison to another expression of the same type.
     pub(super) fn comparison_sql(&self, op: Comparison, other: &str, dialect: Dialect) -> String {
         let ordered = !matches!(op, Comparison::Eq | Comparison::Neq);
         let (left, right) = if ordered && self.column.kind == ColumnType::Json {
@@ -86,7 +86,7 @@ impl Expr {
         format!("{left} {} {right}", op.sql_operator())
     }
 
-    /// What rows are ordered by, in turn.
+    /// Returns the terms of an `ORDER BY` this expression.
     pub(super) fn order_terms(&self, dialect: Dialect) -> Vec<String> {
         match (self.column.kind, dialect) {
             (ColumnType::Json, Dialect::Sqlite) => vec![format!("qala_json_order({})", self.text)],
@@ -95,7 +95,7 @@ impl Expr {
         }
     }
 
-    /// The expression cast to the type of this name.
+    /// Compiles a cast to the type of this name.
     pub(super) fn cast(self, name: &str, dialect: Dialect) -> Result<Self> {
         use ColumnType::{Boolean, Integer, Json, Real, Text, Timestamp};
         let kind = match name.to_ascii_lowercase().as_str() {
@@ -134,7 +134,7 @@ impl Expr {
                 match (from, kind) {
                     (Timestamp, Text) => format!("({} COLLATE \"C\")", time()),
                     (Timestamp, Json) => format!("to_jsonb({})", time()),
-                    // What is too long must be an error, as text that is none is.
+                    // The empty string is not JSON, so text that is too long is an error.
                     (Text, Json) => format!(
                         "(CASE WHEN octet_length({text}) > {MAX_CAST} THEN '' ELSE {text} END)::jsonb"
                     ),
@@ -143,7 +143,7 @@ impl Expr {
                     (_, Text) => format!("(({text})::text COLLATE \"C\")"),
                     (Integer, Boolean) => format!("({text} <> 0)"),
                     (Boolean, Integer) => format!("({text})::int::bigint"),
-                    // PostgreSQL 15 has no number for null.
+                    // PostgreSQL 15 cannot cast the document `null` to a number.
                     (Json, _) => {
                         format!("(CASE WHEN jsonb_typeof({text}) <> 'null' THEN ({text})::{native} END)")
                     }
@@ -155,16 +155,17 @@ impl Expr {
     }
 }
 
-/// Text as a time in PostgreSQL, which by itself also takes words, and times without an offset as the session has it.
+/// Compiles a cast of text to a timestamp in PostgreSQL. A plain cast would also accept words, and read times without
+/// an offset in the time zone of the session.
 fn postgres_timestamp(text: &str) -> String {
     let zoned = format!("{text} ~ '(Z|[+-][0-9]{{2}}:[0-9]{{2}})$'");
     let end = format!("CASE WHEN {zoned} THEN '' WHEN length({text}) = 10 THEN ' 00:00:00Z' ELSE 'Z' END");
-    // What is not one must be an error, and with a word in front it always is.
+    // Any other text must be an error, which the prefix ensures.
     format!("(CASE WHEN {text} ~ '{TIME}' THEN {text} || {end} ELSE 'no time: ' || {text} END)::timestamptz")
 }
 
-/// What orders documents in PostgreSQL: their type, a number's value, the text of anything else. Its own order of
-/// `jsonb` follows the collation of the database.
+/// Returns the terms that order documents in PostgreSQL: the type, the value of a number, the text of anything else.
+/// PostgreSQL's own order of `jsonb` depends on the collation of the database.
 fn json_order_terms(text: &str) -> [String; 3] {
     let kind = format!("jsonb_typeof({text})");
     [

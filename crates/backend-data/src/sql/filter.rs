@@ -1,4 +1,4 @@
-//! Filters as SQL.
+//! Compiler of filters to SQL.
 
 use super::{
     Params,
@@ -13,7 +13,7 @@ use crate::{
     value::Value,
 };
 
-/// The columns a filter looks at.
+/// Collects the columns that a filter uses.
 pub(super) fn collect_columns<'a>(filter: &'a Filter, columns: &mut Vec<&'a str>) {
     match filter {
         Filter::And(members) | Filter::Or(members) => {
@@ -24,8 +24,8 @@ pub(super) fn collect_columns<'a>(filter: &'a Filter, columns: &mut Vec<&'a str>
     }
 }
 
-/// Whether a filter may be evaluated on rows that the caller does not see, so that an index can find what it asks for: it
-/// compares whole columns, cannot fail, and takes no time that would tell a value.
+/// Returns true if a filter may be evaluated on rows that the caller may not read, so that an index can serve it: it
+/// compares whole columns, cannot fail, and takes a time that reveals no value.
 pub(super) fn is_leakproof(table: &Table, filter: &Filter) -> bool {
     match filter {
         Filter::And(members) | Filter::Or(members) => {
@@ -40,7 +40,7 @@ pub(super) fn is_leakproof(table: &Table, filter: &Filter) -> bool {
     }
 }
 
-/// Whether an index may serve comparisons and the order of a path.
+/// Returns true if an index may serve comparisons and the order of a path.
 pub(super) fn is_indexable(table: &Table, path: &Path) -> bool {
     let indexed = || table.indexes.iter().any(|index| index.columns.contains(&path.column));
     let plain = || table.column(&path.column).is_some_and(|column| column.kind != ColumnType::Json);
@@ -73,7 +73,7 @@ fn test_sql(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
             return Ok(());
         }
         let (a, is) = (wanted.as_str(), kind.as_str());
-        Err(Error::invalid_value(format!("{what} need a {a} column; {name} is {is}")))
+        Err(Error::invalid_value(format!("{what} need a {a} column, but {name} is {is}")))
     };
     match test {
         Test::Compare(op, operands) => quantified_sql(operands, params, |text, params| {
@@ -84,18 +84,16 @@ fn test_sql(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
             only(ColumnType::Text, "like and ilike")?;
             quantified_sql(patterns, params, |text, params| {
                 if text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1 {
-                    return Err(Error::invalid_value(
-                        "a pattern may not end with a backslash that takes nothing",
-                    ));
+                    return Err(Error::invalid_value("a pattern may not end with an unescaped backslash"));
                 }
-                // The one letter whose small form is two characters, which `_` would not match.
+                // The only letter whose lowercase form has two characters, which `_` would not match.
                 let text = if *ignore_case { text.replace('İ', "I") } else { text.to_owned() };
                 let pattern = params.bind(Value::from_text(column, &text)?);
                 Ok(match (dialect, ignore_case) {
                     (Dialect::Sqlite, false) => format!("qala_like({left}, {pattern})"),
                     (Dialect::Sqlite, true) => format!("qala_ilike({left}, {pattern})"),
                     (Dialect::Postgres, false) => format!("{left} LIKE {pattern}"),
-                    // The column's own collation "C" would fold ASCII only.
+                    // With the column's collation "C", only ASCII letters would match in either case.
                     (Dialect::Postgres, true) => {
                         format!("translate({left}, 'İ', 'I') COLLATE \"und-x-icu\" ILIKE {pattern}")
                     }

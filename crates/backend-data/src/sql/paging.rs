@@ -1,5 +1,5 @@
-//! Pages of a walk with cursors. What comes after a row is cut into segments, each of which an index serves from its first
-//! row to its last: a page costs the same wherever in the walk it is.
+//! Pages with cursors. The rows after a cursor are divided into segments, each of which is a range of an index, so that
+//! every page costs the same.
 
 use super::{
     Params, Target,
@@ -17,38 +17,41 @@ use crate::{
     value::Value,
 };
 
-/// Orders of more terms are not cut: a page then looks at all rows that come after it.
+/// Maximum number of terms of an order that is divided into segments. With more, a page looks at all rows after the
+/// cursor.
 const MAX_SEGMENTED_TERMS: usize = 5;
 
-/// What a walk goes over.
+/// The rows and columns of the pages.
 pub(super) struct PageSource<'s> {
     pub(super) target: &'s Target<'s>,
     pub(super) condition: WhereClause,
     pub(super) from: &'s str,
     pub(super) columns: String,
-    /// How many columns those are.
+    /// Number of the columns.
     pub(super) column_count: usize,
 }
 
-/// A term of the order, as SQL.
+/// A compiled term of the order.
 struct Term<'t> {
     order: &'t OrderTerm,
     expr: Expr,
-    /// Whether an index may serve it.
+    /// True if an index may serve it.
     is_indexable: bool,
 }
 
-/// A part of what comes after a row: rows that meet these tests, in the order of the terms from this one on.
+/// A range of the rows after a cursor: those that meet the tests, ordered by the terms from `first_term` on.
 struct Segment {
+    /// The tests, each with true if it may be evaluated on any row.
     tests: Vec<(String, bool)>,
     first_term: usize,
-    /// Whether the first of these terms is null in none of the rows.
+    /// True if the first of these terms is null in none of the rows.
     excludes_nulls: bool,
-    /// The terms before it that are null in all of the rows.
+    /// The earlier terms that are null in all of the rows.
     null_terms: Vec<usize>,
 }
 
-/// The statement of a page, and what it yields behind the shown columns: the keys of the next cursor.
+/// Compiles the statement of a page, and returns it with the columns that follow the selected ones: the keys of the
+/// next cursor.
 pub(super) fn page_sql(
     source: PageSource<'_>,
     terms: &[OrderTerm],
@@ -60,9 +63,9 @@ pub(super) fn page_sql(
     let dialect = target.dialect;
     let terms: Vec<Term<'_>> = terms
         .iter()
-        .map(|said| {
-            let expr = expr::path_expr(target.table, &said.path, params)?;
-            Ok(Term { order: said, expr, is_indexable: filter::is_indexable(target.table, &said.path) })
+        .map(|order| {
+            let expr = expr::path_expr(target.table, &order.path, params)?;
+            Ok(Term { order, expr, is_indexable: filter::is_indexable(target.table, &order.path) })
         })
         .collect::<Result<_>>()?;
     let mut keys = Vec::with_capacity(terms.len());
@@ -74,9 +77,9 @@ pub(super) fn page_sql(
     let values = if text.is_empty() {
         None
     } else {
-        let said: Vec<OrderTerm> = terms.iter().map(|term| term.order.clone()).collect();
-        let kinds: Vec<Column> = terms.iter().map(|term| term.expr.column.clone()).collect();
-        Some(cursor::decode(text, &target.table.name, &said, &kinds)?)
+        let order: Vec<OrderTerm> = terms.iter().map(|term| term.order.clone()).collect();
+        let columns: Vec<Column> = terms.iter().map(|term| term.expr.column.clone()).collect();
+        Some(cursor::decode(text, &target.table.name, &order, &columns)?)
     };
     let is_segmented =
         terms.len() <= MAX_SEGMENTED_TERMS && terms.first().is_some_and(|term| term.is_indexable);
@@ -92,8 +95,8 @@ pub(super) fn page_sql(
             vec![Segment { tests, first_term: 0, excludes_nulls: false, null_terms: Vec::new() }]
         }
     };
-    // PostgreSQL does not see that a column without values needs no order, and would walk over the ids of the whole table
-    // rather than over the index: there the column is named.
+    // PostgreSQL does not notice that a column of nulls needs no order, and would scan the ids of the whole table
+    // rather than the index unless the order names the column.
     let orders_nulls = dialect == Dialect::Postgres && has_index(target.table, &terms);
     let select = |segment: &Segment| {
         let mut condition = condition.clone();
@@ -101,7 +104,7 @@ pub(super) fn page_sql(
             condition.push_page_start(test.clone(), *is_open);
         }
         let order = segment_order(&terms, segment, dialect, orders_nulls);
-        // Where every term has one value there is one row, and nothing to order.
+        // Without terms left there is one row, and nothing to order.
         let by = if order.is_empty() { "" } else { " ORDER BY " };
         (format!("SELECT {columns}"), format!(" FROM {from}{}{by}{}", condition.to_sql(), order.join(", ")))
     };
@@ -118,7 +121,7 @@ pub(super) fn page_sql(
         .collect();
     let names = names.join(", ");
     if dialect == Dialect::Sqlite {
-        // It runs the members of a `UNION ALL` one after the other, and stops when there are enough rows.
+        // SQLite runs the members of a `UNION ALL` one after the other and stops at the limit.
         let parts: Vec<String> = segments
             .iter()
             .map(|segment| {
@@ -128,13 +131,14 @@ pub(super) fn page_sql(
             .collect();
         return Ok((format!("SELECT {names} FROM ({}) LIMIT {limit}", parts.join(" UNION ALL ")), keys));
     }
-    // PostgreSQL promises no order of a `UNION ALL`. Each part takes no more rows than those before it leave.
+    // PostgreSQL promises no order of a `UNION ALL`, so the parts are numbered. Each part has at most the rows that
+    // those before it left of the limit.
     let (mut parts, mut left, mut all) = (Vec::new(), limit.clone(), Vec::new());
     for (at, segment) in segments.iter().enumerate() {
         let (what, which) = select(segment);
         let rows = format!("{what}, {at} AS \"part\"{which} LIMIT {limit}");
-        // What is left over is not known before it runs, and a planner that does not know a limit expects a tenth of all
-        // rows. So it is told that there is never more than a page.
+        // The planner does not know what is left before the statement runs, and expects a tenth of all rows without a
+        // known limit. The inner limit tells it that a page is the maximum.
         let rows = if at == 0 { rows } else { format!("SELECT * FROM ({rows}) AS \"most\" LIMIT {left}") };
         parts.push(format!("\"part {at}\" AS MATERIALIZED ({rows})"));
         left = format!("{left} - (SELECT count(*) FROM \"part {at}\")");
@@ -142,7 +146,7 @@ pub(super) fn page_sql(
     }
     let mut order = vec!["\"part\"".to_owned()];
     for (at, term) in terms.iter().enumerate() {
-        // A document's key is its text: what its order goes by is computed again.
+        // The key of a document is its text, so the expression that it is ordered by is computed from that.
         let column = term.expr.column.clone();
         let text =
             if column.kind == ColumnType::Json { format!("\"k{at}\"::jsonb") } else { format!("\"k{at}\"") };
@@ -162,7 +166,8 @@ pub(super) fn page_sql(
     Ok((sql, keys))
 }
 
-/// Whether an index ends with these terms: all of it, or what follows columns that a filter may compare.
+/// Returns true if an index ends with these terms. The columns before them, if any, are those that a filter may
+/// compare.
 fn has_index(table: &Table, terms: &[Term<'_>]) -> bool {
     table.indexes.iter().filter(|index| !index.unique).any(|index| {
         let id = index.columns.iter().all(|column| column != "id").then_some("id");
@@ -172,12 +177,13 @@ fn has_index(table: &Table, terms: &[Term<'_>]) -> bool {
     })
 }
 
-/// The order of a segment. Without nulls nothing is said of them, since an index has them where the database likes.
+/// Compiles the order of a segment. It says nothing of nulls if the segment has none: an index has them at the
+/// database's default position, which need not be the requested one.
 fn segment_order(terms: &[Term<'_>], segment: &Segment, dialect: Dialect, says_nulls: bool) -> Vec<String> {
     let mut parts = Vec::new();
     let rest = terms.get(segment.first_term..).unwrap_or_default();
     if says_nulls {
-        // Nulls lie where the index has them by itself, whichever way it is read.
+        // Nulls at the default position of the index, in the direction in which it is read.
         let descending = rest.first().is_some_and(|next| next.order.descending);
         let nulls = segment.null_terms.iter().filter_map(|at| terms.get(*at));
         parts.extend(nulls.flat_map(|term| directed_terms(&term.expr, dialect, descending, descending)));
@@ -190,7 +196,7 @@ fn segment_order(terms: &[Term<'_>], segment: &Segment, dialect: Dialect, says_n
     parts
 }
 
-/// The segments of a whole walk: the rows whose first term is null are a segment of their own.
+/// Returns the segments of the first page. The rows whose first term is null are a segment of their own.
 fn first_page_segments(terms: &[Term<'_>]) -> Vec<Segment> {
     let whole = |tests, from, without_nulls, nulls| Segment {
         tests,
@@ -207,7 +213,7 @@ fn first_page_segments(terms: &[Term<'_>]) -> Vec<Segment> {
     if first.order.nulls_first { vec![nulls, others] } else { vec![others, nulls] }
 }
 
-/// The segments after the row with these values: those that tie with it in all terms but the last come first.
+/// Returns the segments after the row with these values. Those that tie with it in all terms but the last come first.
 fn segments_after(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> Vec<Segment> {
     let dialect = params.dialect;
     let mut ties: Vec<(String, bool)> = Vec::new();
@@ -258,10 +264,10 @@ fn segments_after(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -
     levels.into_iter().rev().flatten().collect()
 }
 
-/// The rows that come after the one with these values, as one test.
+/// Compiles one test for the rows after the one with these values.
 fn after_condition(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> String {
     let mut ties: Vec<String> = Vec::new();
-    let mut ways: Vec<String> = Vec::new();
+    let mut alternatives: Vec<String> = Vec::new();
     for (term, value) in terms.iter().zip(values) {
         let (text, dialect) = (&term.expr.text, params.dialect);
         let (after, tie) = if matches!(value, Value::Null(_)) {
@@ -277,13 +283,14 @@ fn after_condition(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) 
             }
             (after, term.expr.comparison_sql(Comparison::Eq, &value, dialect))
         };
-        ways.push(ties.iter().chain([&after]).map(String::as_str).collect::<Vec<_>>().join(" AND "));
+        alternatives.push(ties.iter().chain([&after]).map(String::as_str).collect::<Vec<_>>().join(" AND "));
         ties.push(tie);
     }
-    format!("({})", ways.join(" OR "))
+    format!("({})", alternatives.join(" OR "))
 }
 
-/// What a cursor keeps of an expression. A document is kept as text, so that its null is not the lack of one.
+/// Returns the expression and type of a cursor's key. A document is kept as text, so that the document `null` differs
+/// from a null.
 fn cursor_key(expr: &Expr, dialect: Dialect) -> (String, ColumnType) {
     match (expr.column.kind, dialect) {
         (ColumnType::Json, Dialect::Postgres) => (format!("({})::text", expr.text), ColumnType::Text),

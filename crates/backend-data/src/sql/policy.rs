@@ -1,4 +1,5 @@
-//! What the rules leave a caller of a table: which rows, which columns.
+//! Compiler of policies: the rows and columns of a table that the rules let a caller read and write.
+//!
 //! See `docs/decisions/0101-evaluate-caller-expressions-after-policies.md`.
 
 use super::{Params, Target, quote_ident};
@@ -9,18 +10,18 @@ use crate::{
     rule::{Action, Condition, Rule},
 };
 
-/// How a condition names a column: the row it is about need not be the one that a statement reads.
+/// A function that returns the expression of a column in a condition, which need not be about the stored row.
 pub(super) type ColumnNamer<'n> = &'n dyn Fn(&Column) -> String;
 
 fn own_column_name(column: &Column) -> String {
     quote_ident(&column.name)
 }
 
-/// Which rows a caller may act on.
+/// The rows that a caller may read or change.
 pub(super) enum AllowedRows<'a> {
-    /// Every one.
+    /// All rows.
     All,
-    /// Those that meet one of these; none where there is none.
+    /// The rows that meet at least one of these conditions; no row without conditions.
     Where(Vec<&'a Condition>),
 }
 
@@ -34,12 +35,12 @@ impl<'a> AllowedRows<'a> {
         }
     }
 
-    /// The condition as SQL, or nothing where every row may pass.
+    /// Compiles the condition; `None` if all rows are allowed.
     pub(super) fn to_sql(&self, target: &Target<'_>, params: &mut Params) -> Result<Option<String>> {
         self.to_sql_with(target, &own_column_name, params)
     }
 
-    /// The condition on a row whose columns go by other names.
+    /// Compiles the condition on a row whose columns have other expressions.
     pub(super) fn to_sql_with(
         &self,
         target: &Target<'_>,
@@ -56,14 +57,14 @@ impl<'a> AllowedRows<'a> {
     }
 }
 
-/// What a caller sees of a table.
+/// The rows and columns of a table that a caller may read.
 pub(super) struct RowPolicy<'a> {
     is_unrestricted: bool,
     rules: Vec<&'a Rule>,
 }
 
 impl<'a> RowPolicy<'a> {
-    /// What the caller sees; 404 where that is nothing.
+    /// Returns what the caller may read, or 404 if that is nothing.
     pub(super) fn new(target: &Target<'a>) -> Result<Self> {
         let policy = Self::for_returning(target);
         match target.access {
@@ -78,7 +79,7 @@ impl<'a> RowPolicy<'a> {
         }
     }
 
-    /// What an answer to a write may show: where the caller sees nothing, only ids.
+    /// Returns what the result of a write may show. A caller who may read nothing gets only ids.
     pub(super) fn for_returning(target: &Target<'a>) -> Self {
         let Target { table, access, .. } = *target;
         let is_unrestricted = match access {
@@ -89,14 +90,14 @@ impl<'a> RowPolicy<'a> {
         Self { is_unrestricted, rules }
     }
 
-    /// The rows it may filter and sort by these columns: those of rules that cover every one of them, so that
-    /// nobody learns a hidden value by asking for the rows that have it.
+    /// Returns the rows that the caller may filter and sort by these columns: those of the rules that cover all of
+    /// them, so that nobody learns a hidden value by selecting the rows that have it.
     pub(super) fn readable_rows(&self, table: &Table, used: &[&str]) -> Result<AllowedRows<'a>> {
         if self.is_unrestricted {
             return Ok(AllowedRows::All);
         }
         for column in used {
-            // A column no rule shows is like one that does not exist.
+            // A column that no rule covers is treated as one that does not exist.
             if !self.rules.iter().any(|rule| rule.covers_column(column)) {
                 return Err(Error::column_not_found(&table.name, column));
             }
@@ -107,7 +108,7 @@ impl<'a> RowPolicy<'a> {
         ))
     }
 
-    /// The column as the caller sees it: itself, masked where only some rows show it, or nothing.
+    /// Compiles the column as the caller may read it: null in rows that do not show it, `None` if no row does.
     pub(super) fn column_expr(
         &self,
         target: &Target<'_>,
@@ -123,7 +124,7 @@ impl<'a> RowPolicy<'a> {
         if covering.is_empty() {
             return Ok(None);
         }
-        // Rows come from these very rules: where all of them show the column, every row that comes does.
+        // Every row in the result meets one of these rules, so a column that all of them cover is shown in each row.
         if covering.len() == self.rules.len() {
             return Ok(Some(name));
         }
@@ -133,7 +134,7 @@ impl<'a> RowPolicy<'a> {
         }))
     }
 
-    /// The column as the answer to a write shows it; the row need not be one the caller may read.
+    /// Compiles the column as the result of a write shows it. The row need not be one that the caller may read.
     pub(super) fn returning_expr(
         &self,
         target: &Target<'_>,
@@ -155,34 +156,35 @@ impl<'a> RowPolicy<'a> {
         }))
     }
 
-    /// Whether it is every row and column.
+    /// Returns true if the caller may read every row and column.
     pub(super) fn is_unrestricted(&self) -> bool {
         self.is_unrestricted
     }
 
-    /// Whether a caller may name this column at all.
+    /// Returns true if the caller may read this column in some row.
     pub(super) fn covers_column(&self, column: &str) -> bool {
         self.is_unrestricted || self.rules.iter().any(|rule| rule.covers_column(column))
     }
 }
 
-/// Refuses a caller who may not do this to any row, before a body is read: what is wrong with a body must not tell
-/// that a hidden table exists.
+/// Refuses a caller who may not do this to any row. Call it before parsing a body, whose errors would reveal that a
+/// hidden table exists.
 pub(crate) fn authorize(target: &Target<'_>, action: Action) -> Result<()> {
     writable_rows(target, action, &[]).map(drop)
 }
 
-/// The existing rows that a caller who may insert may also update, with these columns. It knows that the table exists,
-/// so that a missing rule is 403.
+/// Returns the existing rows that a merge may update, with these columns. A caller who may insert knows that the table
+/// exists, so a missing rule is 403.
 pub(super) fn mergeable_rows<'a>(target: &Target<'a>, columns: &[&str]) -> Result<AllowedRows<'a>> {
     writable_rows(target, Action::Update, columns).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Error::forbidden("no rule of this table allows updating rows that exist")
+        ErrorKind::NotFound => Error::forbidden("no rule of this table allows updating existing rows")
             .with_hint("Insert without `resolution=merge-duplicates`, or add a rule for updates."),
         _ => error,
     })
 }
 
-/// The rows a caller may write with these columns; 404 where the table is hidden, 403 where it is only shown.
+/// Returns the rows that a caller may write, with these columns: 404 if the table is hidden, 403 if it is only
+/// readable.
 pub(super) fn writable_rows<'a>(
     target: &Target<'a>,
     action: Action,
@@ -203,7 +205,7 @@ pub(super) fn writable_rows<'a>(
     let rules: Vec<&Rule> = table.rules.iter().filter(|rule| rule.applies_to(access, action)).collect();
     if rules.is_empty() {
         RowPolicy::new(target)?;
-        return Err(Error::forbidden("no rule of this table allows that"));
+        return Err(Error::forbidden("no rule of this table allows this action"));
     }
     let covering: Vec<&Rule> =
         rules.into_iter().filter(|rule| columns.iter().all(|column| rule.covers_column(column))).collect();
@@ -225,7 +227,7 @@ fn join_conditions<'a>(
     Ok(format!("({})", parts.join(joint)))
 }
 
-/// A rule's condition as SQL. What the caller lacks binds null, and null passes no comparison.
+/// Compiles the condition of a rule. A value that the caller lacks is bound as null, which passes no comparison.
 pub(super) fn condition_sql(
     target: &Target<'_>,
     condition: &Condition,

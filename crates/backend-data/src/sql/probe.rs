@@ -1,4 +1,4 @@
-//! Statements that ask which rules rows meet, and change nothing.
+//! Statements that evaluate rules on rows, for tests of rules. They change nothing.
 
 use super::{InsertRows, Params, Target, filter, policy, quote_ident};
 use crate::{
@@ -12,21 +12,21 @@ use crate::{
     value::Value,
 };
 
-/// The most rows that are tried.
+/// Maximum number of rows that are tested.
 const MAX_TRIED: u64 = 20;
 
-/// Which rows are asked about.
+/// The rows that rules are evaluated on.
 pub(crate) enum ProbedRows<'a> {
-    /// Rows that are there.
+    /// Existing rows.
     Stored { filter: &'a [Filter] },
-    /// Rows that are there, as an update would leave them.
+    /// Existing rows, and the same as an update would change them.
     Changed { filter: &'a [Filter], sets: Vec<(&'a Column, Value)> },
-    /// One row that need not be there.
+    /// One row that need not exist.
     Given(InsertRows<'a>),
 }
 
-/// A statement that yields each row's id, and for each rule that applies whether the row meets it, under
-/// `rule` and its id; and for an update whether the row as it becomes meets one of them, under `after`.
+/// A statement that returns the `id` of each row and, for each rule that applies, a boolean under `rule ` and the id of
+/// the rule: true if the row meets it. For an update, `after` is true if the changed row meets one of them.
 pub(crate) struct RuleProbe {
     pub(crate) read: Read,
     pub(crate) rule_results: Vec<RuleResult>,
@@ -44,7 +44,7 @@ pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRo
         ProbedRows::Given(changes) if action == Action::Insert => used.extend(&changes.given),
         ProbedRows::Stored { .. } | ProbedRows::Given(_) => {}
     }
-    let verdicts: Vec<RuleResult> = table
+    let rule_results: Vec<RuleResult> = table
         .rules
         .iter()
         .map(|rule| {
@@ -55,8 +55,8 @@ pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRo
     let applying: Vec<&Rule> = table
         .rules
         .iter()
-        .zip(&verdicts)
-        .filter(|(_, verdict)| verdict.applies)
+        .zip(&rule_results)
+        .filter(|(_, result)| result.applies)
         .map(|(rule, _)| rule)
         .collect();
     let met = |params: &mut Params| -> Result<Vec<String>> {
@@ -99,7 +99,7 @@ pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRo
                     None => quote_ident(&column.name),
                 })
                 .collect();
-            // No column begins with an underscore.
+            // No column of a project begins with an underscore.
             columns.extend(before.iter().enumerate().map(|(at, met)| format!("{met} AS \"_{at}\"")));
             let after = met(&mut params)?;
             let after = if after.is_empty() { "FALSE".to_owned() } else { after.join(" OR ") };
@@ -132,17 +132,17 @@ pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRo
             count: None,
             max_bytes: target.max_bytes,
         },
-        rule_results: verdicts,
+        rule_results,
     })
 }
 
-/// Why a rule does not apply, if it does not.
+/// Returns the reason why a rule does not apply, or `None` if it does.
 fn inapplicability_reason(target: &Target<'_>, rule: &Rule, action: Action, used: &[&str]) -> Option<String> {
     if !rule.actions.contains(&action) {
-        return Some(format!("it does not allow to {}", action.verb()));
+        return Some(format!("its actions do not include {}", action.verb()));
     }
     if !rule.audience.includes(target.access) {
-        return Some("it speaks of others".to_owned());
+        return Some("its audience does not include this caller".to_owned());
     }
     let missing = used.iter().find(|column| !rule.covers_column(column))?;
     Some(format!("it does not cover the column {missing}"))
@@ -155,7 +155,7 @@ fn existing_rows_sql(target: &Target<'_>, filters: &[Filter], params: &mut Param
     Ok(format!("{condition}ORDER BY \"id\" LIMIT {MAX_TRIED}"))
 }
 
-/// A value that stands for a column.
+/// Compiles a value under the name of a column.
 fn bound_column(dialect: Dialect, column: &Column, value: Value, params: &mut Params) -> String {
     let value = params.bind(value);
     let name = quote_ident(&column.name);

@@ -1,4 +1,4 @@
-//! Statements that show rows.
+//! Statements that read rows.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::{
     value::Value,
 };
 
-/// The rows that meet a query. `limit` has been brought within bounds.
+/// Compiles the read of a page. `limit` is within its bounds.
 pub(crate) fn list(
     target: &Target<'_>,
     query: &Query,
@@ -40,7 +40,7 @@ pub(crate) fn list(
         return list_groups(target, &policy, query, limit, count, format);
     }
     let terms = stable_order(query);
-    // Only in a walk with cursors is the id a value that the caller learns.
+    // The id that breaks ties must be readable only if a cursor reveals it.
     let asked = if query.cursor.is_some() { &terms } else { &query.order };
     let condition = where_clause(target, &policy, &query.filter, asked, &mut params)?;
     let counted = params.values.len();
@@ -48,7 +48,7 @@ pub(crate) fn list(
     let count = count.map(|count| CountStatement {
         sql: format!("SELECT count(*) FROM {from}{}", condition.to_sql()),
         params: counted,
-        // Statistics and places are of every row: who sees some of them is given a number of those.
+        // An estimate is based on all rows and would reveal those that the caller does not see.
         estimate: if policy.is_unrestricted() {
             count_estimate(target, count, &condition.to_sql())
         } else {
@@ -80,16 +80,16 @@ pub(crate) fn list(
     })
 }
 
-/// Up to how many rows an estimate is exact.
+/// Number of rows up to which an estimate is exact.
 const EXACT_COUNT_LIMIT: u64 = 10_000;
 
-/// How the number of rows that meet a condition is estimated.
+/// Returns the estimate of the number of rows that meet a condition, or `None` for an exact count.
 fn count_estimate(target: &Target<'_>, count: Count, condition: &str) -> Option<CountEstimate> {
     let from = target.qualified_table();
     match (count, target.dialect) {
         (Count::Exact, _) => None,
-        // Rows are counted in the order in which they lie until there are enough; the others lie as densely. No column
-        // begins with an underscore.
+        // Counts matching rows in the order of their rowids up to the limit, and assumes that the others are as dense.
+        // No column of a project is named `_rowid_`, since none begins with an underscore.
         (_, Dialect::Sqlite) => Some(CountEstimate::Bounded(format!(
             "SELECT CASE WHEN n <= {EXACT_COUNT_LIMIT} THEN n \
              ELSE max(n, CAST(1.0 * n * (SELECT max(_rowid_) FROM {from}) / max(1, last) AS INTEGER)) END \
@@ -113,7 +113,7 @@ pub(super) fn push_limit(sql: &mut String, limit: u64, offset: u64, params: &mut
     }
 }
 
-/// Rows put together: what is selected beside aggregates is what they are grouped by.
+/// Compiles a read with aggregates. Rows are grouped by the selected items that have none.
 fn list_groups(
     target: &Target<'_>,
     policy: &RowPolicy<'_>,
@@ -123,7 +123,7 @@ fn list_groups(
     format: Format,
 ) -> Result<Read> {
     if query.cursor.is_some() {
-        return Err(Error::invalid_request("`cursor` walks over rows; groups have `limit` and `offset`"));
+        return Err(Error::invalid_request("groups have no `cursor`; use `limit` and `offset`"));
     }
     let mut params = Params::new(target.dialect, 0);
     let condition = where_clause(target, policy, &query.filter, &[], &mut params)?.to_sql();
@@ -141,13 +141,13 @@ fn list_groups(
         let group = groups.iter().find(|group| group.path == term.path).ok_or_else(|| {
             let name = term.path.to_string();
             Error::invalid_request(format!(
-                "groups are ordered by what they are grouped by, not {}",
+                "groups can only be ordered by what they are grouped by, not {}",
                 Quoted(&name)
             ))
         })?;
         push(group, term.descending, term.nulls_first);
     }
-    // Groups that tie must not move between two pages.
+    // Groups that tie need a fixed order, or they could move between two pages.
     groups.iter().for_each(|group| push(group, false, false));
     let mut sql = format!("SELECT * FROM ({grouped}) AS g");
     if !parts.is_empty() {
@@ -172,13 +172,13 @@ fn list_groups(
     })
 }
 
-/// The row with an id.
+/// Compiles the read of the row with an id.
 pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format: Format) -> Result<Read> {
     reject_aggregates(select)?;
     let policy = RowPolicy::new(target)?;
     let mut params = Params::new(target.dialect, 0);
     let id = params.bind(Value::Text(id.to_owned()));
-    // The id is the address, not a filter: a rule need not show it.
+    // The id is in the address and is not a filter, so no rule has to cover it.
     let visible = policy.readable_rows(target.table, &[])?.to_sql(target, &mut params)?;
     let SelectList { columns, output, .. } = select_list(target, &policy, select, &mut params)?;
     let mut sql = format!("SELECT {columns} FROM {} WHERE \"id\" = ", target.qualified_table());
@@ -202,7 +202,7 @@ pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format
     })
 }
 
-/// Whether an item is the word `count`, an older way to say `count()`, and no column.
+/// Returns true for the item `count` of a table without a column of that name; it is an older form of `count()`.
 fn is_bare_count(target: &Target<'_>, item: &SelectItem) -> bool {
     match item {
         SelectItem::Field { path, input_cast: None, aggregate: None, .. } => {
@@ -212,7 +212,7 @@ fn is_bare_count(target: &Target<'_>, item: &SelectItem) -> bool {
     }
 }
 
-/// Whether whole columns are shown, each once.
+/// Returns true if the items are whole columns, each once.
 fn is_plain(select: &[SelectItem]) -> bool {
     let mut columns = HashSet::new();
     select.iter().all(|item| match item {
@@ -224,17 +224,18 @@ fn is_plain(select: &[SelectItem]) -> bool {
     })
 }
 
-/// What stands behind `WHERE`: the rules' condition, and what the caller asks of the rows that meet it.
+/// The tests behind `WHERE`: the policy, and the tests of the caller on the rows that meet it.
 #[derive(Clone)]
 pub(super) struct WhereClause {
-    /// The rows that the caller may ask about; nothing where it may ask about all.
+    /// The condition of the policy; `None` if the caller may read all rows.
     policy: Option<String>,
-    /// Where a page begins. It comes first: of several bounds of a column SQLite takes the first to begin an index at.
+    /// The bounds at which a page begins. They come first: of several bounds of a column, SQLite uses the first one to
+    /// seek in an index.
     page_start: Vec<String>,
-    /// What may be asked of any row: tests whose time and outcome tell nothing of a row that is not shown, and which an
-    /// index may serve.
+    /// Tests that may be evaluated on any row, and so by an index: their time and outcome reveal nothing of a row that
+    /// the caller may not read.
     leakproof: Vec<String>,
-    /// What is asked only of rows that meet the rule.
+    /// Tests that are evaluated only on rows that meet the policy.
     policy_guarded: Vec<String>,
 }
 
@@ -245,17 +246,17 @@ impl WhereClause {
         parts.push(text);
     }
 
-    /// Adds a test that says where a page begins.
+    /// Adds a bound at which a page begins.
     pub(super) fn push_page_start(&mut self, text: String, is_open: bool) {
         let parts =
             if is_open || self.policy.is_none() { &mut self.page_start } else { &mut self.policy_guarded };
         parts.push(text);
     }
 
-    /// The tests, with the word that comes before them.
+    /// Returns the clause with its `WHERE`, or nothing without tests.
     ///
-    /// A database evaluates the members of an `AND` in the order that seems cheapest to it. A `CASE` keeps its order, so
-    /// that nothing the caller wrote is evaluated on a row that the rules hide.
+    /// A database evaluates the members of an `AND` in the order that it estimates to be cheapest. A `CASE` keeps its
+    /// order, so that no test of the caller is evaluated on a row that the policy hides.
     pub(super) fn to_sql(&self) -> String {
         let mut parts: Vec<String> =
             self.page_start.iter().chain(&self.policy).chain(&self.leakproof).cloned().collect();
@@ -266,7 +267,7 @@ impl WhereClause {
     }
 }
 
-/// The condition of what a caller sees and asks for.
+/// Compiles the policy, the filters and the columns of the order to a `WHERE` clause.
 pub(super) fn where_clause(
     target: &Target<'_>,
     policy: &RowPolicy<'_>,
@@ -294,8 +295,8 @@ pub(super) fn where_clause(
     Ok(condition)
 }
 
-/// The order that is asked for, and the id after it: rows that tie must not move between two pages. It goes the way of
-/// the last column, so that an index serves the whole order.
+/// Returns the order of a query with the id as its last term: rows that tie must not move between two pages. The id has
+/// the direction of the term before it, so that an index can serve the whole order.
 pub(crate) fn stable_order(query: &Query) -> Vec<OrderTerm> {
     with_id_tiebreaker(&query.order)
 }
@@ -320,13 +321,14 @@ pub(super) fn order_by(target: &Target<'_>, terms: &[OrderTerm], params: &mut Pa
     Ok(parts.join(", "))
 }
 
-/// What rows are ordered by.
+/// An expression that rows are ordered by.
 pub(super) struct OrderKey {
     pub(super) text: String,
     pub(super) direction: SortDirection,
 }
 
-/// What rows that a change shows are ordered by, and their id after it. `text` is what stands for a column.
+/// Compiles the order of the rows that a write returns, with the id as its last term. `text` returns the expression of
+/// a column.
 pub(super) fn order_keys(
     target: &Target<'_>,
     order: &[OrderTerm],
@@ -350,7 +352,7 @@ pub(super) fn directed_terms(
     nulls_first: bool,
 ) -> Vec<String> {
     let direction = if descending { "DESC" } else { "ASC" };
-    // Said always: the databases disagree on where nulls go.
+    // Always explicit, since the databases have different defaults for nulls.
     let nulls = match (expr.column.nullable, nulls_first) {
         (false, _) => "",
         (true, true) => " NULLS FIRST",

@@ -10,7 +10,7 @@ use crate::{
 pub(crate) fn create_table(dialect: Dialect, scope: &TableScope, table: &Table) -> Vec<String> {
     let columns: Vec<String> =
         table.columns.iter().map(|column| column_definition(dialect, column)).collect();
-    // STRICT: a value of another type is an error in SQLite too.
+    // With STRICT, a value of another type is an error in SQLite too.
     let options = match dialect {
         Dialect::Sqlite => " STRICT",
         Dialect::Postgres => "",
@@ -25,7 +25,8 @@ pub(crate) fn add_column(
     column: &Column,
 ) -> Vec<String> {
     if dialect == Dialect::Sqlite && !column.nullable {
-        // SQLite cannot add such a column even to the empty table this one must be.
+        // SQLite cannot add such a column even to an empty table, which this one must be, so the table is created
+        // again.
         let mut statements = drop_table(scope, &table.name);
         statements.extend(create_table(dialect, scope, table));
         statements.extend(table.indexes.iter().map(|index| create_index(scope, &table.name, index)));
@@ -42,7 +43,7 @@ pub(crate) fn drop_table(scope: &TableScope, table: &str) -> Vec<String> {
 pub(crate) fn create_index(scope: &TableScope, table: &str, index: &Index) -> String {
     let mut columns: Vec<String> = index.columns.iter().map(|column| quote_ident(column)).collect();
     if !index.unique && !index.columns.iter().any(|column| column == "id") {
-        // Every order ends with the id, so that it needs no sorting where rows tie.
+        // Every order ends with the id; with it in the index, rows that tie need no sorting.
         columns.push(quote_ident("id"));
     }
     let name = index_name(table, index);
@@ -54,7 +55,7 @@ pub(crate) fn drop_index(scope: &TableScope, table: &str, index: &Index) -> Stri
     format!("DROP INDEX {}\"{}\"", scope.prefix, index_name(table, index))
 }
 
-/// No table begins with an underscore.
+/// Returns the name of an index, which no table has, since none begins with an underscore.
 fn index_name(table: &str, index: &Index) -> String {
     format!("_{table}_{}", index.name)
 }
@@ -62,7 +63,7 @@ fn index_name(table: &str, index: &Index) -> String {
 fn column_definition(dialect: Dialect, column: &Column) -> String {
     let name = quote_ident(&column.name);
     let kind = match (dialect, column.kind) {
-        // Both databases then compare and sort text by its bytes.
+        // With it, both databases compare and sort text by its bytes.
         (Dialect::Postgres, ColumnType::Text) => "text COLLATE \"C\"".to_owned(),
         (Dialect::Postgres, kind) => postgres_type(kind).to_owned(),
         (Dialect::Sqlite, ColumnType::Text | ColumnType::Timestamp | ColumnType::Json) => "TEXT".to_owned(),

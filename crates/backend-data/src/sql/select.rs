@@ -1,4 +1,4 @@
-//! What a statement shows of its rows: columns, places in documents, casts, aggregates.
+//! Select lists: columns, parts of documents, casts and aggregates.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ use crate::{
     store::Dialect,
 };
 
-/// A select list.
+/// A compiled select list.
 pub(super) struct SelectList {
-    /// Its SQL.
+    /// The SQL of the list.
     pub(super) columns: String,
-    /// What it yields.
+    /// The columns of the result.
     pub(super) output: Vec<OutputColumn>,
-    /// What rows are grouped by, where there are aggregates.
+    /// The columns that rows are grouped by if there are aggregates.
     pub(super) groups: Vec<GroupColumn>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn is_aggregated(select: &[SelectItem]) -> bool {
 
 pub(super) fn reject_aggregates(select: &[SelectItem]) -> Result<()> {
     if is_aggregated(select) {
-        return Err(Error::invalid_request("aggregates are for listing: here each row is shown"));
+        return Err(Error::invalid_request("aggregates are allowed only when listing rows"));
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ pub(super) fn select_list_with(
                     let message =
                         format!("`select` shows the column {name} more than {MAX_SAME_COLUMN} times");
                     return Err(Error::invalid_request(message)
-                        .with_hint("Select the whole column, and take from it what is needed."));
+                        .with_hint("Select the whole column, and extract the parts in the client."));
                 }
                 let text = if policy.covers_column(&column.name) { visible(column, params)? } else { None };
                 let Some(text) = text else {
@@ -121,7 +121,7 @@ pub(super) fn select_list_with(
                 }
                 let at = push(name, &expr);
                 if aggregate.is_none() {
-                    // Cast, it is no longer what the path says.
+                    // After a cast, the value is no longer that of the path.
                     let path = if cast.is_some() { Path::column("") } else { path.clone() };
                     groups.push(GroupColumn { position: at, path, column: expr.column });
                 }
@@ -149,7 +149,7 @@ pub(super) fn select_list_with(
     Ok(SelectList { columns, output, groups })
 }
 
-/// The last named member of a path, or its column.
+/// Returns the last name in a path: that of a member, or of the column.
 fn default_alias(path: &Path) -> &str {
     let names = path.steps.iter().rev().find_map(|step| match &step.key {
         Key::Name(name) => Some(name.as_str()),
@@ -170,7 +170,7 @@ impl Aggregate {
     }
 }
 
-/// The values of a group as one.
+/// Compiles an aggregate of an expression.
 fn aggregate_expr(expr: Expr, aggregate: Aggregate, dialect: Dialect) -> Result<Expr> {
     use ColumnType::{Boolean, Integer, Json, Real};
     let Expr { text, column } = expr;
@@ -182,15 +182,15 @@ fn aggregate_expr(expr: Expr, aggregate: Aggregate, dialect: Dialect) -> Result<
         (Aggregate::Min | Aggregate::Max, kind) if !matches!(kind, Boolean | Json) => kind,
         (_, kind) => {
             let message =
-                format!("there is no {name} of {}, which is {}", Quoted(&column.name), kind.as_str());
+                format!("{name} cannot aggregate {}, which is {}", Quoted(&column.name), kind.as_str());
             return Err(Error::invalid_value(message)
-                .with_hint("A value of a document is cast first, as in `meta->price::real.sum()`."));
+                .with_hint("Cast a value of a document first, as in `meta->price::real.sum()`."));
         }
     };
     let text = match (aggregate, column.kind, dialect) {
-        // A sum that is too large is an error on either.
+        // A sum that is too large for the type is an error on either database.
         (Aggregate::Sum, Integer, Dialect::Postgres) => format!("sum({text})::bigint"),
-        // Both then divide floating point numbers.
+        // SQLite's `avg` divides floating point numbers too.
         (Aggregate::Avg, Integer, Dialect::Postgres) => {
             format!("(sum({text})::float8 / nullif(count({text}), 0))")
         }

@@ -1,4 +1,5 @@
 //! Statements that change rows.
+//!
 //! See `docs/decisions/0100-check-upserts-by-what-they-do.md`.
 
 use super::{
@@ -16,40 +17,40 @@ use crate::{
     value::Value,
 };
 
-/// What the caller wants back, and what must hold for the change to stay.
+/// The result that the caller wants, and the conditions under which the change is kept.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct StatementOptions<'a> {
     pub(crate) select: &'a [SelectItem],
-    /// Only the count is wanted.
+    /// True if only the number of rows is wanted.
     pub(crate) minimal: bool,
     pub(crate) exactly_one: bool,
     pub(crate) max_rows: Option<u64>,
     pub(crate) resolution: Option<Resolution>,
-    /// The columns whose conflict it is about; the id where nothing is said.
+    /// The columns of `on_conflict`; empty for the id.
     pub(crate) conflict_columns: &'a [String],
-    /// The order of the rows that a change shows.
+    /// The order of the rows in the result.
     pub(crate) order: &'a [OrderTerm],
     pub(crate) format: Format,
-    /// When rows are made: what tells those that are new from those that were there.
+    /// The time of creation of inserted rows, by which they are distinguished from existing ones.
     pub(crate) now: Option<Micros>,
 }
 
-/// The rows of an insert: the columns they give and the values, in that order. `id` and `created_at` come first.
+/// The rows of an insert, with a value for each of the columns. `id` and `created_at` come first.
 pub(crate) struct InsertRows<'a> {
     pub(crate) columns: Vec<&'a Column>,
-    /// The columns the caller gave, which rules must cover.
+    /// The columns that the caller sent, which rules must cover.
     pub(crate) given: Vec<&'a str>,
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
-/// Which rows an update or a delete means.
+/// The rows that an update or a delete is about.
 pub(crate) enum RowSelector<'a> {
     Id(&'a str),
     Query(&'a Query),
 }
 
 impl RowSelector<'_> {
-    /// Whether it can mean one row at most.
+    /// Returns true if it selects at most one row.
     fn selects_at_most_one(&self) -> bool {
         match self {
             Self::Id(_) => true,
@@ -63,8 +64,8 @@ impl RowSelector<'_> {
     }
 }
 
-/// The row that stands in the way of an insert, as a merge names it. No column or table of a project has a blank in its
-/// name, so that a table may be called `excluded` too.
+/// The alias of the existing row in a merge. No column or table of a project has a blank in its name, so a table may
+/// even be named `excluded`.
 const STORED: &str = "\"stored row\"";
 
 pub(crate) fn insert(
@@ -91,8 +92,8 @@ pub(crate) fn insert(
     sql.push_str(&format!(" ({names})"));
     match target.dialect {
         Dialect::Sqlite => {
-            let places: Vec<String> = (1..=changes.columns.len()).map(|n| format!("?{n}")).collect();
-            sql.push_str(&format!(" VALUES ({})", places.join(", ")));
+            let placeholders: Vec<String> = (1..=changes.columns.len()).map(|n| format!("?{n}")).collect();
+            sql.push_str(&format!(" VALUES ({})", placeholders.join(", ")));
         }
         Dialect::Postgres => {
             let arrays: Vec<String> = changes
@@ -121,7 +122,8 @@ pub(crate) fn insert(
     let is_single_row = changes.rows.len() <= 1;
     let mut check = allowed.to_sql(target, &mut params)?;
     if merges && let (Some(inserted), Some(now)) = (&check, options.now) {
-        // Every new row bears this time. A row that was there has met the rules for updates by now.
+        // Every new row has this time of creation. Existing rows were checked against the rules for updates in the
+        // `WHERE` of the merge.
         let now = params.bind(Value::Timestamp(now));
         check = Some(format!("(\"created_at\" <> {now} OR {inserted})"));
     }
@@ -135,7 +137,7 @@ pub(crate) fn insert(
     })
 }
 
-/// Refuses an order by a column that the answer to an insert never shows.
+/// Refuses an order by a column that the result of an insert never shows.
 fn validate_returning_order(target: &Target<'_>, order: &[OrderTerm]) -> Result<()> {
     let policy = RowPolicy::for_returning(target);
     for term in order {
@@ -147,27 +149,27 @@ fn validate_returning_order(target: &Target<'_>, order: &[OrderTerm]) -> Result<
     Ok(())
 }
 
-/// What becomes of rows that exist.
+/// The `ON CONFLICT` clause of a merge.
 struct MergeClause {
     sql: String,
-    /// Whether it leaves rows alone that the rules for updates keep from the caller.
+    /// True if it skips existing rows that the rules for updates do not let the caller change.
     may_skip_rows: bool,
 }
 
-/// The update of rows that exist by those that were to be inserted. It touches what an update by id may touch: rows that
-/// meet the rules for updates as they are, and as they become.
+/// Compiles the update of existing rows by those to insert. As an update does, it touches only rows that meet the rules
+/// for updates as they are, and as they become.
 fn merge_clause(
     target: &Target<'_>,
     conflict: &[&str],
     given: &[&str],
     params: &mut Params,
 ) -> Result<MergeClause> {
-    // The id of a row never changes, and what tells which row is meant has the values that are sent.
+    // The id of a row never changes, and the columns of the conflict already have the values that were sent.
     let set = given.iter().copied().filter(|name| *name != "id" && !conflict.contains(name));
     let set: Vec<&str> = set.collect();
     let allowed = policy::mergeable_rows(target, &set)?;
     let sets: Vec<String> = set.iter().map(|name| format!("{0} = excluded.{0}", quote_ident(name))).collect();
-    // Even where there is nothing to set, the row is one of the answer.
+    // Even if there is nothing to set, the row must be in the result.
     let sets = if sets.is_empty() { format!("\"id\" = {STORED}.\"id\"") } else { sets.join(", ") };
     let mut sql = format!(" ON CONFLICT ({}) DO UPDATE SET {sets}", column_list(conflict));
     let stored = |column: &Column| format!("{STORED}.{}", quote_ident(&column.name));
@@ -199,7 +201,7 @@ pub(crate) fn update(
         .collect();
     let mut condition = where_sql(target, matching, &allowed, &mut params)?;
     let sets = if sets.is_empty() {
-        // What sets nothing touches no row, as PostgREST has it.
+        // As in PostgREST, an update that sets nothing touches no row.
         condition.push_str(" AND FALSE");
         "\"id\" = \"id\"".to_owned()
     } else {
@@ -224,7 +226,8 @@ pub(crate) fn delete(
     build_write(target, sql, None, matching.selects_at_most_one(), None, params, options)
 }
 
-/// The `WHERE` of the rows a change touches. A filter asks about values, so it only finds rows the caller sees.
+/// Compiles the `WHERE` clause of a change. A filter depends on values, so it selects only rows that the caller may
+/// read.
 fn where_sql(
     target: &Target<'_>,
     matching: &RowSelector<'_>,
@@ -252,13 +255,13 @@ fn where_sql(
         read::push_limit(&mut picked, query.limit.unwrap_or(u64::MAX), query.offset, params);
         return Ok(match target.dialect {
             Dialect::Sqlite => format!(" WHERE \"id\" IN ({picked})"),
-            // An array is made once, whatever the plan: a subquery could be run again and pick other rows.
+            // An array is evaluated once, whatever the plan; a subquery could be evaluated again and select other rows.
             Dialect::Postgres => format!(" WHERE \"id\" = ANY (ARRAY ({picked} FOR UPDATE))"),
         });
     }
     if target.dialect == Dialect::Postgres && !matching.selects_at_most_one() {
-        // Locked in the order of their ids, as inserts write them: two changes of the same rows wait for each other's
-        // end, and never for each other's rows in turn.
+        // Rows are locked in the order of their ids, in which inserts write them, so that two changes of the same rows
+        // cannot deadlock.
         let from = target.qualified_table();
         return Ok(format!(
             " WHERE \"id\" IN (SELECT \"id\" FROM {from}{condition} ORDER BY \"id\" FOR UPDATE)"
@@ -267,7 +270,7 @@ fn where_sql(
     Ok(condition)
 }
 
-/// Nothing is written under a catalog that another process has replaced.
+/// Compiles the condition that no other process has replaced the catalog.
 fn schema_version_condition(target: &Target<'_>, joint: &str) -> String {
     target
         .scope
@@ -290,7 +293,7 @@ fn build_write(
     if !options.minimal {
         let policy = RowPolicy::for_returning(target);
         let visible = |column: &Column, params: &mut Params| policy.returning_expr(target, column, params);
-        // Naming a column that is not shown is an error only where the caller chose it.
+        // A column that is not shown is an error only if `select` names it.
         select::reject_aggregates(options.select)?;
         let shown = select::select_list_with(target, &policy, options.select, &mut params, visible)?;
         returning.push(shown.columns);
@@ -301,7 +304,7 @@ fn build_write(
     }
     let has_inserted_column =
         match options.now.filter(|_| options.resolution == Some(Resolution::MergeDuplicates)) {
-            // Nothing but making a row writes this column.
+            // `created_at` is written only when a row is inserted.
             Some(now) => {
                 returning.push(format!("\"created_at\" = {}", params.bind(Value::Timestamp(now))));
                 true
@@ -309,14 +312,14 @@ fn build_write(
             None => false,
         };
     let mut order = Vec::new();
-    // Only what is shown has an order. An insert's rows come in the order they were sent in where none is asked for.
+    // Without a requested order, the rows of an insert are returned in the order in which they were sent.
     if !options.minimal && !options.order.is_empty() {
-        // A change touches rows that show what they are ordered by. An insert answers with rows that show some columns and
-        // hide others, and their order tells no more than they show.
+        // An update or a delete touches only rows whose columns of the order the caller may read. The rows of an insert
+        // may hide some of them, and their order must not reveal those.
         let policy = rows.is_some().then(|| RowPolicy::for_returning(target));
         let text = |column: &Column, params: &mut Params| match &policy {
-            Some(sight) => {
-                Ok(sight.returning_expr(target, column, params)?.unwrap_or_else(|| "NULL".to_owned()))
+            Some(policy) => {
+                Ok(policy.returning_expr(target, column, params)?.unwrap_or_else(|| "NULL".to_owned()))
             }
             None => Ok(quote_ident(&column.name)),
         };
@@ -326,7 +329,7 @@ fn build_write(
         }
     }
     if returning.is_empty() && target.dialect == Dialect::Postgres {
-        // The adapter counts the rows of a subquery.
+        // The store counts the rows that the statement returns.
         returning.push("1".to_owned());
     }
     if !returning.is_empty() {
@@ -355,7 +358,7 @@ fn build_write(
     })
 }
 
-/// Columns, as a statement lists them.
+/// Joins quoted names of columns.
 fn column_list(names: &[&str]) -> String {
     names.iter().map(|name| quote_ident(name)).collect::<Vec<_>>().join(", ")
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::contract;
 
-contract!(what_is_left_out_has_its_default, a_default_fits_its_column, defaults_meet_the_rules,);
+contract!(a_column_that_is_left_out_gets_its_default, a_default_fits_its_column, defaults_meet_the_rules,);
 
 async fn with_defaults(world: &World) {
     let table = NewTable::new("notes")
@@ -19,7 +19,7 @@ async fn with_defaults(world: &World) {
     world.table(table).await;
 }
 
-async fn what_is_left_out_has_its_default(world: World) {
+async fn a_column_that_is_left_out_gets_its_default(world: World) {
     with_defaults(&world).await;
     let owner = Access::Owner;
     let whole = "select=title,done,qty,price,due,meta,owner";
@@ -28,11 +28,11 @@ async fn what_is_left_out_has_its_default(world: World) {
     let plain = WriteOptions::default();
     let made = insert(&world, &owner, whole, &json!({}), &plain).await.unwrap();
     assert_eq!(serde_json::from_str::<Json>(&made).unwrap(), json!([wanted]));
-    // Null is a value.
+    // A null that is sent stays null.
     let made = insert(&world, &owner, "select=title,done", &json!({"title": null}), &plain).await.unwrap();
     assert_eq!(made, r#"[{"title":null,"done":false}]"#);
     assert_eq!(code(insert(&world, &owner, "", &json!({"done": null}), &plain).await), "value_required");
-    // Columns that are named for all rows: null where a row leaves one out, unless defaults are asked for.
+    // A column of `columns` is null in a row that leaves it out, unless the options request defaults.
     let rows = json!([{"id": "1", "title": "a"}, {"id": "2", "qty": 1}]);
     let query = "columns=id,title,qty&select=id,title,qty,done";
     let made = insert(&world, &owner, query, &rows, &plain).await.unwrap();
@@ -54,7 +54,7 @@ async fn what_is_left_out_has_its_default(world: World) {
     assert_eq!(code(insert(&world, &owner, "columns=id,done", &required, &plain).await), "value_required");
     let missing = WriteOptions { resolution: None, ..missing };
     assert!(insert(&world, &owner, "columns=id,done", &required, &missing).await.is_ok());
-    // A merge leaves alone what it does not name.
+    // A merge does not change columns that it does not name.
     update(&world, &owner, "id=eq.1", r#"{"title":"kept"}"#).await.unwrap();
     let merged = upsert(&world, &owner, "select=title,qty", &json!({"id": "1", "qty": 5})).await.unwrap();
     assert_eq!(merged, r#"[{"title":"kept","qty":5}]"#);
@@ -133,7 +133,7 @@ async fn defaults_meet_the_rules(world: World) {
     add["columns"] = json!(["title", "done"]);
     set_rules(&world, json!([add])).await;
     let plain = WriteOptions::default();
-    // A default is not written by whoever inserts, and need not be covered.
+    // A default is not written by the caller, so no rule has to cover its column.
     insert(&world, &mia(), "", &json!({"title": "hers"}), &plain).await.unwrap();
     assert_eq!(code(insert(&world, &mia(), "", &json!({"done": true}), &plain).await), "forbidden");
     assert_eq!(code(insert(&world, &mia(), "", &json!({"qty": 1}), &plain).await), "forbidden");

@@ -3,7 +3,7 @@
 use super::*;
 use crate::contract;
 
-contract!(few_rows_are_counted_and_many_are_estimated, an_estimate_tells_nothing_of_hidden_rows,);
+contract!(few_rows_are_counted_and_many_are_estimated, an_estimate_reveals_no_hidden_rows,);
 
 async fn total(world: &World, access: &Access, query: &str, counted: Count) -> Option<u64> {
     let options = ReadOptions { include_count: true, count_kind: Some(counted), ..ReadOptions::default() };
@@ -27,7 +27,7 @@ async fn few_rows_are_counted_and_many_are_estimated(world: World) {
         assert_eq!(total(&world, &owner, "limit=1", counted).await, Some(5), "{counted:?}");
         assert_eq!(total(&world, &owner, "owner=eq.mia&limit=0", counted).await, Some(3), "{counted:?}");
     }
-    // A plan is made of statistics, of which there may be none yet.
+    // Plans need statistics, which may not exist yet.
     assert!(total(&world, &owner, "limit=2", Count::Planned).await >= Some(2));
     let options =
         ReadOptions { include_count: true, count_kind: Some(Count::Planned), ..ReadOptions::default() };
@@ -45,7 +45,7 @@ async fn few_rows_are_counted_and_many_are_estimated(world: World) {
     assert_eq!(groups, Some(2), "groups are counted");
 }
 
-async fn an_estimate_tells_nothing_of_hidden_rows(world: World) {
+async fn an_estimate_reveals_no_hidden_rows(world: World) {
     many(&world).await;
     set_rules(&world, json!([rule("own", &["read"], &own())])).await;
     for counted in [Count::Exact, Count::Planned, Count::Estimated] {

@@ -1,15 +1,15 @@
-//! The order of what an insert shows.
+//! The order of the rows that an insert returns.
 
 use super::*;
 use crate::contract;
 
 contract!(
-    an_order_orders_what_an_insert_shows,
-    an_order_of_an_insert_tells_no_more_than_it_shows,
+    an_order_applies_to_the_rows_of_an_insert,
+    an_order_of_an_insert_reveals_no_hidden_value,
     an_insert_takes_no_page,
 );
 
-async fn an_order_orders_what_an_insert_shows(world: World) {
+async fn an_order_applies_to_the_rows_of_an_insert(world: World) {
     notes(&world).await;
     let owner = Access::Owner;
     let plain = WriteOptions::default();
@@ -38,7 +38,7 @@ async fn an_order_orders_what_an_insert_shows(world: World) {
         delete(&world, &owner, "id=not.is.null").await.unwrap();
     }
     insert(&world, &owner, "", &rows, &plain).await.unwrap();
-    // Of a merge by what the rows are now, and of those that were made when duplicates are left.
+    // A merge orders by the new values; with ignored duplicates, only the inserted rows are returned.
     let merge = json!([{"id": "b", "qty": 7}, {"id": "z", "qty": 9}, {"id": "a", "qty": 8}]);
     let merged = upsert(&world, &owner, "order=qty.desc&select=id", &merge).await;
     assert_eq!(merged.unwrap(), r#"[{"id":"z"},{"id":"a"},{"id":"b"}]"#);
@@ -51,7 +51,7 @@ async fn an_order_orders_what_an_insert_shows(world: World) {
     let query = "order=qty.desc&select=id";
     let done = world.engine.insert(&world.project, &owner, "notes", query, body, &csv).await.unwrap();
     assert_eq!(text(&done), "id\r\ne2\r\ne3\r\ne1\r\n");
-    // With an order, one row is one row, and none is none.
+    // With an order, a single row and no row work as without one.
     let one = WriteOptions { single_object: true, ..plain };
     let done = insert(&world, &owner, query, &json!({"id": "o"}), &one).await;
     assert_eq!(done.unwrap(), r#"{"id":"o"}"#);
@@ -60,22 +60,22 @@ async fn an_order_orders_what_an_insert_shows(world: World) {
     assert_eq!(insert(&world, &owner, "order=qty", &json!({"id": "m"}), &minimal).await.unwrap(), "");
 }
 
-async fn an_order_of_an_insert_tells_no_more_than_it_shows(world: World) {
+async fn an_order_of_an_insert_reveals_no_hidden_value(world: World) {
     five(&world).await;
-    // She may write each row, and sees the quantity of hers alone.
+    // She may insert every row, but sees the quantity of her own rows only.
     let mut see = rule("see", &["read"], &own());
     see["columns"] = json!(["id", "qty"]);
     set_rules(&world, json!([see, rule("set", &["insert", "update"], &all())])).await;
     let rows = json!([{"id": "b"}, {"id": "d"}, {"id": "a"}, {"id": "c"}]);
     let shown = upsert(&world, &mia(), "order=qty.desc.nullslast&select=id,qty", &rows).await.unwrap();
-    // The quantities 1 and 2 of b and d are hidden: they go by their ids, after all that are shown.
+    // The quantities 1 and 2 of b and d are hidden: these rows follow the others, in the order of their ids.
     assert_eq!(
         shown,
         r#"[{"id":"a","qty":3},{"id":"d","qty":null},{"id":"c","qty":null},{"id":"b","qty":null}]"#
     );
     let other = upsert(&world, &mia(), "order=qty.nullsfirst&select=id", &rows).await.unwrap();
     assert_eq!(other, r#"[{"id":"b"},{"id":"c"},{"id":"d"},{"id":"a"}]"#);
-    // A column that nobody shows her is none, also where no row is shown.
+    // A column that no rule shows to her does not exist for her, even if no row is returned.
     let minimal = WriteOptions { minimal: true, ..WriteOptions::default() };
     for query in ["order=owner", "order=meta->n", "order=id,created_at", "order=nope", "order=nope->x"] {
         for options in [&minimal, &WriteOptions::default()] {
@@ -83,7 +83,7 @@ async fn an_order_of_an_insert_tells_no_more_than_it_shows(world: World) {
             assert_eq!(refused, "column_not_found", "{query}");
         }
     }
-    // A key that may not read is shown ids, and may order them.
+    // A key that may not read gets ids and may order by them.
     let writer = Access::service([backend_data::Scope::RowsWrite]);
     let rows = json!([{"id": "w1"}, {"id": "w2"}]);
     let ids = insert(&world, &writer, "order=id.desc", &rows, &WriteOptions::default()).await.unwrap();

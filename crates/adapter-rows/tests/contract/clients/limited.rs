@@ -1,14 +1,14 @@
-//! Changes of the first rows of an order.
+//! Updates and deletes with an order and a limit.
 
 use super::*;
 use crate::contract;
 
 contract!(
     the_first_rows_of_an_order_are_changed,
-    an_order_alone_orders_the_answer,
+    an_order_without_a_limit_orders_the_result,
     a_limit_needs_an_order_and_an_order_its_columns,
-    limited_changes_reach_what_is_seen_alone,
-    a_queue_is_taken_from_by_many_at_once,
+    limited_changes_reach_only_visible_rows,
+    concurrent_limited_deletes_take_different_rows,
 );
 
 async fn the_first_rows_of_an_order_are_changed(world: World) {
@@ -28,7 +28,7 @@ async fn the_first_rows_of_an_order_are_changed(world: World) {
         ("order=id&limit=1&offset=9223372036854775807", "[]"),
     ];
     for (query, wanted) in cases {
-        // What is set is not what is ordered by, so that the answer tells which rows were first.
+        // Sets another column than the order uses, so that the result shows which rows were first.
         let query = format!("id=not.is.null&select=id&{query}");
         let changed = update(&world, &owner, &query, r#"{"owner":"ann"}"#).await.unwrap();
         assert_eq!(changed, wanted, "{query}");
@@ -63,11 +63,11 @@ async fn the_first_rows_of_an_order_are_changed(world: World) {
     assert_eq!(world.ids("order=id").await, "a");
 }
 
-async fn an_order_alone_orders_the_answer(world: World) {
+async fn an_order_without_a_limit_orders_the_result(world: World) {
     five(&world).await;
     let owner = Access::Owner;
     let all = "id=not.is.null&select=id,qty";
-    // By what the rows are now.
+    // The order uses the new values.
     let swapped =
         update(&world, &owner, "id=in.(a,b,d)&select=id&order=qty.desc,id.desc", r#"{"qty":9}"#).await;
     assert_eq!(swapped.unwrap(), r#"[{"id":"d"},{"id":"b"},{"id":"a"}]"#);
@@ -110,18 +110,18 @@ async fn a_limit_needs_an_order_and_an_order_its_columns(world: World) {
     assert_eq!(world.ids("order=id").await, "abcde");
 }
 
-async fn limited_changes_reach_what_is_seen_alone(world: World) {
+async fn limited_changes_reach_only_visible_rows(world: World) {
     five(&world).await;
     let mut see = rule("see", &["read"], &own());
     see["columns"] = json!(["id", "owner"]);
     set_rules(&world, json!([see, rule("set", &["update", "delete"], &all())])).await;
     let query = "id=not.is.null&order=id&limit=3&select=id";
-    // Her rows alone are filtered, ordered and counted, although she may change all.
+    // Only her rows are filtered, ordered and counted, although she may change all rows.
     assert_eq!(
         update(&world, &mia(), query, r#"{"qty":7}"#).await.unwrap(),
         r#"[{"id":"a"},{"id":"c"},{"id":"e"}]"#
     );
-    // A column that nobody shows her orders nothing, with a limit or without.
+    // She cannot order by a column that no rule shows to her, with or without a limit.
     for query in [
         "id=not.is.null&order=qty&limit=1",
         "id=not.is.null&order=qty",
@@ -132,13 +132,13 @@ async fn limited_changes_reach_what_is_seen_alone(world: World) {
     }
     set_rules(&world, json!([rule("see", &["read"], &all()), rule("set", &["update", "delete"], &own())]))
         .await;
-    // She sees all and may change hers: the limit counts those that she may change.
+    // She sees all rows and may change her own: the limit counts those that she may change.
     let gone = delete(&world, &mia(), "id=not.is.null&order=qty.nullslast,id.desc&limit=2&select=id").await;
     assert_eq!(gone.unwrap(), r#"[{"id":"e"},{"id":"c"}]"#);
     assert_eq!(world.ids("order=id").await, "abd");
 }
 
-async fn a_queue_is_taken_from_by_many_at_once(world: World) {
+async fn concurrent_limited_deletes_take_different_rows(world: World) {
     notes(&world).await;
     let rows: Vec<Json> = (0..40).map(|n| json!({"id": format!("{n:02}"), "qty": n})).collect();
     world.insert("notes", &json!(rows).to_string()).await.unwrap();

@@ -1,29 +1,29 @@
-//! Upserts of one row by its id.
+//! PUT: upserts of one row by its id.
 
 use super::*;
 use crate::contract;
 
 contract!(
-    a_put_makes_a_row_and_updates_it,
-    a_put_names_one_row,
+    a_put_creates_a_row_and_updates_it,
+    a_put_needs_the_id_of_one_row,
     a_put_keeps_to_the_rules_of_a_merge,
     a_batch_puts_rows_among_other_operations,
 );
 
-async fn a_put_makes_a_row_and_updates_it(world: World) {
+async fn a_put_creates_a_row_and_updates_it(world: World) {
     notes(&world).await;
     let owner = Access::Owner;
     let made = put(&world, &owner, "id=eq.tea&select=id,qty", r#"{"id":"tea","qty":1}"#).await.unwrap();
     assert_eq!(made, (r#"[{"id":"tea","qty":1}]"#.into(), Some(1)));
     let again = put(&world, &owner, "id=eq.tea&select=id,qty,owner", r#"{"owner":"ann"}"#).await.unwrap();
     assert_eq!(again, (r#"[{"id":"tea","qty":1,"owner":"ann"}]"#.into(), Some(0)));
-    // Nothing but the id: the row is there.
+    // Without other columns than the id, the existing row is returned.
     assert_eq!(put(&world, &owner, "id=eq.new&select=id", "{}").await.unwrap().1, Some(1));
     assert_eq!(put(&world, &owner, "id=eq.new&select=id", r#"[{"id":"new"}]"#).await.unwrap().1, Some(0));
     assert_eq!(world.ids("order=id").await, "newtea");
 }
 
-async fn a_put_names_one_row(world: World) {
+async fn a_put_needs_the_id_of_one_row(world: World) {
     five(&world).await;
     let owner = Access::Owner;
     let before = world.list("order=id").await.unwrap();
@@ -124,7 +124,7 @@ async fn a_batch_puts_rows_among_other_operations(world: World) {
     let done: Vec<_> = done.await.unwrap().iter().map(|done| (text(done), done.inserted)).collect();
     let shown = |body: &str, inserted| (body.to_owned(), Some(inserted));
     assert_eq!(done[0], shown(r#"[{"id":"a","qty":30,"owner":"mia"}]"#, 0));
-    assert_eq!(done[1], shown(r#"{"id":"n","qty":1}"#, 1), "by its id it is an object");
+    assert_eq!(done[1], shown(r#"{"id":"n","qty":1}"#, 1), "an operation with an id returns an object");
     assert_eq!(done[2].0, r#"{"id":"n","qty":2}"#);
     assert_eq!(done[3].0, r#"{"id":"a"}"#);
     assert_eq!(done[4].0, r#"[{"id":"a","owner":null}]"#, "it is another row");
@@ -146,7 +146,7 @@ async fn a_batch_puts_rows_among_other_operations(world: World) {
         let refused = batch(Access::Owner, vec![put(Some("w"), "", r#"{"qty":1}"#), bad]).await.unwrap_err();
         assert_eq!(refused.code(), wanted);
         assert!(refused.details().is_some_and(|details| details.contains("operation 1")), "{refused:?}");
-        assert_eq!(world.list("order=id").await.unwrap(), before, "nothing of it is done");
+        assert_eq!(world.list("order=id").await.unwrap(), before, "the batch changes nothing");
     }
     set_rules(&world, json!([rule("own", &["read", "insert", "update"], &own())])).await;
     let mine = put(Some("mine"), "", r#"{"owner":"mia"}"#);

@@ -5,10 +5,10 @@ use crate::contract;
 
 contract!(
     a_unique_column_has_a_value_once,
-    upserts_go_by_a_unique_column,
+    upserts_find_rows_by_a_unique_column,
     rows_of_others_are_not_merged_by_their_value,
-    an_upsert_by_a_value_names_it_once,
-    many_upserts_of_one_value_make_one_row,
+    an_upsert_with_a_repeated_value_is_refused,
+    concurrent_upserts_of_one_value_create_one_row,
     a_unique_index_needs_unique_values,
 );
 
@@ -42,7 +42,7 @@ async fn a_unique_column_has_a_value_once(world: World) {
         code(upsert(&world, &Access::Owner, "", &json!({"id": "2", "email": "a@x"})).await),
         "value_exists"
     );
-    // Nothing is folded.
+    // Values are compared exactly, case included.
     world.insert("notes", r#"[{"email":"A@x"},{"email":"a@x "},{"email":""}]"#).await.unwrap();
     let twice = Operation {
         kind: OperationKind::Insert,
@@ -56,7 +56,7 @@ async fn a_unique_column_has_a_value_once(world: World) {
         world.engine.batch(&world.project, &Access::Owner, vec![twice.clone(), twice]).await.unwrap_err();
     assert_eq!(
         (refused.code(), refused.details()),
-        ("value_exists", Some("In operation 1, and so nothing was changed."))
+        ("value_exists", Some("In operation 1. Nothing was changed."))
     );
     assert_eq!(world.ids("email=eq.z@x").await, "");
     let file = std::sync::Arc::new(bytes::Bytes::from("email\nq@x\na@x\n"));
@@ -73,7 +73,7 @@ async fn a_unique_column_has_a_value_once(world: World) {
     );
 }
 
-async fn upserts_go_by_a_unique_column(world: World) {
+async fn upserts_find_rows_by_a_unique_column(world: World) {
     members(&world).await;
     let owner = Access::Owner;
     world
@@ -86,7 +86,7 @@ async fn upserts_go_by_a_unique_column(world: World) {
         merged,
         r#"[{"email":"c@x","number":null,"owner":"n"},{"email":"b@x","number":2,"owner":"o"},{"email":"a@x","number":1,"owner":"p"}]"#
     );
-    // The id of a row stays, whatever is sent beside the value.
+    // An existing row keeps its id, whatever id is sent.
     let merged = upsert(
         &world,
         &owner,
@@ -98,12 +98,12 @@ async fn upserts_go_by_a_unique_column(world: World) {
     let made =
         upsert(&world, &owner, "on_conflict=email&select=id", &json!({"id": "9", "email": "d@x"})).await;
     assert_eq!(made.unwrap(), r#"[{"id":"9"}]"#);
-    // One row with the value, another with the id.
+    // One row has the value, another has the id.
     assert_eq!(
         code(upsert(&world, &owner, "on_conflict=email", &json!({"id": "1", "email": "new@x"})).await),
         "row_exists"
     );
-    // Nothing to set: the row is one of the answer, and stays.
+    // Nothing to set: the row is returned and does not change.
     let same = upsert(&world, &owner, "on_conflict=email&select=id", &json!({"email": "a@x"})).await;
     assert_eq!(same.unwrap(), r#"[{"id":"1"}]"#);
     let numbers = json!([{"number": 30}, {"number": 2, "email": "bb@x"}]);
@@ -116,7 +116,7 @@ async fn upserts_go_by_a_unique_column(world: World) {
     let rows = json!([{"email": "z@x"}, {"email": "a@x"}, {"email": "y@x"}]);
     let left = insert(&world, &owner, "on_conflict=email&select=email", &rows, &ignore).await.unwrap();
     assert_eq!(left, r#"[{"email":"z@x"},{"email":"y@x"}]"#);
-    // Rows without a value are different rows.
+    // Rows with nulls are different rows.
     let nulls = json!([{"email": null, "owner": "1"}, {"email": null, "owner": "2"}]);
     assert_eq!(
         upsert(&world, &owner, "on_conflict=email&select=owner", &nulls).await.unwrap(),
@@ -156,7 +156,7 @@ async fn rows_of_others_are_not_merged_by_their_value(world: World) {
     for rows in &stolen {
         for query in ["on_conflict=email", "on_conflict=email&select=id"] {
             let refused = upsert(&world, &mia(), query, rows).await.unwrap_err();
-            // As a new row that she may not insert.
+            // The same error as for a new row that she may not insert.
             assert_eq!(
                 (refused.kind(), refused.message()),
                 (ErrorKind::Forbidden, not_allowed.message()),
@@ -170,7 +170,7 @@ async fn rows_of_others_are_not_merged_by_their_value(world: World) {
         upsert(&world, &mia(), "on_conflict=email&select=id,number", &json!({"email": "mia@x", "number": 5}))
             .await;
     assert_eq!(merged.unwrap(), r#"[{"id":"1","number":5}]"#);
-    // The column that says which row is meant need not be one that she may change.
+    // She need not be allowed to change the column by which the row is found.
     let mut set = rule("set", &["update"], &own());
     set["columns"] = json!(["number"]);
     set_rules(&world, json!([rule("own", &["read", "insert"], &own()), set])).await;
@@ -188,7 +188,7 @@ async fn rows_of_others_are_not_merged_by_their_value(world: World) {
     );
 }
 
-async fn an_upsert_by_a_value_names_it_once(world: World) {
+async fn an_upsert_with_a_repeated_value_is_refused(world: World) {
     members(&world).await;
     let owner = Access::Owner;
     let twice = json!([{"email": "a@x", "number": 1}, {"email": "a@x", "number": 2}]);
@@ -209,14 +209,14 @@ async fn an_upsert_by_a_value_names_it_once(world: World) {
     assert_eq!(world.ids("select=id").await, "");
 }
 
-async fn many_upserts_of_one_value_make_one_row(world: World) {
+async fn concurrent_upserts_of_one_value_create_one_row(world: World) {
     members(&world).await;
     let owner = Access::Owner;
     let bodies: Vec<Json> = (0..16)
         .map(|n| {
             let mut rows: Vec<Json> =
                 (0..10).map(|k| json!({"email": format!("{k}@x"), "owner": format!("{n}")})).collect();
-            // Each in another order: they must not wait for each other in turn.
+            // Each in another order, which must not lead to deadlocks.
             rows.rotate_left(n % 10);
             json!(rows)
         })
@@ -226,9 +226,9 @@ async fn many_upserts_of_one_value_make_one_row(world: World) {
     );
     for (rows, done) in bodies.iter().zip(done.await) {
         let sent: Vec<&Json> = rows.as_array().unwrap().iter().map(|row| &row["email"]).collect();
-        let answered: Vec<Json> = serde_json::from_str(&done.unwrap()).unwrap();
+        let returned: Vec<Json> = serde_json::from_str(&done.unwrap()).unwrap();
         assert_eq!(
-            answered.iter().map(|row| &row["email"]).collect::<Vec<_>>(),
+            returned.iter().map(|row| &row["email"]).collect::<Vec<_>>(),
             sent,
             "in the order they came in"
         );
@@ -244,11 +244,11 @@ async fn a_unique_index_needs_unique_values(world: World) {
     let refused = add(NewIndex::unique("owner")).await.unwrap_err();
     assert_eq!((refused.kind(), refused.code()), (ErrorKind::Conflict, "values_repeat"));
     let table = world.engine.schema(&world.project, &Access::Owner).await.unwrap().remove(0);
-    assert!(table.indexes.is_empty(), "what was refused left nothing");
+    assert!(table.indexes.is_empty(), "a refused index leaves nothing");
     assert_eq!(code(add(NewIndex::unique("meta")).await), "invalid_request");
     assert_eq!(code(add(NewIndex::unique("id")).await), "invalid_request");
     assert_eq!(code(add(NewIndex::unique("nope")).await), "column_not_found");
-    // A column may have both; the same twice is one too many.
+    // A column may have a unique and a plain index, but not two equal ones.
     add(NewIndex::on(&["qty"])).await.unwrap();
     update(&world, &Access::Owner, "id=eq.e", r#"{"qty":11}"#).await.unwrap();
     add(NewIndex::unique("qty")).await.unwrap();
@@ -256,7 +256,7 @@ async fn a_unique_index_needs_unique_values(world: World) {
     assert_eq!(code(add(NewIndex::on(&["qty"])).await), "index_exists");
     assert_eq!(world.ids("qty=eq.11").await, "e");
     assert_eq!(world.ids("order=qty.desc.nullslast&limit=2&cursor=").await, "ea");
-    // A column that is added beside it keeps it.
+    // The index survives the addition of a column.
     delete(&world, &Access::Owner, "id=not.is.null").await.unwrap();
     let column = NewColumn::new("needed", ColumnType::Text).required().with_default(json!("x"));
     world.engine.add_column(&world.project, &Access::Owner, "notes", column).await.unwrap();

@@ -5,14 +5,14 @@ use crate::contract;
 
 contract!(
     columns_are_unique_together,
-    upserts_go_by_several_columns,
+    upserts_find_rows_by_several_columns,
     rows_of_others_are_not_merged_by_several_values,
     an_upsert_names_the_columns_of_one_index,
-    many_upserts_of_several_values_make_one_row_each,
+    concurrent_upserts_of_several_values_create_one_row_each,
     an_index_of_several_columns_needs_unique_rows,
 );
 
-/// Seats of rooms: a room has each number once.
+/// Creates seats of rooms; a room has each number once.
 async fn seats(world: &World) {
     let table = NewTable::new("notes")
         .with_column(NewColumn::new("room", ColumnType::Text))
@@ -30,7 +30,7 @@ async fn columns_are_unique_together(world: World) {
     seats(&world).await;
     let rows = r#"[{"id":"1","room":"a","number":1},{"id":"2","room":"a","number":2},{"id":"3","room":"b","number":1}]"#;
     world.insert("notes", rows).await.unwrap();
-    // A row that lacks a value is the same as no other.
+    // A row with a null equals no other row.
     let lacking = r#"[{"id":"4","room":"a","number":null},{"id":"5","room":"a","number":null},{"id":"6","room":null,"number":null}]"#;
     world.insert("notes", lacking).await.unwrap();
     let refused = world.insert("notes", r#"{"room":"a","number":1}"#).await.unwrap_err();
@@ -51,17 +51,17 @@ async fn columns_are_unique_together(world: World) {
     let refused = done.unwrap_err();
     assert_eq!(
         (refused.code(), refused.details()),
-        ("value_exists", Some("It is among the rows 0 to 1. None was added."))
+        ("value_exists", Some("It is among the rows 0 to 1. No row was inserted."))
     );
     assert_eq!(world.ids("order=id").await, "123456");
-    // It serves filters and orders as any other index does.
+    // The index serves filters and orders as any other.
     assert_eq!(world.ids("room=eq.a&order=number.desc.nullslast&limit=3&cursor=").await, "215");
     let table = world.engine.drop_index(&world.project, &Access::Owner, "notes", "ix1").await.unwrap();
     assert_eq!(table.indexes.len(), 1);
     world.insert("notes", r#"{"room":"a","number":1}"#).await.unwrap();
 }
 
-async fn upserts_go_by_several_columns(world: World) {
+async fn upserts_find_rows_by_several_columns(world: World) {
     seats(&world).await;
     let owner = Access::Owner;
     let rows =
@@ -72,14 +72,14 @@ async fn upserts_go_by_several_columns(world: World) {
         {"room": "a", "number": 2, "owner": "o"},
         {"room": "a", "number": 1, "owner": "p"},
     ]);
-    // In whatever order they are named.
+    // The columns may be named in any order.
     for names in ["room,number", "number,room", "\"number\",\"room\""] {
         let query = format!("on_conflict={names}&select=room,number,owner");
         let merged = upsert(&world, &owner, &query, &rows).await.unwrap();
         assert_eq!(serde_json::from_str::<Json>(&merged).unwrap(), rows, "{names}");
     }
     assert_eq!(world.list("select=count()").await.unwrap(), r#"[{"count":3}]"#);
-    // The id of a row stays; a new one has the id that is sent.
+    // An existing row keeps its id; a new one gets the id that was sent.
     let by = "on_conflict=room,number&select=id,owner";
     let merged = json!([
         {"id": "9", "room": "a", "number": 1, "owner": "q"},
@@ -87,20 +87,20 @@ async fn upserts_go_by_several_columns(world: World) {
     ]);
     let merged = upsert(&world, &owner, by, &merged).await;
     assert_eq!(merged.unwrap(), r#"[{"id":"1","owner":"q"},{"id":"8","owner":"r"}]"#);
-    // Another row has the id, or the value of another unique index.
+    // Another row has the id, or the values of another unique index.
     let taken = json!({"id": "1", "room": "z", "number": 1});
     assert_eq!(code(upsert(&world, &owner, by, &taken).await), "row_exists");
     update(&world, &owner, "id=eq.2", r#"{"code":"k"}"#).await.unwrap();
     let taken = json!({"room": "a", "number": 1, "code": "k"});
     assert_eq!(code(upsert(&world, &owner, by, &taken).await), "value_exists");
-    // Nothing to set: the row is one of the answer, and stays.
+    // Nothing to set: the row is returned and does not change.
     let same = upsert(&world, &owner, by, &json!({"room": "a", "number": 1})).await;
     assert_eq!(same.unwrap(), r#"[{"id":"1","owner":"q"}]"#);
     let ignore = WriteOptions { resolution: Some(Resolution::IgnoreDuplicates), ..WriteOptions::default() };
     let rows = json!([{"room": "z", "number": 9}, {"room": "a", "number": 1}, {"room": "z", "number": 8}]);
     let left = insert(&world, &owner, "on_conflict=number,room&select=number", &rows, &ignore).await;
     assert_eq!(left.unwrap(), r#"[{"number":9},{"number":8}]"#);
-    // Rows that lack a value are different rows.
+    // Rows with nulls are different rows.
     let lacking = json!([{"room": "a", "number": null}, {"room": "a", "number": null}]);
     let made = upsert(&world, &owner, "on_conflict=room,number&select=room", &lacking).await;
     assert_eq!(made.unwrap(), r#"[{"room":"a"},{"room":"a"}]"#);
@@ -138,16 +138,16 @@ async fn rows_of_others_are_not_merged_by_several_values(world: World) {
         }
         assert_eq!(world.list("order=id").await.unwrap(), before, "{rows}");
     }
-    // The columns that say which row is meant need not be ones that she may change.
+    // She need not be allowed to change the columns by which the row is found.
     let mut set = rule("set", &["update"], &own());
     set["columns"] = json!(["code"]);
     set_rules(&world, json!([rule("own", &["read", "insert"], &own()), set])).await;
     let row = json!({"id": "x", "room": "a", "number": 1, "code": "mine"});
     let merged = upsert(&world, &mia(), "on_conflict=number,room&select=id,code", &row).await;
     assert_eq!(merged.unwrap(), r#"[{"id":"1","code":"mine"}]"#);
-    // By the other index, room and number are columns to set.
+    // By the other index, the merge sets room and number.
     assert_eq!(code(upsert(&world, &mia(), "on_conflict=code", &row).await), "forbidden");
-    // Who may not update at all merges nothing, whether there is such a row or not.
+    // A caller without a rule for updates cannot merge, whether such a row exists or not.
     set_rules(&world, json!([rule("add", &["read", "insert"], &all())])).await;
     for number in [1, 99] {
         let row = json!({"room": "a", "number": number});
@@ -183,15 +183,15 @@ async fn an_upsert_names_the_columns_of_one_index(world: World) {
     let refused = upsert(&world, &owner, "on_conflict=number,room", &twice).await.unwrap_err();
     assert_eq!(
         (refused.code(), refused.message()),
-        ("invalid_body", "the values of room, number come twice")
+        ("invalid_body", "the values of room, number appear twice")
     );
-    // Values that only look alike once they stand side by side.
+    // Values that are equal only if they are concatenated.
     let alike = json!([{"room": "a1", "number": 1}, {"room": "a", "number": 11}]);
     upsert(&world, &owner, "on_conflict=room,number", &alike).await.unwrap();
     assert_eq!(world.list("select=count()").await.unwrap(), r#"[{"count":2}]"#);
 }
 
-async fn many_upserts_of_several_values_make_one_row_each(world: World) {
+async fn concurrent_upserts_of_several_values_create_one_row_each(world: World) {
     seats(&world).await;
     let owner = Access::Owner;
     let bodies: Vec<Json> = (0..16)
@@ -207,12 +207,12 @@ async fn many_upserts_of_several_values_make_one_row_each(world: World) {
         ["on_conflict=room,number&select=room,number", "on_conflict=number,room&select=room,number"];
     let upserts = bodies.iter().enumerate().map(|(n, rows)| upsert(&world, &owner, queries[n % 2], rows));
     for (rows, done) in bodies.iter().zip(futures::future::join_all(upserts).await) {
-        let answered: Vec<Json> = serde_json::from_str(&done.unwrap()).unwrap();
+        let returned: Vec<Json> = serde_json::from_str(&done.unwrap()).unwrap();
         let sent = rows.as_array().unwrap();
         let same =
             |(one, other): (&Json, &Json)| one["room"] == other["room"] && one["number"] == other["number"];
         assert!(
-            sent.len() == answered.len() && sent.iter().zip(&answered).all(same),
+            sent.len() == returned.len() && sent.iter().zip(&returned).all(same),
             "in the order they came in"
         );
     }
@@ -244,7 +244,7 @@ async fn an_index_of_several_columns_needs_unique_rows(world: World) {
         json!([{"name": "ix1", "columns": ["owner", "qty"]}, {"name": "ix2", "columns": ["owner", "qty"], "unique": true}])
     );
     assert_eq!(code(add(NewIndex::unique_on(&["owner", "qty"])).await), "index_exists");
-    // A column that is added beside it keeps it.
+    // The index survives the addition of a column.
     delete(&world, &Access::Owner, "id=not.is.null").await.unwrap();
     let column = NewColumn::new("needed", ColumnType::Text).required().with_default(json!("x"));
     world.engine.add_column(&world.project, &Access::Owner, "notes", column).await.unwrap();

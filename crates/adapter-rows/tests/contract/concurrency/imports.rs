@@ -1,4 +1,4 @@
-//! Imports that other writes get in the way of: run again from the first row, or refused for a reason.
+//! Imports that conflict with other writes: they are run again from the first row, or refused.
 
 use std::{
     fmt::Write as _,
@@ -13,9 +13,9 @@ use tokio::sync::mpsc;
 
 use super::*;
 
-contract!(overlapping_files_come_in_whole_or_not_at_all);
+contract!(overlapping_imports_are_all_or_nothing);
 
-/// A file of rows with these ids.
+/// Returns a file of rows with these ids.
 fn file(ids: impl Iterator<Item = usize>, v: usize) -> Arc<Bytes> {
     let mut file = String::from("id,v\n");
     for id in ids {
@@ -28,11 +28,11 @@ async fn import(world: &World, file: Arc<Bytes>, options: &ImportOptions) -> Res
     world.engine.import(&world.project, &Access::Owner, "notes", file, options).await
 }
 
-async fn overlapping_files_come_in_whole_or_not_at_all(world: World) {
+async fn overlapping_imports_are_all_or_nothing(world: World) {
     const LENGTH: usize = 1_200;
     world.table(NewTable::new("notes").with_column(NewColumn::new("v", ColumnType::Integer))).await;
     let one = |world: Arc<World>, mut shuffled: Shuffled, client: usize| async move {
-        // Each pair has files of its own, in two orders, so that portions of the two wait for each other.
+        // Each pair has its own rows in two orders, so that batches of the two wait for each other.
         let first = client / 2 * LENGTH;
         let mut ids: Vec<usize> = (first..first + LENGTH).collect();
         ids.rotate_left(shuffled.next(LENGTH));
@@ -52,8 +52,8 @@ async fn overlapping_files_come_in_whole_or_not_at_all(world: World) {
     assert!(written.iter().all(|of_one| of_one["count"] == LENGTH), "{written:?}");
 }
 
-/// An import that another transaction waits for while it waits for that one. Only the import looks for deadlocks, so that
-/// it is the one to be ended.
+/// An import and another transaction that wait for each other. Only the import looks for deadlocks, so that
+/// it is the one that is aborted.
 struct Crossed {
     world: World,
     other: PgConnection,
@@ -92,7 +92,7 @@ impl Crossed {
         )
     }
 
-    /// Writes a row of the last portion, and once the first portion is written one of that.
+    /// Writes a row of the last batch and, once the import wrote its first batch, a row of that one.
     async fn run(mut self, end: &str) -> (World, Result<u64, Error>, Vec<u64>) {
         let (last, first) = (self.inserting(Self::ROWS - 1), self.inserting(0));
         let mut crossing = self.other.begin().await.unwrap();
@@ -108,7 +108,7 @@ impl Crossed {
         );
         let crossed = async {
             self.begun.recv().await.unwrap();
-            // Waits until the import is ended: nobody else looks.
+            // Waits until the import is aborted, since only the import looks for deadlocks.
             sqlx::raw_sql(AssertSqlSafe(first)).execute(&mut *crossing).await.unwrap();
             sqlx::raw_sql(AssertSqlSafe(end.to_owned())).execute(&mut *crossing).await.unwrap();
         };
@@ -124,7 +124,7 @@ async fn left(world: &World) -> (String, usize) {
 }
 
 #[tokio::test]
-async fn an_import_that_met_a_deadlock_is_run_again_from_its_first_row() {
+async fn an_import_is_run_again_from_its_first_row_after_a_deadlock() {
     let (world, done, heard) = Crossed::new(&pg_options()).await.run("ROLLBACK").await;
     assert_eq!(done.map_err(|error| error_text(&error)), Ok(1_500));
     assert_eq!(left(&world).await, (r#"[{"v":1,"count":1500}]"#.to_owned(), 1), "nothing twice");
@@ -133,18 +133,18 @@ async fn an_import_that_met_a_deadlock_is_run_again_from_its_first_row() {
 }
 
 #[tokio::test]
-async fn an_import_whose_rows_are_there_after_a_deadlock_is_told_so() {
+async fn an_import_whose_rows_exist_after_a_deadlock_is_refused() {
     let (world, done, _) = Crossed::new(&pg_options()).await.run("COMMIT").await;
     let refused = done.unwrap_err();
     assert_eq!(
         (refused.code(), refused.details()),
-        ("row_exists", Some("It is among the rows 0 to 499. None was added."))
+        ("row_exists", Some("It is among the rows 0 to 499. No row was inserted."))
     );
     assert_eq!(left(&world).await, (r#"[{"v":null,"count":2}]"#.to_owned(), 0));
 }
 
 #[tokio::test]
-async fn an_import_is_given_up_after_some_tries_and_leaves_nothing() {
+async fn an_import_fails_after_its_last_attempt_and_leaves_nothing() {
     let options = PgOptions { statement_timeout: Duration::from_millis(400), ..pg_options() };
     let mut held = Crossed::new(&options).await;
     let last = held.inserting(Crossed::ROWS - 1);

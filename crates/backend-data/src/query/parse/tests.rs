@@ -1,4 +1,4 @@
-//! The edges of the language, and that nothing makes the parser panic.
+//! Tests of the edge cases of the language, and that no text makes the parser panic.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn filters_are_read_as_postgrest_reads_them() {
     let test = |column: &str, test| Filter::Test(Path::column(column), test);
     let like = |ignore_case, patterns| Test::Like { ignore_case, patterns };
     for (raw, wanted) in [
-        // A value at the top is raw to its end.
+        // At the top level, a value reaches to the end, quotes included.
         ("a=eq.a,b", eq("a", "a,b")),
         ("a=eq.\"x\"", eq("a", "\"x\"")),
         ("a=eq.", eq("a", "")),
@@ -69,7 +69,7 @@ fn filters_are_read_as_postgrest_reads_them() {
         ("and=(a.eq.\"x\\\"y\")", Filter::And(vec![eq("a", "x\"y")])),
     ] {
         match Query::parse(raw) {
-            // Blanks inside a tree belong to the value, so this one is not whole.
+            // Blanks inside a tree belong to the value, so this tree is not closed.
             Err(error) if raw.starts_with("or=( ") => assert_eq!(error.kind(), ErrorKind::Invalid),
             parsed => assert_eq!(parsed.unwrap().filter, [wanted], "{raw}"),
         }
@@ -77,7 +77,7 @@ fn filters_are_read_as_postgrest_reads_them() {
 }
 
 #[test]
-fn paths_go_into_documents() {
+fn paths_have_steps_into_documents() {
     let step = |key, as_text| Step { key, as_text };
     let name = |text: &str| Key::Name(text.into());
     for (raw, steps) in [
@@ -129,7 +129,7 @@ fn select_and_order_are_read() {
 }
 
 #[test]
-fn what_is_wrong_is_refused() {
+fn an_invalid_query_string_is_refused() {
     let deep = format!("or=({}a.eq.1{})", "or(".repeat(20), ")".repeat(20));
     let wide = format!("or=({})", vec!["a.eq.1"; 101].join(","));
     let long = format!("a=eq.{}", "x".repeat(20_000));
@@ -214,17 +214,17 @@ fn encoded(text: &str) -> String {
 
 proptest! {
     #[test]
-    fn anything_may_come(raw in ".{0,200}") {
+    fn no_text_makes_the_parser_panic(raw in ".{0,200}") {
         let _ = Query::parse(&raw);
     }
 
     #[test]
-    fn anything_that_looks_right_may_come(raw in "(select|order|or|a|m->b)=[a-z.,:()*\"\\\\{}% >-]{0,60}") {
+    fn no_text_that_resembles_a_query_makes_the_parser_panic(raw in "(select|order|or|a|m->b)=[a-z.,:()*\"\\\\{}% >-]{0,60}") {
         let _ = Query::parse(&raw);
     }
 
     #[test]
-    fn a_filter_written_is_the_filter_read(filter in filters()) {
+    fn a_filter_is_parsed_from_its_text(filter in filters()) {
         let raw = format!("and=({})", encoded(&filter.to_string()));
         prop_assert_eq!(Query::parse(&raw).unwrap().filter, [Filter::And(vec![filter])]);
     }
