@@ -40,8 +40,8 @@ pub(crate) async fn backup(arguments: BackupArguments) -> anyhow::Result<ExitCod
     // Each database takes a few descriptors.
     open_file_limit::raise_open_file_limit();
     let mut sources = BackupSources { control_plane, rows: BTreeMap::new(), external_shards: Vec::new() };
-    for (shard, place) in config::rows_backends(&arguments.database, &arguments.rows)? {
-        match place {
+    for (shard, location) in config::rows_backends(&arguments.database, &arguments.rows)? {
+        match location {
             RowsBackend::Sqlite(directory) => drop(sources.rows.insert(shard, directory)),
             RowsBackend::Postgres(_) => sources.external_shards.push(shard),
         }

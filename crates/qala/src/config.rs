@@ -109,15 +109,15 @@ pub(crate) fn rows_backends(
     for text in &rows.rows_shards {
         // The message must not repeat the value: it may hold a password.
         let form = "--rows-shards: each shard must be NUMBER=postgres://… or NUMBER=DIRECTORY; number 0 is taken by --rows-url";
-        let (number, place) = text.expose_secret().split_once('=').context(form)?;
+        let (number, location) = text.expose_secret().split_once('=').context(form)?;
         let number: u16 = number.trim().parse().ok().filter(|number| *number > 0).context(form)?;
-        let url = SecretString::from(place);
-        let place = match place {
+        let url = SecretString::from(location);
+        let location = match location {
             "" => bail!(form),
             _ if is_postgres(&url) => RowsBackend::Postgres(url),
             directory => RowsBackend::Sqlite(directory.into()),
         };
-        ensure!(shards.insert(number, place).is_none(), "--rows-shards: shard {number} is given twice");
+        ensure!(shards.insert(number, location).is_none(), "--rows-shards: shard {number} is given twice");
     }
     let new = rows.new_projects_shard;
     ensure!(
@@ -310,14 +310,14 @@ mod tests {
 
     #[test]
     fn rows_follow_the_database() {
-        let place = |options: &[&str]| {
+        let location = |options: &[&str]| {
             let arguments = arguments(options);
             default_rows_backend(&arguments.database, &arguments.rows)
         };
-        assert!(matches!(place(&[]), Ok(RowsBackend::Sqlite(_))));
-        assert!(matches!(place(&["--database-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
-        assert!(matches!(place(&["--rows-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
-        assert!(place(&["--rows-url", "sqlite://x"]).is_err());
+        assert!(matches!(location(&[]), Ok(RowsBackend::Sqlite(_))));
+        assert!(matches!(location(&["--database-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
+        assert!(matches!(location(&["--rows-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
+        assert!(location(&["--rows-url", "sqlite://x"]).is_err());
     }
 
     #[test]

@@ -124,13 +124,13 @@ async fn check_database(arguments: &ServeArguments) -> anyhow::Result<String> {
 
 async fn check_rows(arguments: &ServeArguments) -> anyhow::Result<String> {
     let shards = config::rows_backends(&arguments.database, &arguments.rows)?;
-    let places = shards.into_iter().map(|(number, place)| match place {
+    let locations = shards.into_iter().map(|(number, location)| match location {
         config::RowsBackend::Sqlite(directory) => format!("shard {number}: files in {}", directory.display()),
         config::RowsBackend::Postgres(_) => format!("shard {number}: schemas on PostgreSQL"),
     });
-    let places: Vec<String> = places.collect();
+    let locations: Vec<String> = locations.collect();
     let shards = config::rows_backends(&arguments.database, &arguments.rows)?;
-    let missing = |place: &config::RowsBackend| match place {
+    let missing = |location: &config::RowsBackend| match location {
         config::RowsBackend::Sqlite(directory) => !directory.is_dir(),
         config::RowsBackend::Postgres(_) => false,
     };
@@ -138,7 +138,7 @@ async fn check_rows(arguments: &ServeArguments) -> anyhow::Result<String> {
     if !shards.values().any(missing) {
         crate::serve::open_rows(&arguments.database, &arguments.rows).await?;
     }
-    Ok(places.join(", "))
+    Ok(locations.join(", "))
 }
 
 async fn check_mail(arguments: &ServeArguments) -> anyhow::Result<String> {

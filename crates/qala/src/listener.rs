@@ -48,7 +48,7 @@ pub(crate) async fn serve(
             () = shutdown.cancelled() => break,
             accepted = accept(&listener, &connection_permits) => accepted,
         };
-        let Some((stream, peer, place)) = accepted else { continue };
+        let Some((stream, peer, permit)) = accepted else { continue };
         // Small responses must not wait for more data.
         let _without = stream.set_nodelay(true);
         let head_report = Arc::new(HeadReport::default());
@@ -75,7 +75,7 @@ pub(crate) async fn serve(
             if let Err(error) = connection.await {
                 tracing::debug!(error = &error as &dyn std::error::Error, "connection ended early");
             }
-            drop(place);
+            drop(permit);
         });
     }
     drop(listener);
@@ -86,10 +86,10 @@ pub(crate) async fn serve(
 
 type AcceptedConnection = (TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit);
 
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<AcceptedConnection> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> Option<AcceptedConnection> {
+    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, peer)) => Some((stream, peer, place)),
+        Ok((stream, peer)) => Some((stream, peer, permit)),
         Err(error) => {
             // Probably out of file descriptors: wait for some to be released.
             tracing::warn!(error = &error as &dyn std::error::Error, "cannot accept a connection");

@@ -77,8 +77,8 @@ fn project_ref(project: ProjectId, shard: u16) -> anyhow::Result<ProjectRef> {
 async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path) -> anyhow::Result<String> {
     let found = store.project_by_key(project).await?;
     let found = found.with_context(|| format!("there is no project {project}"))?;
-    let place = project_ref(project, found.shard)?;
-    let tables = engine.schema(&place, &Access::Owner).await?;
+    let location = project_ref(project, found.shard)?;
+    let tables = engine.schema(&location, &Access::Owner).await?;
     let file = File::options().write(true).create_new(true).mode(0o600).open(path);
     let file = file.with_context(|| format!("cannot create {}", path.display()))?;
     let mut out = BufWriter::new(file);
@@ -95,7 +95,7 @@ async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path)
     let mut total = 0;
     for table in &head.tables {
         writeln!(out, "{}", json!(["table", table.name]))?;
-        total += export_rows(engine, &place, table, &mut out).await?;
+        total += export_rows(engine, &location, table, &mut out).await?;
     }
     writeln!(out, "{}", json!(["end", total]))?;
     // Success is reported only once the file is durable.
@@ -124,7 +124,7 @@ fn without_secrets(settings: Settings) -> (Settings, bool) {
 
 async fn export_rows(
     engine: &Engine,
-    place: &ProjectRef,
+    location: &ProjectRef,
     table: &Table,
     out: &mut impl std::io::Write,
 ) -> anyhow::Result<u64> {
@@ -132,7 +132,7 @@ async fn export_rows(
     let (mut cursor, mut page, mut rows) = (String::new(), MAX_PAGE_ROWS, 0);
     loop {
         let query = format!("limit={page}&cursor={cursor}");
-        let read = engine.list(place, &Access::Owner, &table.name, &query, &ReadOptions::default()).await;
+        let read = engine.list(location, &Access::Owner, &table.name, &query, &ReadOptions::default()).await;
         let found = match read {
             // Rows may be large: halve the page until it fits.
             Err(error) if error.code() == "too_large" && page > 1 => {
@@ -172,14 +172,14 @@ async fn import(
     ensure!(member.is_some(), "that person is not a member of {workspace}");
     let ctx = context();
     let id: ProjectId = ctx.new_id();
-    let place = project_ref(id, shard)?;
-    engine.create_project(&place).await?;
+    let location = project_ref(id, shard)?;
+    engine.create_project(&location).await?;
     // The record comes last: until then no request can name the project.
     let made = async {
         for (table, section) in head.tables.iter().zip(sections) {
             let rows = section.rows;
             let source = Arc::new(section.with_path(path.to_owned()));
-            import_table(engine, &place, table, source, rows).await?;
+            import_table(engine, &location, table, source, rows).await?;
         }
         let ProjectRecord { name, description, settings } = head.project.clone();
         // Earlier versions exported symmetric keys.
@@ -190,7 +190,7 @@ async fn import(
         anyhow::Ok(Box::new(tx).commit().await?)
     };
     if let Err(error) = made.await {
-        engine.drop_project(&place).await.context("cannot remove the incomplete project")?;
+        engine.drop_project(&location).await.context("cannot remove the incomplete project")?;
         return Err(error);
     }
     let tables = head.tables.len();
@@ -199,7 +199,7 @@ async fn import(
 
 async fn import_table(
     engine: &Engine,
-    place: &ProjectRef,
+    location: &ProjectRef,
     table: &Table,
     source: Arc<export_file::Section>,
     rows: u64,
@@ -212,7 +212,7 @@ async fn import_table(
         default: column.default.clone(),
     });
     let new = NewTable { name: table.name.clone(), columns: columns.collect(), ..NewTable::default() };
-    engine.create_table(place, &Access::Owner, new).await?;
+    engine.create_table(location, &Access::Owner, new).await?;
     let counter = std::sync::Mutex::new(RowProgress::new(&table.name, Some(rows)));
     let progress: Arc<dyn Fn(Progress) + Send + Sync> = Arc::new(move |progress| {
         let mut counter = counter.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -226,18 +226,18 @@ async fn import_table(
         progress: Some(progress),
         dry_run: false,
     };
-    let written = engine.import(place, &Access::Owner, &table.name, source, &options).await;
+    let written = engine.import(location, &Access::Owner, &table.name, source, &options).await;
     let written = written.with_context(|| format!("table {}", table.name))?;
     ensure!(written == rows, "{written} rows of {} were imported instead of {rows}", table.name);
     for index in &table.indexes {
         let index = NewIndex { columns: index.columns.clone(), unique: index.unique };
-        engine.add_index(place, &Access::Owner, &table.name, index).await?;
+        engine.add_index(location, &Access::Owner, &table.name, index).await?;
     }
     if !table.rules.is_empty() {
-        engine.set_rules(place, &Access::Owner, &table.name, table.rules.clone()).await?;
+        engine.set_rules(location, &Access::Owner, &table.name, table.rules.clone()).await?;
     }
     if table.public_read {
-        engine.set_public_read(place, &Access::Owner, &table.name, true).await?;
+        engine.set_public_read(location, &Access::Owner, &table.name, true).await?;
     }
     Ok(())
 }

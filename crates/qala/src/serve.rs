@@ -237,9 +237,9 @@ pub(crate) async fn open_rows(
 ) -> anyhow::Result<Arc<dyn RowStore>> {
     let statement_limit = Duration::from_secs(rows.rows_time_limit.into());
     let mut stores: BTreeMap<u16, Arc<dyn RowStore>> = BTreeMap::new();
-    for (number, place) in config::rows_backends(database, rows)? {
+    for (number, location) in config::rows_backends(database, rows)? {
         let closed = || format!("cannot open the rows of shard {number}");
-        let store: Arc<dyn RowStore> = match place {
+        let store: Arc<dyn RowStore> = match location {
             RowsBackend::Sqlite(directory) => {
                 let options =
                     SqliteOptions { statement_timeout: statement_limit, ..SqliteOptions::new(directory) };

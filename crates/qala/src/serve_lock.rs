@@ -33,8 +33,8 @@ pub(crate) fn acquire<'p>(
         name.push(".lock");
         paths.push(name.into());
     }
-    for place in rows {
-        if let RowsBackend::Sqlite(directory) = place {
+    for location in rows {
+        if let RowsBackend::Sqlite(directory) = location {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
             made.with_context(|| format!("cannot create {}", directory.display()))?;
             paths.push(directory.join(".lock"));
@@ -44,7 +44,7 @@ pub(crate) fn acquire<'p>(
 }
 
 fn lock_file(path: &Path) -> anyhow::Result<File> {
-    let place = path.parent().unwrap_or(path);
+    let location = path.parent().unwrap_or(path);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
     let mut file = file.with_context(|| format!("cannot open {}", path.display()))?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -60,7 +60,7 @@ fn lock_file(path: &Path) -> anyhow::Result<File> {
             bail!(
                 "another Qala (process {}) serves {}: stop it, or start this one with another --data-dir",
                 process.trim(),
-                place.display(),
+                location.display(),
             )
         }
         // Some network file systems do not support locks. SQLite itself must not be used there.

@@ -82,10 +82,10 @@ mod tests {
 
     /// Like [`ChunkedState::advance`], in pieces of this size; returns the end, or `usize::MAX` if the body goes on.
     fn in_pieces(body: &[u8], size: usize) -> Option<usize> {
-        let mut place = ChunkedState::START;
+        let mut state = ChunkedState::START;
         for (number, piece) in body.chunks(size).enumerate() {
-            match place.advance(piece) {
-                ChunkedProgress::More(next) => place = next,
+            match state.advance(piece) {
+                ChunkedProgress::More(next) => state = next,
                 ChunkedProgress::End(at) => return Some(number * size + at),
                 ChunkedProgress::Unsupported => return None,
             }

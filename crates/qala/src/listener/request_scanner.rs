@@ -100,10 +100,10 @@ impl RequestScanner {
     /// Scans the next bytes. Forwards at least one, unless there are none.
     pub(super) fn scan(&mut self, bytes: &[u8], head_report: &HeadReport) -> Forwarded {
         self.0 = match (self.0, head_report.take_position()) {
-            (Position::HeadForwarded, Some(place)) => place,
+            (Position::HeadForwarded, Some(position)) => position,
             // Hyper wants more of a head that looked complete, or parsed one that did not.
             (Position::HeadForwarded, None) | (_, Some(_)) => Position::Untracked,
-            (place, None) => place,
+            (position, None) => position,
         };
         match self.0 {
             Position::Untracked => Forwarded { count: bytes.len(), replacement: None },
@@ -114,12 +114,12 @@ impl RequestScanner {
                 Forwarded { count, replacement: None }
             }
             Position::Chunked(chunks) => {
-                let (place, count) = match chunks.advance(bytes) {
+                let (position, count) = match chunks.advance(bytes) {
                     ChunkedProgress::More(chunks) => (Position::Chunked(chunks), bytes.len()),
                     ChunkedProgress::End(at) => (Position::Start, at),
                     ChunkedProgress::Unsupported => (Position::Untracked, bytes.len()),
                 };
-                self.0 = place;
+                self.0 = position;
                 Forwarded { count, replacement: None }
             }
             Position::Start
