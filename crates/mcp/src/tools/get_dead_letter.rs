@@ -1,4 +1,4 @@
-//! One dead letter with what the app was given.
+//! `get_dead_letter`: returns one dead letter with its payload.
 
 use application::Application;
 use kernel::{Context, Problem};
@@ -20,8 +20,8 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "Get a dead letter",
-        "Reads one failed run or refused call with what the app was given.",
-        json!({ "deadLetterId": { "type": "string", "description": "As list_dead_letters gives it." } }),
+        "Returns one failed run or refused webhook call, with the payload for the app.",
+        json!({ "deadLetterId": { "type": "string", "description": "Id of the dead letter, from list_dead_letters." } }),
         &["deadLetterId"],
     )
 }
