@@ -30,9 +30,9 @@ pub(crate) fn list_row_files(sources: &BackupSources) -> Result<Vec<DatabaseFile
     let mut files = Vec::new();
     for (shard, directory) in &sources.rows {
         // Shards never share a directory, so each has its own in the backup too.
-        let place = if *shard == 0 { "rows".to_owned() } else { format!("rows-{shard}") };
-        let place = Path::new(&place).join(shard.to_string());
-        list_shard_files(&directory.join(shard.to_string()), &place, &mut files)?;
+        let backup_directory = if *shard == 0 { "rows".to_owned() } else { format!("rows-{shard}") };
+        let backup_directory = Path::new(&backup_directory).join(shard.to_string());
+        list_shard_files(&directory.join(shard.to_string()), &backup_directory, &mut files)?;
     }
     files.sort_by(|a, b| a.backup_path.cmp(&b.backup_path));
     Ok(files)
@@ -40,7 +40,7 @@ pub(crate) fn list_row_files(sources: &BackupSources) -> Result<Vec<DatabaseFile
 
 fn list_shard_files(
     directory: &Path,
-    place: &Path,
+    backup_directory: &Path,
     files: &mut Vec<DatabaseFile>,
 ) -> Result<(), BackupError> {
     let failed = |source| BackupError::List { path: directory.to_owned(), source };
@@ -58,7 +58,7 @@ fn list_shard_files(
             && path.extension().is_some_and(|extension| extension == "sqlite3")
             && has_pages
         {
-            files.push(DatabaseFile { backup_path: place.join(name), path });
+            files.push(DatabaseFile { backup_path: backup_directory.join(name), path });
         }
     }
     Ok(())

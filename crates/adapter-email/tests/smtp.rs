@@ -26,7 +26,7 @@ async fn conversation(listener: &TcpListener, at: &str, reply: &str) -> String {
     while let Ok(Some(line)) = lines.next_line().await {
         heard.push_str(&line);
         heard.push('\n');
-        let answer = match line.as_str() {
+        let response = match line.as_str() {
             "." if in_data => {
                 in_data = false;
                 if at == "." { reply } else { "250 kept" }
@@ -40,7 +40,7 @@ async fn conversation(listener: &TcpListener, at: &str, reply: &str) -> String {
             "QUIT" => "221 bye",
             _ => "250 fine",
         };
-        write.write_all(format!("{answer}\r\n").as_bytes()).await.unwrap();
+        write.write_all(format!("{response}\r\n").as_bytes()).await.unwrap();
     }
     heard
 }

@@ -41,8 +41,8 @@ const HOST: &str = "upstream.example";
 struct FakeResolver(Vec<Vec<&'static str>>, AtomicUsize);
 
 impl FakeResolver {
-    fn new(answers: &[&[&'static str]]) -> Arc<Self> {
-        Arc::new(Self(answers.iter().map(|answer| answer.to_vec()).collect(), AtomicUsize::new(0)))
+    fn new(responses: &[&[&'static str]]) -> Arc<Self> {
+        Arc::new(Self(responses.iter().map(|addresses| addresses.to_vec()).collect(), AtomicUsize::new(0)))
     }
 }
 
@@ -152,7 +152,7 @@ async fn a_permitted_request_goes_out_and_comes_back() {
 #[tokio::test]
 async fn any_blocked_address_refuses_the_name() {
     let port = server().await;
-    for answer in [
+    for addresses in [
         &["127.0.0.1"][..],
         &["93.184.215.14", "127.0.0.1"],
         &["93.184.215.14", "::1"],
@@ -161,21 +161,21 @@ async fn any_blocked_address_refuses_the_name() {
         &["64:ff9b::a9fe:a9fe"],
         &["10.0.0.1"],
     ] {
-        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[answer])).unwrap();
+        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[addresses])).unwrap();
         let permit =
             authorize_egress(&format!("https://{HOST}/"), "GET", &policy(vec![allowed_loopback(port)]))
                 .unwrap();
         assert_eq!(
             refusal_code(gate.send(OutboundRequest::default(), permit)).await,
             "private_address",
-            "{answer:?}"
+            "{addresses:?}"
         );
     }
     // The exception covers its network only, and never a metadata service.
-    for answer in [&["10.0.0.1"][..], &["127.0.0.1", "169.254.169.254"], &["93.184.215.14"]] {
-        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[answer])).unwrap();
+    for addresses in [&["10.0.0.1"][..], &["127.0.0.1", "169.254.169.254"], &["93.184.215.14"]] {
+        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[addresses])).unwrap();
         let fetched = gate.send(OutboundRequest::default(), permit("GET", port, "/echo"));
-        assert_eq!(refusal_code(fetched).await, "private_address", "{answer:?}");
+        assert_eq!(refusal_code(fetched).await, "private_address", "{addresses:?}");
     }
     let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[&[]])).unwrap();
     assert_eq!(

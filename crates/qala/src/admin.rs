@@ -123,14 +123,14 @@ async fn rekey(store: &Store, given: Option<&SecretString>, data_dir: &Path) -> 
     let ids: Vec<String> =
         keys.derive_keys("rekey").map(|(id, _)| format!("{:08x}", u32::from_be_bytes(id))).collect();
     for (id, MasterKeyUsage { sealed, digests }) in store.master_key_usage().await? {
-        let place = match ids.iter().position(|known| *known == id) {
+        let usage = match ids.iter().position(|known| *known == id) {
             Some(0) => "the newest key",
             Some(_) if sealed == 0 => "can be removed: its digests are verified without it",
             Some(_) => "still needed",
             None if sealed == 0 => "removed: its digests are verified without it",
             None => "still needed, but not given",
         };
-        done += &format!("key {id}: {sealed} sealed secrets, {digests} digests; {place}\n");
+        done += &format!("key {id}: {sealed} sealed secrets, {digests} digests; {usage}\n");
     }
     Ok(done.trim_end().to_owned())
 }

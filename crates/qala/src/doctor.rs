@@ -144,8 +144,8 @@ async fn check_rows(arguments: &ServeArguments) -> anyhow::Result<String> {
 async fn check_mail(arguments: &ServeArguments) -> anyhow::Result<String> {
     let (public_url, _) = config::public_url_and_console_origin(arguments, arguments.listen)?;
     match crate::mail::smtp_transport(arguments, &public_url, Arc::new(SystemClock))? {
-        Some(courier) => {
-            courier.test_connection().await?;
+        Some(transport) => {
+            transport.test_connection().await?;
             Ok("the mail server accepts the connection".to_owned())
         }
         None => Ok("no mail server; e-mail is printed to the log".to_owned()),

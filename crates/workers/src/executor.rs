@@ -271,7 +271,7 @@ impl Inner {
     }
 }
 
-/// What an attempt leaves beside its outcome.
+/// Steps, log lines and minutes saved of an attempt.
 #[derive(Default)]
 struct RunOutcome {
     steps: Vec<Step>,
@@ -362,7 +362,7 @@ impl AppServer for Executor {
             .map_err(|error| unavailable(&error))?;
         let result =
             inner.invoke((workspace, app), &content, bindings, HandlerCall::Fetch(request), &host).await;
-        let (answer, end) = match result {
+        let (response, completion) = match result {
             Ok(HandlerOutput::Streamed(StreamedResponse { status, headers, body, completion })) => {
                 (Ok(AppResponse::Streamed { status, headers, body }), Some(completion))
             }
@@ -372,21 +372,21 @@ impl AppServer for Executor {
             }
             Err(failure) => (Err(failure), None),
         };
-        let Some(end) = end else {
-            inner.record_response((workspace, app), &host, answer.as_ref().err()).await;
-            return answer;
+        let Some(completion) = completion else {
+            inner.record_response((workspace, app), &host, response.as_ref().err()).await;
+            return response;
         };
         // Recorded at the end of the response, whether or not the visitor waits for it.
         let inner = Arc::clone(inner);
         self.0.streams.spawn(async move {
             let result = tokio::select! {
                 biased;
-                result = end => result,
+                result = completion => result,
                 () = inner.stream_cancellation.cancelled() => Err(fail(FailureCode::Overloaded, "the server shut down before the response ended")),
             };
             inner.record_response((workspace, app), &host, result.as_ref().err()).await;
         });
-        answer
+        response
     }
 }
 

@@ -30,8 +30,8 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
     let arguments: Arguments = super::parse_arguments(arguments)?;
     let (id, access) = app.dead_letter(ctx, &arguments.dead_letter_id).await?;
     let found = app.store().dead_letter(access.member().workspace(), id).await?;
-    let (letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
-    let mut view = dead_letter_view::summary(&letter);
+    let (dead_letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
+    let mut view = dead_letter_view::summary(&dead_letter);
     view["payload"] = json!(payload);
     view["untrusted"] = json!({ "message": UNTRUSTED_CONTENT_NOTICE, "preview": UNTRUSTED_CONTENT_NOTICE, "payload": UNTRUSTED_CONTENT_NOTICE });
     Ok(view)

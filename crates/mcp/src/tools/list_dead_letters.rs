@@ -61,7 +61,7 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
         trigger: None,
     };
     let found = app.store().dead_letters(member.workspace(), member.visibility(), filter, page).await?;
-    let page = Page::from_limit_plus_one(found, page.limit, |letter| letter.id);
+    let page = Page::from_limit_plus_one(found, page.limit, |dead_letter| dead_letter.id);
     let items: Vec<Value> = page.items.iter().map(dead_letter_view::summary).collect();
     let untrusted = json!({ "message": UNTRUSTED_CONTENT_NOTICE, "preview": UNTRUSTED_CONTENT_NOTICE });
     Ok(json!({ "items": items, "nextCursor": page.next_cursor, "untrusted": untrusted }))

@@ -51,9 +51,9 @@ impl Outbox for MemoryOutbox {
     async fn wait_for_emails(&self, _: Duration) {}
 }
 
-/// Returns the scripted answers in order, and records the deliveries.
+/// Returns the scripted results in order, and records the deliveries.
 struct ScriptedTransport {
-    answers: Mutex<Vec<Result<(), DeliveryError>>>,
+    results: Mutex<Vec<Result<(), DeliveryError>>>,
     delivered: Mutex<Vec<(MailId, String)>>,
 }
 
@@ -61,7 +61,7 @@ struct ScriptedTransport {
 impl MailTransport for ScriptedTransport {
     async fn deliver(&self, id: MailId, content: &RenderedEmail) -> Result<(), DeliveryError> {
         self.delivered.lock().unwrap().push((id, content.to.clone()));
-        self.answers.lock().unwrap().remove(0)
+        self.results.lock().unwrap().remove(0)
     }
 }
 
@@ -73,7 +73,7 @@ struct World {
 }
 
 impl World {
-    fn new(answers: Vec<Result<(), DeliveryError>>, key: u8) -> Self {
+    fn new(results: Vec<Result<(), DeliveryError>>, key: u8) -> Self {
         let clock = Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH));
         let random = Arc::new(SeededRandomness::new(5));
         let now = clock.now();
@@ -97,7 +97,7 @@ impl World {
         };
         let outbox = Arc::new(MemoryOutbox { email: Mutex::new(Some((waiting, now))) });
         let transport =
-            Arc::new(ScriptedTransport { answers: Mutex::new(answers), delivered: Mutex::default() });
+            Arc::new(ScriptedTransport { results: Mutex::new(results), delivered: Mutex::default() });
         let worker = MailWorker::new(
             Arc::clone(&outbox) as _,
             Arc::clone(&transport) as _,

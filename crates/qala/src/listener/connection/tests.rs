@@ -54,8 +54,8 @@ async fn asked(pieces: &[&[u8]], ours: bool) -> Asked {
             tokio::task::yield_now().await;
         }
         let _ = theirs.shutdown().await;
-        let mut answers = Vec::new();
-        let _ = theirs.read_to_end(&mut answers).await;
+        let mut responses = Vec::new();
+        let _ = theirs.read_to_end(&mut responses).await;
     };
     tokio::join!(serve, send);
     asked.into_inner().unwrap()

@@ -179,21 +179,21 @@ impl RowStore for FakeRowStore {
     async fn read(&self, _: &ProjectRef, read: Read) -> Result<StatementResult, RowsError> {
         let missing = format!("{:?}", read.params).contains("missing");
         let (body, rows) = if missing { ("[]", 0) } else { (r#"[{"id":"1"}]"#, 1) };
-        Ok(answer(body, rows))
+        Ok(statement_result(body, rows))
     }
     async fn write(&self, _: &ProjectRef, _: Write) -> Result<StatementResult, RowsError> {
-        Ok(answer(r#"[{"id":"1"}]"#, 1))
+        Ok(statement_result(r#"[{"id":"1"}]"#, 1))
     }
     async fn write_all(
         &self,
         project: &ProjectRef,
         writes: Vec<Write>,
     ) -> Result<Vec<StatementResult>, RowsError> {
-        let mut answers = Vec::with_capacity(writes.len());
+        let mut results = Vec::with_capacity(writes.len());
         for write in writes {
-            answers.push(self.write(project, write).await?);
+            results.push(self.write(project, write).await?);
         }
-        Ok(answers)
+        Ok(results)
     }
     async fn import(&self, _: &ProjectRef, _: Import) -> Result<u64, RowsError> {
         Err(RowsError::Stale)
@@ -212,7 +212,7 @@ impl RowStore for FakeRowStore {
     }
 }
 
-pub(super) fn answer(body: &str, rows: u64) -> StatementResult {
+pub(super) fn statement_result(body: &str, rows: u64) -> StatementResult {
     StatementResult { body: body.into(), rows, total: None, inserted: None, cursor_keys: None }
 }
 
