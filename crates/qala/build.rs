@@ -1,4 +1,4 @@
-//! Tells the program what it is built for: only a build script knows.
+//! Passes the target triple to the compiler as `BUILD_TARGET`; only a build script knows it.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,15 +1,15 @@
-//! What the two databases call differently.
+//! Placeholders for what SQLite and PostgreSQL call differently.
 
 use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
 
-/// Runs the statements of `sql`, in which these words stand for a database's own:
+/// Runs the statements of `sql`, with these placeholders replaced:
 ///
-/// | word | SQLite | PostgreSQL |
+/// | placeholder | SQLite | PostgreSQL |
 /// | --- | --- | --- |
 /// | `$uuid` | `BLOB` | `uuid` |
 /// | `$bytes` | `BLOB` | `bytea` |
 /// | `$serial` | `INTEGER PRIMARY KEY AUTOINCREMENT` | `bigserial PRIMARY KEY` |
-/// | `$clustered` | `WITHOUT ROWID`: the row lives in its primary key's tree | nothing |
+/// | `$clustered` | `WITHOUT ROWID`: rows are stored in the primary key's tree | nothing |
 pub(crate) async fn execute(manager: &SchemaManager<'_>, sql: &str) -> Result<(), DbErr> {
     let sqlite = manager.get_database_backend() == DbBackend::Sqlite;
     let words = [

@@ -1,8 +1,7 @@
 //! The control plane's schema: one list of migrations for SQLite and PostgreSQL.
 //!
-//! A migration is a file of SQL in which a few words stand for what the two databases call differently, see
-//! `dialect`. Migrations only add to what running code uses, so that old and new nodes can share a database for
-//! the time of an upgrade.
+//! A migration is a file of SQL in which placeholders stand for what the two databases call differently, see `dialect`.
+//! Migrations only add to what running code uses, so that old and new nodes can share a database during an upgrade.
 
 mod dialect;
 mod m0001_control_plane;
@@ -54,7 +53,7 @@ impl MigratorTrait for Migrator {
     }
 }
 
-/// The name of the newest migration.
+/// Returns the name of the newest migration.
 #[must_use]
 pub fn newest_migration() -> String {
     Migrator::migrations().last().map(|migration| migration.name().to_owned()).unwrap_or_default()

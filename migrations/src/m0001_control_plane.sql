@@ -1,5 +1,5 @@
--- Moments are milliseconds since 1970 in UTC. Ids are UUIDv7, so that new rows come to lie beside each other.
--- Every table of a workspace's things carries the workspace, which every query names.
+-- Times are milliseconds since 1970 in UTC. Ids are UUIDv7, so that new rows are stored next to each other.
+-- Every table of a workspace's objects has the workspace's id, and every query names it.
 
 CREATE TABLE users (
     id $uuid NOT NULL PRIMARY KEY,
@@ -102,7 +102,7 @@ CREATE TABLE apps (
 ) $clustered;
 CREATE INDEX apps_by_workspace ON apps (workspace_id, id);
 
--- Rows with large texts stay out of the primary key's tree.
+-- Rows with large texts are stored outside of the primary key's tree.
 CREATE TABLE app_versions (
     id $uuid NOT NULL PRIMARY KEY,
     app_id $uuid NOT NULL REFERENCES apps (id),
@@ -189,7 +189,7 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, id);
 CREATE INDEX deliveries_by_age ON deliveries (received_at);
 
--- What makes two calls of one webhook the same.
+-- Digests that identify a call of a webhook: a call with a known digest is a repeat.
 CREATE TABLE webhook_keys (
     webhook_id $uuid NOT NULL,
     digest $bytes NOT NULL,
@@ -222,13 +222,13 @@ CREATE INDEX runs_by_workspace ON runs (workspace_id, id);
 CREATE INDEX runs_by_app ON runs (app_id, id);
 CREATE INDEX runs_by_finish ON runs (workspace_id, finished_at) WHERE finished_at IS NOT NULL;
 
--- What a run's app is given; apart from the run, so that lists never touch it.
+-- Input of a run; apart from the run, so that lists never read it.
 CREATE TABLE run_inputs (
     run_id $uuid NOT NULL PRIMARY KEY,
     input text NOT NULL
 );
 
--- Only what is still to do: its size follows the work at hand, not the history.
+-- Runs that are still to do: the size depends on the pending work, not on the history.
 -- state: 0 ready, 1 leased, 2 held back by its automation's limit.
 CREATE TABLE run_queue (
     run_id $uuid NOT NULL PRIMARY KEY,
@@ -265,7 +265,7 @@ CREATE TABLE log_lines (
 CREATE INDEX log_lines_by_app ON log_lines (app_id, id);
 CREATE INDEX log_lines_by_run ON log_lines (run_id, id) WHERE run_id IS NOT NULL;
 CREATE INDEX log_lines_by_age ON log_lines (at);
--- What the gate refused: few lines among an app's many. 2 is the gate as a source, and the level of a warning.
+-- Refusals of the gate, few among an app's many lines. Source 2 is the gate, level 2 a warning.
 CREATE INDEX log_lines_refused ON log_lines (app_id, at) WHERE source = 2 AND level >= 2;
 
 CREATE TABLE backend_projects (

@@ -1,4 +1,4 @@
-//! The outbox of mail, and links to sign in with.
+//! The outbox of e-mail, and the links of sign-ins.
 
 use sea_orm_migration::prelude::*;
 

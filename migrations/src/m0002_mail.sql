@@ -1,4 +1,4 @@
--- Letters that wait to be sent. Their content is sealed; a row goes when its letter was taken or given up.
+-- E-mails to send, with sealed content. A row is deleted when its e-mail was accepted or given up.
 CREATE TABLE outbox (
     id $uuid NOT NULL PRIMARY KEY,
     kind text NOT NULL,
@@ -10,6 +10,6 @@ CREATE TABLE outbox (
 );
 CREATE INDEX outbox_by_due ON outbox (due_at, id);
 
--- A sign-in's link, beside its code.
+-- Digest of a sign-in's link, which works like its code.
 ALTER TABLE sign_ins ADD COLUMN link_digest $bytes;
 CREATE UNIQUE INDEX sign_ins_by_link ON sign_ins (link_digest);

@@ -1,4 +1,4 @@
-//! Agent clients: who they are, what they ask, and what they were let into.
+//! Agent clients, their authorization requests, and grants.
 
 use sea_orm_migration::prelude::*;
 

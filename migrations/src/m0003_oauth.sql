@@ -1,7 +1,7 @@
--- Programs that registered themselves. Those that nobody lets in go after a day.
+-- Clients that registered themselves. Those without a grant are deleted after seven days.
 CREATE TABLE oauth_clients (
     id $uuid NOT NULL PRIMARY KEY,
-    -- The id as the client sends it, which grants keep.
+    -- Id as the client sends it; grants refer to it.
     client_id text NOT NULL UNIQUE,
     name text NOT NULL,
     redirects text NOT NULL,
@@ -10,8 +10,8 @@ CREATE TABLE oauth_clients (
 ) $clustered;
 CREATE INDEX oauth_clients_by_age ON oauth_clients (created_at);
 
--- What clients ask, with what the answer rests on as it was then. A row outlives its code for a day, so that a code
--- that comes a second time is noticed.
+-- Authorization requests, with the facts on which the decision rests as they were then. A row is kept for a day after
+-- its code expired, so that a repeated use of the code is noticed.
 CREATE TABLE oauth_authorizations (
     id $uuid NOT NULL PRIMARY KEY,
     client_id text NOT NULL,
@@ -26,7 +26,7 @@ CREATE TABLE oauth_authorizations (
     requested text NOT NULL,
     created_at bigint NOT NULL,
     expires_at bigint NOT NULL,
-    -- waiting, seen, denied, allowed, redeemed; each has more of what follows.
+    -- waiting, seen, denied, allowed, redeemed; each stage sets more of the columns below.
     stage text NOT NULL,
     user_id $uuid REFERENCES users (id),
     workspace_id $uuid REFERENCES workspaces (id),
@@ -78,6 +78,6 @@ CREATE TABLE oauth_refresh_tokens (
     created_at bigint NOT NULL,
     spent_at bigint
 ) $clustered;
--- A grant has one that is not spent.
+-- Each grant has one token that is not spent.
 CREATE UNIQUE INDEX oauth_refresh_tokens_newest ON oauth_refresh_tokens (grant_id) WHERE spent_at IS NULL;
 CREATE INDEX oauth_refresh_tokens_by_spending ON oauth_refresh_tokens (spent_at);

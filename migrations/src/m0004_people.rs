@@ -1,4 +1,4 @@
-//! Invites, join domains, and who has left a workspace.
+//! Invites, join domains, and departures from workspaces.
 
 use sea_orm_migration::prelude::*;
 

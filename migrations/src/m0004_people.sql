@@ -1,4 +1,4 @@
--- An invite waits for one address at a time; one that has expired still stands as pending.
+-- An address has at most one pending invite to a workspace; an expired one still counts as pending.
 CREATE TABLE invites (
     id $uuid NOT NULL PRIMARY KEY,
     workspace_id $uuid NOT NULL REFERENCES workspaces (id),
@@ -18,7 +18,7 @@ CREATE INDEX invites_by_workspace ON invites (workspace_id, id);
 CREATE INDEX invites_by_expiry ON invites (expires_at);
 CREATE UNIQUE INDEX invites_pending ON invites (workspace_id, email) WHERE state = 'pending';
 
--- How somebody went, so that nothing brings them back unasked.
+-- How a person left, so that nothing adds them again without being asked to.
 CREATE TABLE departures (
     workspace_id $uuid NOT NULL REFERENCES workspaces (id),
     user_id $uuid NOT NULL REFERENCES users (id),
@@ -27,7 +27,7 @@ CREATE TABLE departures (
     PRIMARY KEY (workspace_id, user_id)
 ) $clustered;
 
--- Any number of workspaces may claim a domain; one has proved it.
+-- Any number of workspaces may claim a domain; only one has verified it.
 CREATE TABLE join_domains (
     workspace_id $uuid NOT NULL PRIMARY KEY REFERENCES workspaces (id),
     domain text NOT NULL,

@@ -1,4 +1,4 @@
-//! Sessions that say where they are, device logins, passkeys and identities at other issuers.
+//! Details of sessions, device logins, passkeys, and identities at other issuers.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,13 +1,13 @@
--- What a session's owner is shown of it. Sessions from before have none of it: their beginning stands for it.
+-- Details of a session that its owner sees. Sessions from before this migration have none; their creation time is used.
 ALTER TABLE sessions ADD COLUMN last_seen_at bigint;
 ALTER TABLE sessions ADD COLUMN address text;
 ALTER TABLE sessions ADD COLUMN device text;
 ALTER TABLE sessions ADD COLUMN method text;
 ALTER TABLE sessions ADD COLUMN auth_at bigint;
--- When a passkey last proved the person in this session.
+-- Time at which a passkey last verified the person in this session.
 ALTER TABLE sessions ADD COLUMN stepped_up_at bigint;
 
--- `network` is what open ones are counted by: an IPv4 address, or the /64 of an IPv6 address.
+-- `network` is the unit by which open device logins are counted: an IPv4 address, or the /64 of an IPv6 address.
 CREATE TABLE device_logins (
     id $uuid NOT NULL PRIMARY KEY,
     device_digest $bytes NOT NULL UNIQUE,

@@ -1,4 +1,4 @@
-//! How nodes learn what to forget.
+//! Invalidations of the caller cache for other nodes.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,4 +1,4 @@
--- What nodes must forget of what they remember about callers. A row is read within a second and swept soon after.
+-- Entries of the caller cache that other nodes must invalidate. A row is read within a second and deleted soon after.
 CREATE TABLE caller_changes (
     id $serial,
     at bigint NOT NULL,

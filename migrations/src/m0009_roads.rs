@@ -1,4 +1,4 @@
-//! Public forms, dead letters, and what became of the moments of schedules.
+//! Public forms, dead letters, and occurrences of schedules.
 
 use sea_orm_migration::prelude::*;
 

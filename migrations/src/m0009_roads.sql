@@ -1,11 +1,11 @@
--- What a public form asks of those who send it, as JSON.
+-- Fields of a public form, as JSON.
 ALTER TABLE webhooks ADD COLUMN form text;
 
--- When a run is meant to start, where that is not when it was accepted.
+-- Time at which a run is due, if it is not when the run was accepted.
 ALTER TABLE runs ADD COLUMN scheduled_for bigint;
 
--- Failed runs and refused calls, kept for replay. The id is the run's or the call's. A run's payload is its input; a
--- call's is kept here. A call that comes again while it is open adds to `attempt`.
+-- Failed runs and refused calls, kept for replay. The id is that of the run or call. The payload of a run is its input;
+-- that of a call is stored here. A call that is repeated while its dead letter is open increments `attempt`.
 CREATE TABLE dead_letters (
     id $uuid NOT NULL PRIMARY KEY,
     workspace_id $uuid NOT NULL,
@@ -35,12 +35,12 @@ CREATE UNIQUE INDEX dead_letters_by_call ON dead_letters (automation_id, call_di
 CREATE INDEX dead_letters_settled ON dead_letters (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX dead_letters_by_age ON dead_letters (created_at);
 
--- What a schedule does about moments that were missed, and about runs that overlap.
+-- Policy of a schedule for missed occurrences and overlapping runs.
 ALTER TABLE automations ADD COLUMN catch_up text;
 ALTER TABLE automations ADD COLUMN catch_up_minutes bigint;
 ALTER TABLE automations ADD COLUMN overlap text;
 
--- One row for each moment of a schedule, and what became of it.
+-- One row for each occurrence of a schedule, with its outcome.
 CREATE TABLE occurrences (
     id $uuid NOT NULL PRIMARY KEY,
     automation_id $uuid NOT NULL,
@@ -55,7 +55,7 @@ CREATE UNIQUE INDEX occurrences_by_moment ON occurrences (automation_id, due_at)
 CREATE INDEX occurrences_by_automation ON occurrences (automation_id, id);
 CREATE INDEX occurrences_by_age ON occurrences (recorded_at);
 
--- Claims go round the workspaces that have ready work: the next one is a step into this index, whatever the first one
--- has queued. The state is in it only so that SQLite reads nothing else.
+-- Claims alternate between the workspaces with ready runs: the next workspace is one seek in this index, however many
+-- runs the previous one has queued. `state` is included only so that SQLite reads nothing but the index.
 CREATE INDEX run_queue_turns ON run_queue (workspace_id, available_at, run_id, state) WHERE state = 0;
 DROP INDEX run_queue_ready;

@@ -1,4 +1,4 @@
--- Requests to the data API: the latest ones of each project, and how many there were in each minute by how long they took.
+-- Requests to the data API: the latest of each project, and their numbers per minute and bucket of duration.
 CREATE TABLE project_requests (
     id $serial,
     project_id $uuid NOT NULL,

@@ -1,4 +1,4 @@
--- What a person is shown before an app is changed. Nothing is built of it until it is approved; `plan` is JSON.
+-- Planned changes of apps, shown to a person first. Nothing is built before approval; `plan` is JSON.
 CREATE TABLE app_changes (
     id $uuid NOT NULL PRIMARY KEY,
     workspace_id $uuid NOT NULL,
@@ -11,8 +11,8 @@ CREATE TABLE app_changes (
 );
 CREATE INDEX app_changes_by_expiry ON app_changes (expires_at);
 
--- Questions of runs to people. A run asks the question of one number once, and each has one answer; the answers so far
--- stand with the run, as JSON, since whoever claims it needs them all.
+-- Questions of runs to people. A run asks each number once, and each has one answer. The answers so far are also stored
+-- with the run, as JSON, because a claim needs all of them.
 CREATE TABLE approvals (
     id $uuid NOT NULL PRIMARY KEY,
     workspace_id $uuid NOT NULL,
@@ -32,8 +32,8 @@ CREATE INDEX approvals_waiting ON approvals (expires_at) WHERE state = 'waiting'
 CREATE INDEX approvals_by_age ON approvals (created_at);
 ALTER TABLE runs ADD COLUMN answers text;
 
--- Automations that wait for something to happen: few, and asked for with every end of a run.
+-- Automations with an event trigger: few, and queried at the end of every run.
 CREATE INDEX automations_by_event ON automations (workspace_id, id) WHERE trigger_kind = 'event' AND status = 'active';
 
--- Whether an app's current manifest declares a form; one that declares a webhook takes forms too.
+-- True if the app's current manifest declares a form. One that declares a webhook accepts forms too.
 ALTER TABLE apps ADD COLUMN declares_form boolean NOT NULL DEFAULT false;

@@ -1,4 +1,4 @@
-//! What happened in each workspace, in one order.
+//! Events of each workspace, in one order.
 
 use sea_orm_migration::prelude::*;
 

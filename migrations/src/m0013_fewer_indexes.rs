@@ -1,4 +1,4 @@
-//! Indexes that the path of a run can do without.
+//! Drops indexes that runs do not need.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What alerts are counted by.
+//! Counts of failures, for alerts about apps.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,11 +1,11 @@
-//! Where SQLite keeps the signatures of calls.
+//! Signatures of webhook calls, on SQLite.
 
 use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
 
 use crate::dialect;
 
-/// A signature's digest begins with the seconds since 1970 as eight bytes; any other has four zeros in front once in
-/// 2^32.
+/// A signature's digest begins with the seconds since 1970 as eight bytes, so its first four bytes are zero. Any other
+/// digest begins so once in 2^32.
 const MOVE_SIGNATURES: &str = "\
     INSERT INTO repeat_signatures (expires_at, webhook_id, signature) \
     SELECT expires_at, webhook_id, substr(digest, 1, 16) FROM webhook_keys WHERE substr(digest, 1, 4) = X'00000000'; \

@@ -1,8 +1,8 @@
--- By what a delivery's signature is known. SQLite alone: on PostgreSQL, where several nodes accept calls, signatures stay
--- among the keys.
+-- Signature that identifies a delivery, on SQLite only: on PostgreSQL, where several nodes accept calls, signatures are
+-- stored among the keys.
 ALTER TABLE deliveries ADD COLUMN signature $bytes;
 
--- The signatures of calls that only repeated an earlier one and have no delivery of their own.
+-- Signatures of calls that only repeated an earlier one and have no delivery of their own.
 CREATE TABLE repeat_signatures (
     expires_at bigint NOT NULL,
     webhook_id $uuid NOT NULL,

@@ -1,4 +1,4 @@
-//! How much log apps leave.
+//! Bytes of log that visits to an app leave in a day.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,4 +1,4 @@
--- How many bytes of log an app's answers over HTTP have left on a day (UTC), by the moment it began.
+-- Bytes of log that visits to an app left in a day; `day` is the time at which the day began, in UTC.
 CREATE TABLE app_log_volume (
     app_id $uuid NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
     day bigint NOT NULL,

@@ -1,4 +1,4 @@
-//! Automations that fail again and again.
+//! Counts of failures, for alerts about automations.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,4 +1,4 @@
--- How many runs of an automation have failed since one succeeded; automations whose last run succeeded have no row.
+-- Number of runs of an automation that failed in a row; automations whose last run succeeded have no row.
 CREATE TABLE automation_failures (
     automation_id $uuid NOT NULL PRIMARY KEY,
     in_a_row bigint NOT NULL

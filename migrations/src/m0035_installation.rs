@@ -1,4 +1,4 @@
-//! The installation itself: what its master key is checked by, whether it is paused, which programs may run on it.
+//! The state of the installation: the check of its master key, the pause, and the programs that may run on it.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,5 +1,5 @@
--- One row. `key_check` is a text that is sealed under the master key: a key that does not open it is not this
--- installation's. `paused` is whether nodes start no work. `probe` is written to see whether writes succeed.
+-- One row. `key_check` is a text sealed under the master key: a key that does not open it is not this installation's.
+-- `paused` is true if nodes start no work. `probe` is written to check that writes succeed.
 CREATE TABLE installation (
     id integer NOT NULL PRIMARY KEY CHECK (id = 1),
     key_check text,
@@ -8,13 +8,13 @@ CREATE TABLE installation (
 );
 INSERT INTO installation (id, key_check, paused, probe) VALUES (1, NULL, false, '');
 
--- Migrations that a program must know to run on this schema. Every other migration only adds: programs that do not know it
--- run on. A migration that takes away or changes what older programs use writes its own name here.
+-- Migrations that a program must know to run on this schema. All others only add, and programs that do not know them
+-- can run. A migration that removes or changes what older programs use writes its own name here.
 CREATE TABLE breaking_migrations (
     version text NOT NULL PRIMARY KEY
 );
 
--- Peppers of master keys that were rotated away, sealed under the newest: digests that were made with them are still verified.
+-- Peppers of rotated master keys, sealed under the newest key: digests made with them are still verified.
 CREATE TABLE retired_peppers (
     key_id text NOT NULL PRIMARY KEY,
     sealed text NOT NULL

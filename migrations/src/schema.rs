@@ -1,7 +1,7 @@
-//! The schema of a database beside that of this program: what is still to do, and whether the program may run on it at all.
+//! Compares the schema of a database with this program's: what is to be applied, and if the program may run on it.
 //!
-//! A newer program may have migrated the database. Its migrations only add, so this program runs on, unless the newer one
-//! wrote a migration's name into `breaking_migrations`.
+//! A newer program may have migrated the database. Its migrations only add, so this program can run on it, unless the
+//! newer one wrote a migration's name into `breaking_migrations`.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use sea_orm_migration::{
 
 use crate::Migrator;
 
-/// The table that names the migrations a program must know.
+/// Table with the names of the migrations that a program must know.
 const BREAKING_TABLE: &str = "breaking_migrations";
 
-/// Why a program does not run on a schema.
+/// The reason for which a program cannot run on a schema.
 #[derive(Debug)]
 pub enum SchemaError {
     /// A newer program changed what this one uses.
     TooNew {
-        /// The migrations that this program would have to know.
+        /// Names of the migrations that this program would have to know.
         unknown: Vec<String>,
     },
     /// The database failed.
@@ -58,20 +58,20 @@ impl From<DbErr> for SchemaError {
     }
 }
 
-/// The schema of a database.
+/// Comparison of a database's schema with this program's.
 #[derive(Debug)]
 pub struct SchemaStatus {
-    /// Migrations that were applied and that this program does not know; all of them only add.
+    /// Applied migrations that this program does not know; all of them only add.
     unknown: Vec<String>,
-    /// How many migrations of this program are still to be applied.
+    /// Number of this program's migrations that are to be applied.
     pending: usize,
 }
 
 impl SchemaStatus {
-    /// Looks at a database without writing to it.
+    /// Reads the state of a database without writing to it.
     ///
     /// # Errors
-    /// When a newer program changed what this one uses, or the database fails.
+    /// Fails if a newer program changed what this one uses, or if the database fails.
     pub async fn load(db: &DatabaseConnection) -> Result<Self, SchemaError> {
         let applied = TolerantMigrator(Vec::new()).applied(db).await?;
         let known: BTreeSet<String> =
@@ -88,28 +88,28 @@ impl SchemaStatus {
         Ok(Self { unknown, pending })
     }
 
-    /// How many migrations of this program are still to be applied.
+    /// Returns the number of this program's migrations that are to be applied.
     #[must_use]
     pub fn pending_count(&self) -> usize {
         self.pending
     }
 
-    /// The migrations of a newer program.
+    /// Returns the names of applied migrations that this program does not know.
     #[must_use]
     pub fn unknown_migrations(&self) -> &[String] {
         &self.unknown
     }
 
-    /// Applies what is still to be applied.
+    /// Applies the migrations that are to be applied.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Fails if the database fails.
     pub async fn migrate(&self, db: &DatabaseConnection) -> Result<(), DbErr> {
         MigratorTraitSelf::up(&TolerantMigrator(self.unknown.clone()), db, None).await
     }
 }
 
-/// The migrations of this program and the names of some that it does not know, which are there already.
+/// The migrations of this program, and the names of applied ones that it does not know.
 struct TolerantMigrator(Vec<String>);
 
 impl TolerantMigrator {
@@ -129,7 +129,7 @@ impl MigratorTraitSelf for TolerantMigrator {
     }
 }
 
-/// A migration of a newer program; it is never applied by this one.
+/// A migration of a newer program; this one never applies it.
 struct UnknownMigration(String);
 
 impl MigrationName for UnknownMigration {

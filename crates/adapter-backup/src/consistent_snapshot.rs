@@ -1,9 +1,10 @@
-//! The moments at which databases are copied.
+//! Takes snapshots of the control plane and of rows that are consistent with each other.
 //!
-//! Control plane and rows refer to each other. A run is recorded as ended once it wrote its rows; an audit row of a change is
-//! in the project's outbox until the control plane has it; the record of a project comes after its file. All three hold in a
-//! backup if nothing is committed to the control plane between its moment and those of the rows. So its turn to write is
-//! taken while read transactions are begun on all files, which are open by then, and given back before the first is copied.
+//! Control plane and rows refer to each other. A run is recorded as finished once it wrote its rows; the audit row of a
+//! change is in the project's outbox until the control plane has it; the record of a project is written after its file.
+//! All three hold in a backup if nothing is committed to the control plane between its snapshot and those of the rows.
+//! So the control plane's write lock is held while read transactions begin on all files, which are open by then, and
+//! released before the first is copied.
 //! See `docs/decisions/0140-back-up-sqlite-under-the-write-lock.md`.
 
 use std::{
@@ -21,22 +22,22 @@ use crate::{
     snapshot::{OpenDatabase, Snapshot, open_source},
 };
 
-/// Longest wait for the turn to write.
+/// Time limit for acquiring the write lock.
 const WRITE_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time between two requests for it. SQLite's own waits grow, and would miss the short pauses of a busy server.
+/// Time between two tries to acquire it. SQLite's own delays grow, and would miss the short pauses of a busy server.
 const WRITE_LOCK_RETRY_INTERVAL: Duration = Duration::from_micros(200);
-/// Longest time the turn is held. Writers wait for it and give up after five seconds.
+/// Time after which no more snapshots begin under the write lock. Writers wait for it, and give up after five seconds.
 const MAX_WRITE_LOCK_HOLD: Duration = Duration::from_secs(1);
-/// Most files open at once: each takes three descriptors and some memory.
+/// Maximum number of files open at once: each takes three descriptors and some memory.
 const MAX_OPEN_SNAPSHOTS: usize = 1_000;
-/// Longest wait for one file while the turn is held.
+/// Time limit for the lock of one file while the write lock is held.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The databases to copy.
+/// Snapshots and files to copy.
 pub(crate) struct ConsistentSnapshot {
-    /// Snapshots that fit together, the control plane's first: its log grows until it is copied.
+    /// Snapshots that are consistent with each other, the control plane's first: its log grows until it is copied.
     pub(crate) snapshots: Vec<Snapshot>,
-    /// Files that are opened only when they are copied.
+    /// Files that are opened only when they are copied, so that they may be newer than the control plane.
     pub(crate) deferred: Vec<DatabaseFile>,
 }
 
@@ -54,7 +55,7 @@ pub(crate) fn take_snapshot(sources: &BackupSources) -> Result<ConsistentSnapsho
     let mut snapshot_set = ConsistentSnapshot { snapshots: Vec::new(), deferred: Vec::new() };
     let shards = control_plane.query_numbers("SELECT DISTINCT shard FROM backend_projects")?;
     snapshot_set.snapshots.push(control_plane);
-    // Listed anew: a project may have been made since.
+    // Listed again: a project may have been created since.
     for file in files::list_row_files(sources)? {
         if begun.elapsed() > MAX_WRITE_LOCK_HOLD || snapshot_set.snapshots.len() > MAX_OPEN_SNAPSHOTS {
             snapshot_set.deferred.push(file);
@@ -67,7 +68,7 @@ pub(crate) fn take_snapshot(sources: &BackupSources) -> Result<ConsistentSnapsho
         };
         match snapshot {
             Ok(snapshot) => snapshot_set.snapshots.extend(snapshot),
-            // It is busy, or out of descriptors: later it may not be.
+            // Busy, or out of descriptors: it may work later.
             Err(_) => snapshot_set.deferred.push(file),
         }
     }
@@ -80,11 +81,11 @@ pub(crate) fn take_snapshot(sources: &BackupSources) -> Result<ConsistentSnapsho
     Ok(snapshot_set)
 }
 
-/// Files of rows by their names in the backup, opened before anybody has to wait for it.
+/// Opens files of rows before the write lock is taken; returns them by their path in the backup.
 fn open_row_files(sources: &BackupSources) -> Result<BTreeMap<PathBuf, OpenDatabase>, BackupError> {
     let mut opened = BTreeMap::new();
     for file in files::list_row_files(sources)?.into_iter().take(MAX_OPEN_SNAPSHOTS) {
-        // One that cannot be opened is tried again.
+        // A file that cannot be opened is tried again under the write lock.
         if let Ok(Some(file_opened)) = OpenDatabase::open(&file, BUSY_TIMEOUT) {
             opened.insert(file.backup_path, file_opened);
         }
@@ -92,11 +93,14 @@ fn open_row_files(sources: &BackupSources) -> Result<BTreeMap<PathBuf, OpenDatab
     Ok(opened)
 }
 
-/// The control plane's turn to write, until it is dropped; nothing is written with it.
+/// The write lock of the control plane's database, until dropped; nothing is written with it.
 struct WriteLock(#[expect(dead_code, reason = "held until it is dropped")] Connection);
 
 impl WriteLock {
-    #[expect(clippy::disallowed_methods, reason = "another process tells nobody that it has committed")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "SQLite has no notification for a commit of another process"
+    )]
     fn acquire(path: &Path) -> Result<Self, BackupError> {
         let failed = |source| BackupError::Read { path: path.to_owned(), source };
         let connection = open_source(path, Duration::ZERO).map_err(failed)?;

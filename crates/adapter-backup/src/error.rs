@@ -1,31 +1,31 @@
 use std::{io, path::PathBuf};
 
-/// The reasons for which there is no backup.
+/// The reason for which a backup failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// The directory has something in it.
+    /// The directory is not empty.
     #[error("{} is not empty: name a directory that is new or empty", .0.display())]
     NotEmpty(PathBuf),
-    /// The directory has what is left of a backup whose process was killed.
+    /// The directory has the remains of a backup whose process was killed.
     #[error("{} holds a backup that was never finished: remove it, or name another directory", .0.display())]
     Unfinished(PathBuf),
-    /// It is a file.
+    /// The path is a file.
     #[error("{} is not a directory", .0.display())]
     NotADirectory(PathBuf),
-    /// The directory, or something in it, cannot be made or written.
+    /// The directory, or something in it, cannot be created or written.
     #[error("{} cannot be written", path.display())]
     Write {
         /// The path to write.
         path: PathBuf,
-        /// The system's error.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The disk is too small.
+    /// The disk does not have enough free space.
     #[error("the backup takes {needed} bytes, and {free} are free at {}", path.display())]
     InsufficientSpace {
         /// The directory.
         path: PathBuf,
-        /// Bytes the backup takes.
+        /// Bytes that the backup needs.
         needed: u64,
         /// Bytes that are free.
         free: u64,
@@ -43,7 +43,7 @@ pub enum BackupError {
     List {
         /// The path.
         path: PathBuf,
-        /// The system's error.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A database cannot be copied.
@@ -56,18 +56,18 @@ pub enum BackupError {
         /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// Others write without a pause.
-    #[error("{} was being written for {seconds} seconds without a pause: try again", path.display())]
+    /// The write lock of a database was not free in time.
+    #[error("{} was being written to for {seconds} seconds without a pause: try again", path.display())]
     Busy {
         /// The database.
         path: PathBuf,
         /// Seconds waited for a pause.
         seconds: u64,
     },
-    /// Projects are where nobody said.
-    #[error("projects are on shard {0}: say where it is with --rows-shards, as you do for the server")]
+    /// A project is on a shard that the caller did not name.
+    #[error("projects are on shard {0}: name it with --rows-shards, as for the server")]
     UnknownShard(u16),
-    /// The caller ended it.
+    /// The caller stopped it.
     #[error("the backup was stopped")]
     Stopped,
 }

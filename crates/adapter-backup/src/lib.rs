@@ -1,7 +1,8 @@
-//! Copies of SQLite data that servers go on writing: the control plane's database and the rows of backend projects.
+//! Backups of SQLite data while servers write to it: the control plane's database and the rows of backend projects.
 //!
-//! Each database is copied as it was at one moment (`snapshot`). The moments are chosen so that the files fit together
-//! (`cut`). The directory has either the whole backup or nothing (`target`).
+//! Each database is copied as it was at one point in time (`snapshot`). These points are chosen so that the files are
+//! consistent with each other (`consistent_snapshot`). The directory gets either the whole backup or nothing
+//! (`target`).
 
 mod consistent_snapshot;
 mod error;
@@ -24,46 +25,47 @@ use crate::{
     target::Target,
 };
 
-/// Longest wait for the file of a project once nobody waits for the backup.
+/// Time a read of a project's file waits for a lock when the file is opened only to be copied.
 const DEFERRED_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The databases of an installation.
+/// Databases of an installation.
 #[derive(Debug, Clone)]
 pub struct BackupSources {
-    /// The control plane's database.
+    /// Path of the control plane's database.
     pub control_plane: PathBuf,
-    /// The directory of each shard of rows; empty when rows are somewhere else.
+    /// Directory of each shard of rows; empty if rows are not in SQLite.
     pub rows: BTreeMap<u16, PathBuf>,
-    /// The shards that are somewhere else.
+    /// Shards that are not in SQLite, and not part of the backup.
     pub external_shards: Vec<u16>,
 }
 
-/// The progress of a backup.
+/// Progress of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// The databases that are copied.
+    /// Number of databases copied.
     pub files: usize,
-    /// All databases.
+    /// Number of databases in all.
     pub total_files: usize,
-    /// The bytes that are copied.
+    /// Number of bytes copied.
     pub bytes: u64,
 }
 
-/// A backup that is whole and on the disk.
+/// A complete backup that is durable on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackupSummary {
-    /// Databases in it.
+    /// Number of databases in it.
     pub files: usize,
-    /// Bytes it takes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Databases that may be newer than the control plane's copy: there were too many to choose one moment for all.
+    /// Number of databases that may be newer than the control plane's copy, because there were too many to snapshot at
+    /// once.
     pub deferred_files: usize,
 }
 
-/// Makes a backup in a directory that is new or empty. `report` is called after each piece and may end the backup.
+/// Makes a backup in a directory that is new or empty. `report` is called after each step and may stop the backup.
 ///
 /// # Errors
-/// Fails if something cannot be read or written, or `report` says so. The directory is then as it was.
+/// Fails if something cannot be read or written, or if `report` stops it. The directory is then as it was before.
 pub fn back_up(
     sources: &BackupSources,
     directory: &Path,

@@ -1,4 +1,4 @@
-//! One database as it was at one moment.
+//! A snapshot of one database.
 
 use std::{fs, ops::ControlFlow, os::unix::fs::OpenOptionsExt as _, path::Path, time::Duration};
 
@@ -10,19 +10,19 @@ use rusqlite::{
 
 use crate::{BackupError, files::DatabaseFile};
 
-/// Reads something of a database.
+/// A cheap read, which opens the file and begins a read transaction.
 const READ_SCHEMA: &str = "SELECT count(*) FROM sqlite_schema";
 /// Pages copied between two reports.
 const PAGES_PER_STEP: i32 = 256;
 
-/// A database that is open, and read already: what takes long is done.
+/// An open database that was read once, so that beginning a snapshot is quick.
 #[derive(Debug)]
 pub(crate) struct OpenDatabase {
     connection: Connection,
     file: DatabaseFile,
 }
 
-/// A read transaction on a database. In WAL mode it holds nobody up: who writes goes on, and only the log grows.
+/// A read transaction on a database. In WAL mode it does not block writers; only the log grows.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     connection: Connection,
@@ -32,7 +32,7 @@ pub(crate) struct Snapshot {
 }
 
 impl OpenDatabase {
-    /// Opens a database; nothing where it is not there any more.
+    /// Opens a database and waits up to `patience` for locks; returns `None` if the file no longer exists.
     pub(crate) fn open(file: &DatabaseFile, patience: Duration) -> Result<Option<Self>, BackupError> {
         let open = || -> rusqlite::Result<Self> {
             let connection = open_source(&file.path, patience)?;
@@ -46,12 +46,12 @@ impl OpenDatabase {
         }
     }
 
-    /// Chooses the moment: what is committed from now on is not of the copy.
+    /// Begins the snapshot: later commits are not part of the copy.
     pub(crate) fn begin_snapshot(self) -> Result<Snapshot, BackupError> {
         let Self { connection, file } = self;
         let begin = || -> rusqlite::Result<(u64, u64)> {
             connection.execute_batch("BEGIN")?;
-            // It is the first look that begins it.
+            // In SQLite, the first read begins the transaction.
             connection.execute_batch(READ_SCHEMA)?;
             let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
             let (page, pages) = (number("PRAGMA page_size")?, number("PRAGMA page_count")?);
@@ -66,17 +66,17 @@ impl OpenDatabase {
 }
 
 impl Snapshot {
-    /// Its path in the backup.
+    /// Path relative to the directory of the backup.
     pub(crate) fn backup_path(&self) -> &Path {
         &self.file.backup_path
     }
 
-    /// Bytes its copy takes.
+    /// Size of the copy, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.page_size * self.page_count
     }
 
-    /// Numbers that a statement finds in it.
+    /// Returns the numbers in the first column of a query on the snapshot.
     pub(crate) fn query_numbers(&self, statement: &str) -> Result<Vec<i64>, BackupError> {
         let read = || -> rusqlite::Result<Vec<i64>> {
             let mut statement = self.connection.prepare(statement)?;
@@ -85,14 +85,14 @@ impl Snapshot {
         read().map_err(|source| BackupError::Read { path: self.file.path.clone(), source })
     }
 
-    /// Writes the copy and waits until it is on the disk. `report` is told how many bytes are written.
+    /// Writes the copy and syncs it to disk. `report` gets the number of bytes written so far.
     pub(crate) fn copy_to(
         self,
         to: &Path,
         mut report: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<(), BackupError> {
         let unwritten = |source| BackupError::Write { path: to.to_owned(), source };
-        // SQLite takes the rights of a file that is there.
+        // SQLite keeps the mode of an existing file.
         fs::File::options().write(true).create_new(true).mode(0o600).open(to).map_err(unwritten)?;
         let failed = |source| BackupError::Copy { from: self.file.path.clone(), to: to.to_owned(), source };
         let mut copy = open_copy(to).map_err(failed)?;
@@ -108,7 +108,7 @@ impl Snapshot {
                 match step {
                     StepResult::Done => break,
                     StepResult::More => {}
-                    // Nobody else has the copy, and the read transaction is begun.
+                    // Nothing else uses the copy, and the read transaction has begun.
                     _ => return Err(failed(busy_error())),
                 }
             }
@@ -118,19 +118,19 @@ impl Snapshot {
     }
 }
 
-/// A connection that reads and leaves a database as it is, beside a server and without one.
+/// Opens a connection that only reads and leaves the database as it is, with or without a server running.
 pub(crate) fn open_source(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
-    // Reading a log takes writing to what says who reads it.
+    // Reading in WAL mode writes to the shared-memory file.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(patience)?;
-    // Whoever closes a database last would else write the log into it.
+    // The last connection to close would otherwise checkpoint the log.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.execute_batch("PRAGMA cache_size = -256")?;
     Ok(connection)
 }
 
-/// The file of a copy. What is half done is thrown away, so that a journal would be of no use.
+/// Opens the file of a copy, without a journal: an incomplete copy is discarded anyway.
 fn open_copy(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;

@@ -1,4 +1,4 @@
-//! The directory of a backup. Everything is written beside its place, and moved there once it is whole.
+//! The directory of a backup. Everything is written to a directory inside, and moved into place once it is complete.
 
 use std::{
     ffi::OsStr,
@@ -9,25 +9,25 @@ use std::{
 
 use crate::{BackupError, files};
 
-/// The directory that everything is written to first.
+/// Directory that everything is written to first.
 const PARTIAL: &str = ".partial";
-/// The directory that file systems put at their root.
+/// Directory that file systems have at their root.
 const LOST_AND_FOUND: &str = "lost+found";
 
-/// A backup that is being made. Dropping it before it is settled leaves the directory as it was.
+/// A backup in progress. Dropping it before [`Target::commit`] leaves the directory as it was.
 #[derive(Debug)]
 pub(crate) struct Target {
     directory: PathBuf,
     partial: PathBuf,
-    /// True if there was no such directory.
+    /// True if the directory did not exist before.
     is_new_directory: bool,
-    /// The paths that are in their places.
+    /// Paths that were moved into place.
     moved: Vec<PathBuf>,
     is_committed: bool,
 }
 
 impl Target {
-    /// Takes a directory that is new or empty.
+    /// Claims a directory that is new or empty.
     pub(crate) fn new(directory: &Path) -> Result<Self, BackupError> {
         let unwritten = |source| BackupError::Write { path: directory.to_owned(), source };
         let made = match fs::read_dir(directory) {
@@ -63,9 +63,9 @@ impl Target {
         Ok(target)
     }
 
-    /// Fails where fewer bytes are free than are needed.
+    /// Fails if fewer than `needed` bytes are free.
     pub(crate) fn check_free_space(&self, needed: u64) -> Result<(), BackupError> {
-        // Some file systems do not say. They tell when they are full.
+        // Some file systems do not report free space; writing fails once they are full.
         let Ok(stat) = rustix::fs::statvfs(&self.partial) else { return Ok(()) };
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);
         if free < needed {
@@ -74,7 +74,7 @@ impl Target {
         Ok(())
     }
 
-    /// The path to write a file to, in a directory that is there.
+    /// Returns the path to write a file to, and creates its directory.
     pub(crate) fn prepare_file(&self, name: &Path) -> Result<PathBuf, BackupError> {
         let path = self.partial.join(name);
         let mut missing: Vec<&Path> =
@@ -85,7 +85,7 @@ impl Target {
         Ok(path)
     }
 
-    /// Puts everything in its place, on the disk. The control plane's database comes last: with it the backup is whole.
+    /// Moves everything into place and syncs it. The control plane's database comes last: it marks a complete backup.
     pub(crate) fn commit(mut self) -> Result<(), BackupError> {
         fsync_tree(&self.partial)?;
         let control_plane = OsStr::new(files::control_plane_file_name());
@@ -111,7 +111,7 @@ impl Drop for Target {
         if self.is_committed {
             return;
         }
-        // Why there is no backup is told already; what cannot be removed either is seen in the directory.
+        // The error was reported already; anything that cannot be removed can be seen in the directory.
         for path in &self.moved {
             let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }
@@ -122,7 +122,7 @@ impl Drop for Target {
     }
 }
 
-/// Makes a directory for its owner alone.
+/// Creates a directory for its owner alone.
 fn create_private_dir(path: &Path) -> Result<(), BackupError> {
     let made = fs::DirBuilder::new().mode(0o700).create(path);
     made.map_err(|source| BackupError::Write { path: path.to_owned(), source })
@@ -134,7 +134,7 @@ fn entry_names(directory: &Path) -> Result<Vec<std::ffi::OsString>, BackupError>
     read().map_err(|source| BackupError::List { path: directory.to_owned(), source })
 }
 
-/// Makes sure that what is in a directory, and in those below it, is still there after a power cut.
+/// Syncs a directory and those below it, so that their entries survive a power failure.
 fn fsync_tree(directory: &Path) -> Result<(), BackupError> {
     for name in entry_names(directory)? {
         let path = directory.join(name);

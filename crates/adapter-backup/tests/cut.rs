@@ -1,4 +1,4 @@
-//! Backups of databases that somebody writes to without a pause.
+//! Backups of databases that are written to without a pause.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected has failed")]
 
@@ -13,7 +13,7 @@ use std::{
 use adapter_backup::{BackupError, BackupSources, back_up};
 use rusqlite::Connection;
 
-/// Number of projects: enough for their moments to lie apart.
+/// Number of projects; enough for their snapshots to be apart in time.
 const PROJECTS: usize = 40;
 /// Number of backups.
 const BACKUPS: usize = 10;
@@ -29,7 +29,7 @@ fn query_number(connection: &Connection, statement: &str) -> i64 {
     connection.query_row(statement, [], |row| row.get(0)).unwrap()
 }
 
-/// An installation: runs that write rows and are then recorded as ended, audit rows that move from outboxes to the log.
+/// Creates an installation: runs write rows and are then recorded as ended, audit rows move from outboxes to the log.
 fn installation(folder: &Path) -> (BackupSources, Connection, Vec<Connection>) {
     let rows = folder.join("rows");
     std::fs::create_dir_all(rows.join("0")).unwrap();
@@ -57,7 +57,7 @@ fn installation(folder: &Path) -> (BackupSources, Connection, Vec<Connection>) {
 }
 
 #[test]
-fn control_plane_and_rows_fit_together() {
+fn control_plane_and_rows_are_consistent() {
     let folder = tempfile::tempdir().unwrap();
     let (sources, control, projects) = installation(folder.path());
     let stop = &AtomicBool::new(false);
@@ -92,7 +92,7 @@ fn control_plane_and_rows_fit_together() {
     });
 }
 
-/// Stops the writer, also when a check fails.
+/// Stops the writer, also if a check fails.
 struct StopOnDrop<'s>(&'s AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
@@ -110,18 +110,18 @@ fn assert_consistent(backup: &Path) {
         let without_row = format!(
             "SELECT count(*) FROM ended WHERE project = {project} AND run NOT IN (SELECT run FROM project.rows)"
         );
-        assert_eq!(query_number(&control, &without_row), 0, "runs ended whose rows are not there");
+        assert_eq!(query_number(&control, &without_row), 0, "runs that ended without their rows");
         let unaudited = format!(
             "SELECT count(*) FROM project.rows WHERE run NOT IN (SELECT change FROM project.outbox) AND run NOT IN \
              (SELECT change FROM audit WHERE project = {project})"
         );
-        assert_eq!(query_number(&control, &unaudited), 0, "changes that nobody can account for");
+        assert_eq!(query_number(&control, &unaudited), 0, "changes without an audit row");
         control.execute_batch("DETACH project").unwrap();
     }
 }
 
 #[test]
-fn a_backup_that_is_stopped_leaves_nothing() {
+fn a_stopped_backup_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (sources, ..) = installation(folder.path());
     let (new, empty) = (folder.path().join("new"), folder.path().join("empty"));
@@ -139,7 +139,7 @@ fn a_backup_that_is_stopped_leaves_nothing() {
 }
 
 #[test]
-fn a_shard_that_nobody_named_is_missed() {
+fn a_shard_that_is_not_named_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let (mut sources, control, _) = installation(folder.path());
     control.execute("INSERT INTO backend_projects VALUES (3)", []).unwrap();

@@ -1,7 +1,7 @@
-//! What stands in DNS, for proofs of domains: [`workspace::join_domains::TxtResolver`] over a stub resolver.
+//! Looks up the TXT records that verify join domains: [`workspace::join_domains::TxtResolver`] over a stub resolver.
 //!
-//! Answers are not remembered here, since whoever has just published a record asks again at once. Everything is
-//! bounded: the time of a look, the number of records, and their length.
+//! Responses are not cached, since whoever has just published a record checks again at once. The time of a lookup, the
+//! number of records and their length are bounded.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -14,29 +14,29 @@ use hickory_resolver::{
 };
 use workspace::join_domains::{DnsLookupError, TxtResolver};
 
-/// How long one question to one server may take.
+/// Time limit of one query to one server.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a look may take, repeats and other servers included.
+/// Time limit of a lookup, with retries and other servers.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(6);
-/// How many records are looked at; a domain with more has no use for ours.
+/// Maximum number of records that are read; further ones are ignored.
 const MAX_RECORDS: usize = 50;
-/// How many bytes of a record are looked at.
+/// Maximum length of a record in bytes; longer ones are ignored.
 const MAX_RECORD_BYTES: usize = 512;
 
-/// Asks name servers.
+/// Looks up TXT records.
 pub struct DnsTxtResolver(TokioResolver);
 
-/// The resolver cannot be set up.
+/// The error for a resolver that cannot be set up.
 #[derive(Debug, thiserror::Error)]
-#[error("the system's resolver configuration cannot be used")]
+#[error("cannot use the system's resolver configuration")]
 pub struct DnsSetupError(#[source] NetError);
 
 impl DnsTxtResolver {
-    /// Asks the given server, over UDP and, for answers that are too long for it, TCP; the system's servers when none
-    /// is given.
+    /// Creates a resolver that queries `server` over UDP, and over TCP for responses too long for UDP; without one, the
+    /// servers of the system's configuration.
     ///
     /// # Errors
-    /// When the system's configuration cannot be read.
+    /// Fails if the system's configuration cannot be read.
     pub fn new(server: Option<SocketAddr>) -> Result<Self, DnsSetupError> {
         let mut builder = match server {
             Some(server) => {
@@ -65,7 +65,7 @@ fn configure(options: &mut ResolverOpts) {
 
 impl std::fmt::Debug for DnsTxtResolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dns").finish_non_exhaustive()
+        f.debug_struct("DnsTxtResolver").finish_non_exhaustive()
     }
 }
 
@@ -74,20 +74,20 @@ impl TxtResolver for DnsTxtResolver {
     async fn lookup_txt(&self, host: &str) -> Result<Vec<String>, DnsLookupError> {
         // The dot at the end keeps search domains out.
         let lookup = self.0.txt_lookup(format!("{host}."));
-        let answer = match tokio::time::timeout(LOOKUP_TIMEOUT, lookup).await {
+        let response = match tokio::time::timeout(LOOKUP_TIMEOUT, lookup).await {
             Err(late) => return Err(DnsLookupError(late.into())),
             Ok(Err(error)) if is_no_records_found(&error) => return Ok(Vec::new()),
             Ok(Err(error)) => {
-                tracing::debug!(host, %error, "a TXT record could not be looked up");
+                tracing::debug!(host, %error, "cannot look up a TXT record");
                 return Err(DnsLookupError(error.into()));
             }
-            Ok(Ok(answer)) => answer,
+            Ok(Ok(response)) => response,
         };
-        let texts = answer.answers().iter().filter_map(|record| match &record.data {
+        let texts = response.answers().iter().filter_map(|record| match &record.data {
             RData::TXT(txt) => Some(txt.txt_data.concat()),
             _ => None,
         });
-        // What is no text proves nothing.
+        // A record that is not text verifies nothing.
         Ok(texts
             .take(MAX_RECORDS)
             .filter(|text| text.len() <= MAX_RECORD_BYTES)
@@ -96,7 +96,7 @@ impl TxtResolver for DnsTxtResolver {
     }
 }
 
-/// Whether a server has said for certain that there is no such record, and not merely failed to say.
+/// Returns true if a server said that there is no such record, rather than failed to say.
 fn is_no_records_found(error: &NetError) -> bool {
     matches!(
         error,

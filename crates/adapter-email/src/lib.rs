@@ -1,4 +1,4 @@
-//! Mail over SMTP (RFC 5321), by `lettre`.
+//! E-mail over SMTP (RFC 5321), with `lettre`.
 
 mod smtp;
 mod url;

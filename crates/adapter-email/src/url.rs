@@ -1,36 +1,36 @@
-//! Where the mail server is.
+//! The URL of the mail server.
 
 use std::{net::Ipv4Addr, str::FromStr};
 
 use secrecy::SecretString;
 use url::{Host, Url};
 
-/// A mail server's address with the credentials for it:
+/// The URL of a mail server, with the credentials for it:
 ///
 /// * `smtps://USER:PASSWORD@HOST`: TLS from the first byte, port 465 (RFC 8314)
 /// * `smtp://USER:PASSWORD@HOST`: STARTTLS, which the server must offer, port 587
-/// * `smtp://HOST?tls=none`: in the clear, port 25; without credentials, or to this machine
+/// * `smtp://HOST?tls=none`: unencrypted, port 25; without credentials, or to this machine
 ///
-/// A server on this machine that is given as `smtp://` is spoken to in the clear unless `?tls=required` is said.
+/// A server on this machine given as `smtp://` is used unencrypted, unless `?tls=required` is set.
 #[derive(Debug, Clone)]
 pub struct SmtpUrl {
-    /// As `lettre` reads it.
+    /// URL in the form that `lettre` reads.
     pub(crate) url: SecretString,
-    /// Whether the line is encrypted.
+    /// True if the connection is encrypted.
     pub is_encrypted: bool,
 }
 
-/// Why a text is not the address of a mail server. It repeats nothing of it: there may be a password inside.
+/// The reason for which a text is not the URL of a mail server. Never repeats the text, which may hold a password.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SmtpUrlError {
-    /// It is no URL of the right kind.
-    #[error("it must be smtp://… or smtps://… with a host, and no path")]
+    /// The text is not a URL of the right kind.
+    #[error("must be smtp://… or smtps://… with a host and without a path")]
     Malformed,
-    /// The parameter `tls` has another value, or there are others.
-    #[error("its only parameter is tls=required or tls=none")]
+    /// `tls` has another value, or there are other parameters.
+    #[error("the only parameter must be tls=required or tls=none")]
     Parameter,
-    /// Credentials would be sent in the clear.
-    #[error("a password must not go over the network in the clear: leave out tls=none")]
+    /// Credentials would be sent unencrypted.
+    #[error("a password must not be sent unencrypted over the network: remove tls=none")]
     PlaintextPassword,
 }
 
@@ -40,7 +40,7 @@ impl FromStr for SmtpUrl {
     fn from_str(text: &str) -> Result<Self, SmtpUrlError> {
         let mut url: Url = text.parse().map_err(|_| SmtpUrlError::Malformed)?;
         let is_loopback = match url.host() {
-            // In a URL of this kind an IPv4 address is read as a name.
+            // The URL parser reads an IPv4 address in a URL of this kind as a name.
             Some(Host::Domain(name)) => {
                 name == "localhost" || name.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback())
             }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_is_encrypted_unless_the_server_is_here_or_it_is_said() {
+    fn the_connection_is_encrypted_unless_the_server_is_local_or_tls_is_none() {
         let read = |text: &str| {
             let url: SmtpUrl = text.parse().unwrap();
             (url.url.expose_secret().to_owned(), url.is_encrypted)
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_without_the_password() {
+    fn errors_do_not_repeat_the_password() {
         for (text, error) in [
             ("mail.example.com", SmtpUrlError::Malformed),
             ("https://hunter2@mail.example.com", SmtpUrlError::Malformed),

@@ -1,4 +1,4 @@
-//! The courier against a server that plays a script: what it says decides whether a letter is tried again.
+//! The transport against a scripted server, whose replies decide if an e-mail is retried.
 
 #![allow(clippy::allow_attributes, clippy::unwrap_used, reason = "tests say so by failing")]
 
@@ -15,7 +15,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-/// Takes one conversation; answers the command that starts with `at` with `reply`. Gives back what it heard.
+/// Accepts one connection; replies with `reply` to the command that starts with `at`. Returns what it received.
 async fn conversation(listener: &TcpListener, at: &str, reply: &str) -> String {
     let (mut stream, _) = listener.accept().await.unwrap();
     let (read, mut write) = stream.split();
@@ -26,7 +26,7 @@ async fn conversation(listener: &TcpListener, at: &str, reply: &str) -> String {
     while let Ok(Some(line)) = lines.next_line().await {
         heard.push_str(&line);
         heard.push('\n');
-        let answer = match line.as_str() {
+        let response = match line.as_str() {
             "." if in_data => {
                 in_data = false;
                 if at == "." { reply } else { "250 kept" }
@@ -40,7 +40,7 @@ async fn conversation(listener: &TcpListener, at: &str, reply: &str) -> String {
             "QUIT" => "221 bye",
             _ => "250 fine",
         };
-        write.write_all(format!("{answer}\r\n").as_bytes()).await.unwrap();
+        write.write_all(format!("{response}\r\n").as_bytes()).await.unwrap();
     }
     heard
 }
@@ -48,7 +48,7 @@ async fn conversation(listener: &TcpListener, at: &str, reply: &str) -> String {
 async fn deliver(at: &str, reply: &str) -> (Result<(), DeliveryError>, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url: SmtpUrl = format!("smtp://{}", listener.local_addr().unwrap()).parse().unwrap();
-    let courier = SmtpMailTransport::new(&url, "Qala <qala@example.com>", Arc::new(SystemClock)).unwrap();
+    let transport = SmtpMailTransport::new(&url, "Qala <qala@example.com>", Arc::new(SystemClock)).unwrap();
     let content = RenderedEmail {
         to: "aru@example.org".to_owned(),
         subject: "Қош келдіңіз".to_owned(),
@@ -56,15 +56,15 @@ async fn deliver(at: &str, reply: &str) -> (Result<(), DeliveryError>, String) {
         html: "<p>code 123456</p>".to_owned(),
     };
     let send = async {
-        let result = courier.deliver(Id::from_uuid(Uuid::from_u128(7)), &content).await;
-        drop(courier);
+        let result = transport.deliver(Id::from_uuid(Uuid::from_u128(7)), &content).await;
+        drop(transport);
         result
     };
     tokio::join!(send, conversation(&listener, at, reply))
 }
 
 #[tokio::test]
-async fn a_letter_arrives_whole_and_bears_its_id() {
+async fn an_email_arrives_whole_with_its_id() {
     let (result, heard) = deliver("nothing", "").await;
     result.unwrap();
     for part in [
@@ -80,7 +80,7 @@ async fn a_letter_arrives_whole_and_bears_its_id() {
 }
 
 #[tokio::test]
-async fn a_reply_says_whether_to_try_again_and_is_not_repeated() {
+async fn a_reply_decides_on_a_retry_and_is_not_repeated() {
     for (at, reply, permanent) in [
         ("RCPT", "550 5.1.1 no aru@example.org here", true),
         ("RCPT", "451 4.7.1 aru@example.org is grey, come back", false),
@@ -95,11 +95,11 @@ async fn a_reply_says_whether_to_try_again_and_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_may_come_back() {
+async fn an_unreachable_server_is_a_transient_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url: SmtpUrl = format!("smtp://{}", listener.local_addr().unwrap()).parse().unwrap();
     drop(listener);
-    let courier = SmtpMailTransport::new(&url, "qala@example.com", Arc::new(SystemClock)).unwrap();
-    assert!(matches!(courier.test_connection().await, Err(DeliveryError::Transient(_))));
+    let transport = SmtpMailTransport::new(&url, "qala@example.com", Arc::new(SystemClock)).unwrap();
+    assert!(matches!(transport.test_connection().await, Err(DeliveryError::Transient(_))));
     assert!(SmtpMailTransport::new(&url, "nobody", Arc::new(SystemClock)).is_err());
 }

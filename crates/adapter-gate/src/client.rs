@@ -1,4 +1,4 @@
-//! One HTTP client, and with it one pool of connections, for each name and judged address.
+//! HTTP clients, one for each host and checked address, each with its own pool of connections.
 
 use std::{
     io,
@@ -15,10 +15,10 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 use crate::limits::EgressLimits;
 
-/// Clients that are kept.
+/// Maximum number of cached clients.
 const MAX_CLIENTS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
-/// A connection is only used again for the same host and address, and the same credential.
+/// Connections are reused only for the same host, port and address, and the same credential.
 type ClientKey = (String, u16, IpAddr, Option<ConnectionId>);
 
 pub(crate) struct ClientCache {
@@ -36,7 +36,7 @@ impl ClientCache {
         })
     }
 
-    /// The client that dials `address`, and nothing else, for the permit's host.
+    /// Returns the client that connects to `address`, and nothing else, for the permit's host.
     pub(crate) fn get_or_build(
         &self,
         permit: &EgressPermit,
@@ -55,7 +55,7 @@ impl ClientCache {
     }
 }
 
-/// A client that dials `target`, and nothing else, for `host`.
+/// Creates a client that connects to `target`, and nothing else, for `host`.
 pub(crate) fn build_pinned_client(
     tls: &ClientConfig,
     host: &str,
@@ -67,7 +67,7 @@ pub(crate) fn build_pinned_client(
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
-        // A request that was sent once is not sent again behind the sender's back.
+        // The caller must decide on a retry: the request may not be idempotent.
         .retry(reqwest::retry::never())
         .connect_timeout(connect)
         .pool_max_idle_per_host(8)
@@ -76,7 +76,7 @@ pub(crate) fn build_pinned_client(
         .resolve_to_addrs(host, &[target])
         // The URL may spell the name with a dot at its end.
         .resolve_to_addrs(&format!("{host}."), &[target])
-        // Whatever else would be asked for does not resolve.
+        // Any other name fails to resolve.
         .dns_resolver(Arc::new(DenyingResolver))
         .build()
 }
@@ -85,17 +85,18 @@ struct DenyingResolver;
 
 impl reqwest::dns::Resolve for DenyingResolver {
     fn resolve(&self, _: reqwest::dns::Name) -> reqwest::dns::Resolving {
-        Box::pin(async { Err("only judged addresses are dialled".into()) })
+        Box::pin(async { Err("only checked addresses are connected to".into()) })
     }
 }
 
-/// The machine's certificate authorities, which know a company's own; Mozilla's when the machine has none.
+/// Returns a configuration with the machine's certificate authorities, which may include a company's own; with
+/// Mozilla's if the machine has none.
 pub(crate) fn tls_config() -> io::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
     let (added, _) = roots.add_parsable_certificates(native.certs);
     if added == 0 {
-        tracing::info!("the machine has no certificate authorities; using Mozilla's");
+        tracing::info!("no certificate authorities on this machine; using Mozilla's");
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -1,7 +1,7 @@
-//! Documents in which agent clients describe themselves, fetched from wherever their ids point.
+//! Fetches the metadata documents of agent clients from the URLs that are their ids.
 //!
-//! The address comes from anybody who asks to be let in, so this goes nowhere but to the internet's https: the name is
-//! resolved once, no address may be special, and the very address that was judged is dialled. No redirect is followed.
+//! Anybody can name such a URL, so it must be HTTPS on the internet: the name is resolved once, none of its addresses
+//! may be special, and the very address that was checked is connected to. Redirects are not followed.
 
 use std::{
     io,
@@ -26,16 +26,16 @@ use crate::{
     resolve::{Resolve, SystemResolver},
 };
 
-/// From asking for the name to the last byte.
+/// Time limit from resolving the name to the last byte.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 const MIN_TTL: Duration = Duration::from_secs(300);
 const MAX_TTL: Duration = Duration::from_secs(24 * 3600);
-/// How many documents are remembered.
+/// Maximum number of cached documents.
 const MAX_CACHED_DOCUMENTS: u64 = 1000;
-/// How many are fetched at once, so that nobody turns this server on somebody else's.
+/// Maximum number of concurrent fetches, so that nobody can use this server to attack another.
 const MAX_CONCURRENT_FETCHES: usize = 16;
 
-/// A fetched document and for how long it may be believed.
+/// A fetched document, and the time for which it may be cached.
 #[derive(Clone)]
 struct CachedDocument {
     client: Arc<Client>,
@@ -50,7 +50,7 @@ impl Expiry<MetadataUrl, CachedDocument> for TtlExpiry {
     }
 }
 
-/// Fetches clients' documents and remembers them for a while.
+/// Fetches the metadata documents of clients and caches them.
 pub struct ClientMetadataFetcher {
     resolver: Arc<dyn Resolve>,
     tls: ClientConfig,
@@ -60,19 +60,19 @@ pub struct ClientMetadataFetcher {
 }
 
 impl ClientMetadataFetcher {
-    /// A fetcher with the system's resolver. With `loopback`, documents may also be on this very machine, as those of
-    /// somebody who develops a client are; for a server that is itself reached only from there.
+    /// Creates a fetcher with the system's resolver. With `loopback`, documents may also be on this machine, such as
+    /// those of a client in development; use it only for a server that is itself reachable only from this machine.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// Fails if TLS cannot be set up.
     pub fn new(loopback: bool) -> io::Result<Self> {
         Self::with_resolver(loopback, Arc::new(SystemResolver))
     }
 
-    /// A fetcher with another resolver.
+    /// Creates a fetcher with another resolver.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// Fails if TLS cannot be set up.
     pub fn with_resolver(loopback: bool, resolver: Arc<dyn Resolve>) -> io::Result<Self> {
         Ok(Self {
             resolver,
@@ -85,10 +85,12 @@ impl ClientMetadataFetcher {
 
     async fn fetch_with_timeout(&self, id: &MetadataUrl) -> Result<CachedDocument, DocumentError> {
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, async {
-            let _place = self.fetch_permits.acquire().await.map_err(unreachable)?;
+            let _permit = self.fetch_permits.acquire().await.map_err(unreachable)?;
             self.fetch_document(id).await
         });
-        fetched.await.unwrap_or_else(|_| Err(DocumentError::Unreachable("it takes too long".to_owned())))
+        fetched
+            .await
+            .unwrap_or_else(|_| Err(DocumentError::Unreachable("it took longer than 5 seconds".to_owned())))
     }
 
     async fn fetch_document(&self, id: &MetadataUrl) -> Result<CachedDocument, DocumentError> {
@@ -96,20 +98,20 @@ impl ClientMetadataFetcher {
         let address = self.resolve_permitted_address(id).await?;
         let port = id.url().port_or_known_default().unwrap_or_default();
         if port != 443 && !address.is_loopback() {
-            return Err(refuse("only port 443 is asked"));
+            return Err(refuse("the port must be 443"));
         }
         let target = SocketAddr::new(address, port);
         let client = build_pinned_client(&self.tls, id.host(), target, FETCH_TIMEOUT).map_err(unreachable)?;
         let request = client.get(id.url().clone()).header(header::ACCEPT, "application/json");
         let mut response = request.send().await.map_err(unreachable)?;
-        // A redirect is one of the others: whoever the id names answers itself.
+        // A redirect is refused like any other status: the URL itself must have the document.
         if response.status() != StatusCode::OK {
-            return Err(DocumentError::Unreachable(format!("the answer is {}", response.status())));
+            return Err(DocumentError::Unreachable(format!("the response status is {}", response.status())));
         }
         if !is_json(response.headers()) {
-            return Err(refuse("the answer is not JSON"));
+            return Err(refuse("the response is not JSON"));
         }
-        let lasts = cache_ttl(response.headers());
+        let ttl = cache_ttl(response.headers());
         let mut document = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
             if document.len() + chunk.len() > MAX_DOCUMENT_BYTES {
@@ -117,17 +119,17 @@ impl ClientMetadataFetcher {
             }
             document.extend_from_slice(&chunk);
         }
-        Ok(CachedDocument { client: Arc::new(parse_document(id, &document)?), ttl: lasts })
+        Ok(CachedDocument { client: Arc::new(parse_document(id, &document)?), ttl })
     }
 
-    /// The one address to dial: the first, and only when every one of them may be dialled.
+    /// Returns the address to connect to: the first, if all of them are allowed.
     async fn resolve_permitted_address(&self, id: &MetadataUrl) -> Result<IpAddr, DocumentError> {
         let refuse = |what: &str| DocumentError::Unreachable(what.to_owned());
         let addresses = match id.url().host() {
             Some(url::Host::Ipv4(address)) => vec![address.into()],
             Some(url::Host::Ipv6(address)) => vec![address.into()],
             Some(url::Host::Domain(name)) => {
-                let host = GateHost::parse(name).map_err(|_| refuse("the name is not of the internet"))?;
+                let host = GateHost::parse(name).map_err(|_| refuse("the name is not a public host name"))?;
                 self.resolver.resolve(&host).await.map_err(|_| refuse("the name does not resolve"))?
             }
             None => Vec::new(),
@@ -135,7 +137,7 @@ impl ClientMetadataFetcher {
         let is_permitted =
             |address: &IpAddr| !is_blocked(*address) || self.allow_loopback && address.is_loopback();
         if !addresses.iter().all(is_permitted) {
-            return Err(refuse("it leads to an address that may not be dialled"));
+            return Err(refuse("the host resolves to an address that is not public"));
         }
         let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
         first.copied().ok_or_else(|| refuse("the name has no address"))
@@ -143,7 +145,7 @@ impl ClientMetadataFetcher {
 }
 
 fn unreachable(error: impl std::error::Error) -> DocumentError {
-    // The innermost cause says what happened; what stands around it repeats the address.
+    // The innermost cause says what happened; the others repeat the URL.
     let mut cause: &dyn std::error::Error = &error;
     while let Some(next) = cause.source() {
         cause = next;
@@ -157,7 +159,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence == "application/json" || essence.starts_with("application/") && essence.ends_with("+json")
 }
 
-/// For how long an answer may be believed (RFC 9111 §5.2.2.1), within our bounds.
+/// Returns the time for which a response may be cached (RFC 9111, section 5.2.2.1), between [`MIN_TTL`] and
+/// [`MAX_TTL`].
 fn cache_ttl(headers: &HeaderMap) -> Duration {
     let directives = headers.get_all(header::CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
     let mut ages = directives.flat_map(|value| value.split(',')).filter_map(|directive| {
@@ -171,7 +174,7 @@ fn cache_ttl(headers: &HeaderMap) -> Duration {
 #[async_trait]
 impl ClientDocumentFetcher for ClientMetadataFetcher {
     async fn fetch_client(&self, id: &MetadataUrl) -> Result<Arc<Client>, DocumentError> {
-        // Who asks for the same waits for the same fetch; a failure is not remembered.
+        // Callers with the same URL wait for the same fetch; a failure is not cached.
         let found = self.cache.try_get_with_by_ref(id, self.fetch_with_timeout(id)).await;
         found.map(|found| found.client).map_err(|error: Arc<DocumentError>| (*error).clone())
     }
@@ -184,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_believed_within_bounds() {
+    fn the_cache_time_is_bounded() {
         for (value, seconds) in [
             ("", 300),
             ("no-store", 300),
@@ -200,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_told_by_its_type() {
+    fn json_is_recognized_by_its_content_type() {
         for (value, json) in [
             ("application/json; charset=utf-8", true),
             ("application/cimd+json", true),

@@ -1,4 +1,4 @@
-//! Sending one request.
+//! Sends outbound requests.
 
 use std::{io, sync::Arc};
 
@@ -18,30 +18,30 @@ use crate::{
     resolve::{Resolve, SystemResolver, resolve_permitted_address},
 };
 
-/// The way out.
+/// HTTP client for the outbound requests of apps.
 pub struct EgressClient {
     resolver: Arc<dyn Resolve>,
     clients: ClientCache,
     limits: EgressLimits,
 }
 
-/// Headers of an answer that concern the connection, or would make app code a browser.
+/// Response headers that concern the connection or only a browser, and are withheld from app code.
 const DROPPED_RESPONSE_HEADERS: &[&str] =
     &["set-cookie", "alt-svc", "connection", "transfer-encoding", "trailer", "upgrade", "keep-alive"];
 
 impl EgressClient {
-    /// A gate with the system's resolver.
+    /// Creates a client with the system's resolver.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// Fails if TLS cannot be set up.
     pub fn new(limits: EgressLimits) -> io::Result<Self> {
         Self::with_resolver(limits, Arc::new(SystemResolver))
     }
 
-    /// A gate with another resolver.
+    /// Creates a client with another resolver.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// Fails if TLS cannot be set up.
     pub fn with_resolver(limits: EgressLimits, resolver: Arc<dyn Resolve>) -> io::Result<Self> {
         Ok(Self { resolver, clients: ClientCache::new(&limits)?, limits })
     }
@@ -142,8 +142,8 @@ impl OutboundClient for EgressClient {
     }
 }
 
-/// Where a redirect leads that is to be followed: none for other methods than GET and HEAD, whose answer the app
-/// sees as it is.
+/// Returns the location of a redirect to follow; `None` for methods other than GET and HEAD, whose response the app
+/// gets as it is.
 fn redirect_location(permit: &EgressPermit, response: &reqwest::Response) -> Option<Result<String, Refusal>> {
     let follows = matches!(
         response.status(),
@@ -185,7 +185,7 @@ fn to_request_headers(headers: &[(String, String)]) -> Result<HeaderMap, Refusal
     Ok(map)
 }
 
-/// Values that are not UTF-8 are read as Latin 1, as browsers do.
+/// Reads values that are not UTF-8 as Latin 1, as browsers do.
 fn to_response_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     headers
         .iter()

@@ -1,4 +1,4 @@
-//! What the HTTP library reports, as refusals. Messages name the host only: URLs may hold secrets.
+//! Maps errors of the HTTP library to refusals. Messages name only the host: URLs may hold secrets.
 
 use std::{error::Error as StdError, io};
 
@@ -30,7 +30,7 @@ fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (
 }
 
 fn is_tls(error: &(dyn StdError + 'static)) -> bool {
-    // The TLS library's error travels inside I/O errors, which do not name it as their source.
+    // An I/O error wraps the TLS library's error without naming it as its source.
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(inner) => is_tls(inner),
         None => error.is::<rustls::Error>(),

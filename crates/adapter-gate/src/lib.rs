@@ -1,14 +1,14 @@
-//! Outbound HTTP under the gate's rules: the second half of what [`connections::egress::authorize_egress`] begins.
+//! Outbound HTTP: sends the requests that [`connections::egress::authorize_egress`] allowed.
 //!
-//! A [`EgressPermit`](connections::egress::EgressPermit) says that a request may leave; this crate sends it. The name is resolved once;
-//! when *any* address is blocked the request is refused, and otherwise the very address that was judged is dialled,
-//! under the original name. No proxy, no cookie, no redirect to another origin. Everything is bounded: time, and
-//! bytes in both directions, counted while they stream.
+//! An [`EgressPermit`](connections::egress::EgressPermit) says that a request may be sent; this crate sends it. The
+//! name is resolved once. If *any* of its addresses is blocked, the request is refused; otherwise the very address that
+//! was checked is connected to, under the original name. There are no proxies, no cookies and no redirects to another
+//! origin. Time is bounded, and so are the bytes in both directions, which are counted while they stream.
 //!
-//! The same holds for the documents of agent clients, which [`ClientMetadataFetcher`] fetches.
+//! The same holds for the metadata documents of agent clients, which [`ClientMetadataFetcher`] fetches.
 //!
-//! Hosts inside the own network are reachable only by an operator's [`AllowedHost`](connections::egress::AllowedHost),
-//! which is also how tests reach a server on loopback over http.
+//! Hosts in private networks are reachable only through an operator's
+//! [`AllowedHost`](connections::egress::AllowedHost). Tests use one to reach a server on loopback over plain HTTP.
 
 mod client;
 mod client_metadata;

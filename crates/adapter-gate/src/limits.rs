@@ -1,23 +1,23 @@
-//! How long and how much.
+//! Limits on time and size.
 
 use std::time::Duration;
 
-/// Bounds of one request.
+/// Limits of one outbound request.
 #[derive(Debug, Clone, Copy)]
 pub struct EgressLimits {
-    /// To connect, TLS included.
+    /// Time to connect, including TLS.
     pub connect_timeout: Duration,
-    /// From sending to the first byte of the answer.
+    /// Time to the first byte of the response, on top of `connect_timeout`.
     pub first_byte_timeout: Duration,
-    /// From start to end, redirects included.
+    /// Time from start to end, including redirects.
     pub total_timeout: Duration,
-    /// Bytes of the request's body.
+    /// Size of the request's body, in bytes.
     pub max_request_body: usize,
-    /// Bytes of the answer's body.
+    /// Size of the response's body, in bytes.
     pub max_response_body: usize,
-    /// Bytes of the answer's headers.
+    /// Size of the response's headers, in bytes.
     pub max_response_headers: usize,
-    /// Redirects that are followed.
+    /// Number of redirects that are followed.
     pub max_redirects: u32,
 }
 

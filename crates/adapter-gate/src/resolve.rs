@@ -1,21 +1,21 @@
-//! From a name to addresses, as a port: tests lie through it.
+//! Resolution of host names, as a port so that tests can forge it.
 
 use std::{io, net::IpAddr};
 
 use async_trait::async_trait;
 use connections::{EgressPermit, GateHost, Refusal, RefusalCode};
 
-/// Resolves names.
+/// Resolves host names.
 #[async_trait]
 pub trait Resolve: Send + Sync {
-    /// Every address of the name.
+    /// Returns every address of the name.
     ///
     /// # Errors
-    /// When the name does not resolve.
+    /// Fails if the name does not resolve.
     async fn resolve(&self, host: &GateHost) -> io::Result<Vec<IpAddr>>;
 }
 
-/// The system's resolver.
+/// The resolver of the operating system.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemResolver;
 
@@ -29,8 +29,8 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// The one address to dial: the first, and only when every one of them may be dialled. A name that leads to a good
-/// and a bad address is an attack or a mistake; neither is helped by picking the good one.
+/// Returns the address to connect to: the first, if all of them are allowed. A name with an allowed and a blocked
+/// address is an attack or a mistake, and choosing the allowed one would help with neither.
 pub(crate) async fn resolve_permitted_address(
     resolver: &dyn Resolve,
     permit: &EgressPermit,
@@ -39,7 +39,7 @@ pub(crate) async fn resolve_permitted_address(
     let addresses = match permit.allowed_host().and_then(connections::egress::AllowedHost::pinned_address) {
         Some(pinned) => vec![pinned.ip()],
         None => resolver.resolve(host).await.map_err(|error| {
-            tracing::debug!(%host, %error, "a name does not resolve");
+            tracing::debug!(%host, %error, "cannot resolve a host name");
             Refusal::new(RefusalCode::DnsFailed, format!("{host} does not resolve"))
         })?,
     };
@@ -49,7 +49,7 @@ pub(crate) async fn resolve_permitted_address(
             format!("{host} leads to an address that may not be dialled"),
         ));
     }
-    // IPv4 first: not every machine has a way to IPv6, and only one address is tried.
+    // IPv4 first: not every machine has a route to IPv6, and only one address is tried.
     let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
     first.copied().ok_or_else(|| Refusal::new(RefusalCode::DnsFailed, format!("{host} has no address")))
 }

@@ -1,4 +1,4 @@
-//! Requests to issuers: no redirects, a limit on time and size.
+//! Requests to issuers: without redirects, limited in time and size.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -6,22 +6,22 @@ use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Metadata, keys and tokens are a few kilobytes.
+/// Maximum size of a response, in bytes. Metadata, keys and tokens are a few kilobytes.
 const MAX_BODY: usize = 1 << 20;
 
-/// TLS cannot be set up.
+/// The error for TLS that cannot be set up.
 #[derive(Debug, thiserror::Error)]
-#[error("TLS cannot be set up")]
+#[error("cannot set up TLS")]
 pub struct TlsError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
-/// Why a request came to nothing.
+/// The reason for which a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
     #[error(transparent)]
     Failed(#[from] reqwest::Error),
-    #[error("the answer is too large")]
+    #[error("the response is too large")]
     TooLarge,
-    #[error("the answer is {0}")]
+    #[error("the response is {0}")]
     ServerError(http::StatusCode),
     #[error(transparent)]
     Malformed(#[from] http::Error),
@@ -35,7 +35,7 @@ impl IssuerHttpClient {
         let native = rustls_native_certs::load_native_certs();
         let (added, _) = roots.add_parsable_certificates(native.certs);
         if added == 0 {
-            tracing::info!("the machine has no certificate authorities; using Mozilla's");
+            tracing::info!("no certificate authorities on this machine; using Mozilla's");
             roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
         }
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -45,7 +45,7 @@ impl IssuerHttpClient {
             .with_no_client_auth();
         let client = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
-            // An issuer's metadata says where everything is; a redirect could lead anywhere.
+            // An issuer's metadata says where its endpoints are; a redirect could lead anywhere.
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .timeout(TIMEOUT)
@@ -56,7 +56,7 @@ impl IssuerHttpClient {
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, RequestError> {
         let mut response = self.0.execute(request.try_into()?).await?;
-        // Whatever its body says, this is no word about the person.
+        // Whatever its body says, a server error is not a decision about the person.
         if response.status().is_server_error() {
             return Err(RequestError::ServerError(response.status()));
         }

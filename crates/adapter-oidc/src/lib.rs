@@ -1,6 +1,6 @@
-//! Sign-in with other issuers (OpenID Connect Core 1.0), over `openidconnect`.
+//! Sign-in with other issuers (OpenID Connect Core 1.0), with `openidconnect`.
 //!
-//! Each sign-in asks the issuer for its metadata and keys anew: there are few of them, and an issuer's keys change.
+//! Each sign-in fetches the issuer's metadata and keys: sign-ins are few, and an issuer's keys change.
 
 mod client;
 
@@ -22,23 +22,23 @@ use serde::{Deserialize, Serialize};
 use client::IssuerHttpClient;
 pub use client::TlsError;
 
-/// An issuer as the operator set it up.
+/// An issuer that the operator configured.
 #[derive(Debug)]
 pub struct Registration {
-    /// What people and addresses call it.
+    /// Name and title of the issuer.
     pub provider: Provider,
-    /// The issuer's address, as it names itself.
+    /// Issuer identifier, exactly as in the issuer's metadata.
     pub issuer: String,
-    /// By which name the issuer knows us.
+    /// Client id at the issuer.
     pub client_id: String,
-    /// What we prove ourselves with to the issuer.
+    /// Client secret at the issuer; `None` for a public client.
     pub client_secret: Option<SecretString>,
 }
 
-/// Members of an issuer's metadata beside those that the library reads.
+/// Members of an issuer's metadata besides those that the library reads.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct AdditionalMetadata {
-    /// Support for the `iss` parameter in authorization responses (RFC 9207 §3).
+    /// Support for the `iss` parameter in authorization responses (RFC 9207, section 3).
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
 }
@@ -60,7 +60,7 @@ type Metadata = ProviderMetadata<
     CoreSubjectIdentifierType,
 >;
 
-/// The issuers that the operator set up.
+/// The issuers that the operator configured.
 pub struct OidcIssuers {
     providers: Vec<Provider>,
     registrations: Vec<Registration>,
@@ -74,19 +74,19 @@ impl std::fmt::Debug for OidcIssuers {
 }
 
 impl OidcIssuers {
-    /// Speaks with these issuers when somebody wants to sign in. Nothing is asked before that, so that an issuer that is
-    /// down stops no start.
+    /// Creates a client of these issuers. Nothing is fetched before somebody signs in, so that an issuer that is down
+    /// does not prevent a start.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// Fails if TLS cannot be set up.
     pub fn new(registrations: Vec<Registration>) -> Result<Self, TlsError> {
-        let providers = registrations.iter().map(|known| known.provider.clone()).collect();
+        let providers = registrations.iter().map(|registration| registration.provider.clone()).collect();
         Ok(Self { providers, registrations, http: IssuerHttpClient::new()? })
     }
 
     fn get_registration(&self, provider: &str) -> Result<&Registration, OidcError> {
-        let known = self.registrations.iter().find(|known| known.provider.name == provider);
-        known.ok_or_else(|| OidcError::Refused("the provider is not set up".to_owned()))
+        let found = self.registrations.iter().find(|registration| registration.provider.name == provider);
+        found.ok_or_else(|| OidcError::Refused("the provider is not configured".to_owned()))
     }
 
     async fn discover_metadata(&self, registration: &Registration) -> Result<Metadata, OidcError> {
@@ -103,13 +103,13 @@ fn refused(error: impl std::error::Error) -> OidcError {
     OidcError::Refused(error_chain(&error))
 }
 
-/// Tells a token endpoint that gave unusable tokens from one that gave none.
+/// Distinguishes a token response with unusable tokens from one without any.
 fn has_tokens(body: &[u8]) -> bool {
-    let answer: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_slice(body).ok();
-    answer.is_some_and(|members| members.contains_key("id_token") || members.contains_key("access_token"))
+    let response: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_slice(body).ok();
+    response.is_some_and(|members| members.contains_key("id_token") || members.contains_key("access_token"))
 }
 
-/// An error and its causes; the library's own texts say little without them.
+/// Joins an error and its causes, without which the library's messages say little.
 fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -166,14 +166,14 @@ impl OidcProviders for OidcIssuers {
     ) -> Result<IdTokenClaims, OidcError> {
         let registration = self.get_registration(provider)?;
         let metadata = self.discover_metadata(registration).await?;
-        // RFC 9207 §2.4: no code goes to one issuer that another has given.
+        // RFC 9207, section 2.4: a code of one issuer must not be sent to another.
         let requires_iss = &metadata.additional_metadata().authorization_response_iss_parameter_supported;
         match &returned.issuer {
             Some(issuer) if *issuer != registration.issuer => {
-                return Err(OidcError::Refused("the answer names another issuer".to_owned()));
+                return Err(OidcError::Refused("the response names another issuer".to_owned()));
             }
             None if *requires_iss => {
-                return Err(OidcError::Refused("the answer does not name its issuer".to_owned()));
+                return Err(OidcError::Refused("the response does not name its issuer".to_owned()));
             }
             _ => {}
         }
@@ -191,16 +191,17 @@ impl OidcProviders for OidcIssuers {
             .request_async(&self.http)
             .await
             .map_err(|error| match error {
-                // What OAuth has for "no" (RFC 6749 §5.2), or tokens that do not do; all else is no answer.
+                // An OAuth error (RFC 6749, section 5.2) or unusable tokens are a refusal; anything else is no
+                // response.
                 RequestTokenError::ServerResponse(_) => refused(error),
                 RequestTokenError::Parse(_, ref body) if has_tokens(body) => refused(error),
                 _ => unreachable(error),
             })?;
         let id_token = response.id_token();
-        let word = id_token.ok_or_else(|| OidcError::Refused("there is no ID token".to_owned()))?;
-        // Signature, issuer, audience, expiry and nonce (OpenID Connect Core 1.0 §3.1.3.7).
+        let id_token = id_token.ok_or_else(|| OidcError::Refused("there is no ID token".to_owned()))?;
+        // Verifies signature, issuer, audience, expiry and nonce (OpenID Connect Core 1.0, section 3.1.3.7).
         let nonce = Nonce::new(ties.nonce.expose_secret().to_owned());
-        let claims = word.claims(&client.id_token_verifier(), &nonce).map_err(refused)?;
+        let claims = id_token.claims(&client.id_token_verifier(), &nonce).map_err(refused)?;
         let name = claims.name().and_then(|names| names.get(None)).map(|name| name.to_string());
         Ok(IdTokenClaims {
             issuer: claims.issuer().to_string(),

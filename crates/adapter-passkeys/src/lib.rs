@@ -1,7 +1,7 @@
-//! Passkeys (W3C Web Authentication Level 3), checked by `webauthn-rs`.
+//! Passkeys (W3C Web Authentication Level 3), verified by `webauthn-rs`.
 //!
-//! Its challenges come from its own generator and its attestations are looked at by its own clock: it takes neither as
-//! an argument.
+//! `webauthn-rs` takes neither a random number generator nor a clock as an argument: challenges come from its own
+//! generator, and attestations are verified by its own clock.
 //! See `docs/decisions/0040-verify-passkeys-with-webauthn-rs.md`.
 
 use identity::{
@@ -21,21 +21,21 @@ use webauthn_rs::prelude::{
     WebauthnBuilder,
 };
 
-/// Passkeys of one site.
+/// The relying party for the passkeys of one site.
 #[derive(Debug)]
 pub struct WebauthnRelyingParty(Webauthn);
 
-/// Passkeys belong to a host name, which the site does not have.
+/// The error for a site without a host name, to which passkeys could be bound.
 #[derive(Debug, thiserror::Error)]
-#[error("passkeys need a site with a host name: {0}")]
+#[error("passkeys require a site with a host name: {0}")]
 pub struct NoHostName(String);
 
 impl WebauthnRelyingParty {
-    /// The site whose pages are at `origin`. Its host name becomes a part of every passkey: another one later makes all
-    /// of them useless.
+    /// Creates the relying party for the pages at `origin`. Every passkey is bound to its host name: under another
+    /// name, existing passkeys stop working.
     ///
     /// # Errors
-    /// When the origin has an IP address in place of a name.
+    /// Fails if the origin has an IP address instead of a name.
     pub fn new(origin: &Url) -> Result<Self, NoHostName> {
         let host = origin.domain().ok_or_else(|| NoHostName(origin.to_string()))?;
         let builder = WebauthnBuilder::new(host, origin).map_err(|error| NoHostName(error.to_string()))?;
@@ -64,13 +64,13 @@ fn decode_passkeys(kept: &[Kept]) -> Result<Vec<Passkey>, PasskeyRejected> {
     kept.iter().map(|kept| from_json(&kept.credential)).collect()
 }
 
-/// What changed in a key by its use: its counter, or whether it is backed up.
+/// Returns the credential as changed by its use: its counter, or its backup state.
 fn used_credential(
     mut keys: Vec<Passkey>,
     result: &AuthenticationResult,
 ) -> Result<VerifiedCredential, PasskeyRejected> {
     let key = keys.iter_mut().find(|key| key.cred_id() == result.cred_id());
-    let key = key.ok_or_else(|| refused("the key is another's"))?;
+    let key = key.ok_or_else(|| refused("the credential belongs to somebody else"))?;
     let changed = key.update_credential(result) == Some(true);
     let credential = if changed { Some(to_json(key)?) } else { None };
     Ok(VerifiedCredential { credential_id: result.cred_id().as_slice().to_vec(), credential })
@@ -88,7 +88,7 @@ impl RelyingParty for WebauthnRelyingParty {
             .start_passkey_registration(user.id.uuid(), user.email.as_str(), &user.name, Some(exclude))
             .map_err(refused)?;
         let mut options = serde_json::to_value(challenge).map_err(refused)?;
-        // Signing in asks for nobody's name, so the device must keep the key where it finds it without one.
+        // Sign-in does not ask for an account name, so the device must store a discoverable credential.
         options["publicKey"]["authenticatorSelection"]["residentKey"] = "required".into();
         options["publicKey"]["authenticatorSelection"]["requireResidentKey"] = true.into();
         Ok(CeremonyChallenge { options, state: to_json(&state)? })
@@ -110,7 +110,7 @@ impl RelyingParty for WebauthnRelyingParty {
 
     fn sign_in_challenge(&self) -> Result<CeremonyChallenge, PasskeyRejected> {
         let (mut challenge, state) = self.0.start_discoverable_authentication().map_err(refused)?;
-        // Whether the browser asks at once or offers it beside a field is for the page to say.
+        // The page decides if the browser asks at once or offers passkeys in a field (conditional mediation).
         challenge.mediation = None;
         Ok(CeremonyChallenge {
             options: serde_json::to_value(challenge).map_err(refused)?,
@@ -134,7 +134,7 @@ impl RelyingParty for WebauthnRelyingParty {
         let response: PublicKeyCredential = parse_response(value)?;
         let keys = decode_passkeys(kept)?;
         let key = keys.iter().find(|key| key.cred_id().as_ref() as &[u8] == response.get_credential_id());
-        let key = key.ok_or_else(|| refused("the key is another's"))?;
+        let key = key.ok_or_else(|| refused("the credential belongs to somebody else"))?;
         let result = self
             .0
             .finish_discoverable_authentication_v2(&response, state, DiscoverableKey::from(key))
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_site_needs_a_name() {
+    fn a_site_requires_a_host_name() {
         let site = |origin: &str| WebauthnRelyingParty::new(&origin.parse().unwrap());
         assert!(site("https://qala.example.com").is_ok());
         assert!(site("http://localhost:7420").is_ok());

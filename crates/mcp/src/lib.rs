@@ -1,8 +1,8 @@
-//! The agent server: what an agent may look at in its workspace, as tools of the Model Context Protocol.
+//! The agent server: tools over the Model Context Protocol, with which an agent inspects its workspace.
 //!
-//! It speaks both eras of the protocol, the one that begins with `initialize` and the one without a handshake
-//! (2026-07-28), and keeps no session in either: every request stands for itself. Who calls is known before a request
-//! comes here; a tool asks for the same rights as the API does.
+//! It speaks both generations of the protocol, the one that begins with `initialize` and the one without a handshake
+//! (2026-07-28), and keeps no session in either: every request is independent. The HTTP surface around it authenticates
+//! requests; a tool requires the same rights as the API does.
 
 mod server;
 mod step_up;
@@ -20,17 +20,17 @@ use server::AgentServer;
 pub use step_up::InsufficientScope;
 use step_up::StepUpCheck;
 
-/// The most bytes of a request.
+/// Maximum size of a request's body, in bytes.
 const MAX_BODY: usize = 1 << 20;
 
-/// The agent server at `/mcp`, to be put behind the authentication of the HTTP surface, whose refusal for want of a scope
-/// is `insufficient_scope`.
+/// Creates the router of the agent server at `/mcp`, to be put behind the authentication of the HTTP surface.
+/// `insufficient_scope` makes that surface's response for a missing scope.
 pub fn router(app: &Application, insufficient_scope: InsufficientScope) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_BODY)
-        // The door compares the host and the origin with the public URL before it asks who calls.
+        // The request middleware compares `Host` and `Origin` with the public URL before it authenticates the caller.
         .disable_allowed_hosts();
     let server = AgentServer::new(app.clone());
     let service = StreamableHttpService::new(

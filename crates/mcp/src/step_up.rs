@@ -1,7 +1,7 @@
-//! Telling an agent over HTTP that its person must allow more.
+//! Refuses a tool call over HTTP if the agent's token lacks the tool's scope.
 //!
-//! A client asks its person for more when the answer is 403 (RFC 6750 §3.1), so what a call needs must be known before
-//! the protocol's own answers begin.
+//! A client asks its person for more scopes when it gets a 403 (RFC 6750, section 3.1). So the scope must be checked
+//! before the protocol responds, which it does with 200.
 
 use axum::{
     body::{Body, to_bytes},
@@ -15,15 +15,15 @@ use serde::Deserialize;
 
 use crate::MAX_BODY;
 
-/// Makes the response that refuses an agent for want of a scope, given the URL of the protected resource metadata.
+/// Makes the response for a missing scope, given the URL of the protected resource metadata.
 pub type InsufficientScope = fn(&str) -> Response;
 
-/// What the check rests on.
+/// Dependencies of the check.
 #[derive(Clone)]
 pub(crate) struct StepUpCheck {
-    /// The scope that a tool declares.
+    /// Returns the scope that a tool requires, or `None` if there is no such tool.
     pub(crate) required_scope: fn(&str) -> Option<Scope>,
-    /// The refusal of an agent for want of a scope, in the form of the HTTP surface around this server.
+    /// Makes the response for a missing scope, in the form of the HTTP surface around this server.
     pub(crate) insufficient_scope: InsufficientScope,
     /// URL of the agent server's protected resource metadata.
     pub(crate) resource_metadata: String,
@@ -63,7 +63,7 @@ pub(crate) async fn step_up(State(check): State<StepUpCheck>, request: Request, 
 }
 
 impl StepUpCheck {
-    /// What a message needs; none when it calls no tool that there is, which is answered further in.
+    /// Returns the scope that a message requires; `None` unless it calls a known tool, which the protocol then handles.
     fn required_scope_of(&self, body: &[u8]) -> Option<Scope> {
         let call: JsonRpcRequest = serde_json::from_slice(body).ok()?;
         if call.method != "tools/call" {
@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// A server with a tool that looks and one that changes something.
+    /// A server with a tool that reads and one that writes.
     fn check() -> StepUpCheck {
         StepUpCheck {
             required_scope: |name| match name {
@@ -104,7 +104,7 @@ mod tests {
             .to_string()
     }
 
-    async fn answer(scopes: Option<Scopes>, body: String) -> Response {
+    async fn respond(scopes: Option<Scopes>, body: String) -> Response {
         let router: Router = Router::new()
             .route("/mcp", post(async |body: String| body))
             .layer(middleware::from_fn_with_state(check(), step_up));
@@ -127,8 +127,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_tool_that_changes_something_needs_write_and_the_answer_says_so() {
-        let refused = answer(Some(Scopes::of(Scope::Read)), calling("change")).await;
+    async fn a_tool_that_writes_requires_the_write_scope() {
+        let refused = respond(Some(Scopes::of(Scope::Read)), calling("change")).await;
         assert_eq!(refused.status(), StatusCode::FORBIDDEN);
         assert_eq!(
             refused.headers()[header::WWW_AUTHENTICATE],
@@ -140,24 +140,24 @@ mod tests {
             (Scopes::of(Scope::Write), "change"),
             (Scopes::of(Scope::Read), "nothing"),
         ] {
-            let let_through = answer(Some(scopes), calling(tool)).await;
-            assert_eq!(let_through.status(), StatusCode::OK, "{tool}");
-            // The message goes on as it came.
-            let body = to_bytes(let_through.into_body(), MAX_BODY).await.unwrap();
+            let passed = respond(Some(scopes), calling(tool)).await;
+            assert_eq!(passed.status(), StatusCode::OK, "{tool}");
+            // The message is passed on unchanged.
+            let body = to_bytes(passed.into_body(), MAX_BODY).await.unwrap();
             assert_eq!(body, calling(tool));
         }
     }
 
     #[tokio::test]
-    async fn nobody_comes_through_without_a_caller_or_with_too_much() {
-        assert_eq!(answer(None, calling("look")).await.status(), StatusCode::UNAUTHORIZED);
+    async fn a_request_without_a_caller_or_with_a_too_large_body_is_refused() {
+        assert_eq!(respond(None, calling("look")).await.status(), StatusCode::UNAUTHORIZED);
         let long = "x".repeat(MAX_BODY + 1);
-        let refused = answer(Some(Scopes::of(Scope::Read)), long).await;
+        let refused = respond(Some(Scopes::of(Scope::Read)), long).await;
         assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
     }
 
     #[test]
-    fn only_a_call_of_a_known_tool_needs_something() {
+    fn only_a_call_of_a_known_tool_requires_a_scope() {
         let needed = |body: &[u8]| check().required_scope_of(body);
         assert_eq!(needed(br#"{"method":"tools/call","params":{"name":"look"}}"#), Some(Scope::Read));
         for other in [

@@ -1,4 +1,4 @@
-//! Tasks of whoever runs the machine, done on the database itself.
+//! Tasks of the operator, which work on the database itself.
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
@@ -17,30 +17,30 @@ use crate::{
     config, logging, master_key,
 };
 
-/// Opens a database that is there; a task creates none and changes no schema.
+/// Opens an existing database; a task creates none and changes no schema.
 async fn open_store(arguments: &DatabaseArguments) -> anyhow::Result<Store> {
     logging::init(None)?;
     let url = config::database_url(arguments)?;
     config::check_database_exists(arguments, &url)?;
-    Store::open_existing(&url).await.context("the database cannot be opened")
+    Store::open_existing(&url).await.context("cannot open the database")
 }
 
-/// Brings the schema up to date.
-#[expect(clippy::print_stdout, reason = "a person reads what was done")]
+/// Runs `qala migrate`.
+#[expect(clippy::print_stdout, reason = "output of the command")]
 pub(crate) async fn migrate(arguments: DatabaseArguments) -> anyhow::Result<ExitCode> {
     logging::init(None)?;
     let url = config::database_url(&arguments)?;
     if let adapter_store::DatabaseUrl::Sqlite(_) = &url {
         config::create_data_dir(&arguments.data_dir)?;
     }
-    let store = Store::open(&url).await.context("the database cannot be opened")?;
+    let store = Store::open(&url).await.context("cannot open the database")?;
     store.check().await?;
-    println!("The database's schema is up to date.");
+    println!("The database schema is up to date.");
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does one task.
-#[expect(clippy::print_stdout, reason = "a person reads what was done")]
+/// Runs one task of `qala admin`.
+#[expect(clippy::print_stdout, reason = "output of the command")]
 pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode> {
     let store = open_store(&arguments.database).await?;
     let done = match arguments.task {
@@ -51,12 +51,12 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
                     found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
                 let exists = workspace::WorkspaceRead::workspace(&store, workspace).await?.is_some();
                 anyhow::ensure!(exists, "there is no workspace {workspace}");
-                // Whoever is no member holds nothing there: what they held in an earlier time must not come back.
+                // Access from an earlier membership must not come back.
                 if !tx.has_access(workspace, user.id, ctx.now).await? {
                     application::membership::revoke_access(tx, ctx, workspace, user.id).await?;
                 }
                 make_owner(tx, ctx, workspace, user.id).await?;
-                Ok(format!("{email} is an owner of {workspace}."))
+                Ok(format!("{email} is now an owner of {workspace}."))
             })
             .await?
         }
@@ -67,7 +67,7 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
                     found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
                 let off = reset_passkeys(tx, ctx, user.id).await?;
                 Ok(format!(
-                    "{email} has no passkey: {} taken off, {} sessions ended.",
+                    "Removed {} passkeys of {email} and ended {} sessions.",
                     off.passkeys, off.sessions
                 ))
             })
@@ -76,13 +76,13 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
         AdminTask::SetPlan { workspace, plan } => {
             run_audited(&store, async |tx, ctx| {
                 set_plan(tx, ctx, workspace, plan).await?;
-                Ok(format!("{workspace} is on the plan {}.", plan.as_str()))
+                Ok(format!("{workspace} is now on the plan {}.", plan.as_str()))
             })
             .await?
         }
         AdminTask::Resume => {
             store.set_paused(false).await?;
-            "Runs, schedules and mail start again within a second.".to_owned()
+            "Runs, schedules and e-mail start again within a second.".to_owned()
         }
         AdminTask::Rekey(mut keys) => {
             keys.read_files()?;
@@ -93,7 +93,7 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a task in one transaction, with its row in the audit log.
+/// Runs a task in one transaction, which also writes its audit entry.
 async fn run_audited(
     store: &Store,
     task: impl AsyncFnOnce(&mut StoreTx, &Context) -> anyhow::Result<String>,
@@ -108,28 +108,29 @@ async fn run_audited(
     Ok(done)
 }
 
-/// Seals everything under the newest master key; what then rests on each.
+/// Seals every secret under the newest master key; returns a report of what depends on each key.
 async fn rekey(store: &Store, given: Option<&SecretString>, data_dir: &Path) -> anyhow::Result<String> {
     let keys = master_key::load_existing(given, data_dir)?;
     let (vault, random) = (Vault::new(&keys), SystemRandomness);
     store.check_or_init_key(&vault, &random).await.context("--master-key")?;
     let retired: Vec<RetiredPepper> = RetiredPepper::from_master_keys(&keys).collect();
     let RekeyReport { sealed, unreadable } = store.rekey(&vault, &random, &retired).await?;
-    let mut done = format!("{sealed} secrets were sealed anew.\n");
+    let mut done = format!("Sealed {sealed} secrets under the newest key.\n");
     if unreadable > 0 {
-        done += &format!("{unreadable} secrets open with none of these keys; they stay as they are.\n");
+        done +=
+            &format!("{unreadable} secrets cannot be opened with these keys; they are left as they are.\n");
     }
     let ids: Vec<String> =
         keys.derive_keys("rekey").map(|(id, _)| format!("{:08x}", u32::from_be_bytes(id))).collect();
     for (id, MasterKeyUsage { sealed, digests }) in store.master_key_usage().await? {
-        let place = match ids.iter().position(|known| *known == id) {
+        let usage = match ids.iter().position(|known| *known == id) {
             Some(0) => "the newest key",
             Some(_) if sealed == 0 => "can be removed: its digests are verified without it",
             Some(_) => "still needed",
             None if sealed == 0 => "removed: its digests are verified without it",
-            None => "not given",
+            None => "still needed, but not given",
         };
-        done += &format!("key {id}: {sealed} sealed secrets, {digests} digests; {place}\n");
+        done += &format!("key {id}: {sealed} sealed secrets, {digests} digests; {usage}\n");
     }
     Ok(done.trim_end().to_owned())
 }

@@ -1,4 +1,4 @@
-//! `qala backup`: a copy of the SQLite data of a server that goes on.
+//! `qala backup`: copies the SQLite data, also of a running server.
 
 mod progress;
 
@@ -25,10 +25,10 @@ use crate::{
     logging, open_file_limit,
 };
 
-/// The exit code of a command line that cannot be done.
+/// Exit code for a command that cannot apply to this installation.
 const USAGE_ERROR: u8 = 2;
 
-/// Makes the backup.
+/// Runs `qala backup`.
 pub(crate) async fn backup(arguments: BackupArguments) -> anyhow::Result<ExitCode> {
     logging::init(None)?;
     let url = config::database_url(&arguments.database)?;
@@ -37,11 +37,11 @@ pub(crate) async fn backup(arguments: BackupArguments) -> anyhow::Result<ExitCod
         return Ok(ExitCode::from(USAGE_ERROR));
     };
     config::check_database_exists(&arguments.database, &url)?;
-    // Each file takes some.
+    // Each database takes a few descriptors.
     open_file_limit::raise_open_file_limit();
     let mut sources = BackupSources { control_plane, rows: BTreeMap::new(), external_shards: Vec::new() };
-    for (shard, place) in config::rows_backends(&arguments.database, &arguments.rows)? {
-        match place {
+    for (shard, location) in config::rows_backends(&arguments.database, &arguments.rows)? {
+        match location {
             RowsBackend::Sqlite(directory) => drop(sources.rows.insert(shard, directory)),
             RowsBackend::Postgres(_) => sources.external_shards.push(shard),
         }
@@ -52,7 +52,7 @@ pub(crate) async fn backup(arguments: BackupArguments) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Copies on a thread of its own, until it is done or somebody stops it.
+/// Copies on a blocking thread until it is done or the process gets SIGINT or SIGTERM.
 async fn back_up(sources: BackupSources, directory: PathBuf) -> anyhow::Result<BackupSummary> {
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
@@ -74,27 +74,31 @@ async fn back_up(sources: BackupSources, directory: PathBuf) -> anyhow::Result<B
     Ok(copying.await.context("the backup ended early")??)
 }
 
-#[expect(clippy::print_stderr, reason = "a person reads why there is no backup")]
+#[expect(clippy::print_stderr, reason = "errors of a command go to standard error")]
 fn print_postgres_unsupported() {
     eprintln!(
-        "qala: backup copies SQLite data, and this installation is on PostgreSQL: use pg_dump. If the rows are in another \
-         database than the control plane, dump them after it; see docs/operations.md"
+        "qala: backup copies SQLite data, and this installation is on PostgreSQL: use pg_dump. If the rows are in \
+         a database of their own, dump it after the control plane's; see docs/operations.md"
     );
 }
 
-#[expect(clippy::print_stdout, reason = "a person reads what was done")]
+#[expect(clippy::print_stdout, reason = "output of the command")]
 fn print_summary(arguments: &BackupArguments, made: &BackupSummary, rows_elsewhere: bool) {
     let BackupSummary { files, bytes, deferred_files: later } = made;
     println!(
-        "{files} databases ({}) are in {}.",
+        "Copied {files} databases ({}) to {}.",
         progress::format_bytes(*bytes),
         arguments.directory.display()
     );
     if *later > 0 {
-        println!("{later} of them are of projects whose rows may be newer than the control plane's copy.");
+        println!(
+            "{later} of them are of projects whose rows may be newer than the copy of the control plane."
+        );
     }
     if rows_elsewhere {
-        println!("The rows on PostgreSQL are not in it: dump them now, with pg_dump.");
+        println!("The rows on PostgreSQL are not included: dump them now, with pg_dump.");
     }
-    println!("The master key is not in it, and without the key it is of no use: keep a copy elsewhere.");
+    println!(
+        "The master key is not included, and the backup is useless without it: keep a copy of the key elsewhere."
+    );
 }

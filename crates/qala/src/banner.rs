@@ -1,11 +1,11 @@
-//! What a person who starts the server is told, on standard output.
+//! The lines that a start prints on standard output.
 
 use std::net::SocketAddr;
 
 use application::demo::DemoCall;
 
-/// Prints where to go. The first line is also for programs that wait for the address.
-#[expect(clippy::print_stdout, reason = "a person reads where to go")]
+/// Prints the addresses to open. Programs that wait for the server parse the first line.
+#[expect(clippy::print_stdout, reason = "output of the command")]
 pub(crate) fn print(
     bound: SocketAddr,
     public_url: &str,
@@ -21,7 +21,7 @@ pub(crate) fn print(
         (false, _) => println!("{docs}"),
     }
     if let Some(demo) = demo {
-        // One line, to be pasted.
+        // One line, so that it can be pasted into a shell.
         println!(
             "Start a run: curl -H 'Content-Type: application/json' -H '{}' -d '{}' {}  # signed: valid once, for 5 minutes",
             demo.signature, demo.body, demo.url

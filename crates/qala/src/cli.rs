@@ -1,4 +1,4 @@
-//! The command line. Every option is also an environment variable.
+//! The command line. Every option can also be set as an environment variable.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -7,13 +7,14 @@ use connections::egress::AllowedHost;
 use ipnet::IpNet;
 use secrecy::SecretString;
 
-/// A self-hosted control plane: apps and automations, webhooks, runs, backend data.
+/// A self-hosted control plane: apps, automations, webhooks, runs and backend data.
+///
+/// Without a command, `qala` starts the server, as `qala serve` does.
 #[derive(Debug, Parser)]
 #[command(name = "qala", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// Without a command the server starts.
     #[command(flatten)]
     pub(crate) serve: ServeArguments,
 }
@@ -22,23 +23,23 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Start the server.
     Serve(Box<ServeArguments>),
-    /// Bring the database's schema up to date.
+    /// Bring the database schema up to date.
     Migrate(DatabaseArguments),
-    /// Look whether everything the server needs is there.
+    /// Check the configuration, the data and the sandbox that a server needs.
     Doctor(Box<ServeArguments>),
-    /// Do what the API does not let anybody do.
+    /// Do tasks of the operator that the API does not offer.
     Admin(AdminArguments),
-    /// Keep a backend project in a file, or bring one back.
+    /// Export a backend project to a file, or import one.
     Rows(RowsCommand),
-    /// Copy the SQLite data of a server, which may go on meanwhile, to a new directory.
+    /// Back up the SQLite data to a new directory; the server may keep running.
     Backup(BackupArguments),
-    /// Ask a running server whether it is ready; for health checks of containers.
+    /// Check that a running server is ready; for health checks of containers.
     Healthcheck(HealthcheckArguments),
-    /// Print the API's description (OpenAPI 3.1).
+    /// Print the API description (OpenAPI 3.1).
     Openapi,
-    /// Print the version with what the program was built from and for.
+    /// Print the version, commit, database schema and target.
     Version {
-        /// As one line of JSON.
+        /// Print one line of JSON.
         #[arg(long)]
         json: bool,
     },
@@ -50,46 +51,46 @@ pub(crate) struct BackupArguments {
     pub(crate) database: DatabaseArguments,
     #[command(flatten)]
     pub(crate) rows: RowsArguments,
-    /// Directory of the backup: one that is new or empty.
+    /// Directory for the backup; must be new or empty.
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct HealthcheckArguments {
-    /// The address that the server listens on.
+    /// Address that the server listens on.
     #[arg(long, env = "QALA_LISTEN", default_value = "127.0.0.1:7420", value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
 }
 
-/// Where the control plane's data is.
+/// Location of the control plane's data.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DatabaseArguments {
-    /// Where the embedded database, the rows of backend projects and the development master key are kept.
+    /// Directory of the embedded database, the rows of backend projects and the development master key.
     #[arg(long, env = "QALA_DATA_DIR", default_value = "qala-data", value_name = "DIR")]
     pub(crate) data_dir: PathBuf,
 
-    /// `sqlite://PATH` or `postgres://…`; a file in the data directory when not said.
+    /// Database of the control plane, `sqlite://PATH` or `postgres://…`; default: a file in the data directory.
     #[arg(long, env = "QALA_DATABASE_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) database_url: Option<SecretString>,
 
-    /// A file that holds what `--database-url` would be given.
+    /// File that has the value of `--database-url`.
     #[arg(long, env = "QALA_DATABASE_URL_FILE", value_name = "FILE", conflicts_with = "database_url")]
     pub(crate) database_url_file: Option<PathBuf>,
 }
 
-/// Where the rows of backend projects are.
+/// Location of the rows of backend projects.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RowsArguments {
-    /// Where the rows of backend projects live on PostgreSQL; the database URL when not said.
+    /// PostgreSQL URL for the rows of backend projects; default: the database URL if it is PostgreSQL's, else files.
     #[arg(long, env = "QALA_ROWS_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) rows_url: Option<SecretString>,
 
-    /// A file that holds what `--rows-url` would be given.
+    /// File that has the value of `--rows-url`.
     #[arg(long, env = "QALA_ROWS_URL_FILE", value_name = "FILE", conflicts_with = "rows_url")]
     pub(crate) rows_url_file: Option<PathBuf>,
 
-    /// More places for rows beside that one, which is shard 0: NUMBER=postgres://… or NUMBER=DIRECTORY, with commas between.
+    /// More shards for rows, besides shard 0: NUMBER=postgres://… or NUMBER=DIRECTORY, separated by commas.
     #[arg(
         long,
         env = "QALA_ROWS_SHARDS",
@@ -99,22 +100,22 @@ pub(crate) struct RowsArguments {
     )]
     pub(crate) rows_shards: Vec<SecretString>,
 
-    /// A file that holds what `--rows-shards` would be given.
+    /// File that has the value of `--rows-shards`.
     #[arg(long, env = "QALA_ROWS_SHARDS_FILE", value_name = "FILE", conflicts_with = "rows_shards")]
     pub(crate) rows_shards_file: Option<PathBuf>,
 
-    /// The shard that the rows of new projects go to.
+    /// Shard for the rows of new projects.
     #[arg(long, env = "QALA_NEW_PROJECTS_SHARD", default_value_t = 0, value_name = "NUMBER")]
     pub(crate) new_projects_shard: u16,
 
-    /// How many seconds one statement over rows may take before it is stopped.
+    /// Time limit of one statement on rows, in seconds, 1 to 300.
     #[arg(long, env = "QALA_ROWS_TIME_LIMIT", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=300), value_name = "SECONDS")]
     pub(crate) rows_time_limit: u16,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServeArguments {
-    /// The address to listen on; port 0 takes a free one.
+    /// Address to listen on; port 0 picks a free port.
     #[arg(long, env = "QALA_LISTEN", default_value = "127.0.0.1:7420", value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
 
@@ -124,87 +125,87 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) rows: RowsArguments,
 
-    /// Where the server is reached from outside; the listening address when not said.
+    /// URL that reaches the server from outside, without a path; default: the listening address.
     #[arg(long, env = "QALA_PUBLIC_URL", value_name = "URL")]
     pub(crate) public_url: Option<String>,
 
-    /// The only origin whose pages may call the API with the session cookie; the public URL's when not said.
+    /// The only origin whose pages may call the API with the session cookie; default: the public URL's.
     #[arg(long, env = "QALA_CONSOLE_ORIGIN", value_name = "ORIGIN")]
     pub(crate) console_origin: Option<String>,
 
-    /// The domain under which each app has a host of its own, as in SLUG.DOMAIN; without it apps answer under /a/SLUG/.
+    /// Domain under which each app gets a host of its own, SLUG.DOMAIN; without it apps respond under /a/SLUG/.
     #[arg(long, env = "QALA_APPS_DOMAIN", value_name = "DOMAIN")]
     pub(crate) apps_domain: Option<String>,
 
-    /// Let anybody sign in as anybody. Only on a loopback listener, where it is on unless a public URL is given.
+    /// Let anybody sign in as anybody; only on a loopback listener. Default: on, unless a public URL is given.
     #[arg(long, env = "QALA_DEV_LOGIN", value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) dev_login: Option<bool>,
 
-    /// 32 bytes in base64; several, newest first and separated by commas, for rotation.
+    /// Master key, 32 bytes in base64; for rotation several, newest first, separated by commas.
     #[arg(long, env = "QALA_MASTER_KEY", hide_env_values = true, value_name = "KEYS")]
     pub(crate) master_key: Option<SecretString>,
 
-    /// A file that holds what `--master-key` would be given.
+    /// File that has the value of `--master-key`.
     #[arg(long, env = "QALA_MASTER_KEY_FILE", value_name = "FILE", conflicts_with = "master_key")]
     pub(crate) master_key_file: Option<PathBuf>,
 
-    /// A TOML file of the issuers people may sign in with (OpenID Connect).
+    /// TOML file of the OpenID Connect issuers that people may sign in with.
     #[arg(long, env = "QALA_OIDC_CONFIG", value_name = "FILE")]
     pub(crate) oidc_config: Option<PathBuf>,
-    /// The mail server: smtps://USER:PASSWORD@HOST, or smtp:// with STARTTLS; without one mail is printed to the log.
+    /// Mail server, smtps://USER:PASSWORD@HOST or smtp://… with STARTTLS; default: e-mail is printed to the log.
     #[arg(long, env = "QALA_SMTP_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) smtp_url: Option<SecretString>,
 
-    /// A file that holds what `--smtp-url` would be given.
+    /// File that has the value of `--smtp-url`.
     #[arg(long, env = "QALA_SMTP_URL_FILE", value_name = "FILE", conflicts_with = "smtp_url")]
     pub(crate) smtp_url_file: Option<PathBuf>,
 
-    /// From whom mail comes, as in `Qala <qala@example.com>`; no-reply at the public URL's host when not said.
+    /// Sender of e-mail, as in `Qala <qala@example.com>`; default: no-reply at the public URL's host.
     #[arg(long, env = "QALA_MAIL_FROM", value_name = "MAILBOX")]
     pub(crate) mail_from: Option<String>,
 
-    /// Networks whose X-Forwarded-For is believed.
+    /// Networks of proxies whose X-Forwarded-For is trusted, separated by commas.
     #[arg(long, env = "QALA_TRUSTED_PROXIES", value_delimiter = ',', value_name = "NETWORKS")]
     pub(crate) trusted_proxies: Vec<IpNet>,
 
-    /// Where TXT records that prove domains are looked up; the system's servers when not said.
+    /// DNS server for the TXT records that verify join domains, ADDRESS:PORT; default: the system's servers.
     #[arg(long, env = "QALA_DNS_SERVER", value_name = "ADDRESS")]
     pub(crate) dns_server: Option<SocketAddr>,
 
-    /// How many runs go on at once.
+    /// Maximum number of concurrent runs, 1 to 1000.
     #[arg(long, env = "QALA_WORKERS", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
     pub(crate) workers: u16,
 
-    /// Lift the limits of persons, addresses, projects and webhooks, for load tests. Only on a loopback listener.
+    /// Lift the rate limits of people, addresses, projects and webhooks, for load tests; only on a loopback listener.
     #[arg(long, env = "QALA_NO_RATE_LIMITS")]
     pub(crate) no_rate_limits: bool,
 
-    /// Refuse to start, and to run app code, where a wall of the sandbox is missing; `qala doctor` names those that are.
+    /// Refuse to start, and to run app code, if a layer of the sandbox is missing; `qala doctor` names those that are.
     #[arg(long, env = "QALA_REQUIRE_SANDBOX")]
     pub(crate) require_sandbox: bool,
 
-    /// Hosts of the operator's own network that apps may reach all the same, as HOST:PORT=NETWORK.
+    /// Hosts in private networks that apps may reach, as HOST:PORT=NETWORK, separated by commas.
     #[arg(long, env = "QALA_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
     pub(crate) allowed_hosts: Vec<AllowedHost>,
 
-    /// What new workspaces may use.
+    /// Plan of new workspaces: free, maker, team, business or sovereign.
     #[arg(long, env = "QALA_DEFAULT_PLAN", default_value = "sovereign", value_name = "PLAN")]
     pub(crate) default_plan: workspace::Plan,
 
-    /// Answer requests and accept calls, and start no run, schedule or mail until `qala admin resume`.
+    /// Respond and accept calls, but start no run, schedule or e-mail until `qala admin resume`.
     #[arg(long, env = "QALA_PAUSED")]
     pub(crate) paused: bool,
 
-    /// How the log is written; text on a terminal and JSON elsewhere when not said.
+    /// Format of the log; default: text on a terminal, else json.
     #[arg(long, env = "QALA_LOG_FORMAT", value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// For people.
+    /// Lines for people.
     Text,
-    /// One object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -218,38 +219,38 @@ pub(crate) struct AdminArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminTask {
-    /// Make somebody who has signed in before an owner of a workspace.
+    /// Make a person an owner of a workspace; they must have signed in before.
     MakeOwner {
-        /// The workspace's id.
+        /// Id of the workspace.
         workspace: kernel::id::WorkspaceId,
-        /// The person's e-mail address.
+        /// E-mail address of the person.
         email: identity::Email,
     },
-    /// Take all passkeys off somebody who lost theirs, and end their sessions.
+    /// Remove all passkeys of a person who lost theirs, and end their sessions.
     TakePasskeysOff {
-        /// The person's e-mail address.
+        /// E-mail address of the person.
         email: identity::Email,
     },
-    /// Start runs, schedules and mail again after `qala serve --paused`.
+    /// Start runs, schedules and e-mail again after `qala serve --paused`.
     Resume,
-    /// Finish a rotation of the master key: seal every secret under the newest key, and say what rests on each.
+    /// Finish a rotation of the master key: seal every secret under the newest key, and print what depends on each key.
     Rekey(RekeyArguments),
     /// Put a workspace on another plan.
     SetPlan {
-        /// The workspace's id.
+        /// Id of the workspace.
         workspace: kernel::id::WorkspaceId,
-        /// free, maker, team, business or sovereign.
+        /// Plan: free, maker, team, business or sovereign.
         plan: workspace::Plan,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RekeyArguments {
-    /// The keys, newest first, as `--master-key` of the server.
+    /// Master keys of the server, newest first, separated by commas.
     #[arg(long, env = "QALA_MASTER_KEY", hide_env_values = true, value_name = "KEYS")]
     pub(crate) master_key: Option<SecretString>,
 
-    /// A file that holds what `--master-key` would be given.
+    /// File that has the value of `--master-key`.
     #[arg(long, env = "QALA_MASTER_KEY_FILE", value_name = "FILE", conflicts_with = "master_key")]
     pub(crate) master_key_file: Option<PathBuf>,
 }
@@ -266,20 +267,20 @@ pub(crate) struct RowsCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RowsTask {
-    /// Write a project's settings, tables, rules and rows to a file. Its keys are not among them.
+    /// Write a project's settings, tables, indexes, policies and rows to a file; its keys are left out.
     Export {
-        /// The project's id.
+        /// Id of the project.
         project: kernel::id::ProjectId,
-        /// The file, which must not exist yet.
+        /// File to create; must not exist.
         file: PathBuf,
     },
-    /// Make a new project of a file that `export` wrote, on either database.
+    /// Create a project from a file that `export` wrote, on either database.
     Import {
-        /// The workspace the project is to be of.
+        /// Id of the workspace for the project.
         workspace: kernel::id::WorkspaceId,
-        /// The e-mail address of a member, who counts as the project's maker.
+        /// E-mail address of the member who is recorded as the project's creator.
         maker: identity::Email,
-        /// The file.
+        /// File that `export` wrote.
         file: PathBuf,
     },
 }

@@ -1,4 +1,4 @@
-//! From what was asked for to what can be done. Whatever is off names its option and stops the start.
+//! Validates the configuration. If an option is invalid, the error names it and the program exits.
 
 use std::{collections::BTreeMap, net::SocketAddr, path::Path};
 
@@ -10,7 +10,7 @@ use url::Url;
 use crate::cli::{DatabaseArguments, RekeyArguments, RowsArguments, ServeArguments};
 
 impl ServeArguments {
-    /// Reads the options that were given as files.
+    /// Reads the options that are given as files.
     pub(crate) fn read_files(&mut self) -> anyhow::Result<()> {
         self.database.read_files()?;
         self.rows.read_files()?;
@@ -45,7 +45,7 @@ impl RekeyArguments {
     }
 }
 
-/// The largest file of a secret.
+/// Maximum size of a file with a secret, in bytes.
 const MAX_SECRET_FILE: u64 = 64 << 10;
 
 fn read_secret_file(
@@ -65,7 +65,7 @@ fn read_secret_file(
     Ok(())
 }
 
-/// Where the control plane's data is.
+/// Returns the URL of the control plane's database.
 pub(crate) fn database_url(arguments: &DatabaseArguments) -> anyhow::Result<DatabaseUrl> {
     match &arguments.database_url {
         Some(url) => url.expose_secret().parse().context("--database-url"),
@@ -73,12 +73,12 @@ pub(crate) fn database_url(arguments: &DatabaseArguments) -> anyhow::Result<Data
     }
 }
 
-/// Where the rows of backend projects are.
+/// Location of the rows of backend projects.
 #[derive(Debug)]
 pub(crate) enum RowsBackend {
-    /// A file a project, in this directory.
+    /// A directory with one file per project.
     Sqlite(std::path::PathBuf),
-    /// A schema a project.
+    /// A database with one schema per project.
     Postgres(SecretString),
 }
 
@@ -87,45 +87,47 @@ fn is_postgres(url: &SecretString) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")
 }
 
-/// Where the rows of shard 0 are.
+/// Returns the location of the rows of shard 0.
 pub(crate) fn default_rows_backend(
     database: &DatabaseArguments,
     rows: &RowsArguments,
 ) -> anyhow::Result<RowsBackend> {
     match (&rows.rows_url, &database.database_url) {
         (Some(url), _) if is_postgres(url) => Ok(RowsBackend::Postgres(url.clone())),
-        (Some(_), _) => bail!("--rows-url: it must start with postgres://"),
+        (Some(_), _) => bail!("--rows-url: must start with postgres://"),
         (None, Some(url)) if is_postgres(url) => Ok(RowsBackend::Postgres(url.clone())),
         (None, _) => Ok(RowsBackend::Sqlite(database.data_dir.join("rows"))),
     }
 }
 
-/// Where the rows of every shard are.
+/// Returns the location of the rows of every shard.
 pub(crate) fn rows_backends(
     database: &DatabaseArguments,
     rows: &RowsArguments,
 ) -> anyhow::Result<BTreeMap<u16, RowsBackend>> {
     let mut shards = BTreeMap::from([(0, default_rows_backend(database, rows)?)]);
     for text in &rows.rows_shards {
-        // What is wrong with one is said without it: it may hold a password.
-        let form =
-            "--rows-shards: each is NUMBER=postgres://… or NUMBER=DIRECTORY, and 0 is what --rows-url says";
-        let (number, place) = text.expose_secret().split_once('=').context(form)?;
+        // The message must not repeat the value: it may hold a password.
+        let form = "--rows-shards: each shard must be NUMBER=postgres://… or NUMBER=DIRECTORY; number 0 is taken by --rows-url";
+        let (number, location) = text.expose_secret().split_once('=').context(form)?;
         let number: u16 = number.trim().parse().ok().filter(|number| *number > 0).context(form)?;
-        let url = SecretString::from(place);
-        let place = match place {
+        let url = SecretString::from(location);
+        let location = match location {
             "" => bail!(form),
             _ if is_postgres(&url) => RowsBackend::Postgres(url),
             directory => RowsBackend::Sqlite(directory.into()),
         };
-        ensure!(shards.insert(number, place).is_none(), "--rows-shards: {number} is there twice");
+        ensure!(shards.insert(number, location).is_none(), "--rows-shards: shard {number} is given twice");
     }
     let new = rows.new_projects_shard;
-    ensure!(shards.contains_key(&new), "--new-projects-shard: there is no shard {new}; see --rows-shards");
+    ensure!(
+        shards.contains_key(&new),
+        "--new-projects-shard: there is no shard {new}; define it with --rows-shards"
+    );
     Ok(shards)
 }
 
-/// Fails unless the embedded database is there: a mistyped directory must not become a new, empty installation.
+/// Fails unless the embedded database exists: a mistyped directory must not become a new, empty installation.
 pub(crate) fn check_database_exists(arguments: &DatabaseArguments, url: &DatabaseUrl) -> anyhow::Result<()> {
     let DatabaseUrl::Sqlite(path) = url else { return Ok(()) };
     let option = if arguments.database_url.is_some() { "--database-url" } else { "--data-dir" };
@@ -133,35 +135,35 @@ pub(crate) fn check_database_exists(arguments: &DatabaseArguments, url: &Databas
     Ok(())
 }
 
-/// Makes the data directory, for its owner alone.
+/// Creates the data directory, for its owner alone.
 pub(crate) fn create_data_dir(path: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .with_context(|| format!("--data-dir: {} cannot be made", path.display()))
+        .with_context(|| format!("--data-dir: cannot create {}", path.display()))
 }
 
-/// Whether the development sign-in is on.
+/// Returns true if the development sign-in is on; fails if it is requested on a listener that is not loopback.
 pub(crate) fn is_dev_login_enabled(arguments: &ServeArguments) -> anyhow::Result<bool> {
     let loopback = arguments.listen.ip().is_loopback();
     let on = arguments.dev_login.unwrap_or(loopback && arguments.public_url.is_none());
     ensure!(
         !on || loopback,
-        "--dev-login: it lets anybody in, so the server must listen on a loopback address"
+        "--dev-login: lets anybody sign in as anybody, so --listen must be a loopback address"
     );
     Ok(on)
 }
 
-/// Checks what only a loopback listener may have.
+/// Fails if the rate limits are lifted on a listener that is not loopback.
 pub(crate) fn check_rate_limits(arguments: &ServeArguments) -> anyhow::Result<()> {
     let allowed = !arguments.no_rate_limits || arguments.listen.ip().is_loopback();
-    ensure!(allowed, "--no-rate-limits: the server must listen on a loopback address");
+    ensure!(allowed, "--no-rate-limits: --listen must be a loopback address");
     Ok(())
 }
 
-/// Where the server is reached, and the console's origin.
+/// Returns the public URL, without a slash at its end, and the console's origin.
 pub(crate) fn public_url_and_console_origin(
     arguments: &ServeArguments,
     bound: SocketAddr,
@@ -175,10 +177,13 @@ pub(crate) fn public_url_and_console_origin(
                 .with_context(|| format!("--public-url: {text} must start with https:// (or http://)"))?;
             let plain =
                 matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
-            ensure!(plain && url.has_host(), "--public-url: it must be http:// or https:// with a host");
+            ensure!(
+                plain && url.has_host(),
+                "--public-url: must be http:// or https:// with a host, without query and fragment"
+            );
             ensure!(
                 url.path() == "/",
-                "--public-url: the server stands at the root of its host, without a path"
+                "--public-url: must not have a path: the server needs the root of its host"
             );
             url.as_str().trim_end_matches('/').to_owned()
         }
@@ -192,7 +197,7 @@ pub(crate) fn public_url_and_console_origin(
             let origin = url.origin().ascii_serialization();
             ensure!(
                 origin == text.trim_end_matches('/'),
-                "--console-origin: it must be scheme, host and port alone"
+                "--console-origin: must be scheme, host and port alone, such as https://console.example.com"
             );
             origin
         }
@@ -201,7 +206,7 @@ pub(crate) fn public_url_and_console_origin(
     Ok((public, origin))
 }
 
-/// The domain of apps' own hosts. It must not be the console's, whose cookies they would then share a site with.
+/// Returns the domain of apps' hosts. The console must not be within it: apps would share a site with its cookies.
 pub(crate) fn apps_domain(arguments: &ServeArguments, public_url: &str) -> anyhow::Result<Option<String>> {
     let Some(text) = &arguments.apps_domain else { return Ok(None) };
     let url: Url = format!("http://{text}/").parse().context("--apps-domain")?;
@@ -209,11 +214,11 @@ pub(crate) fn apps_domain(arguments: &ServeArguments, public_url: &str) -> anyho
         !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     let plain = url.domain() == Some(text.as_str()) && text.split('.').all(label);
-    ensure!(plain, "--apps-domain: it must be a domain name in lower case alone, such as apps.example.com");
+    ensure!(plain, "--apps-domain: must be a domain name in lower case, such as apps.example.com");
     let public: Url = public_url.parse().context("--public-url")?;
     let host = public.host_str().unwrap_or_default();
     let is_within = host == text || host.strip_suffix(text.as_str()).is_some_and(|rest| rest.ends_with('.'));
-    ensure!(!is_within, "--apps-domain: the public URL's host {host} would be an app of it");
+    ensure!(!is_within, "--apps-domain: the public URL's host {host} must not be within this domain");
     Ok(Some(text.clone()))
 }
 
@@ -258,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_domain_of_apps_is_a_plain_name() {
+    fn the_apps_domain_is_a_plain_name() {
         let domain = |text| apps_domain(&arguments(&["--apps-domain", text]), "https://qala.example.com");
         assert_eq!(domain("apps.example.com").unwrap().as_deref(), Some("apps.example.com"));
         for bad in [
@@ -305,18 +310,18 @@ mod tests {
 
     #[test]
     fn rows_follow_the_database() {
-        let place = |options: &[&str]| {
+        let location = |options: &[&str]| {
             let arguments = arguments(options);
             default_rows_backend(&arguments.database, &arguments.rows)
         };
-        assert!(matches!(place(&[]), Ok(RowsBackend::Sqlite(_))));
-        assert!(matches!(place(&["--database-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
-        assert!(matches!(place(&["--rows-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
-        assert!(place(&["--rows-url", "sqlite://x"]).is_err());
+        assert!(matches!(location(&[]), Ok(RowsBackend::Sqlite(_))));
+        assert!(matches!(location(&["--database-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
+        assert!(matches!(location(&["--rows-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
+        assert!(location(&["--rows-url", "sqlite://x"]).is_err());
     }
 
     #[test]
-    fn shards_are_numbered_and_the_new_one_is_there() {
+    fn shards_are_numbered_and_the_shard_of_new_projects_exists() {
         let shards = |options: &[&str]| {
             let arguments = arguments(options);
             rows_backends(&arguments.database, &arguments.rows)

@@ -1,4 +1,4 @@
-//! Looks whether everything the server needs is there, and says so line by line.
+//! `qala doctor`: checks everything that a server needs, and prints a line for each check.
 
 use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
 
@@ -9,7 +9,7 @@ use runs::engine::{Bundle, Engine as _};
 
 use crate::{cli::ServeArguments, config, master_key};
 
-/// Runs every check; success when all pass.
+/// Runs every check; the exit code is success if all pass.
 pub(crate) async fn doctor(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     let development = config::is_dev_login_enabled(&arguments).unwrap_or(false);
     let checks: [(&str, anyhow::Result<String>); 9] = [
@@ -31,7 +31,7 @@ pub(crate) async fn doctor(arguments: ServeArguments) -> anyhow::Result<ExitCode
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-#[expect(clippy::print_stdout, reason = "a person reads the findings")]
+#[expect(clippy::print_stdout, reason = "output of the command")]
 fn print_check(name: &str, result: &anyhow::Result<String>) {
     match result {
         Ok(found) => println!("ok    {name}: {found}"),
@@ -52,16 +52,16 @@ fn check_options(arguments: &ServeArguments) -> anyhow::Result<String> {
 fn check_data_dir(arguments: &ServeArguments) -> anyhow::Result<String> {
     let path = &arguments.database.data_dir;
     if !path.exists() {
-        return Ok(format!("{} is not there yet; the server makes it", path.display()));
+        return Ok(format!("{} does not exist yet; the server creates it", path.display()));
     }
     ensure!(path.is_dir(), "--data-dir: {} is not a directory", path.display());
     let probe = path.join(".doctor");
-    std::fs::write(&probe, b"x").with_context(|| format!("{} cannot be written to", path.display()))?;
+    std::fs::write(&probe, b"x").with_context(|| format!("cannot write to {}", path.display()))?;
     std::fs::remove_file(&probe)?;
-    Ok(format!("{} can be written to", path.display()))
+    Ok(format!("{} is writable", path.display()))
 }
 
-/// Less than this is soon no room for a log and its checkpoint.
+/// Least free space, in bytes; with less there is soon no room for the write-ahead log and its checkpoint.
 const MIN_FREE_BYTES: u64 = 256 << 20;
 
 fn check_disk_space(arguments: &ServeArguments) -> anyhow::Result<String> {
@@ -71,7 +71,7 @@ fn check_disk_space(arguments: &ServeArguments) -> anyhow::Result<String> {
     let free = stat.f_bavail.saturating_mul(stat.f_frsize);
     ensure!(
         free >= MIN_FREE_BYTES,
-        "{} MiB are free at {}; keep at least {} MiB",
+        "only {} MiB are free at {}; keep at least {} MiB free",
         free >> 20,
         there.display(),
         MIN_FREE_BYTES >> 20
@@ -79,12 +79,12 @@ fn check_disk_space(arguments: &ServeArguments) -> anyhow::Result<String> {
     Ok(format!("{} MiB are free at {}", free >> 20, there.display()))
 }
 
-/// Whether the key is there, and is the one of the data.
+/// Checks that the key is usable, and that it opens the data if there is any.
 async fn check_master_key(arguments: &ServeArguments, development: bool) -> anyhow::Result<String> {
     let data_dir = &arguments.database.data_dir;
     let given = arguments.master_key.as_ref();
     if given.is_none() && development && !master_key::development_key_path(data_dir).exists() {
-        return Ok("there is none yet; the development server makes one".to_owned());
+        return Ok("none yet; the development server creates one".to_owned());
     }
     let keys = master_key::load(given, data_dir, development, &SystemRandomness)?;
     let count = keys.derive_keys("doctor").count();
@@ -92,10 +92,10 @@ async fn check_master_key(arguments: &ServeArguments, development: bool) -> anyh
     if config::check_database_exists(&arguments.database, &url).is_err() {
         return Ok(format!("{count} usable; there is no data yet"));
     }
-    let store = Store::open_existing(&url).await.context("the data cannot be read")?;
+    let store = Store::open_existing(&url).await.context("cannot read the data")?;
     match store.verify_key(&Vault::new(&keys)).await {
-        Ok(true) => Ok(format!("{count} usable, and the data opens with it")),
-        Ok(false) => Ok(format!("{count} usable; no server has sealed anything yet")),
+        Ok(true) => Ok(format!("{count} usable; the data can be opened")),
+        Ok(false) => Ok(format!("{count} usable; nothing has been sealed yet")),
         Err(error) => Err(anyhow::Error::new(error).context("--master-key")),
     }
 }
@@ -104,7 +104,7 @@ async fn check_listen_address(arguments: &ServeArguments) -> anyhow::Result<Stri
     match tokio::net::TcpListener::bind(arguments.listen).await {
         Ok(_) => Ok(format!("{} is free", arguments.listen)),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-            Ok(format!("{} is taken, perhaps by Qala itself", arguments.listen))
+            Ok(format!("{} is in use, perhaps by a running Qala", arguments.listen))
         }
         Err(error) => Err(error).with_context(|| arguments.listen.to_string()),
     }
@@ -115,40 +115,40 @@ async fn check_database(arguments: &ServeArguments) -> anyhow::Result<String> {
     if let (Err(_), None) =
         (config::check_database_exists(&arguments.database, &url), &arguments.database.database_url)
     {
-        return Ok("there is none yet; the server makes it".to_owned());
+        return Ok("none yet; the server creates it".to_owned());
     }
     let store = Store::open_existing(&url).await?;
     store.check().await?;
-    Ok("it responds, its schema is up to date, and it can be written to".to_owned())
+    Ok("reachable, schema up to date, writable".to_owned())
 }
 
 async fn check_rows(arguments: &ServeArguments) -> anyhow::Result<String> {
     let shards = config::rows_backends(&arguments.database, &arguments.rows)?;
-    let places = shards.into_iter().map(|(number, place)| match place {
+    let locations = shards.into_iter().map(|(number, location)| match location {
         config::RowsBackend::Sqlite(directory) => format!("shard {number}: files in {}", directory.display()),
         config::RowsBackend::Postgres(_) => format!("shard {number}: schemas on PostgreSQL"),
     });
-    let places: Vec<String> = places.collect();
+    let locations: Vec<String> = locations.collect();
     let shards = config::rows_backends(&arguments.database, &arguments.rows)?;
-    let missing = |place: &config::RowsBackend| match place {
+    let missing = |location: &config::RowsBackend| match location {
         config::RowsBackend::Sqlite(directory) => !directory.is_dir(),
         config::RowsBackend::Postgres(_) => false,
     };
-    // Opening makes a directory that is not there.
+    // Opening would create a missing directory.
     if !shards.values().any(missing) {
         crate::serve::open_rows(&arguments.database, &arguments.rows).await?;
     }
-    Ok(places.join(", "))
+    Ok(locations.join(", "))
 }
 
 async fn check_mail(arguments: &ServeArguments) -> anyhow::Result<String> {
     let (public_url, _) = config::public_url_and_console_origin(arguments, arguments.listen)?;
     match crate::mail::smtp_transport(arguments, &public_url, Arc::new(SystemClock))? {
-        Some(courier) => {
-            courier.test_connection().await?;
-            Ok("the mail server answers".to_owned())
+        Some(transport) => {
+            transport.test_connection().await?;
+            Ok("the mail server accepts the connection".to_owned())
         }
-        None => Ok("printed to the log".to_owned()),
+        None => Ok("no mail server; e-mail is printed to the log".to_owned()),
     }
 }
 
@@ -161,9 +161,9 @@ async fn check_sandbox(arguments: &ServeArguments) -> anyhow::Result<String> {
     let files = BTreeMap::from([("main.js".to_owned(), "export default { scheduled() {} }".to_owned())]);
     let bundle = Arc::new(Bundle { version: Id::generate(random, now), files });
     let handlers = engine.check(Id::generate(random, now), bundle).await?;
-    ensure!(handlers.scheduled, "a handler was not found");
+    ensure!(handlers.scheduled, "the handler of a test app was not found");
     Ok(match missing.as_slice() {
-        [] => "a worker process compiled an app, behind all walls".to_owned(),
-        missing => format!("a worker process compiled an app; missing walls: {}", missing.join(", ")),
+        [] => "a worker process compiled an app; no layer is missing".to_owned(),
+        missing => format!("a worker process compiled an app; missing layers: {}", missing.join(", ")),
     })
 }

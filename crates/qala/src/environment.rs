@@ -1,4 +1,4 @@
-//! The environment: a variable that looks like an option of ours and is none is a mistake, and stops the program.
+//! Checks the environment: a variable that looks like one of Qala's options and is none stops the program.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use clap::{Command, CommandFactory as _};
 
 use crate::cli::Cli;
 
-/// Variables that are no options of the command line.
+/// Known variables that are not options of the command line.
 const NON_OPTION_VARIABLES: [&str; 1] = ["QALA_LOG"];
-/// What tests and scripts of this repository set.
+/// Variables that the tests and scripts of this repository set.
 const DEVELOPMENT_VARIABLES: [&str; 3] = ["QALA_BIN", "QALA_URL", "QALA_WRITE_SNAPSHOTS"];
 const DEVELOPMENT_PREFIX: &str = "QALA_TEST_";
-/// Kubernetes sets these in every pod beside a Service that is named `qala`.
+/// Prefixes of the variables that Kubernetes sets in every pod next to a Service named `qala`.
 const KUBERNETES_PREFIXES: [&str; 2] = ["QALA_SERVICE_", "QALA_PORT_"];
 const KUBERNETES_VARIABLE: &str = "QALA_PORT";
 
-/// Fails on a variable of the environment that begins with `QALA_` and is not known.
+/// Checks that every environment variable that begins with `QALA_` is known.
 ///
 /// # Errors
-/// Names the variable and the nearest known one.
+/// Names the unknown variable and the nearest known one.
 pub(crate) fn check() -> anyhow::Result<()> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     check_names(names)
@@ -36,14 +36,14 @@ fn check_names(names: impl Iterator<Item = String>) -> anyhow::Result<()> {
             continue;
         }
         match nearest_variable(&name, &known) {
-            Some(nearest) => bail!("{name}: there is no such variable; did you mean {nearest}?"),
-            None => bail!("{name}: there is no such variable; `qala serve --help` lists them"),
+            Some(nearest) => bail!("{name}: unknown variable; did you mean {nearest}?"),
+            None => bail!("{name}: unknown variable; `qala serve --help` lists the known ones"),
         }
     }
     Ok(())
 }
 
-/// Every variable that some command reads.
+/// Returns every variable that a command reads.
 fn known_variables() -> BTreeSet<String> {
     let mut known: BTreeSet<String> = NON_OPTION_VARIABLES.iter().map(|name| (*name).to_owned()).collect();
     let mut commands: Vec<Command> = vec![Cli::command()];
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_passes() {
+    fn known_variables_pass() {
         for name in [
             "QALA_LISTEN",
             "QALA_MASTER_KEY",
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_name_is_refused_with_the_nearest() {
+    fn a_mistyped_name_is_refused_with_the_nearest_known_one() {
         for (name, nearest) in [
             ("QALA_WORKER", "QALA_WORKERS"),
             ("QALA_MASTERKEY", "QALA_MASTER_KEY"),

@@ -1,4 +1,4 @@
-//! `qala healthcheck`: asks a running server whether it is ready, for containers without a shell.
+//! `qala healthcheck`: asks a running server if it is ready, for containers without a shell.
 
 use std::{
     io::{Read as _, Write as _},
@@ -9,17 +9,17 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 
-/// How long connecting, and the response, may take.
+/// Time limit of connecting, and of each read and write.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The status line and what follows it are short.
+/// Bytes of the response that are read.
 const MAX_RESPONSE: u64 = 16 << 10;
 
-/// Succeeds when `GET /readyz` gives 200.
-#[expect(clippy::print_stdout, reason = "a person reads the outcome")]
+/// Succeeds if `GET /readyz` responds with 200.
+#[expect(clippy::print_stdout, reason = "output of the command")]
 pub(crate) fn healthcheck(listen: SocketAddr) -> anyhow::Result<ExitCode> {
     let address = connect_address(listen);
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)
-        .with_context(|| format!("nothing listens on {address}"))?;
+        .with_context(|| format!("cannot connect to {address}"))?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     write!(stream, "GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
@@ -31,7 +31,7 @@ pub(crate) fn healthcheck(listen: SocketAddr) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where a server that listens on every address is reached from this machine.
+/// Returns the address to connect to; loopback for a server that listens on every address.
 fn connect_address(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_address_is_reached_by_loopback() {
+    fn an_unspecified_address_is_reached_by_loopback() {
         for (listen, address) in
             [("0.0.0.0:7420", "127.0.0.1:7420"), ("[::]:80", "[::1]:80"), ("192.0.2.1:80", "192.0.2.1:80")]
         {

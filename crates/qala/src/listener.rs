@@ -1,4 +1,4 @@
-//! Taking connections: bounded in number and in how long a caller may take to say what it wants.
+//! Accepts connections and bounds their number, the time for a request's head, and the head's size.
 
 mod chunked_body;
 mod connection;
@@ -26,15 +26,15 @@ use tower::util::MapRequest;
 
 use self::{connection::Connection, request_scanner::HeadReport};
 
-/// How many connections are open at most; more wait in the system's queue.
+/// Maximum number of open connections; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;
-/// How long a request's head may take to arrive.
+/// Time limit for the arrival of a request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// How large a request's head may be. It may have 100 headers, as the library has it by default: told the same number, it
-/// would make a list of them for each request.
+/// Maximum size of a request's head, in bytes. The limit of 100 headers is hyper's default and is not set: with
+/// `max_headers`, even of the same number, hyper allocates a list of them for each request.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 
-/// Serves until `shutdown`, then lets open requests end for at most `grace`.
+/// Serves until `shutdown`, then gives open requests at most `grace` to end.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -48,20 +48,21 @@ pub(crate) async fn serve(
             () = shutdown.cancelled() => break,
             accepted = accept(&listener, &connection_permits) => accepted,
         };
-        let Some((stream, peer, place)) = accepted else { continue };
-        // Small answers must not wait for more to send.
+        let Some((stream, peer, permit)) = accepted else { continue };
+        // Small responses must not wait for more data.
         let _without = stream.set_nodelay(true);
-        let verdict = Arc::new(HeadReport::default());
-        let stream = Connection::new(stream, Arc::clone(&verdict));
+        let head_report = Arc::new(HeadReport::default());
+        let stream = Connection::new(stream, Arc::clone(&head_report));
         // A layer for each connection would wrap every route again.
         let with_peer_address = move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             request
         };
         let router = TowerToHyperService::new(MapRequest::new(router.clone(), with_peer_address));
-        // The library calls it as soon as it has read a head: before it reads on, and not when the response is asked for.
+        // Hyper calls the service as soon as it has parsed a head: before it reads on, and before it polls the
+        // response.
         let service = service_fn(move |request: Request<Incoming>| {
-            verdict.report(request.body().size_hint().exact());
+            head_report.report(request.body().size_hint().exact());
             router.call(request)
         });
         let connection = hyper::server::conn::http1::Builder::new()
@@ -72,26 +73,26 @@ pub(crate) async fn serve(
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {
-                tracing::debug!(error = &error as &dyn std::error::Error, "a connection ended early");
+                tracing::debug!(error = &error as &dyn std::error::Error, "connection ended early");
             }
-            drop(place);
+            drop(permit);
         });
     }
     drop(listener);
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests were still open when the time to stop was over");
+        tracing::warn!("some requests were still open at the end of the grace period");
     }
 }
 
 type AcceptedConnection = (TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit);
 
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<AcceptedConnection> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> Option<AcceptedConnection> {
+    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, peer)) => Some((stream, peer, place)),
+        Ok((stream, peer)) => Some((stream, peer, permit)),
         Err(error) => {
-            // Out of file descriptors, most likely: let some be given back.
-            tracing::warn!(error = &error as &dyn std::error::Error, "a connection could not be taken");
+            // Probably out of file descriptors: wait for some to be released.
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot accept a connection");
             tokio::time::sleep(Duration::from_millis(50)).await;
             None
         }

@@ -1,4 +1,4 @@
-//! The program's own log, on standard error.
+//! The program's log, on standard error.
 
 use std::io::IsTerminal as _;
 
@@ -7,13 +7,13 @@ use tracing_subscriber::EnvFilter;
 
 use crate::cli::LogFormat;
 
-/// What is logged where nobody says otherwise. A line for every request costs as much as a quick request itself.
+/// Default filter. Access lines are off because one costs as much as a quick request itself.
 const DEFAULT_FILTER: &str = "info,access=off,sea_orm_migration=warn,sea_orm=warn";
 
-/// Starts logging. `QALA_LOG` chooses what is logged, such as `debug` or `api=debug,info`.
+/// Starts logging. `QALA_LOG` selects what is logged, such as `debug` or `api=debug,info`.
 ///
 /// # Errors
-/// When `QALA_LOG` is not such a choice.
+/// Fails if `QALA_LOG` is not a valid filter.
 pub(crate) fn init(format: Option<LogFormat>) -> anyhow::Result<()> {
     let filter = match std::env::var("QALA_LOG") {
         Ok(text) if !text.is_empty() => EnvFilter::try_new(&text)
@@ -24,7 +24,7 @@ pub(crate) fn init(format: Option<LogFormat>) -> anyhow::Result<()> {
     let builder =
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(terminal);
     let format = format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json });
-    // A second start, as in a test, keeps the first.
+    // A second call, as in a test, keeps the first subscriber.
     let _started = match format {
         LogFormat::Text => builder.with_target(false).try_init(),
         LogFormat::Json => {

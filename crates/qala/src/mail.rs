@@ -1,4 +1,4 @@
-//! Where mail goes: to a mail server, or without one to the log, for whoever develops.
+//! The transport of e-mail: a mail server or, without one, the log.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::cli::ServeArguments;
 
-/// The courier that the options ask for, and where it takes mail.
+/// Returns the transport that the options ask for, and the kind of delivery.
 pub(crate) fn mail_transport(
     arguments: &ServeArguments,
     public_url: &str,
@@ -27,14 +27,14 @@ pub(crate) fn mail_transport(
     })
 }
 
-/// The courier to the mail server, where one is configured.
+/// Returns the transport to the mail server, or `None` if none is configured.
 pub(crate) fn smtp_transport(
     arguments: &ServeArguments,
     public_url: &str,
     clock: Arc<dyn Clock>,
 ) -> anyhow::Result<Option<SmtpMailTransport>> {
     if let Some(from) = &arguments.mail_from {
-        ensure!(is_mailbox(from), "--mail-from: {from} is no address such as Qala <qala@example.com>");
+        ensure!(is_mailbox(from), "--mail-from: {from} is not an address such as Qala <qala@example.com>");
     }
     let Some(url) = &arguments.smtp_url else { return Ok(None) };
     let url: SmtpUrl = url.expose_secret().parse().context("--smtp-url")?;
@@ -42,15 +42,16 @@ pub(crate) fn smtp_transport(
         Some(from) => from.clone(),
         None => {
             let public: Url = public_url.parse().context("--public-url")?;
-            let domain =
-                public.domain().context("--mail-from: the public URL has no domain to send mail from")?;
+            let domain = public
+                .domain()
+                .context("--mail-from: required, because the public URL has no domain to send e-mail from")?;
             format!("Qala <no-reply@{domain}>")
         }
     };
     Ok(Some(SmtpMailTransport::new(&url, &from, clock).context("--smtp-url, --mail-from")?))
 }
 
-/// Prints letters to the log.
+/// Prints e-mails to the log.
 #[derive(Debug)]
 struct LogMailTransport;
 

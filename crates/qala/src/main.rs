@@ -1,4 +1,4 @@
-//! The program: reads its configuration, builds the adapters, wires the API and the workers; nothing else.
+//! The `qala` program: reads its configuration, builds the adapters, and wires the API and the workers.
 
 mod admin;
 mod backup;
@@ -26,7 +26,7 @@ use clap::Parser as _;
 use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    // A worker process speaks its own protocol on standard output: nothing else may happen before this.
+    // A worker process uses standard output for its protocol, so nothing may come before this.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "worker") {
         return adapter_runtime::worker_main();
     }
@@ -88,13 +88,13 @@ fn print_openapi() -> anyhow::Result<ExitCode> {
     use std::io::Write as _;
     let text = serde_json::to_string_pretty(&api::document())?;
     match writeln!(std::io::stdout(), "{text}") {
-        // A reader such as `head` has seen enough.
+        // The reader, such as `head`, has read enough.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         written => Ok(written.map(|()| ExitCode::SUCCESS)?),
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a person reads why the program ended")]
+#[expect(clippy::print_stderr, reason = "errors of a command go to standard error")]
 fn print_error(error: &anyhow::Error) {
     eprintln!("qala: {error:#}");
 }

@@ -1,4 +1,4 @@
-//! The operator's keys: given, or for development made once and kept beside the data.
+//! The master keys of the operator: given, or for development created once and kept with the data.
 
 use std::{
     fs::OpenOptions,
@@ -12,12 +12,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kernel::{Randomness, vault::MasterKeys};
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// Where the development key is.
+/// Returns the path of the development master key.
 pub(crate) fn development_key_path(data_dir: &Path) -> PathBuf {
     data_dir.join("master.key")
 }
 
-/// The keys to use; a development server's is made where there is none.
+/// Returns the keys to use; creates a development key if there is none.
 pub(crate) fn load(
     given: Option<&SecretString>,
     data_dir: &Path,
@@ -29,7 +29,7 @@ pub(crate) fn load(
     }
     if !development {
         bail!(
-            "--master-key: a server that is not for development needs one; make it with `openssl rand -base64 32`"
+            "--master-key: required without the development sign-in; create one with `openssl rand -base64 32`"
         );
     }
     let path = development_key_path(data_dir);
@@ -40,7 +40,7 @@ pub(crate) fn load(
     MasterKeys::parse(&text).with_context(|| path.display().to_string())
 }
 
-/// The keys to use, which are there: given, or beside the data.
+/// Returns the keys to use, given or kept with the data; creates none.
 pub(crate) fn load_existing(given: Option<&SecretString>, data_dir: &Path) -> anyhow::Result<MasterKeys> {
     if let Some(text) = given {
         return MasterKeys::parse(text.expose_secret()).context("--master-key");
@@ -54,11 +54,11 @@ fn read_key_file(path: &Path) -> anyhow::Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Ok(text) => {
             let mode = std::fs::metadata(path)?.permissions().mode();
-            ensure!(mode & 0o077 == 0, "{} can be read by others; make it 0600", path.display());
+            ensure!(mode & 0o077 == 0, "{} can be read by other users; set its mode to 0600", path.display());
             Ok(Some(text))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
 }
 
@@ -71,7 +71,7 @@ fn create_key_file(path: &Path, random: &dyn Randomness) -> anyhow::Result<Strin
         .create_new(true)
         .mode(0o600)
         .open(path)
-        .with_context(|| format!("{} cannot be made", path.display()))?;
+        .with_context(|| format!("cannot create {}", path.display()))?;
     writeln!(file, "{text}")?;
     file.sync_all()?;
     Ok(text)
@@ -84,13 +84,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_development_key_is_made_once_for_its_owner_alone() {
+    fn a_development_key_is_created_once_for_its_owner_alone() {
         let dir = tempfile::tempdir().unwrap();
         let digest = |seed| {
             let keys = load(None, dir.path(), true, &SeededRandomness::new(seed)).unwrap();
             *Peppers::derive(&keys).digest("x").as_bytes()
         };
-        assert_eq!(digest(1), digest(2), "the second start reads what the first made");
+        assert_eq!(digest(1), digest(2), "the second start reads the key of the first");
         let path = dir.path().join("master.key");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_for_others_needs_a_key() {
+    fn a_production_server_requires_a_key() {
         let dir = tempfile::tempdir().unwrap();
         let error = load(None, dir.path(), false, &SeededRandomness::new(1)).err().unwrap();
         assert!(error.to_string().contains("--master-key"));

@@ -1,4 +1,4 @@
-//! The issuers people may sign in with, from the operator's file.
+//! The OpenID Connect issuers that people may sign in with, from the operator's file.
 
 use std::{
     collections::BTreeSet,
@@ -32,7 +32,7 @@ struct ProviderEntry {
     trusted_domains: Vec<String>,
 }
 
-/// Reads the file; without one there are no issuers.
+/// Reads the file; returns no issuers without one.
 pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Vec<Registration>> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let text = fs::read_to_string(path)
@@ -51,8 +51,9 @@ fn parse(text: &str) -> anyhow::Result<Vec<Registration>> {
             (1..=40).contains(&name.len()) && name.chars().all(plain),
             "the name {name:?} must have 1 to 40 lower-case letters, digits and dashes"
         );
-        ensure!(names.insert(name.clone()), "the name {name} is there twice");
-        let issuer: Url = entry.issuer.parse().with_context(|| format!("the issuer of {name}"))?;
+        ensure!(names.insert(name.clone()), "the name {name} is used twice");
+        let issuer: Url =
+            entry.issuer.parse().with_context(|| format!("the issuer of {name} is not a URL"))?;
         let loopback = match issuer.host() {
             Some(url::Host::Domain(domain)) => domain == "localhost",
             Some(url::Host::Ipv4(address)) => address.is_loopback(),
@@ -65,8 +66,9 @@ fn parse(text: &str) -> anyhow::Result<Vec<Registration>> {
         );
         let client_secret = match &entry.client_secret_file {
             Some(file) => {
-                let secret = fs::read_to_string(file)
-                    .with_context(|| format!("{} of {name} cannot be read", file.display()))?;
+                let secret = fs::read_to_string(file).with_context(|| {
+                    format!("client_secret_file of {name}: cannot read {}", file.display())
+                })?;
                 Some(SecretString::from(secret.trim().to_owned()))
             }
             None => None,
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn issuers_are_read_and_nonsense_is_named() {
+    fn issuers_are_read_and_invalid_entries_are_named() {
         let fine = provider("company", "https://id.example.com") + &provider("dev", "http://127.0.0.1:9000");
         let read = parse(&fine).unwrap();
         assert_eq!(read.len(), 2);

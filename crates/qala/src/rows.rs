@@ -1,4 +1,4 @@
-//! `qala rows`: one backend project to a file and back.
+//! `qala rows`: exports one backend project to a file, and imports one.
 
 mod export_file;
 mod progress;
@@ -38,18 +38,18 @@ use crate::{
     config, logging, serve,
 };
 
-/// The most rows that are read at once.
+/// Maximum number of rows per read.
 const MAX_PAGE_ROWS: u64 = 1_000;
 
-/// Does one task.
-#[expect(clippy::print_stdout, reason = "a person reads what was done")]
+/// Runs one task of `qala rows`.
+#[expect(clippy::print_stdout, reason = "output of the command")]
 pub(crate) async fn rows(arguments: RowsCommand) -> anyhow::Result<ExitCode> {
     logging::init(None)?;
     let url = config::database_url(&arguments.database)?;
     config::check_database_exists(&arguments.database, &url)?;
-    let store = Store::open_existing(&url).await.context("the database cannot be opened")?;
+    let store = Store::open_existing(&url).await.context("cannot open the database")?;
     let rows = serve::open_rows(&arguments.database, &arguments.rows).await?;
-    // Whoever runs the machine knows how much it holds.
+    // The operator knows how much the machine can hold.
     let limits = Limits { max_import: usize::MAX, ..Limits::default() };
     let engine = Engine::new(rows, Arc::new(System), Arc::new(System), limits);
     let done = match arguments.task {
@@ -77,10 +77,10 @@ fn project_ref(project: ProjectId, shard: u16) -> anyhow::Result<ProjectRef> {
 async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path) -> anyhow::Result<String> {
     let found = store.project_by_key(project).await?;
     let found = found.with_context(|| format!("there is no project {project}"))?;
-    let place = project_ref(project, found.shard)?;
-    let tables = engine.schema(&place, &Access::Owner).await?;
+    let location = project_ref(project, found.shard)?;
+    let tables = engine.schema(&location, &Access::Owner).await?;
     let file = File::options().write(true).create_new(true).mode(0o600).open(path);
-    let file = file.with_context(|| format!("{} cannot be made", path.display()))?;
+    let file = file.with_context(|| format!("cannot create {}", path.display()))?;
     let mut out = BufWriter::new(file);
     let ctx = context();
     let (settings, left_out) = without_secrets(found.settings);
@@ -95,10 +95,10 @@ async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path)
     let mut total = 0;
     for table in &head.tables {
         writeln!(out, "{}", json!(["table", table.name]))?;
-        total += export_rows(engine, &place, table, &mut out).await?;
+        total += export_rows(engine, &location, table, &mut out).await?;
     }
     writeln!(out, "{}", json!(["end", total]))?;
-    // What was promised is on the disk.
+    // Success is reported only once the file is durable.
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
     let mut tx = store.begin().await?;
     let detail = json!({ "tables": head.tables.len(), "rows": total });
@@ -111,11 +111,11 @@ async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path)
         ""
     };
     Ok(format!(
-        "{project} is in {path}: {tables} tables, {total} rows. Its keys are not, and whoever reads the file reads the rows.{symmetric}"
+        "{project} exported to {path}: {tables} tables, {total} rows. Its keys are not included; anybody who can read the file can read the rows.{symmetric}"
     ))
 }
 
-/// The settings without keys that are secrets, and whether there were any.
+/// Returns the settings without symmetric keys, and true if there were any.
 fn without_secrets(settings: Settings) -> (Settings, bool) {
     let left_out = settings.identity.iter().flat_map(|provider| &provider.keys).any(SigningKey::is_symmetric);
     let identity = settings.identity.and_then(IdentityProvider::without_symmetric_keys);
@@ -124,7 +124,7 @@ fn without_secrets(settings: Settings) -> (Settings, bool) {
 
 async fn export_rows(
     engine: &Engine,
-    place: &ProjectRef,
+    location: &ProjectRef,
     table: &Table,
     out: &mut impl std::io::Write,
 ) -> anyhow::Result<u64> {
@@ -132,9 +132,9 @@ async fn export_rows(
     let (mut cursor, mut page, mut rows) = (String::new(), MAX_PAGE_ROWS, 0);
     loop {
         let query = format!("limit={page}&cursor={cursor}");
-        let read = engine.list(place, &Access::Owner, &table.name, &query, &ReadOptions::default()).await;
+        let read = engine.list(location, &Access::Owner, &table.name, &query, &ReadOptions::default()).await;
         let found = match read {
-            // Rows may be large.
+            // Rows may be large: halve the page until it fits.
             Err(error) if error.code() == "too_large" && page > 1 => {
                 page /= 2;
                 continue;
@@ -160,29 +160,29 @@ async fn import(
     (workspace, maker, shard): (WorkspaceId, &identity::Email, u16),
     path: &Path,
 ) -> anyhow::Result<String> {
-    let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let ExportFile { header: head, sections, rows } = ExportFile::read(&mut BufReader::new(file))
-        .with_context(|| format!("{} is no whole copy of a project", path.display()))?;
+        .with_context(|| format!("{} is not a complete export of a project", path.display()))?;
     let maker = {
         let mut tx = store.begin().await?;
         let user = tx.find_user_by_email(maker).await?;
         user.with_context(|| format!("nobody with the address {maker} has signed in yet"))?.id
     };
     let member = workspace::WorkspaceRead::membership(store, workspace, maker).await?;
-    ensure!(member.is_some(), "that person is no member of {workspace}");
+    ensure!(member.is_some(), "that person is not a member of {workspace}");
     let ctx = context();
     let id: ProjectId = ctx.new_id();
-    let place = project_ref(id, shard)?;
-    engine.create_project(&place).await?;
-    // The record comes last: until then nobody can name the project.
+    let location = project_ref(id, shard)?;
+    engine.create_project(&location).await?;
+    // The record comes last: until then no request can name the project.
     let made = async {
         for (table, section) in head.tables.iter().zip(sections) {
             let rows = section.rows;
             let source = Arc::new(section.with_path(path.to_owned()));
-            import_table(engine, &place, table, source, rows).await?;
+            import_table(engine, &location, table, source, rows).await?;
         }
         let ProjectRecord { name, description, settings } = head.project.clone();
-        // Earlier versions wrote symmetric keys into the file.
+        // Earlier versions exported symmetric keys.
         let (settings, _) = without_secrets(settings);
         let mut tx = store.begin().await?;
         let record = RestoreProject { id, workspace, created_by: maker, name, description, shard, settings };
@@ -190,16 +190,16 @@ async fn import(
         anyhow::Ok(Box::new(tx).commit().await?)
     };
     if let Err(error) = made.await {
-        engine.drop_project(&place).await.context("an empty project is left over")?;
+        engine.drop_project(&location).await.context("cannot remove the incomplete project")?;
         return Err(error);
     }
     let tables = head.tables.len();
-    Ok(format!("{id} is there: {tables} tables, {rows} rows. It has no keys yet."))
+    Ok(format!("{id} imported: {tables} tables, {rows} rows. It has no keys yet."))
 }
 
 async fn import_table(
     engine: &Engine,
-    place: &ProjectRef,
+    location: &ProjectRef,
     table: &Table,
     source: Arc<export_file::Section>,
     rows: u64,
@@ -212,7 +212,7 @@ async fn import_table(
         default: column.default.clone(),
     });
     let new = NewTable { name: table.name.clone(), columns: columns.collect(), ..NewTable::default() };
-    engine.create_table(place, &Access::Owner, new).await?;
+    engine.create_table(location, &Access::Owner, new).await?;
     let counter = std::sync::Mutex::new(RowProgress::new(&table.name, Some(rows)));
     let progress: Arc<dyn Fn(Progress) + Send + Sync> = Arc::new(move |progress| {
         let mut counter = counter.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -226,18 +226,18 @@ async fn import_table(
         progress: Some(progress),
         dry_run: false,
     };
-    let written = engine.import(place, &Access::Owner, &table.name, source, &options).await;
-    let written = written.with_context(|| format!("in the table {}", table.name))?;
-    ensure!(written == rows, "{written} rows of {} were read rather than {rows}", table.name);
+    let written = engine.import(location, &Access::Owner, &table.name, source, &options).await;
+    let written = written.with_context(|| format!("table {}", table.name))?;
+    ensure!(written == rows, "{written} rows of {} were imported instead of {rows}", table.name);
     for index in &table.indexes {
         let index = NewIndex { columns: index.columns.clone(), unique: index.unique };
-        engine.add_index(place, &Access::Owner, &table.name, index).await?;
+        engine.add_index(location, &Access::Owner, &table.name, index).await?;
     }
     if !table.rules.is_empty() {
-        engine.set_rules(place, &Access::Owner, &table.name, table.rules.clone()).await?;
+        engine.set_rules(location, &Access::Owner, &table.name, table.rules.clone()).await?;
     }
     if table.public_read {
-        engine.set_public_read(place, &Access::Owner, &table.name, true).await?;
+        engine.set_public_read(location, &Access::Owner, &table.name, true).await?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The server: builds the adapters, wires the API and the workers, and stops them in order.
+//! `qala serve`: builds the adapters, wires the API and the workers, and shuts them down in order.
 
 use std::{collections::BTreeMap, io::IsTerminal as _, process::ExitCode, sync::Arc, time::Duration};
 
@@ -44,15 +44,15 @@ use crate::{
     listener, logging, mail, master_key, oidc, open_file_limit, serve_lock,
 };
 
-/// How long requests and runs may go on after the server was told to stop.
+/// Time for which requests and runs may go on after the shutdown began.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(8);
-/// How often audit rows that were left in outboxes of projects are looked for.
+/// Time between searches for audit entries left in the outboxes of projects.
 const OUTBOX_INTERVAL: Duration = Duration::from_secs(10);
-/// How often it is noted when tokens and keys were last used.
+/// Time between writes of when tokens and keys were last used.
 const LAST_USED_INTERVAL: Duration = Duration::from_secs(15);
-/// How often a paused server looks whether it is resumed.
+/// Time between checks of a paused server for `qala admin resume`.
 const RESUME_POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How often counters of callers who are gone are forgotten.
+/// Time between evictions of idle counters and deletions of expired data.
 const GC_INTERVAL: Duration = Duration::from_secs(60);
 
 pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
@@ -63,7 +63,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     config::create_data_dir(&arguments.database.data_dir)?;
     let listener = TcpListener::bind(arguments.listen)
         .await
-        .with_context(|| format!("--listen: {} cannot be listened on", arguments.listen))?;
+        .with_context(|| format!("--listen: cannot listen on {}", arguments.listen))?;
     let bound = listener.local_addr()?;
     let (public_url, console_origin) = config::public_url_and_console_origin(&arguments, bound)?;
 
@@ -77,11 +77,10 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let shards = config::rows_backends(&arguments.database, &arguments.rows)?;
     let _locks = serve_lock::acquire(&database_url, shards.values())?;
     let option = if arguments.database.database_url.is_some() { "--database-url" } else { "--data-dir" };
-    let store = Store::open(&database_url)
-        .await
-        .with_context(|| format!("{option}: the database cannot be opened"))?;
-    // The first write of every start: a disk that is full or read-only is told of here, and not by the first caller.
-    store.probe_write().await.with_context(|| format!("{option}: the database cannot be written to"))?;
+    let store =
+        Store::open(&database_url).await.with_context(|| format!("{option}: cannot open the database"))?;
+    // The first write of every start, so that a full or read-only disk is reported here and not to the first caller.
+    store.probe_write().await.with_context(|| format!("{option}: cannot write to the database"))?;
     store.check_or_init_key(&Vault::new(&keys), &*random).await.context("--master-key")?;
     let retired = store.retired_peppers(&Vault::new(&keys)).await?;
     if arguments.paused {
@@ -99,7 +98,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         ExecutorDeps {
             engine: Arc::clone(&engine),
             rows: Arc::clone(&rows),
-            outbound: Arc::new(EgressClient::new(EgressLimits::default()).context("TLS cannot be set up")?),
+            outbound: Arc::new(EgressClient::new(EgressLimits::default()).context("cannot set up TLS")?),
             store: Arc::new(store.clone()),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
@@ -111,7 +110,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         },
     );
     let dns: Arc<dyn TxtResolver> =
-        Arc::new(DnsTxtResolver::new(arguments.dns_server).context("--dns-server: DNS cannot be set up")?);
+        Arc::new(DnsTxtResolver::new(arguments.dns_server).context("--dns-server: cannot set up DNS")?);
     let app = Application::new(
         Services {
             store: Arc::new(store.clone()),
@@ -120,7 +119,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             spending_cap: Arc::new(NoSpendingCap),
             app_server: Arc::new(executor.clone()),
             client_documents: Arc::new(
-                ClientMetadataFetcher::new(bound.ip().is_loopback()).context("TLS cannot be set up")?,
+                ClientMetadataFetcher::new(bound.ip().is_loopback()).context("cannot set up TLS")?,
             ),
             relying_party: relying_party(&console_origin)?,
             oidc_providers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
@@ -178,12 +177,12 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
 
     let demo = if dev_login { create_demo(&app).await } else { None };
     banner::print(bound, &public_url, &console_origin, dev_login, demo.as_ref());
-    // On a terminal the banner has said it.
+    // On a terminal the banner has said so already.
     if !std::io::stderr().is_terminal() {
         tracing::info!(address = %bound, %node, dev_login, "Qala is listening");
     }
     if paused {
-        tracing::warn!("no run, schedule or mail starts until `qala admin resume`");
+        tracing::warn!("paused: no run, schedule or e-mail starts until `qala admin resume`");
     }
     if public_url.starts_with("http://") && arguments.public_url.is_some() && !bound.ip().is_loopback() {
         tracing::warn!(
@@ -191,7 +190,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         );
     }
     if !dev_login && delivery == Delivery::DevLog {
-        tracing::warn!("no mail server is configured: mail is printed to this log");
+        tracing::warn!("no mail server is configured: e-mail is printed to this log");
     }
 
     tasks.spawn(stop_on_signal(shutdown.clone()));
@@ -208,7 +207,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Waits until somebody resumes the installation; whether that came before the server was told to stop.
+/// Waits until the installation is resumed; returns false if the shutdown came first.
 async fn wait_until_resumed(store: &Store, stop: &CancellationToken) -> bool {
     loop {
         tokio::select! {
@@ -217,30 +216,30 @@ async fn wait_until_resumed(store: &Store, stop: &CancellationToken) -> bool {
         }
         match store.is_paused().await {
             Ok(false) => {
-                tracing::info!("runs, schedules and mail start again");
+                tracing::info!("resumed: runs, schedules and e-mail start again");
                 return true;
             }
             Ok(true) => {}
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "whether the server is paused is not known"
+                    "cannot check if the installation is still paused"
                 );
             }
         }
     }
 }
 
-/// The stores of rows, each shard's.
+/// Opens the row store of every shard, behind one interface.
 pub(crate) async fn open_rows(
     database: &DatabaseArguments,
     rows: &RowsArguments,
 ) -> anyhow::Result<Arc<dyn RowStore>> {
     let statement_limit = Duration::from_secs(rows.rows_time_limit.into());
     let mut stores: BTreeMap<u16, Arc<dyn RowStore>> = BTreeMap::new();
-    for (number, place) in config::rows_backends(database, rows)? {
-        let closed = || format!("the rows of shard {number} cannot be opened");
-        let store: Arc<dyn RowStore> = match place {
+    for (number, location) in config::rows_backends(database, rows)? {
+        let closed = || format!("cannot open the rows of shard {number}");
+        let store: Arc<dyn RowStore> = match location {
             RowsBackend::Sqlite(directory) => {
                 let options =
                     SqliteOptions { statement_timeout: statement_limit, ..SqliteOptions::new(directory) };
@@ -255,7 +254,7 @@ pub(crate) async fn open_rows(
         stores.insert(number, store);
     }
     match (stores.len(), stores.pop_first()) {
-        // One needs nobody to choose.
+        // A single shard needs no routing.
         (1, Some((_, store))) => Ok(store),
         (_, first) => {
             stores.extend(first);
@@ -270,11 +269,11 @@ pub(crate) fn start_runtime(workers: u16, require_walls: bool) -> anyhow::Result
         require_confinement: require_walls,
         ..RuntimeConfig::default()
     };
-    QuickJsEngine::start(config).context("the sandbox cannot be started")
+    QuickJsEngine::start(config).context("cannot start the sandbox")
 }
 
-/// Passkeys of the console's pages. They belong to a host name: a console at an address has none, and says so where one
-/// is asked for.
+/// Returns the relying party for the console's passkeys. Passkeys are bound to a host name: a console at an IP address
+/// has none, and requests for passkeys are then refused.
 fn relying_party(console_origin: &str) -> anyhow::Result<Option<Arc<dyn RelyingParty>>> {
     match WebauthnRelyingParty::new(&console_origin.parse().context("--console-origin")?) {
         Ok(site) => Ok(Some(Arc::new(site))),
@@ -285,15 +284,12 @@ fn relying_party(console_origin: &str) -> anyhow::Result<Option<Arc<dyn RelyingP
     }
 }
 
-/// A server that cannot show itself off serves all the same.
+/// Creates the demo call. A failure is logged and does not stop the start.
 async fn create_demo(app: &Application) -> Option<DemoCall> {
     match app.demo_call().await {
         Ok(demo) => demo,
         Err(problem) => {
-            tracing::warn!(
-                error = &problem as &dyn std::error::Error,
-                "the developer's workspace could not be made"
-            );
+            tracing::warn!(error = &problem as &dyn std::error::Error, "cannot create the demo workspace");
             None
         }
     }
@@ -319,7 +315,7 @@ async fn record_last_used(app: &Application, store: &Store) {
     if let Err(error) = result.await {
         tracing::warn!(
             error = &error as &dyn std::error::Error,
-            "when credentials were last used, and requests to data APIs, were not noted"
+            "cannot record when credentials were last used, or the requests to data APIs"
         );
     }
 }
@@ -328,13 +324,13 @@ async fn collect_garbage(app: Application, store: Store, clock: Arc<dyn Clock>, 
     run_at_interval(GC_INTERVAL, shutdown, || async {
         app.evict_idle();
         if let Err(error) = store.delete_expired(clock.now()).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "what has expired was not swept away");
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot delete expired data");
         }
     })
     .await;
 }
 
-/// Streams would otherwise hold the server up until its time to stop is over.
+/// Closes event streams, which would otherwise delay the shutdown until the grace period ends.
 async fn close_streams(app: Application, shutdown: CancellationToken) {
     shutdown.cancelled().await;
     app.stream_quota().close();
@@ -345,7 +341,7 @@ async fn stop_on_signal(shutdown: CancellationToken) {
     let (Ok(mut terminate), Ok(mut interrupt)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {
-        tracing::error!("signals cannot be listened for; the server stops only when it is killed");
+        tracing::error!("cannot listen for signals; the server stops only when it is killed");
         return;
     };
     tokio::select! {

@@ -1,6 +1,6 @@
-//! One server for SQLite data: locks beside the files, which the kernel releases when the process ends, however it ends.
+//! Locks that allow one server on SQLite data. The kernel releases them when the process ends, however it ends.
 //!
-//! `qala admin`, `rows` and `doctor` take no lock: they work beside a server.
+//! `qala admin`, `rows`, `backup` and `doctor` take no lock: they work beside a running server.
 
 use std::{
     fs::{File, OpenOptions},
@@ -19,10 +19,10 @@ use crate::config::RowsBackend;
 #[derive(Debug)]
 pub(crate) struct ServeLocks(#[expect(dead_code, reason = "held until they are dropped")] Vec<File>);
 
-/// Locks what is kept in SQLite files: the database's directory and those of rows.
+/// Locks the SQLite data: the control plane's database and the directories of rows.
 ///
 /// # Errors
-/// When another server has one of them.
+/// Fails if another server holds one of the locks.
 pub(crate) fn acquire<'p>(
     database: &DatabaseUrl,
     rows: impl Iterator<Item = &'p RowsBackend>,
@@ -33,10 +33,10 @@ pub(crate) fn acquire<'p>(
         name.push(".lock");
         paths.push(name.into());
     }
-    for place in rows {
-        if let RowsBackend::Sqlite(directory) = place {
+    for location in rows {
+        if let RowsBackend::Sqlite(directory) = location {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
-            made.with_context(|| format!("{} cannot be made", directory.display()))?;
+            made.with_context(|| format!("cannot create {}", directory.display()))?;
             paths.push(directory.join(".lock"));
         }
     }
@@ -44,9 +44,9 @@ pub(crate) fn acquire<'p>(
 }
 
 fn lock_file(path: &Path) -> anyhow::Result<File> {
-    let place = path.parent().unwrap_or(path);
+    let location = path.parent().unwrap_or(path);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
-    let mut file = file.with_context(|| format!("{} cannot be opened", path.display()))?;
+    let mut file = file.with_context(|| format!("cannot open {}", path.display()))?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {
             file.set_len(0)?;
@@ -58,14 +58,14 @@ fn lock_file(path: &Path) -> anyhow::Result<File> {
             let mut process = String::new();
             file.read_to_string(&mut process)?;
             bail!(
-                "another Qala (process {}) serves {}: stop it, or give this one another --data-dir",
+                "another Qala (process {}) serves {}: stop it, or start this one with another --data-dir",
                 process.trim(),
-                place.display(),
+                location.display(),
             )
         }
-        // Some network file systems know no locks. SQLite itself must not be used there.
+        // Some network file systems do not support locks. SQLite itself must not be used there.
         Err(error) => {
-            tracing::warn!(%error, path = %path.display(), "the data cannot be locked: start no second server on it");
+            tracing::warn!(%error, path = %path.display(), "cannot lock the data: do not start a second server on it");
             Ok(file)
         }
     }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_is_refused_and_a_released_lock_is_taken() {
+    fn a_second_server_is_refused_until_the_lock_is_released() {
         let folder = tempfile::tempdir().unwrap();
         let database = DatabaseUrl::Sqlite(folder.path().join("qala.db"));
         let rows = [RowsBackend::Sqlite(folder.path().join("rows"))];
@@ -84,7 +84,7 @@ mod tests {
         let refused = acquire(&database, rows.iter()).unwrap_err().to_string();
         assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
         let elsewhere = DatabaseUrl::Sqlite(folder.path().join("other.db"));
-        assert!(acquire(&elsewhere, rows.iter()).is_err(), "the rows are the same");
+        assert!(acquire(&elsewhere, rows.iter()).is_err(), "the directory of rows is the same");
         acquire(&elsewhere, std::iter::empty()).unwrap();
         drop(first);
         acquire(&database, rows.iter()).unwrap();

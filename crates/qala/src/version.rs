@@ -1,22 +1,20 @@
-//! `qala version`: what this program is, for people and for programs.
+//! `qala version`: identifies the program to people and to programs.
 
 use std::process::ExitCode;
 
 use serde::Serialize;
 
-/// The version of this program.
 #[derive(Debug, Serialize)]
 struct Version {
     version: &'static str,
-    /// The commit it was built from, if `BUILD_COMMIT` named one.
+    /// Commit of the build, if `BUILD_COMMIT` was set.
     commit: Option<&'static str>,
-    /// The newest migration that it knows: what `qala migrate` brings a database to.
+    /// Newest migration that the program knows; `qala migrate` brings a database to it.
     schema: String,
     target: &'static str,
 }
 
-/// Prints it.
-#[expect(clippy::print_stdout, reason = "this is what was asked for")]
+#[expect(clippy::print_stdout, reason = "output of the command")]
 pub(crate) fn version(json: bool) -> anyhow::Result<ExitCode> {
     let version = Version {
         version: env!("CARGO_PKG_VERSION"),

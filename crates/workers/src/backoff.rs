@@ -1,20 +1,21 @@
-//! Waiting longer after each failure, and never in step with other nodes.
+//! Exponential backoff with jitter, so that nodes do not retry in step.
 
 use std::time::Duration;
 
 use kernel::Randomness;
 
-/// The first wait, before chance is added.
+/// First delay, before jitter.
 const INITIAL_DELAY: Duration = Duration::from_millis(100);
-/// How often the wait doubles: up to 6.4 seconds.
+/// Number of times the delay doubles; it grows up to 6.4 seconds.
 const MAX_DOUBLINGS: u32 = 6;
 
-/// Failures in a row.
+/// Number of failures in a row.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff(u32);
 
 impl Backoff {
-    /// Counts a failure; how long to wait now: between the half and the whole of 100 ms, 200 ms, … 6.4 s.
+    /// Counts a failure and returns the delay before the next try: a random time between half and all of 100 ms,
+    /// 200 ms, … 6.4 s.
     pub(crate) fn next_delay(&mut self, random: &dyn Randomness) -> Duration {
         let whole = INITIAL_DELAY * 2_u32.pow(self.0.min(MAX_DOUBLINGS));
         self.0 = self.0.saturating_add(1);
@@ -22,12 +23,11 @@ impl Backoff {
         half + Duration::from_millis(random.below(u32::try_from(half.as_millis()).unwrap_or(u32::MAX)).into())
     }
 
-    /// Forgets the failures.
     pub(crate) fn reset(&mut self) {
         self.0 = 0;
     }
 
-    /// Whether the last failure was the first in a row: the one worth a line of log.
+    /// Returns true after the first failure in a row, the only one to log.
     pub(crate) fn is_first_failure(&self) -> bool {
         self.0 == 1
     }

@@ -1,4 +1,4 @@
-//! Claims runs from the queue, has them run, keeps their leases, and writes their ends.
+//! Claims runs from the queue, hands them to a [`Runner`], renews their leases and records their outcomes.
 
 mod concurrency_limiter;
 mod leases;
@@ -22,30 +22,30 @@ use crate::{backoff::Backoff, run_at_interval};
 use concurrency_limiter::ConcurrencyLimiter;
 use leases::{LeaseGuard, LeaseTable};
 
-/// How often leases are extended; two extensions may fail before a lease ends.
+/// Time between extensions of the leases; two in a row may fail before a lease expires.
 const EXTEND_INTERVAL: Duration = Duration::from_secs(10);
-/// How often runs are looked for whose holder was lost.
+/// Time between searches for runs whose lease has expired.
 const EXPIRED_INTERVAL: Duration = Duration::from_secs(5);
-/// How late a run that is tried again is noticed; new work rings.
+/// Bound on the delay before a due retry is noticed; new work wakes the dispatcher at once.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Ends being written at once.
+/// Maximum number of outcomes being written at once.
 const MAX_CONCURRENT_FINISHES: usize = 128;
-/// Runs claimed in one go.
+/// Maximum number of runs per claim.
 const MAX_CLAIM_BATCH: u32 = 64;
 
-/// Does the work of one claimed run.
+/// Executes claimed runs.
 #[async_trait]
 pub trait Runner: Send + Sync + 'static {
-    /// Runs it and says what became of it. Dropping the future stops the run.
+    /// Executes one run and returns its outcome. Dropping the future stops the run.
     async fn run(&self, run: ClaimedRun) -> FinishedRun;
 }
 
-/// What the operator decides.
+/// Settings of the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DispatcherOptions {
-    /// Runs at work at once; at least one.
+    /// Maximum number of concurrent runs; 0 counts as 1.
     pub slots: u32,
-    /// How long runs may go on after the shutdown began; what is left then is handed back.
+    /// Time that runs may go on after the shutdown began; runs still going on are then released to other nodes.
     pub grace: Duration,
 }
 
@@ -55,15 +55,15 @@ impl Default for DispatcherOptions {
     }
 }
 
-/// Works off the queue.
+/// Works off the queue on one node.
 ///
-/// No more is claimed than can start within milliseconds, so that other nodes find work too.
+/// Claims no more runs than can start within milliseconds, so that the rest stay available to other nodes.
 pub struct Dispatcher {
     work: Arc<Shared>,
     grace: Duration,
 }
 
-/// What the loops and the tasks of runs share.
+/// State shared by the loops and the tasks of runs.
 struct Shared {
     queue: Arc<dyn RunQueue>,
     runner: Arc<dyn Runner>,
@@ -73,12 +73,12 @@ struct Shared {
     leases: Arc<LeaseTable>,
     tasks: TaskTracker,
     limiter: Arc<ConcurrencyLimiter>,
-    /// Bounds the ends that are being written.
+    /// Bounds the number of outcomes being written.
     finish_permits: Semaphore,
 }
 
 impl Dispatcher {
-    /// A dispatcher of `node`, whose id no other process has.
+    /// Creates the dispatcher of `node`, an id that no other process uses.
     #[must_use]
     pub fn new(
         queue: Arc<dyn RunQueue>,
@@ -94,7 +94,7 @@ impl Dispatcher {
         Self { work: Arc::new(work), grace: options.grace }
     }
 
-    /// Works until `shutdown`; then lets runs at work end for a while, and hands back the rest.
+    /// Works until `shutdown`, then gives runs the grace period to end and releases the rest.
     pub async fn run(self, shutdown: CancellationToken) {
         let Self { work, grace } = self;
         let lease_maintenance = async {
@@ -115,13 +115,13 @@ impl Dispatcher {
 }
 
 impl Shared {
-    /// Claims and starts runs until `shutdown`. A claim that was begun is finished, since what it claimed is ours.
+    /// Claims and starts runs until `shutdown`. A claim in progress is finished: this node holds what it claimed.
     async fn claim_loop(self: &Arc<Self>, shutdown: &CancellationToken) {
         let mut backoff = Backoff::default();
         while let Some(limit) =
             shutdown.run_until_cancelled(self.limiter.wait_for_capacity(MAX_CLAIM_BATCH)).await
         {
-            // A workspace that has its share has more in the queue, maybe: it is looked for when one of its runs ends.
+            // A workspace at its share may have more runs in the queue: claim again when one of its runs ends.
             let has_exhausted_workspace = limit.exhausted_workspaces().next().is_some();
             let pause = match self.claim(limit).await {
                 Ok(0) => None,
@@ -132,10 +132,7 @@ impl Shared {
                 Err(error) => {
                     let wait = backoff.next_delay(&*self.random);
                     if backoff.is_first_failure() {
-                        tracing::warn!(
-                            error = &error as &dyn std::error::Error,
-                            "no runs can be claimed now"
-                        );
+                        tracing::warn!(error = &error as &dyn std::error::Error, "cannot claim runs");
                     }
                     Some(wait)
                 }
@@ -155,7 +152,7 @@ impl Shared {
         }
     }
 
-    /// Claims runs within `limit`, and starts them; how many.
+    /// Claims and starts runs within `limit`; returns their number.
     async fn claim(self: &Arc<Self>, limit: ClaimLimit) -> Result<usize, StoreError> {
         let now = self.clock.now();
         let claimed = self.queue.claim(self.node, limit, Arc::clone(&self.clock)).await?;
@@ -173,14 +170,14 @@ impl Shared {
         self.leases.insert(id, attempt, until, |lease| {
             let task = self.tasks.spawn(async move {
                 if reservation.acquire().await.is_err() {
-                    // First let go of here: it may be claimed again, as the same attempt, before this task has ended.
+                    // The lease goes first: the run may be claimed again, as the same attempt, before this task ends.
                     drop(lease);
                     work.release_runs(&[id]).await;
                     drop(reservation);
                     return;
                 }
                 let finished = work.runner.run(run).await;
-                // The place is free once the code has ended: the next run need not wait until this end is on the disk.
+                // The permit is returned once the code has ended: the next run need not wait for this outcome's write.
                 let _finish_permit = work.finish_permits.acquire().await;
                 drop(reservation);
                 work.finish(finished, &lease).await;
@@ -190,17 +187,17 @@ impl Shared {
         });
     }
 
-    /// Writes an end, again and again until the store answers or the lease has ended.
+    /// Writes an outcome; retries while the store is unavailable and the lease has not expired.
     async fn finish(&self, finished: FinishedRun, lease: &LeaseGuard) {
         let run = finished.id;
-        // From here on the lease is not extended: a store that cannot be written to must not hold the run for ever.
+        // The lease is no longer extended: a store that cannot be written to must not hold the run for ever.
         let until = lease.stop_renewal();
         let mut backoff = Backoff::default();
         let error = loop {
             match self.queue.finish(self.node, clone_finished_run(&finished)).await {
                 Ok(true) => return,
                 Ok(false) => {
-                    tracing::info!(%run, "a run ended after its lease; the end is not written");
+                    tracing::info!(%run, "run ended after its lease was lost; outcome discarded");
                     return;
                 }
                 Err(error @ StoreError::Unavailable(_)) => {
@@ -214,10 +211,10 @@ impl Shared {
                 Err(error) => break error,
             }
         };
-        tracing::error!(%run, error = &error as &dyn std::error::Error, "the end of a run cannot be written");
+        tracing::error!(%run, error = &error as &dyn std::error::Error, "cannot write the outcome of a run");
     }
 
-    /// Keeps what is ours, and stops what is ours no more.
+    /// Extends the leases of this node's runs and stops the runs whose lease is lost.
     async fn extend_leases(&self) {
         let runs = self.leases.renewable_runs();
         if runs.is_empty() {
@@ -227,12 +224,12 @@ impl Shared {
         match self.queue.extend_leases(self.node, &runs, now).await {
             Ok(kept) => {
                 for run in self.leases.apply_extension(&runs, &kept, now + LEASE) {
-                    tracing::warn!(%run, "the lease of a run was lost; it is stopped");
+                    tracing::warn!(%run, "lease lost; stopping the run");
                 }
             }
-            // Whether a run is still ours will be told when its end is written.
+            // Writing the outcome will show whether this node still holds a run.
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "leases cannot be extended now");
+                tracing::warn!(error = &error as &dyn std::error::Error, "cannot extend leases");
             }
         }
     }
@@ -240,17 +237,14 @@ impl Shared {
     async fn release_expired_leases(&self) {
         match self.queue.release_expired_leases(self.clock.now()).await {
             Ok(0) => {}
-            Ok(count) => tracing::info!(count, "runs of lost holders can be claimed again"),
+            Ok(count) => tracing::info!(count, "released runs with expired leases"),
             Err(error) => {
-                tracing::debug!(
-                    error = &error as &dyn std::error::Error,
-                    "expired leases cannot be looked for"
-                );
+                tracing::debug!(error = &error as &dyn std::error::Error, "cannot look for expired leases");
             }
         }
     }
 
-    /// Lets runs at work end, and hands back what has not after `grace`.
+    /// Waits up to `grace` for runs to end, then stops and releases the rest.
     async fn drain(&self, grace: Duration) {
         self.limiter.close();
         self.tasks.close();
@@ -259,7 +253,7 @@ impl Shared {
         }
         let left = self.leases.abort_all();
         self.tasks.wait().await;
-        tracing::info!(count = left.len(), "runs are handed back");
+        tracing::info!(count = left.len(), "released unfinished runs");
         self.release_runs(&left).await;
     }
 
@@ -267,13 +261,13 @@ impl Shared {
         if let Err(error) = self.queue.release(self.node, runs).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "runs are handed back by their leases' end"
+                "cannot release runs; they become claimable when their leases expire"
             );
         }
     }
 }
 
-/// The queue takes an end by value; should it fail, another is needed.
+/// Copies an outcome, because [`RunQueue::finish`] takes it by value and a failed write is retried.
 fn clone_finished_run(finished: &FinishedRun) -> FinishedRun {
     let FinishedRun {
         id,

@@ -1,4 +1,4 @@
-//! Looks again at the DNS records that prove join domains: domains change hands.
+//! Rechecks the DNS records that verify join domains, because domains change hands.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,14 +11,14 @@ use workspace::{
 
 use crate::run_at_interval;
 
-/// How often it is looked which domains are due.
+/// Time between searches for domains that are due for a recheck.
 const CHECK_INTERVAL: Duration = Duration::from_secs(600);
-/// How many domains are looked at in one go; the others wait for the next.
+/// Maximum number of domains per search; the rest wait for the next.
 const BATCH: u32 = 50;
 
-/// Checks join domains whose proof is due for another look.
+/// Rechecks join domains whose verification is due.
 ///
-/// Every node may run one: whoever writes second finds the proof judged already and changes nothing.
+/// Every node may run one: whichever writes second finds the domain checked already and changes nothing.
 pub struct DomainChecks<S> {
     store: S,
     dns: Arc<dyn TxtResolver>,
@@ -30,7 +30,7 @@ impl<S> DomainChecks<S>
 where
     S: JoinDomainsRead + Transactions<Tx: MembersTx + JoinDomainsTx>,
 {
-    /// Checks over a store and DNS.
+    /// Creates a worker over a store and a DNS resolver.
     #[must_use]
     pub fn new(
         store: S,
@@ -41,20 +41,16 @@ where
         Self { store, dns, clock, random }
     }
 
-    /// Checks what is due every ten minutes, until `shutdown`.
+    /// Checks the domains that are due every ten minutes, until `shutdown`.
     pub async fn run(self, shutdown: CancellationToken) {
         run_at_interval(CHECK_INTERVAL, shutdown, || async {
             if let Err(problem) = self.check_due_domains().await {
-                tracing::warn!(
-                    error = &problem as &dyn std::error::Error,
-                    "join domains could not be looked at"
-                );
+                tracing::warn!(error = &problem as &dyn std::error::Error, "cannot check join domains");
             }
         })
         .await;
     }
 
-    /// Checks everything that is due now.
     async fn check_due_domains(&self) -> Result<(), Problem> {
         for domain in self.store.due_join_domains(self.clock.now(), BATCH).await? {
             self.check(&domain).await?;
@@ -76,7 +72,7 @@ where
         let lapsed = recheck_join_domain(&mut tx, &ctx, domain, finding).await?;
         kernel::UnitOfWork::commit(Box::new(tx)).await?;
         if lapsed {
-            tracing::warn!(workspace = %domain.workspace, domain = %domain.domain, "a join domain is no longer proved");
+            tracing::warn!(workspace = %domain.workspace, domain = %domain.domain, "join domain is no longer verified");
         }
         Ok(())
     }

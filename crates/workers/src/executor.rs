@@ -1,4 +1,4 @@
-//! Runs one version of an app, with its host.
+//! Executes one version of an app with its host: queued runs and visits.
 
 mod egress;
 mod host;
@@ -35,41 +35,41 @@ use host::{AppHost, CallTimer};
 use trace::{MAX_HTTP_LOG_BYTES, MAX_RUN_LOG_BYTES, RunTrace, finished_step};
 use version_cache::{LoadedVersion, VersionCache};
 
-/// Claims beyond the first and the retries that a run may use up on lost leases and on our own troubles.
+/// Attempts beyond the first and the app's retries that lost leases and failures of the platform may use up.
 const MAX_INFRASTRUCTURE_RETRIES: u8 = 3;
-/// Answers over HTTP whose lines are being written at once; the next answer waits for its own lines.
+/// Maximum number of visits whose log lines are being written; further responses wait until a write ends.
 const MAX_CONCURRENT_LOG_WRITES: u32 = 64;
-/// The label of every run's first step.
+/// Label of the first step of every run.
 const RUN_STEP_LABEL: &str = "Run main.js";
 
-/// What the executor works with.
+/// Dependencies of the executor.
 pub struct ExecutorDeps {
-    /// Runs the code.
+    /// Runs the code in a sandbox.
     pub engine: Arc<dyn Engine>,
-    /// The rows of backend projects.
+    /// Reads and writes the rows of backend projects.
     pub rows: Arc<backend_data::Engine>,
-    /// The way out.
+    /// Sends the requests of apps to other hosts.
     pub outbound: Arc<dyn OutboundClient>,
-    /// The store.
+    /// Reads versions, projects, workspaces and gates, and takes log lines.
     pub store: Arc<dyn ExecutorStore>,
-    /// The time.
+    /// Source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// Chance, for when to try again.
+    /// Source of ids and of the jitter of retries.
     pub random: Arc<dyn Randomness>,
 }
 
-/// What the operator decides.
+/// Settings of the operator.
 #[derive(Debug, Clone, Default)]
 pub struct ExecutorSettings {
-    /// Ports that may be dialled beside 443.
+    /// Ports that apps may connect to besides 443.
     pub ports: AllowedPorts,
-    /// Hosts inside the own network that apps may reach.
+    /// Hosts in private networks that apps may reach.
     pub allowed_private_hosts: Vec<AllowedHost>,
-    /// What one invocation may use up.
+    /// Limits of one invocation.
     pub limits: InvocationLimits,
 }
 
-/// Runs app code: what the queue holds, and what asks over HTTP. Clones are one executor.
+/// Runs app code for the queue and for visits. Clones share one executor.
 #[derive(Clone)]
 pub struct Executor(Arc<Inner>);
 
@@ -83,14 +83,14 @@ struct Inner {
     settings: ExecutorSettings,
     contents: VersionCache,
     log_writes: Arc<Semaphore>,
-    /// Answers that are being streamed.
+    /// Responses that are being streamed.
     streams: TaskTracker,
-    /// Whether they are to be cut off.
+    /// Cancelled when they are to be cut off.
     stream_cancellation: CancellationToken,
 }
 
 impl Executor {
-    /// An executor.
+    /// Creates an executor.
     #[must_use]
     pub fn new(deps: ExecutorDeps, settings: ExecutorSettings) -> Self {
         let ExecutorDeps { engine, rows, outbound, store: reads, clock, random } = deps;
@@ -112,25 +112,25 @@ impl Executor {
         Self(Arc::new(inner))
     }
 
-    /// Cuts off every answer that is still being streamed; for the shutdown.
+    /// Cuts off every response that is still being streamed. For the shutdown.
     pub fn cancel_streams(&self) {
         self.0.stream_cancellation.cancel();
     }
 
-    /// Waits until all answers over HTTP have ended and their lines are written; for the shutdown.
+    /// Waits until all streamed responses have ended and the log lines of all visits are written. For the shutdown.
     pub async fn flush(&self) {
         self.0.streams.close();
         self.0.streams.wait().await;
-        // Whoever holds them all knows that nobody writes.
+        // All permits are free only when nobody writes.
         drop(self.0.log_writes.acquire_many(MAX_CONCURRENT_LOG_WRITES).await);
     }
 }
 
-/// Why an attempt did not come to running code.
+/// The reason for which an attempt ran no code.
 enum AdmissionError {
-    /// It never will.
+    /// The run can never start; code and message of its fault.
     Permanent(&'static str, &'static str),
-    /// The store cannot answer now.
+    /// The store failed.
     Store(StoreError),
 }
 
@@ -141,10 +141,10 @@ impl From<StoreError> for AdmissionError {
 }
 
 impl Inner {
-    /// The version of a claimed run, if it is to run at all.
+    /// Returns the version that a claimed run executes, or the reason for which it must not start.
     async fn admit(&self, run: &ClaimedRun) -> Result<Arc<LoadedVersion>, AdmissionError> {
         if run.effective_attempt() > u32::from(run.retries) + u32::from(MAX_INFRASTRUCTURE_RETRIES) + 1 {
-            let why = "the run was begun again and again, and never came to an end";
+            let why = "the run was started too many times without ending";
             return Err(AdmissionError::Permanent("lease_lost", why));
         }
         let gone = AdmissionError::Permanent("no_version", "the app has no version to run");
@@ -155,13 +155,13 @@ impl Inner {
                 return Err(AdmissionError::Permanent("app_paused", "the app is paused"));
             }
             AppAvailability::Deleted => {
-                return Err(AdmissionError::Permanent("app_deleted", "the app is gone"));
+                return Err(AdmissionError::Permanent("app_deleted", "the app was deleted"));
             }
         }
         self.contents.version(run.workspace, run.app, version).await?.ok_or(gone)
     }
 
-    /// A host for one invocation, and the names the code finds in `env`.
+    /// Creates the host of one invocation; returns it with the names that the code finds in `env`.
     async fn create_host(
         self: &Arc<Self>,
         workspace: WorkspaceId,
@@ -193,7 +193,7 @@ impl Inner {
 
     fn failure_outcome(&self, run: &ClaimedRun, failure: &Failure, record: &RunTrace) -> AttemptOutcome {
         let refused = failure.host_code.as_deref().is_some_and(|code| record.has_refusal(code));
-        // That no process could be had is no failure of the app, so it does not cost it its retries.
+        // A missing worker process is not the app's fault, so it does not cost the app its retries.
         let retries = match failure.code {
             FailureCode::Overloaded => run.retries.saturating_add(MAX_INFRASTRUCTURE_RETRIES),
             _ => run.retries,
@@ -232,7 +232,7 @@ impl Inner {
         }
     }
 
-    /// Keeps what an answer over HTTP leaves: its lines, and why it was none.
+    /// Records the log lines of a visit and, if it failed, the failure.
     async fn record_response(
         self: &Arc<Self>,
         (workspace, app): (WorkspaceId, AppId),
@@ -249,7 +249,7 @@ impl Inner {
         self.append_log_lines(workspace, app, lines, refused).await;
     }
 
-    /// Writes the lines of an answer, without the answer waiting unless very many are being written.
+    /// Writes the log lines of a visit in the background. Waits while [`MAX_CONCURRENT_LOG_WRITES`] others are written.
     async fn append_log_lines(
         self: &Arc<Self>,
         workspace: WorkspaceId,
@@ -264,14 +264,14 @@ impl Inner {
         let inner = Arc::clone(self);
         tokio::spawn(async move {
             if let Err(error) = inner.store.append_log(workspace, app, lines, refused).await {
-                tracing::warn!(%app, error = &error as &dyn std::error::Error, "lines of log were lost");
+                tracing::warn!(%app, error = &error as &dyn std::error::Error, "log lines lost");
             }
             drop(permit);
         });
     }
 }
 
-/// What an attempt leaves beside its conclusion.
+/// Steps, log lines and minutes saved of an attempt.
 #[derive(Default)]
 struct RunOutcome {
     steps: Vec<Step>,
@@ -302,7 +302,7 @@ impl Runner for Executor {
         host.set_answers(mem::take(&mut run.answers));
         let begun = CallTimer::start(inner.clock.now());
         let invocation = inner.invoke((run.workspace, run.app), &content, bindings, entry, &host);
-        // Code that asks a person is stopped where it is, whatever it would have caught.
+        // Code that asks a person is stopped at the question, whatever errors it catches.
         let result = tokio::select! {
             biased;
             result = invocation => Ok(result),
@@ -362,31 +362,31 @@ impl AppServer for Executor {
             .map_err(|error| unavailable(&error))?;
         let result =
             inner.invoke((workspace, app), &content, bindings, HandlerCall::Fetch(request), &host).await;
-        let (answer, end) = match result {
+        let (response, completion) = match result {
             Ok(HandlerOutput::Streamed(StreamedResponse { status, headers, body, completion })) => {
                 (Ok(AppResponse::Streamed { status, headers, body }), Some(completion))
             }
             Ok(HandlerOutput::Response(response)) => (Ok(AppResponse::Buffered(response)), None),
             Ok(HandlerOutput::Scheduled(_)) => {
-                (Err(fail(FailureCode::WorkerLost, "the engine gave no response")), None)
+                (Err(fail(FailureCode::WorkerLost, "the engine returned no response")), None)
             }
             Err(failure) => (Err(failure), None),
         };
-        let Some(end) = end else {
-            inner.record_response((workspace, app), &host, answer.as_ref().err()).await;
-            return answer;
+        let Some(completion) = completion else {
+            inner.record_response((workspace, app), &host, response.as_ref().err()).await;
+            return response;
         };
-        // What it leaves is kept at its end, whether or not the visitor stays for it.
+        // Recorded at the end of the response, whether or not the visitor waits for it.
         let inner = Arc::clone(inner);
         self.0.streams.spawn(async move {
             let result = tokio::select! {
                 biased;
-                result = end => result,
-                () = inner.stream_cancellation.cancelled() => Err(fail(FailureCode::Overloaded, "the server stopped before the end")),
+                result = completion => result,
+                () = inner.stream_cancellation.cancelled() => Err(fail(FailureCode::Overloaded, "the server shut down before the response ended")),
             };
             inner.record_response((workspace, app), &host, result.as_ref().err()).await;
         });
-        answer
+        response
     }
 }
 
@@ -405,10 +405,10 @@ fn fail(code: FailureCode, message: &str) -> Failure {
     Failure { code, message: message.to_owned(), host_code: None }
 }
 
-/// The store's troubles are ours, not the app's.
+/// Failures of the store are the platform's, not the app's.
 fn unavailable(error: &StoreError) -> Failure {
-    tracing::warn!(error = error as &dyn std::error::Error, "an app cannot be read");
-    fail(FailureCode::Overloaded, "the app cannot be read now")
+    tracing::warn!(error = error as &dyn std::error::Error, "cannot read an app");
+    fail(FailureCode::Overloaded, "the app is temporarily unavailable")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The store, as the executor sees it.
+//! The store as the executor uses it.
 
 use apps::AppsRead;
 use connections::GateReader;
@@ -6,7 +6,7 @@ use observability::LogSink;
 use projects::ProjectsRead;
 use workspace::WorkspaceRead;
 
-/// What running app code reads, and where the lines of answers over HTTP go.
+/// Reads that running app code needs, and the sink of the log lines of visits.
 pub trait ExecutorStore:
     AppsRead + GateReader + LogSink + ProjectsRead + WorkspaceRead + Send + Sync
 {

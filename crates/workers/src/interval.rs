@@ -1,15 +1,15 @@
-//! Loops of janitors.
+//! A loop for periodic work.
 
 use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval as ticks};
 use tokio_util::sync::CancellationToken;
 
-/// Does `work` at once and then every `interval`, until `shutdown`. Work that was begun is finished; work that takes
-/// longer than the interval is followed by the next a whole interval later.
+/// Calls `work` at once and then every `interval`, until `shutdown`. Work in progress is finished. After work that
+/// takes longer than the interval, the next call follows a whole interval later.
 ///
 /// # Panics
-/// When `interval` is zero.
+/// Panics if `interval` is zero.
 pub async fn run_at_interval<W>(interval: Duration, shutdown: CancellationToken, mut work: impl FnMut() -> W)
 where
     W: Future<Output = ()>,

@@ -1,14 +1,14 @@
-//! What runs by itself beside the API: accepted work, schedules, tidying. No adapter is known here.
+//! Background work beside the API: queued runs, schedules, e-mail and periodic tasks. Depends on no adapter.
 //!
-//! * [`executor`]: runs one version of an app with its host: rows, the gate, the log
-//! * [`dispatcher`]: claims runs from the queue, keeps their leases and writes their ends
-//! * [`scheduler`]: starts automations whose moment has come
-//! * [`domain_checks`]: looks again at what proves join domains
-//! * [`run_at_interval()`]: a loop for everything that only has to happen now and then
-//! * [`mail_worker`]: sends the letters that wait
-//! * [`executor_store`]: what these read
+//! * [`executor`]: runs one version of an app with its host: rows, gate and log
+//! * [`dispatcher`]: claims runs from the queue, renews their leases and records their outcomes
+//! * [`scheduler`]: starts runs of automations whose schedule is due
+//! * [`domain_checks`]: rechecks the DNS records that verify join domains
+//! * [`run_at_interval()`]: a loop for periodic work
+//! * [`mail_worker`]: sends the e-mail in the outbox
+//! * [`executor_store`]: the reads and the log sink that the executor needs
 //!
-//! Every loop takes a [`CancellationToken`] and ends soon after it is cancelled.
+//! Every loop takes a [`CancellationToken`] and returns soon after it is cancelled.
 
 mod backoff;
 pub mod dispatcher;

@@ -1,4 +1,4 @@
-//! Sends the letters that wait in the outbox.
+//! Sends the e-mail in the outbox.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,22 +11,23 @@ use kernel::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// How late a letter is noticed that another node wrote, or that is due again.
+/// Bound on the delay before e-mail of another node, or a due retry, is noticed.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// Letters taken in one go.
+/// Maximum number of e-mails per claim.
 const BATCH: u32 = 20;
-/// Letters on their way at once.
+/// Maximum number of e-mails being sent at once.
 const MAX_CONCURRENT_SENDS: usize = 8;
-/// How long one node may take over a batch before another takes its letters: longer than the slowest deliveries.
+/// Time a node has for a batch before others may claim its e-mails; longer than the slowest deliveries take.
 const LEASE: TimeDelta = TimeDelta::minutes(5);
-/// After how long a letter that failed for the first time is tried again; each time after that four times as long.
+/// Delay of the first retry; each further delay is four times as long.
 const INITIAL_RETRY_DELAY: TimeDelta = TimeDelta::seconds(15);
-/// It never waits longer than this.
+/// Maximum delay of a retry.
 const MAX_RETRY_DELAY: TimeDelta = TimeDelta::hours(1);
 
-/// Sends letters. Every node may run one: a letter is taken by one of them at a time.
+/// Sends e-mail. Every node may run one: an e-mail is claimed by one of them at a time.
 ///
-/// A letter whose node dies between the mail server's yes and the outbox's is sent again, with the same message id.
+/// If a node dies after the mail server accepted an e-mail and before the outbox deleted it, the e-mail is sent again
+/// with the same message id.
 pub struct MailWorker {
     outbox: Arc<dyn Outbox>,
     transport: Arc<dyn MailTransport>,
@@ -35,18 +36,18 @@ pub struct MailWorker {
 }
 
 impl MailWorker {
-    /// A postman between an outbox and a courier.
+    /// Creates a worker that sends the e-mails of `outbox` through `transport`.
     #[must_use]
     pub fn new(
         outbox: Arc<dyn Outbox>,
-        courier: Arc<dyn MailTransport>,
+        transport: Arc<dyn MailTransport>,
         vault: Vault,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { outbox, transport: courier, vault, clock }
+        Self { outbox, transport, vault, clock }
     }
 
-    /// Sends what is due, whenever something is, until `shutdown`.
+    /// Sends e-mails as they become due, until `shutdown`.
     pub async fn run(self, shutdown: CancellationToken) {
         loop {
             match self.send_due(&shutdown).await {
@@ -55,7 +56,7 @@ impl MailWorker {
                 Ok(_) if !shutdown.is_cancelled() => continue,
                 Ok(_) => return,
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the outbox cannot be read now");
+                    tracing::warn!(error = &error as &dyn std::error::Error, "cannot read the outbox");
                 }
             }
             if shutdown.run_until_cancelled(self.outbox.wait_for_emails(POLL_INTERVAL)).await.is_none() {
@@ -64,18 +65,18 @@ impl MailWorker {
         }
     }
 
-    /// How many letters were taken.
+    /// Sends one batch and returns the number of e-mails claimed.
     async fn send_due(&self, shutdown: &CancellationToken) -> Result<usize, StoreError> {
         let emails = self.outbox.claim_emails(BATCH, self.clock.now(), LEASE).await?;
         let claimed = emails.len();
         let sent = emails.into_iter().map(|email| async move {
             if shutdown.is_cancelled() {
-                // The others are for whoever comes next, without waiting for the lease.
+                // Due at once for another node, which need not wait for the lease to expire.
                 return self.outbox.reschedule_email(email.id, self.clock.now()).await;
             }
             self.send(&email).await
         });
-        // Each is finished, whatever became of the others.
+        // Every e-mail is settled, even if others fail.
         let results: Vec<_> = stream::iter(sent).buffer_unordered(MAX_CONCURRENT_SENDS).collect().await;
         results.into_iter().collect::<Result<(), _>>()?;
         Ok(claimed)
@@ -84,30 +85,30 @@ impl MailWorker {
     async fn send(&self, email: &ClaimedEmail) -> Result<(), StoreError> {
         let (id, kind) = (email.id, email.kind.as_str());
         if self.clock.now() >= email.expires_at {
-            tracing::warn!(letter = %id, kind, attempts = email.attempts, "a letter was given up: too late");
+            tracing::warn!(email_id = %id, kind, attempts = email.attempts, "discarded an expired e-mail");
             return self.outbox.delete_email(id).await;
         }
         let content = match email.open(&self.vault) {
             Ok(content) => content,
             Err(error) => {
-                tracing::error!(letter = %id, kind, %error, "a letter was given up: it cannot be read");
+                tracing::error!(email_id = %id, kind, %error, "discarded an e-mail that cannot be opened");
                 return self.outbox.delete_email(id).await;
             }
         };
         match self.transport.deliver(id, &content).await {
             Ok(()) => {
-                tracing::info!(letter = %id, kind, "a letter was sent");
+                tracing::info!(email_id = %id, kind, "e-mail sent");
                 self.outbox.delete_email(id).await
             }
             Err(DeliveryError::Permanent(reason)) => {
-                tracing::warn!(letter = %id, kind, reason, "a letter was given up: it will never be taken");
+                tracing::warn!(email_id = %id, kind, reason, "discarded an e-mail that was rejected permanently");
                 self.outbox.delete_email(id).await
             }
             Err(DeliveryError::Transient(reason)) => {
                 let now = self.clock.now();
                 let at = next_attempt_at(email.attempts, now);
                 self.outbox.reschedule_email(id, at).await?;
-                tracing::warn!(letter = %id, kind, reason, again = %at, "a letter was not taken now");
+                tracing::warn!(email_id = %id, kind, reason, retry_at = %at, "e-mail not accepted; will retry");
                 Ok(())
             }
         }

@@ -1,4 +1,4 @@
-//! Starts automations whose moment has come.
+//! Starts runs of automations whose schedule is due.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,15 +17,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backoff::Backoff;
 
-/// How late a moment is noticed.
+/// Bound on the delay before a due schedule is noticed.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Automations looked at in one go.
+/// Maximum number of automations per read.
 const BATCH: u32 = 100;
 
-/// Strikes schedules.
+/// Fires the schedules that are due.
 ///
-/// Every node may run one: the store lets only one strike each moment. What is done about moments that were missed, as
-/// when no node ran, the schedule's policy says; each leaves a row.
+/// Every node may run one: the store lets only one of them record each occurrence. The schedule's policy decides
+/// what happens to occurrences that were missed, as while no node ran; each of them leaves a row.
 pub struct Scheduler {
     schedules: Arc<dyn ScheduleStore>,
     clock: Arc<dyn Clock>,
@@ -33,7 +33,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler over a store.
+    /// Creates a scheduler over a store.
     #[must_use]
     pub fn new(
         schedules: Arc<dyn ScheduleStore>,
@@ -43,7 +43,7 @@ impl Scheduler {
         Self { schedules, clock, random }
     }
 
-    /// Strikes what is due every second, until `shutdown`.
+    /// Fires the schedules that are due, every second, until `shutdown`.
     pub async fn run(self, shutdown: CancellationToken) {
         let mut backoff = Backoff::default();
         loop {
@@ -55,10 +55,7 @@ impl Scheduler {
                 Err(error) => {
                     let wait = backoff.next_delay(&*self.random);
                     if backoff.is_first_failure() {
-                        tracing::warn!(
-                            error = &error as &dyn std::error::Error,
-                            "no schedule can be struck now"
-                        );
+                        tracing::warn!(error = &error as &dyn std::error::Error, "cannot fire schedules");
                     }
                     wait.max(POLL_INTERVAL)
                 }
@@ -69,7 +66,7 @@ impl Scheduler {
         }
     }
 
-    /// Strikes everything that is due now.
+    /// Fires every schedule that is due now.
     async fn fire_due(&self) -> Result<(), StoreError> {
         loop {
             let now = self.clock.now();
@@ -78,14 +75,14 @@ impl Scheduler {
             for automation in &due {
                 fired += u32::from(self.fire(automation, now).await?);
             }
-            // Less than a full batch was all there was; a batch of which nothing was ours is others' work.
+            // A batch that is not full was all there was; a full one in which nothing fired is handled by other nodes.
             if due.len() < BATCH as usize || fired == 0 {
                 return Ok(());
             }
         }
     }
 
-    /// Whether this call was the one that struck.
+    /// Records the occurrences of a due automation; returns true if this call did, and no other node.
     async fn fire(&self, automation: &Automation, now: Timestamp) -> Result<bool, StoreError> {
         let (Trigger::Schedule(schedule), Some(due)) = (&automation.trigger, automation.next_run_at) else {
             tracing::error!(automation = %automation.id, "an automation without a schedule is due");
@@ -95,16 +92,16 @@ impl Scheduler {
         let occurrences: Vec<NewOccurrence> = passed
             .occurrences
             .into_iter()
-            .map(|(moment, decision)| NewOccurrence {
-                id: OccurrenceId::generate(&*self.random, moment),
-                due_at: moment,
+            .map(|(due_at, decision)| NewOccurrence {
+                id: OccurrenceId::generate(&*self.random, due_at),
+                due_at,
                 plan: match decision {
                     OccurrenceDecision::Run => OccurrencePlan::Start {
-                        run: Box::new(self.new_run(automation, moment, now)),
+                        run: Box::new(self.new_run(automation, due_at, now)),
                         is_late: false,
                     },
                     OccurrenceDecision::CatchUp => OccurrencePlan::Start {
-                        run: Box::new(self.new_run(automation, moment, now)),
+                        run: Box::new(self.new_run(automation, due_at, now)),
                         is_late: true,
                     },
                     OccurrenceDecision::Skip(reason) => OccurrencePlan::Skip(reason),
@@ -114,12 +111,12 @@ impl Scheduler {
         let count = occurrences.len();
         let is_fired = self.schedules.fire_schedule(automation, due, occurrences, passed.next, now).await?;
         if is_fired {
-            tracing::debug!(automation = %automation.id, %due, count, "a schedule struck");
+            tracing::debug!(automation = %automation.id, %due, count, "schedule fired");
         }
         Ok(is_fired)
     }
 
-    fn new_run(&self, automation: &Automation, moment: Timestamp, now: Timestamp) -> NewRun {
+    fn new_run(&self, automation: &Automation, due_at: Timestamp, now: Timestamp) -> NewRun {
         NewRun {
             id: RunId::generate(&*self.random, now),
             workspace: automation.workspace,
@@ -128,7 +125,7 @@ impl Scheduler {
             trigger: TriggerKind::Schedule,
             input: RawValue::NULL.to_owned(),
             at: now,
-            scheduled_for: Some(moment),
+            scheduled_for: Some(due_at),
             max_concurrency: automation.max_concurrency,
             version: None,
             replay_of: None,

@@ -161,7 +161,7 @@ async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
         for writer in writing {
             writer.await?.context("the server refused a write during the backup")?;
         }
-        assert!(done.contains("4 databases") && done.contains("The master key is not in it"), "{done}");
+        assert!(done.contains("4 databases") && done.contains("The master key is not included"), "{done}");
         for secret in ["MDEyMzQ1", "qk_sec_"] {
             assert!(!done.contains(secret), "{done}");
         }

@@ -1,4 +1,4 @@
-//! Agent clients' documents, and resolvers that lie about where they are.
+//! Metadata documents of agent clients, with forged DNS responses.
 
 use std::{
     io,
@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use connections::GateHost;
 use identity::oauth::{ClientDocumentFetcher as _, clients::DocumentError};
 
-/// Answers with these addresses, and counts how often it was asked.
+/// Resolves to these addresses, and counts the lookups.
 struct FakeResolver(Vec<IpAddr>, AtomicUsize);
 
 #[async_trait]
@@ -38,7 +38,7 @@ async fn refusal(loopback: bool, addresses: &[&str]) -> (String, usize) {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_inside_is_not_dialled() {
+async fn a_name_with_a_private_address_is_refused() {
     for addresses in [
         &["169.254.169.254"][..],
         &["127.0.0.1"],
@@ -47,37 +47,37 @@ async fn a_name_that_leads_inside_is_not_dialled() {
         &["::ffff:10.0.0.1"],
         &["64:ff9b::a9fe:a9fe"],
         &["fe80::1"],
-        // A good address beside a bad one is no better.
+        // An allowed address beside a blocked one does not help.
         &["93.184.215.14", "192.168.0.1"],
     ] {
         let (what, asked) = refusal(false, addresses).await;
         assert_eq!(
             (what.as_str(), asked),
-            ("it leads to an address that may not be dialled", 1),
+            ("the host resolves to an address that is not public", 1),
             "{addresses:?}"
         );
     }
     let (what, _) = refusal(true, &["127.0.0.1", "10.0.0.1"]).await;
-    assert_eq!(what, "it leads to an address that may not be dialled");
+    assert_eq!(what, "the host resolves to an address that is not public");
     let (what, _) = refusal(false, &[]).await;
     assert_eq!(what, "the name has no address");
 }
 
 #[tokio::test]
-async fn the_name_is_asked_for_once_and_its_answer_dialled() {
-    // Nothing listens there; a second look at the name would be counted.
+async fn the_name_is_resolved_once_and_that_address_is_used() {
+    // Nothing listens there; a second lookup would be counted.
     let (what, asked) = refusal(true, &["127.0.0.1"]).await;
-    assert!(!what.contains("may not be dialled"), "{what}");
+    assert!(!what.contains("not public"), "{what}");
     assert_eq!(asked, 1);
 }
 
 #[tokio::test]
-async fn only_the_port_of_https_is_asked_outside() {
+async fn only_port_443_is_allowed_outside_of_loopback() {
     let liar = Arc::new(FakeResolver(vec!["93.184.215.14".parse().unwrap()], AtomicUsize::new(0)));
     let fetcher = ClientMetadataFetcher::with_resolver(false, liar).unwrap();
     let id = "https://agent.example:22/client.json".parse().unwrap();
     let Err(DocumentError::Unreachable(what)) = fetcher.fetch_client(&id).await else {
-        panic!("it was asked")
+        panic!("it was fetched")
     };
-    assert_eq!(what, "only port 443 is asked");
+    assert_eq!(what, "the port must be 443");
 }

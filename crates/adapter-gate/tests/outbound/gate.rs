@@ -1,4 +1,4 @@
-//! The gate against a server on loopback, reached only by an operator's exception, and resolvers that lie.
+//! The client against a server on loopback, reachable only through an operator's exception, and forged DNS responses.
 
 use std::{
     io,
@@ -35,12 +35,12 @@ use uuid::Uuid;
 
 const HOST: &str = "upstream.example";
 
-/// Answers with these addresses in turn, the last one for ever.
+/// Resolves to these addresses in turn, then to the last ones for ever.
 struct FakeResolver(Vec<Vec<&'static str>>, AtomicUsize);
 
 impl FakeResolver {
-    fn new(answers: &[&[&'static str]]) -> Arc<Self> {
-        Arc::new(Self(answers.iter().map(|answer| answer.to_vec()).collect(), AtomicUsize::new(0)))
+    fn new(responses: &[&[&'static str]]) -> Arc<Self> {
+        Arc::new(Self(responses.iter().map(|addresses| addresses.to_vec()).collect(), AtomicUsize::new(0)))
     }
 }
 
@@ -150,7 +150,7 @@ async fn a_permitted_request_goes_out_and_comes_back() {
 #[tokio::test]
 async fn any_blocked_address_refuses_the_name() {
     let port = server().await;
-    for answer in [
+    for addresses in [
         &["127.0.0.1"][..],
         &["93.184.215.14", "127.0.0.1"],
         &["93.184.215.14", "::1"],
@@ -159,21 +159,21 @@ async fn any_blocked_address_refuses_the_name() {
         &["64:ff9b::a9fe:a9fe"],
         &["10.0.0.1"],
     ] {
-        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[answer])).unwrap();
+        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[addresses])).unwrap();
         let permit =
             authorize_egress(&format!("https://{HOST}/"), "GET", &policy(vec![allowed_loopback(port)]))
                 .unwrap();
         assert_eq!(
             refusal_code(gate.send(OutboundRequest::default(), permit)).await,
             "private_address",
-            "{answer:?}"
+            "{addresses:?}"
         );
     }
-    // The exception is for its network only, and never for metadata.
-    for answer in [&["10.0.0.1"][..], &["127.0.0.1", "169.254.169.254"], &["93.184.215.14"]] {
-        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[answer])).unwrap();
+    // The exception covers its network only, and never a metadata service.
+    for addresses in [&["10.0.0.1"][..], &["127.0.0.1", "169.254.169.254"], &["93.184.215.14"]] {
+        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[addresses])).unwrap();
         let fetched = gate.send(OutboundRequest::default(), permit("GET", port, "/echo"));
-        assert_eq!(refusal_code(fetched).await, "private_address", "{answer:?}");
+        assert_eq!(refusal_code(fetched).await, "private_address", "{addresses:?}");
     }
     let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[&[]])).unwrap();
     assert_eq!(
@@ -182,9 +182,9 @@ async fn any_blocked_address_refuses_the_name() {
     );
 }
 
-/// A name that is good when it is judged and bad when it is asked for again: it is not asked for again.
+/// The name resolves to an allowed address first and to a blocked one later; it is resolved only once.
 #[tokio::test]
-async fn rebinding_meets_the_judged_address() {
+async fn dns_rebinding_does_not_change_the_checked_address() {
     let port = server().await;
     let liar = FakeResolver::new(&[&["127.0.0.1"], &["10.0.0.1"]]);
     let gate = EgressClient::with_resolver(short_limits(), liar.clone()).unwrap();
@@ -195,7 +195,7 @@ async fn rebinding_meets_the_judged_address() {
         "private_address"
     );
 
-    // A redirect inside the origin is judged again.
+    // A redirect within the origin is checked again.
     let gate = EgressClient::with_resolver(
         short_limits(),
         FakeResolver::new(&[&["127.0.0.1"], &["169.254.169.254"]]),
@@ -233,7 +233,7 @@ async fn sizes_are_bounded() {
 }
 
 #[tokio::test]
-async fn headers_are_looked_at_before_anything_goes_out() {
+async fn headers_are_checked_before_anything_is_sent() {
     for (name, value) in
         [("x-a", "b\r\nhost: evil"), ("host", "evil"), ("authorization", "x"), ("x\r\ny", "z")]
     {
@@ -247,7 +247,7 @@ async fn headers_are_looked_at_before_anything_goes_out() {
     }
 }
 
-/// Accepts one connection, reads a little, and hands it over.
+/// Accepts one connection, reads a little, and passes it to `serve`.
 async fn serve_raw<F: Future<Output = ()> + Send>(
     serve: impl FnOnce(tokio::net::TcpStream) -> F + Send + 'static,
 ) -> u16 {
@@ -262,7 +262,7 @@ async fn serve_raw<F: Future<Output = ()> + Send>(
 }
 
 #[tokio::test]
-async fn slow_and_broken_servers() {
+async fn slow_and_broken_servers_are_refused() {
     let silent = serve_raw(|stream| async move {
         tokio::time::sleep(Duration::from_secs(30)).await;
         drop(stream);
@@ -303,7 +303,7 @@ async fn slow_and_broken_servers() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_prove_itself_is_refused() {
+async fn a_server_without_a_trusted_certificate_is_refused() {
     let plain =
         serve_raw(|mut stream| async move { stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap() })
             .await;
@@ -315,7 +315,7 @@ async fn a_server_that_does_not_prove_itself_is_refused() {
 }
 
 #[tokio::test]
-async fn one_pinned_address_needs_no_name() {
+async fn a_pinned_address_is_not_resolved() {
     let port = server().await;
     let pinned: AllowedHost = format!("{HOST}:{port}=127.0.0.1").parse().unwrap();
     assert_eq!(pinned.pinned_address(), Some(SocketAddr::from(([127, 0, 0, 1], port))));

@@ -1,4 +1,4 @@
-//! A dead letter as agents see it: the names of the API.
+//! Represents a dead letter for agents, with the names of the API.
 
 use runs::dead_letters::{DeadLetter, DeadLetterOrigin, DeadLetterStatus};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Why a run ended as it did, and what may be done.
+//! `explain_run`: explains the outcome of a run, and what can be done.
 
 use application::Application;
 use kernel::{Context, Locale, Problem};
@@ -22,13 +22,13 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "Explain a run",
-        "Tells by rules what became of a run, why, what has changed since the last good one, and what may be done, with \
-         the lines of log it rests on.",
+        "Explains a run by rules: what happened, why, what changed since the last successful run, and what can be done, with \
+         the log lines that support it.",
         json!({
-            "runId": { "type": "string", "description": "The run, as list_runs gives it." },
+            "runId": { "type": "string", "description": "Id of the run, from list_runs." },
             "locale": {
                 "type": "string", "enum": ["en", "ru", "kk"],
-                "description": "The language of the sentences; the workspace's when not said.",
+                "description": "Language of the sentences. Default: the workspace's.",
             },
         }),
         &["runId"],

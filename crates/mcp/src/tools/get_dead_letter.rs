@@ -1,4 +1,4 @@
-//! One dead letter with what the app was given.
+//! `get_dead_letter`: returns one dead letter with its payload.
 
 use application::Application;
 use kernel::{Context, Problem};
@@ -20,8 +20,8 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "Get a dead letter",
-        "Reads one failed run or refused call with what the app was given.",
-        json!({ "deadLetterId": { "type": "string", "description": "As list_dead_letters gives it." } }),
+        "Returns one failed run or refused webhook call, with the payload for the app.",
+        json!({ "deadLetterId": { "type": "string", "description": "Id of the dead letter, from list_dead_letters." } }),
         &["deadLetterId"],
     )
 }
@@ -30,8 +30,8 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
     let arguments: Arguments = super::parse_arguments(arguments)?;
     let (id, access) = app.dead_letter(ctx, &arguments.dead_letter_id).await?;
     let found = app.store().dead_letter(access.member().workspace(), id).await?;
-    let (letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
-    let mut view = dead_letter_view::summary(&letter);
+    let (dead_letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
+    let mut view = dead_letter_view::summary(&dead_letter);
     view["payload"] = json!(payload);
     view["untrusted"] = json!({ "message": UNTRUSTED_CONTENT_NOTICE, "preview": UNTRUSTED_CONTENT_NOTICE, "payload": UNTRUSTED_CONTENT_NOTICE });
     Ok(view)

@@ -1,4 +1,4 @@
-//! What an app said.
+//! `get_logs`: returns the log of an app.
 
 use application::Application;
 use kernel::{Context, Problem, authority::CanEdit, id::RunId};
@@ -27,16 +27,17 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "Get logs",
-        "Reads the log of an app that your person can edit, newest line first.",
+        "Returns the log of an app that your person can edit, newest line first. While hasMore is true, call again with the \
+         id of the last line as before.",
         json!({
-            "appId": { "type": "string", "description": "The app, as list_apps gives it." },
-            "runId": { "type": "string", "description": "Only of this run." },
+            "appId": { "type": "string", "description": "Id of the app, from list_apps." },
+            "runId": { "type": "string", "description": "Id of a run; only its lines are returned." },
             "level": {
                 "type": "string", "enum": ["debug", "info", "warn", "error"],
-                "description": "Only this loud or louder.",
+                "description": "Lowest level to return.",
             },
-            "q": { "type": "string", "minLength": 1, "maxLength": 100, "description": "Only lines that hold this." },
-            "before": { "type": "integer", "minimum": 1, "description": "Only older than the line of this id." },
+            "q": { "type": "string", "minLength": 1, "maxLength": 100, "description": "Text that a line must contain; case is ignored." },
+            "before": { "type": "integer", "minimum": 1, "description": "Id of a line; only older lines are returned." },
             "limit": { "type": "integer", "minimum": 1, "maximum": LogQuery::MAX_LIMIT, "default": DEFAULT_LIMIT },
         }),
         &["appId"],

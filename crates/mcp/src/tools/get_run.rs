@@ -1,4 +1,4 @@
-//! One run with its steps, and why it failed.
+//! `get_run`: returns one run with its steps and, if it failed, an explanation.
 
 use application::Application;
 use kernel::{Context, Problem};
@@ -20,8 +20,8 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "Get a run",
-        "Reads one run with its steps and, when it failed or was blocked, why.",
-        json!({ "runId": { "type": "string", "description": "The run, as list_runs gives it." } }),
+        "Returns one run with its steps and, if it failed or was blocked, the reason.",
+        json!({ "runId": { "type": "string", "description": "Id of the run, from list_runs." } }),
         &["runId"],
     )
 }

@@ -1,4 +1,4 @@
-//! The apps of the workspace.
+//! `list_apps`: lists the apps of the workspace.
 
 use application::Application;
 use kernel::{
@@ -24,9 +24,9 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "List apps",
-        "Lists the apps of the workspace that your person can view, newest first, with what they may do with each.",
+        "Lists the apps of the workspace that your person can view, newest first, each with the person's rights.",
         json!({
-            "cursor": { "type": "string", "description": "nextCursor of the page before." },
+            "cursor": { "type": "string", "description": "nextCursor of the previous page." },
             "limit": { "type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT },
         }),
         &[],

@@ -1,4 +1,4 @@
-//! The failed runs and refused calls of the workspace.
+//! `list_dead_letters`: lists failed runs and refused webhook calls of the workspace.
 
 use application::Application;
 use kernel::{
@@ -33,15 +33,15 @@ pub(super) fn definition() -> Tool {
         "List dead letters",
         "Lists failed runs and refused webhook calls that are kept for replay, newest first.",
         json!({
-            "appId": { "type": "string", "description": "Only of this app." },
-            "automationId": { "type": "string", "description": "Only of this automation." },
+            "appId": { "type": "string", "description": "Id of an app; only its dead letters are returned." },
+            "automationId": { "type": "string", "description": "Id of an automation; only its dead letters are returned." },
             "kind": { "type": "string", "enum": ["run", "delivery"] },
             "state": {
                 "type": "string",
                 "enum": ["open", "replayed", "discarded"],
-                "description": "open when not said: what waits for somebody.",
+                "description": "Default: open, those not yet replayed or discarded.",
             },
-            "cursor": { "type": "string", "description": "nextCursor of the page before." },
+            "cursor": { "type": "string", "description": "nextCursor of the previous page." },
             "limit": { "type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT },
         }),
         &[],
@@ -61,7 +61,7 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
         trigger: None,
     };
     let found = app.store().dead_letters(member.workspace(), member.visibility(), filter, page).await?;
-    let page = Page::from_limit_plus_one(found, page.limit, |letter| letter.id);
+    let page = Page::from_limit_plus_one(found, page.limit, |dead_letter| dead_letter.id);
     let items: Vec<Value> = page.items.iter().map(dead_letter_view::summary).collect();
     let untrusted = json!({ "message": UNTRUSTED_CONTENT_NOTICE, "preview": UNTRUSTED_CONTENT_NOTICE });
     Ok(json!({ "items": items, "nextCursor": page.next_cursor, "untrusted": untrusted }))

@@ -1,4 +1,4 @@
-//! The runs of the workspace.
+//! `list_runs`: lists the runs of the workspace.
 
 use application::Application;
 use kernel::{
@@ -31,16 +31,16 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "List runs",
-        "Lists the runs of the workspace whose app your person can view, newest first.",
+        "Lists the runs of apps that your person can view, newest first.",
         json!({
-            "appId": { "type": "string", "description": "Only of this app." },
-            "automationId": { "type": "string", "description": "Only of this automation." },
+            "appId": { "type": "string", "description": "Id of an app; only its runs are returned." },
+            "automationId": { "type": "string", "description": "Id of an automation; only its runs are returned." },
             "status": {
                 "type": "string",
                 "enum": ["queued", "running", "waiting_approval", "succeeded", "failed", "blocked"],
             },
             "trigger": { "type": "string", "enum": ["schedule", "webhook", "form", "manual", "event"] },
-            "cursor": { "type": "string", "description": "nextCursor of the page before." },
+            "cursor": { "type": "string", "description": "nextCursor of the previous page." },
             "limit": { "type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT },
         }),
         &[],

@@ -1,4 +1,4 @@
-//! Running a failed run or refused call again.
+//! `replay_dead_letter`: starts a new run from a failed run or a refused webhook call.
 
 use application::Application;
 use kernel::{Context, Problem, authority::CanEdit};
@@ -22,17 +22,17 @@ pub(super) fn definition() -> Tool {
     super::action_tool(
         NAME,
         "Replay a dead letter",
-        "Runs a failed run or refused call again as a new run, and settles the letter. The run may reach outside as \
-         its app may. Gives the new run's id at once; get_run tells how it goes.",
+        "Starts a new run from a failed run or a refused webhook call, and marks the dead letter as replayed. The run may \
+         reach other hosts, as its app may. Returns the id of the new run at once; get_run returns its progress.",
         json!({
-            "deadLetterId": { "type": "string", "description": "As list_dead_letters gives it." },
-            // One type, since several clients refuse a property without one; any JSON is taken all the same.
-            "payload": { "type": "object", "description": "What the app is given instead of what was kept." },
+            "deadLetterId": { "type": "string", "description": "Id of the dead letter, from list_dead_letters." },
+            // A single type, because several clients refuse a property without one; any JSON is accepted.
+            "payload": { "type": "object", "description": "Payload for the app, instead of the stored one." },
             "version": {
                 "type": "string",
                 "enum": ["current", "original"],
                 "default": "current",
-                "description": "The app's current version, or the one that failed.",
+                "description": "Version to run: the app's current one, or the one that failed.",
             },
         }),
         &["deadLetterId"],

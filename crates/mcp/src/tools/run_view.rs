@@ -1,4 +1,4 @@
-//! A run as agents see it: the names of the API.
+//! Represents a run for agents, with the names of the API.
 
 use runs::Run;
 use serde_json::{Value, json};

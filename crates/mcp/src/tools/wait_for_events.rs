@@ -1,4 +1,4 @@
-//! What happened in the workspace, as soon as it happens.
+//! `wait_for_events`: returns events of the workspace as soon as they happen.
 
 use std::time::Duration;
 
@@ -24,17 +24,17 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "Wait for events",
-        "Tells of runs that finished or failed, of what waits for a person, and of alerts, of apps your person can view, \
-         oldest first, at most 100. Waits while there is nothing. Call it again with the cursor it gave, and you miss \
-         nothing; gap tells that some events are no longer kept. Without since it tells of what happens from now on.",
+        "Returns events of apps that your person can view: runs that finished, failed or wait for a person, and alerts; \
+         oldest first, at most 100. Waits while there are none. Call again with the returned cursor as since, and you \
+         miss nothing; gap is true if some events are no longer kept. Without since, only new events are returned.",
         json!({
-            "since": { "type": "integer", "minimum": 0, "description": "cursor of the call before." },
+            "since": { "type": "integer", "minimum": 0, "description": "cursor of the previous call." },
             "wait": {
                 "type": "integer",
                 "minimum": 0,
                 "maximum": 25,
                 "default": DEFAULT_WAIT_SECS,
-                "description": "For how many seconds to wait at most.",
+                "description": "Maximum number of seconds to wait.",
             },
         }),
         &[],

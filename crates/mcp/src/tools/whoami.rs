@@ -1,4 +1,4 @@
-//! For whom the agent acts, and where.
+//! `whoami`: returns the person for whom the agent acts, and the workspace.
 
 use application::Application;
 use kernel::{Caller, Context, Problem};
@@ -16,7 +16,7 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "Who am I",
-        "Tells for whom you act, in which workspace, with which role and scopes.",
+        "Returns the person for whom you act, the workspace, the person's role there and your scopes.",
         json!({}),
         &[],
     )

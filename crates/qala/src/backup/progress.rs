@@ -1,4 +1,4 @@
-//! The progress of a backup, on the terminal of whoever waits for it.
+//! The progress of a backup, on a terminal.
 
 use std::{
     io::{IsTerminal as _, Write as _, stderr},
@@ -7,10 +7,10 @@ use std::{
 
 use adapter_backup::Progress;
 
-/// Time between two updates.
+/// Time between updates.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
-/// One line that is written over.
+/// A line on the terminal that is overwritten.
 pub(super) struct ProgressLine {
     printed_at: Option<Instant>,
     is_terminal: bool,
@@ -21,11 +21,11 @@ impl ProgressLine {
         Self { printed_at: None, is_terminal: stderr().is_terminal() }
     }
 
-    /// So much is copied.
+    /// Prints the progress on a terminal, unless it just did.
     pub(super) fn update(&mut self, progress: Progress) {
         if self.is_terminal && self.printed_at.is_none_or(|said| said.elapsed() >= UPDATE_INTERVAL) {
             let Progress { files, total_files: of_files, bytes } = progress;
-            // A terminal that is gone is no reason to stop.
+            // A lost terminal is no reason to stop.
             let _ = write!(stderr(), "\r{files} of {of_files} databases, {}\x1b[K", format_bytes(bytes));
             self.printed_at = Some(Instant::now());
         }
@@ -40,7 +40,7 @@ impl Drop for ProgressLine {
     }
 }
 
-/// So many bytes, for people.
+/// Formats a number of bytes for people.
 pub(super) fn format_bytes(bytes: u64) -> String {
     match bytes {
         0..0x10_0000 => format!("{} KiB", bytes >> 10),

@@ -1,46 +1,46 @@
-//! The end of a chunked body, if it is written as every program writes it.
+//! Finds the end of a chunked body that has the plain form of RFC 9112, section 7.1.
 //!
-//! What is followed is so plain that no decoder can read it otherwise: a size in hexadecimal digits, CRLF, so many bytes,
-//! CRLF, and at the end `0`, CRLF, CRLF. Extensions, trailers, spaces and bare line feeds are not followed.
+//! Only a form that every decoder reads the same way is followed: a size in hexadecimal digits, CRLF, that many bytes,
+//! CRLF, and at the end `0`, CRLF, CRLF. Extensions, trailers, spaces and bare line feeds are not.
 
-/// More digits are no size of a body that anybody sends.
+/// Maximum number of digits of a size; no real body has more.
 const MAX_DIGITS: u8 = 15;
 
-/// A place in a chunked body.
+/// A position in a chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkedState {
-    /// In a size: its digits so far, and their value.
+    /// In a size: the number of its digits so far, and their value.
     Size(u8, u64),
-    /// Before the line feed after a size.
+    /// Before the line feed after the size of a chunk.
     SizeEnd(u64),
-    /// So many bytes before the end of a chunk.
+    /// In a chunk, with this many bytes left.
     Data(u64),
-    /// Before the line break after a chunk.
+    /// Before the carriage return after a chunk.
     DataEnd,
     /// Before the line feed after a chunk.
     DataLineFeed,
-    /// Before the last line break, where trailers would be.
+    /// Before the last carriage return, where trailers could begin.
     LastCarriageReturn,
     /// Before the last line feed.
     LastLineFeed,
 }
 
-/// The result of following some bytes.
+/// The result of advancing over some bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ChunkedProgress {
     /// The body goes on.
     More(ChunkedState),
-    /// The body ended after so many of the bytes.
+    /// The body ended after this many of the bytes.
     End(usize),
-    /// It is not written plainly.
+    /// The body does not have the plain form.
     Unsupported,
 }
 
 impl ChunkedState {
-    /// The beginning of a body.
+    /// The start of a body.
     pub(super) const START: Self = Self::Size(0, 0);
 
-    /// Follows the body through some bytes.
+    /// Advances over some bytes of the body.
     pub(super) fn advance(mut self, bytes: &[u8]) -> ChunkedProgress {
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
@@ -49,7 +49,7 @@ impl ChunkedState {
                 if there < left {
                     return ChunkedProgress::More(Self::Data(left - there));
                 }
-                // No more than there are bytes.
+                // At most the number of bytes present, so it fits.
                 at += usize::try_from(left).unwrap_or(usize::MAX);
                 self = Self::DataEnd;
                 continue;
@@ -80,12 +80,12 @@ impl ChunkedState {
 mod tests {
     use super::*;
 
-    /// As [`Chunks::follow`], in pieces of this size.
+    /// Like [`ChunkedState::advance`], in pieces of this size; returns the end, or `usize::MAX` if the body goes on.
     fn in_pieces(body: &[u8], size: usize) -> Option<usize> {
-        let mut place = ChunkedState::START;
+        let mut state = ChunkedState::START;
         for (number, piece) in body.chunks(size).enumerate() {
-            match place.advance(piece) {
-                ChunkedProgress::More(next) => place = next,
+            match state.advance(piece) {
+                ChunkedProgress::More(next) => state = next,
                 ChunkedProgress::End(at) => return Some(number * size + at),
                 ChunkedProgress::Unsupported => return None,
             }
@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn plain_bodies_end_where_they_end() {
+    fn the_end_of_a_plain_body_is_found() {
         for (body, end) in [
             ("0\r\n\r\nGET", Some(5)),
             ("5\r\nab\r\n0\r\n0\r\n\r\nGET /", Some(15)),
             ("00A\r\n0\r\n\r\nGET \r\r\n000\r\n\r\n", Some(24)),
             ("5\r\nabcde\r\n", Some(usize::MAX)),
             ("", Some(usize::MAX)),
-            // A trailer, an extension, a space, bare line feeds, no size, a sign, too long a chunk, too long a size.
+            // Trailer, extension, space, bare line feeds, no size, sign, chunk longer than its size, too many digits.
             ("0\r\nX: y\r\n\r\n", None),
             ("1;a=b\r\nx\r\n0\r\n\r\n", None),
             ("1 \r\nx\r\n0\r\n\r\n", None),

@@ -1,9 +1,9 @@
-//! The bytes of a connection, on their way in and out.
+//! The byte stream of a connection, in both directions.
 //!
-//! Programs such as curl send what they are given: `?select=meta->tags`. RFC 3986 has no raw `>`, `<`, `"` or backtick in a
-//! URL, and the HTTP library refuses the request before anything of ours is asked. In the first line of each request these
-//! are percent-encoded, as browsers do. What still cannot be read as a connection's first request gets the library's bare
-//! 4xx; here it is given the error envelope that every other error has.
+//! Programs such as curl send URLs as they were given: `?select=meta->tags`. RFC 3986 does not allow a raw `>`, `<`,
+//! `"` or backtick in a URL, and hyper refuses the request before any of Qala's code runs. This stream percent-encodes
+//! these characters in the request line of each request, as browsers do. If a connection's first request cannot be
+//! parsed even so, hyper's bare 4xx response is replaced by one with the error envelope of all other errors.
 
 use std::{
     io,
@@ -19,18 +19,18 @@ use super::{
     request_scanner::{Forwarded, HeadReport, RequestScanner},
 };
 
-/// The largest room for what is held back that a connection keeps.
+/// Capacity in bytes that the buffers of a connection keep once they are empty.
 const MAX_KEPT_CAPACITY: usize = 4 << 10;
 
-/// A connection whose request lines are made readable.
+/// A connection whose request lines are percent-encoded where hyper would refuse them.
 pub(super) struct Connection<S> {
     inner: S,
     scanner: RequestScanner,
-    /// The library's verdict on the heads it was given.
+    /// Hyper's report of the heads that it parsed.
     head_report: Arc<HeadReport>,
-    /// Bytes that are handed on as they are, before any others.
+    /// Scanned bytes that are read before any others.
     forwarded: PendingBytes,
-    /// Bytes that came and were not looked at yet.
+    /// Received bytes that were not scanned yet.
     unscanned: PendingBytes,
     response_mode: ResponseMode,
 }
@@ -51,7 +51,7 @@ impl PendingBytes {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Takes the next of them away.
+    /// Removes the next `count` bytes.
     fn advance(&mut self, count: usize) {
         self.at += count;
         if self.at == self.bytes.len() {
@@ -63,21 +63,21 @@ impl PendingBytes {
 }
 
 enum ResponseMode {
-    /// Nothing was written.
+    /// Nothing was written yet.
     Undecided,
-    /// An error of ours in place of the library's, up to where it was written.
+    /// An error response in place of hyper's, and the number of bytes of it that were written.
     Replaced(Vec<u8>, usize),
-    /// Everything is as it comes.
+    /// Everything is written as it comes.
     Passthrough,
 }
 
 impl<S> Connection<S> {
-    /// Wraps a connection. Each head that the library read from it is said to `verdict` before more is read.
-    pub(super) fn new(inner: S, verdict: Arc<HeadReport>) -> Self {
+    /// Wraps a connection. Each head that hyper parsed must be reported to `head_report` before hyper reads on.
+    pub(super) fn new(inner: S, head_report: Arc<HeadReport>) -> Self {
         Self {
             inner,
             scanner: RequestScanner::new(),
-            head_report: verdict,
+            head_report,
             forwarded: PendingBytes::default(),
             unscanned: PendingBytes::default(),
             response_mode: ResponseMode::Undecided,
@@ -109,7 +109,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
                 buf.set_filled(begin);
                 this.forwarded.extend(&instead);
             } else {
-                // What is handed on must fit: what was looked at is not looked at again.
+                // Scan no more than fits: scanned bytes cannot be scanned again.
                 let came = this.unscanned.remaining();
                 let came = &came[..came.len().min(buf.remaining())];
                 if came.is_empty() {
@@ -131,7 +131,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
 }
 
 impl<S: AsyncWrite + Unpin> Connection<S> {
-    /// Takes the library's own answer to a request that it could not read.
+    /// Replaces hyper's own error response to a first request that it could not parse; returns true if `first` is part
+    /// of one.
     fn intercept_error(&mut self, first: &[u8]) -> bool {
         if !matches!(self.response_mode, ResponseMode::Undecided) {
             return matches!(self.response_mode, ResponseMode::Replaced(..));

@@ -1,22 +1,22 @@
-//! The beginnings of requests in the bytes of a connection, so that raw characters of their addresses can be percent-encoded.
+//! Finds the request lines in the byte stream of a connection, so that raw characters in their targets can be encoded.
 //!
-//! What reads another beginning of a request than the HTTP library does would let one request hide in another. So nothing
-//! is decided here that the library has decided: a head is handed to it alone, and what follows is held back until it said
-//! what it read ([`HeadReport`]). It says how long a body is. Where a chunked body ends is found by [`ChunkedState`], which follow
-//! only what cannot be read in two ways. At anything else, and whenever the library does not do as expected, the rest of the
-//! connection is left as it comes.
-//! See `docs/decisions/0141-rewrite-request-lines-in-the-listener.md`.
+//! If the scanner saw a request begin where hyper does not, one request could hide in another (request smuggling). So
+//! it decides nothing that hyper decides: it forwards a head alone, and holds back what follows until hyper reported
+//! what it parsed ([`HeadReport`]), which includes the length of the body. It finds the end of a chunked body with
+//! [`ChunkedState`], which follows only what cannot be read in two ways. At anything else, and whenever hyper does not
+//! behave as expected, the rest of the connection is forwarded unchanged. See
+//! `docs/decisions/0141-rewrite-request-lines-in-the-listener.md`.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::chunked_body::{ChunkedProgress, ChunkedState};
 
-/// The library's verdict on a head that it has read.
+/// Hyper's report of a head that it parsed.
 #[derive(Debug, Default)]
 pub(super) struct HeadReport {
-    /// True once it said something.
+    /// True once any head was parsed.
     has_parsed_head: AtomicBool,
-    /// Nothing, [`CHUNKED`], or [`LENGTH`] and the length of the body.
+    /// [`NO_REPORT`], [`CHUNKED`], or [`LENGTH`] plus the length of the body.
     body_framing: AtomicU64,
 }
 
@@ -25,19 +25,19 @@ const CHUNKED: u64 = 1;
 const LENGTH: u64 = 2;
 
 impl HeadReport {
-    /// Says that a head was read whose body has this length; one without is chunked.
+    /// Reports a parsed head and the length of its body; a body without a length is chunked.
     pub(super) fn report(&self, length: Option<u64>) {
         self.has_parsed_head.store(true, Ordering::Release);
         let body = length.map_or(CHUNKED, |length| length.saturating_add(LENGTH));
         self.body_framing.store(body, Ordering::Release);
     }
 
-    /// Returns true once a head was read.
+    /// Returns true once any head was parsed.
     pub(super) fn has_parsed_head(&self) -> bool {
         self.has_parsed_head.load(Ordering::Acquire)
     }
 
-    /// Takes what was said since it was taken last: the place where the library is.
+    /// Takes the latest report, if there is a new one, as hyper's position after the head.
     fn take_position(&self) -> Option<Position> {
         match self.body_framing.swap(NO_REPORT, Ordering::AcqRel) {
             NO_REPORT => None,
@@ -48,28 +48,28 @@ impl HeadReport {
     }
 }
 
-/// The place of a connection.
+/// A position in the byte stream of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
-    /// Before a request: at its first byte, or at empty lines that go before.
+    /// Before a request: at its first byte, or at empty lines before it.
     Start,
-    /// In a request's method.
+    /// In the method of a request line.
     Method,
-    /// Behind it, in the request line.
+    /// After the method, in the request line.
     Target,
-    /// In the fields.
+    /// In the header fields.
     Fields(LineState),
-    /// Behind a head that the library has not spoken of.
+    /// After a head that hyper has not reported yet.
     HeadForwarded,
-    /// So many bytes before the end of a body.
+    /// In a body, with this many bytes left.
     Body(u64),
     /// In a chunked body.
     Chunked(ChunkedState),
-    /// Somewhere; it is not followed any more.
+    /// Unknown: the connection is no longer scanned.
     Untracked,
 }
 
-/// The bytes before this one, in the fields of a head.
+/// The bytes before the current one in the header fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineState {
     Middle,
@@ -79,16 +79,16 @@ enum LineState {
     CarriageReturn,
 }
 
-/// Follows a connection.
+/// Tracks the position in the byte stream of a connection.
 #[derive(Debug)]
 pub(super) struct RequestScanner(Position);
 
-/// The bytes to hand on.
+/// The bytes to forward.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Forwarded {
-    /// So many of them are handed on now; the rest is held back.
+    /// Number of bytes to forward now; the rest is held back.
     pub(super) count: usize,
-    /// The bytes to hand on instead of those.
+    /// Bytes to forward in their place.
     pub(super) replacement: Option<Vec<u8>>,
 }
 
@@ -97,13 +97,13 @@ impl RequestScanner {
         Self(Position::Start)
     }
 
-    /// Looks at the next bytes. As long as there are any, at least one is handed on.
-    pub(super) fn scan(&mut self, bytes: &[u8], verdict: &HeadReport) -> Forwarded {
-        self.0 = match (self.0, verdict.take_position()) {
-            (Position::HeadForwarded, Some(place)) => place,
-            // It wants more of a head that is whole, or has read one that is not.
+    /// Scans the next bytes. Forwards at least one, unless there are none.
+    pub(super) fn scan(&mut self, bytes: &[u8], head_report: &HeadReport) -> Forwarded {
+        self.0 = match (self.0, head_report.take_position()) {
+            (Position::HeadForwarded, Some(position)) => position,
+            // Hyper wants more of a head that looked complete, or parsed one that did not.
             (Position::HeadForwarded, None) | (_, Some(_)) => Position::Untracked,
-            (place, None) => place,
+            (position, None) => position,
         };
         match self.0 {
             Position::Untracked => Forwarded { count: bytes.len(), replacement: None },
@@ -114,12 +114,12 @@ impl RequestScanner {
                 Forwarded { count, replacement: None }
             }
             Position::Chunked(chunks) => {
-                let (place, count) = match chunks.advance(bytes) {
+                let (position, count) = match chunks.advance(bytes) {
                     ChunkedProgress::More(chunks) => (Position::Chunked(chunks), bytes.len()),
                     ChunkedProgress::End(at) => (Position::Start, at),
                     ChunkedProgress::Unsupported => (Position::Untracked, bytes.len()),
                 };
-                self.0 = place;
+                self.0 = position;
                 Forwarded { count, replacement: None }
             }
             Position::Start
@@ -130,18 +130,18 @@ impl RequestScanner {
         }
     }
 
-    /// Follows a head to its end.
+    /// Scans a head up to its end.
     fn scan_head(&mut self, bytes: &[u8]) -> Forwarded {
         let mut at = 0;
         if self.0 == Position::Start {
-            // The library passes over empty lines.
+            // Hyper skips empty lines before a request.
             at = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(bytes.len());
             if at < bytes.len() {
                 self.0 = Position::Method;
             }
         }
         if self.0 == Position::Method {
-            // A line without a space is not a request line: the library refuses it.
+            // A line without a space is not a request line, and hyper refuses it.
             let end = bytes[at..].iter().position(|byte| matches!(byte, b' ' | b'\n'));
             at = end.map_or(bytes.len(), |end| at + end);
             if at < bytes.len() {
@@ -175,7 +175,7 @@ impl RequestScanner {
     }
 }
 
-/// Looks for the empty line at the end of a head: where it ends, if it does.
+/// Looks for the empty line that ends a head; returns the state, and the offset after that line if it is there.
 fn scan_fields(mut line: LineState, bytes: &[u8]) -> (LineState, Option<usize>) {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -197,7 +197,7 @@ fn scan_fields(mut line: LineState, bytes: &[u8]) -> (LineState, Option<usize>) 
     (line, None)
 }
 
-/// Characters that a URL has only percent-encoded, and that the library or the programs behind it do not take raw.
+/// Returns true for characters that a URL has only percent-encoded, and that hyper or code behind it refuses raw.
 fn needs_percent_encoding(byte: u8) -> bool {
     matches!(byte, b'<' | b'>' | b'"' | b'`' | 0x80..)
 }

@@ -1,8 +1,8 @@
-//! The file of a project: JSON on lines, UTF-8.
+//! The file of an exported project: JSON on lines, in UTF-8.
 //!
-//! The first line is an object, the [`ExportHeader`]. For each of its tables, in their order, `["table","NAME"]` follows, and then
-//! each row as an object. The last line is `["end",ROWS]`; a file without it was cut off. A program that writes anything
-//! else raises [`VERSION`], and refuses what is newer than it knows.
+//! The first line is an object, the [`ExportHeader`]. For each of its tables, in order, a line `["table","NAME"]`
+//! follows, and then each row as an object. The last line is `["end",ROWS]`; a file without it was cut off. A change of
+//! the format raises [`VERSION`]; a program refuses files that are newer than it knows.
 
 use std::{
     fs::File,
@@ -15,13 +15,13 @@ use backend_data::{ImportSource, Table};
 use projects::Settings;
 use serde::{Deserialize, Serialize};
 
-/// What the first line says it is.
+/// Value of `format` in the first line.
 pub(super) const FORMAT: &str = "qala-rows";
-/// The newest version of the format that this program knows: 2 has defaults of columns and unique indexes, 3 unique
-/// indexes of several columns.
+/// Newest version of the format that this program knows. Version 2 adds defaults of columns and unique indexes,
+/// version 3 unique indexes of several columns.
 const VERSION: u32 = 3;
 
-/// The version of a file with these tables: the oldest that says all of them.
+/// Returns the version of a file with these tables: the oldest that can express them.
 pub(super) fn required_version(tables: &[Table]) -> u32 {
     let defaults = tables.iter().flat_map(|table| &table.columns).any(|column| column.default.is_some());
     let unique = || tables.iter().flat_map(|table| &table.indexes).filter(|index| index.unique);
@@ -33,7 +33,7 @@ pub(super) fn required_version(tables: &[Table]) -> u32 {
     }
 }
 
-/// The first line.
+/// First line of a file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ExportHeader {
@@ -44,7 +44,7 @@ pub(super) struct ExportHeader {
     pub(super) tables: Vec<Table>,
 }
 
-/// What is kept of the project's record.
+/// Exported part of a project's record.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ProjectRecord {
@@ -53,7 +53,7 @@ pub(super) struct ProjectRecord {
     pub(super) settings: Settings,
 }
 
-/// A file that was looked through and is whole.
+/// A file that was checked to be complete.
 #[derive(Debug)]
 pub(super) struct ExportFile {
     pub(super) header: ExportHeader,
@@ -62,7 +62,7 @@ pub(super) struct ExportFile {
     pub(super) rows: u64,
 }
 
-/// The rows of one table: a piece of the file.
+/// The rows of one table: a range of bytes in the file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Section {
     path: PathBuf,
@@ -85,14 +85,14 @@ impl ImportSource for Section {
     }
 }
 
-/// The first line of any version.
+/// The members of the first line that every version has.
 #[derive(Deserialize)]
 struct VersionHeader {
     format: String,
     version: u32,
 }
 
-/// A line that is no row.
+/// A line that is not a row.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Marker {
@@ -101,16 +101,16 @@ enum Marker {
 }
 
 impl ExportFile {
-    /// Looks a file through.
+    /// Reads a whole file and checks it.
     pub(super) fn read(file: &mut impl BufRead) -> anyhow::Result<Self> {
         let mut line = Vec::new();
         let mut at = file.read_until(b'\n', &mut line)? as u64;
         let any: VersionHeader =
-            serde_json::from_slice(&line).context("the first line is not that of a copy")?;
-        ensure!(any.format == FORMAT, "the first line is not that of a copy");
+            serde_json::from_slice(&line).context("the first line is not the header of an export")?;
+        ensure!(any.format == FORMAT, "the first line is not the header of an export");
         ensure!(
             any.version <= VERSION,
-            "it is of version {} and this program knows up to {VERSION}: take a newer one",
+            "it has version {}, and this program knows versions up to {VERSION}: use a newer Qala",
             any.version
         );
         let head: ExportHeader = serde_json::from_slice(&line).context("the first line")?;
@@ -119,11 +119,12 @@ impl ExportFile {
         for number in 2_u64.. {
             line.clear();
             let length = file.read_until(b'\n', &mut line)? as u64;
-            ensure!(length > 0, "it ends before its end: it was cut off");
+            ensure!(length > 0, "the last line is missing: the file was cut off");
             match line.first() {
                 Some(b'{') => {
-                    let section =
-                        sections.last_mut().with_context(|| format!("line {number} is of no table"))?;
+                    let section = sections
+                        .last_mut()
+                        .with_context(|| format!("line {number} is a row outside of a table"))?;
                     section.length += length;
                     section.rows += 1;
                     rows += 1;
@@ -131,20 +132,23 @@ impl ExportFile {
                 _ => match serde_json::from_slice(&line).with_context(|| format!("line {number}"))? {
                     Marker::Table(word, name) if word == "table" => {
                         let next = head.tables.get(sections.len()).map(|table| table.name.as_str());
-                        ensure!(next == Some(&name), "line {number} is of another table");
+                        ensure!(
+                            next == Some(&name),
+                            "line {number} does not start the next table of the header"
+                        );
                         sections.push(Section { offset: at + length, ..Section::default() });
                     }
                     Marker::End(word, count) if word == "end" => {
-                        ensure!(count == rows, "it says {count} rows and holds {rows}");
+                        ensure!(count == rows, "the last line says {count} rows, and the file has {rows}");
                         ensure!(sections.len() == head.tables.len(), "a table is missing");
                         return Ok(Self { header: head, sections, rows });
                     }
-                    _ => bail!("line {number} is of an unknown kind"),
+                    _ => bail!("line {number} is neither a row, a table nor the end"),
                 },
             }
             at += length;
         }
-        bail!("it has no end")
+        bail!("the last line is missing")
     }
 }
 
@@ -166,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_whole_or_refused() {
+    fn an_incomplete_export_is_refused() {
         let head = head(1);
         let good = [&head, r#"["table","notes"]"#, r#"{"id":"a"}"#, r#"{"id":"b"}"#, r#"["end",2]"#];
         let copy = read(&good).unwrap();
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_copy_is_refused_by_name() {
+    fn a_newer_export_is_refused_with_its_version() {
         let newer = VERSION + 1;
         let refused = read(&[&head(newer)]).unwrap_err();
         assert!(refused.to_string().contains(&format!("version {newer}")), "{refused}");

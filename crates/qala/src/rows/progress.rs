@@ -1,14 +1,14 @@
-//! How far a copy is, on the terminal of whoever waits for it.
+//! The progress of an export or import, on standard error.
 
 use std::{
     io::{IsTerminal as _, Write as _, stderr},
     time::{Duration, Instant},
 };
 
-/// How often it is said on a terminal.
+/// Time between updates on a terminal.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The rows of a table that are done.
+/// Counts the rows of one table.
 pub(super) struct RowProgress {
     table: String,
     total: Option<u64>,
@@ -23,7 +23,7 @@ impl RowProgress {
         Self { table: table.to_owned(), total: of, rows: 0, printed_at: None, is_terminal: terminal }
     }
 
-    /// So many are done.
+    /// Records the number of rows so far; prints it on a terminal, unless it just did.
     pub(super) fn update(&mut self, rows: u64) {
         self.rows = rows;
         if self.is_terminal && self.printed_at.is_none_or(|said| said.elapsed() >= UPDATE_INTERVAL) {
@@ -34,13 +34,13 @@ impl RowProgress {
 
     fn print(&self, end: char) {
         let of = self.total.map(|of| format!(" of {of}")).unwrap_or_default();
-        // A terminal that is gone is no reason to stop.
+        // A lost terminal is no reason to stop.
         let _ = write!(stderr(), "{}: {}{of} rows{end}", self.table, self.rows);
     }
 }
 
 impl Drop for RowProgress {
-    /// The last word on a table is a line of its own, also where no terminal is.
+    /// Prints the final count on a line of its own, also without a terminal.
     fn drop(&mut self) {
         self.print('\n');
     }

@@ -1,6 +1,6 @@
-//! How many runs may be claimed, and which begin: as many as there are places, and as many claimed ahead as end in a
-//! few milliseconds, so that short runs do not wait for a claim each. No workspace has all places: runs that sleep or
-//! compute hold theirs for as long as a run may take.
+//! Limits how many runs are claimed and how many execute: one permit for each run that executes, and as many claimed
+//! ahead as end within a few milliseconds, so that short runs do not wait for a claim each. No workspace gets all
+//! permits: runs that sleep or compute hold theirs for as long as a run may take.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -18,36 +18,36 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// What ended in this time is claimed ahead: it is about what a claim takes.
+/// Period whose ended runs set how many are claimed ahead: about as long as a claim takes.
 const WINDOW: Duration = Duration::from_millis(10);
-/// Runs claimed ahead at most.
+/// Maximum number of runs claimed ahead.
 const MAX_CLAIMED_AHEAD: u32 = 64;
-/// How long a claimed run waits for a place before others may have it.
+/// Time a claimed run waits for a permit before it is released to other nodes.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The places of runs at work, and the runs that wait for one.
+/// Permits of executing runs, and the runs that wait for one.
 pub(super) struct ConcurrencyLimiter {
-    /// Runs at work at once.
+    /// Number of permits.
     capacity: u32,
     state: Mutex<LimiterState>,
     changed: Notify,
 }
 
 struct LimiterState {
-    /// Runs that are claimed and whose code has not ended.
+    /// Claimed runs whose code has not ended.
     claimed: WorkspaceCounts,
-    /// Those of them that have a place.
+    /// Claimed runs that hold a permit.
     running: WorkspaceCounts,
-    /// Those that wait for one, in the order in which they came.
+    /// Claimed runs that wait for a permit, in order of arrival.
     waiting: VecDeque<(WorkspaceId, oneshot::Sender<Permit>)>,
     is_closed: bool,
-    /// When the current window began, what ended in it, and in the one before.
+    /// Start of the current window.
     window_start: Instant,
     ended_in_window: WorkspaceCounts,
     ended_in_previous_window: WorkspaceCounts,
 }
 
-/// How many there are, in all and of each workspace.
+/// Counts in total and per workspace.
 #[derive(Default)]
 struct WorkspaceCounts {
     total: u32,
@@ -86,8 +86,8 @@ impl LimiterState {
         self.window_start = now;
     }
 
-    /// How many more of a workspace may be claimed: what its share of `free` places is, and as many as ended of it a
-    /// moment ago. What others end makes no room for runs of one that has its share.
+    /// Returns how many more runs of a workspace may be claimed: its share of `free` permits, and as many as it ended
+    /// in the current or the previous window. Runs that other workspaces end make no room for one at its share.
     fn claimable(&self, workspace: WorkspaceId, free: usize) -> u32 {
         let at_work = self.running.of(workspace);
         let waiting = self.claimed.of(workspace).saturating_sub(at_work);
@@ -101,7 +101,7 @@ impl LimiterState {
     }
 }
 
-/// A claimed run's turn at a place. Dropped when its code has ended, or is not to begin.
+/// A claimed run's reservation of a permit. Drop it when the run's code has ended or is not to start.
 pub(super) struct Reservation {
     limiter: Arc<ConcurrencyLimiter>,
     workspace: WorkspaceId,
@@ -109,17 +109,17 @@ pub(super) struct Reservation {
     waiting: Option<oneshot::Receiver<Permit>>,
 }
 
-/// A place, taken. Dropping it gives it to whoever is next.
+/// The right of one run to execute. Dropping it passes it to the next waiting run.
 struct Permit {
     limiter: Arc<ConcurrencyLimiter>,
     workspace: WorkspaceId,
 }
 
-/// Nothing became free in time, or nothing more is to begin.
+/// No permit became free in time, or the limiter is closed.
 pub(super) struct NoPermit;
 
 impl ConcurrencyLimiter {
-    /// Places for `count` runs at once.
+    /// Creates a limiter with `count` permits.
     pub(super) fn new(count: u32) -> Arc<Self> {
         let state = LimiterState {
             claimed: WorkspaceCounts::default(),
@@ -137,7 +137,7 @@ impl ConcurrencyLimiter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many runs may be claimed now.
+    /// Returns how many runs may be claimed now.
     #[cfg(test)]
     fn available(&self) -> u32 {
         self.available_in(&mut self.state())
@@ -148,11 +148,11 @@ impl ConcurrencyLimiter {
         let ahead =
             state.ended_in_window.total.max(state.ended_in_previous_window.total).min(MAX_CLAIMED_AHEAD);
         let unclaimed = (self.capacity + ahead).saturating_sub(state.claimed.total);
-        // Those that wait may not have the places that are free.
+        // Waiting runs may be of workspaces that cannot use the free permits, so those stay claimable.
         unclaimed.max(self.capacity.saturating_sub(state.running.total))
     }
 
-    /// Waits until a run may be claimed; how many may, at most `batch`.
+    /// Waits until runs may be claimed; the limit returned is at most `batch`.
     pub(super) async fn wait_for_capacity(&self, batch: u32) -> ClaimLimit {
         loop {
             if let Some(limit) = self.claim_limit(batch) {
@@ -169,19 +169,19 @@ impl ConcurrencyLimiter {
             return None;
         }
         let free = self.capacity.saturating_sub(state.running.total) as usize;
-        let known = state.claimed.by_workspace.keys();
-        let of = known.map(|workspace| (*workspace, state.claimable(*workspace, free))).collect();
-        // Others hold nothing yet: each may claim its share of what is to be claimed, and of all places.
-        let of_others = remaining_share(0, room.min(self.capacity) as usize);
-        Some(ClaimLimit::with_shares(room, u32::try_from(of_others).unwrap_or(room), of))
+        let workspaces = state.claimed.by_workspace.keys();
+        let shares = workspaces.map(|workspace| (*workspace, state.claimable(*workspace, free))).collect();
+        // Workspaces without claimed runs: each may claim its share of this claim, and of all permits.
+        let other_share = remaining_share(0, room.min(self.capacity) as usize);
+        Some(ClaimLimit::with_shares(room, u32::try_from(other_share).unwrap_or(room), shares))
     }
 
-    /// Waits until the code of a run has ended.
+    /// Waits until a reservation is dropped.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// A turn for a run that was claimed. It has a place at once where one is free for its workspace.
+    /// Reserves a permit for a claimed run, and grants it at once if the workspace may have a free one.
     pub(super) fn reserve(self: &Arc<Self>, workspace: WorkspaceId) -> Reservation {
         let mut state = self.state();
         state.claimed.add(workspace);
@@ -207,7 +207,7 @@ impl ConcurrencyLimiter {
         Permit { limiter: Arc::clone(self), workspace }
     }
 
-    /// From now on no run begins that has no place yet.
+    /// Lets no run start that holds no permit yet.
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -218,11 +218,11 @@ impl ConcurrencyLimiter {
 }
 
 impl Reservation {
-    /// Waits for a place.
+    /// Waits for the permit.
     pub(super) async fn acquire(&mut self) -> Result<(), NoPermit> {
         if let Some(waiting) = self.waiting.take() {
-            let place = timeout(ACQUIRE_TIMEOUT, waiting).await;
-            self.permit = Some(place.map_err(|_| NoPermit)?.map_err(|_| NoPermit)?);
+            let permit = timeout(ACQUIRE_TIMEOUT, waiting).await;
+            self.permit = Some(permit.map_err(|_| NoPermit)?.map_err(|_| NoPermit)?);
         }
         let closed = self.limiter.state().is_closed;
         if self.permit.is_some() && !closed { Ok(()) } else { Err(NoPermit) }
@@ -235,31 +235,31 @@ impl Drop for Permit {
         state.running.remove(self.workspace);
         let mut granted = Vec::new();
         loop {
-            state.waiting.retain(|(_, turn)| !turn.is_closed());
+            state.waiting.retain(|(_, sender)| !sender.is_closed());
             let next =
                 state.waiting.iter().position(|(workspace, _)| self.limiter.can_start(&state, *workspace));
-            let Some((workspace, turn)) = next.and_then(|at| state.waiting.remove(at)) else { break };
-            granted.push((turn, self.limiter.grant(&mut state, workspace)));
+            let Some((workspace, sender)) = next.and_then(|at| state.waiting.remove(at)) else { break };
+            granted.push((sender, self.limiter.grant(&mut state, workspace)));
         }
         drop(state);
-        for (turn, place) in granted {
-            // Should that run have lost its patience at this very moment, the place comes back here.
-            let _ = turn.send(place);
+        for (sender, permit) in granted {
+            // If that run gave up meanwhile, the permit is dropped here and passed on.
+            let _ = sender.send(permit);
         }
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let place = self.permit.take();
+        let permit = self.permit.take();
         let mut state = self.limiter.state();
         state.claimed.remove(self.workspace);
-        if place.is_some() {
+        if permit.is_some() {
             state.roll_window(Instant::now());
             state.ended_in_window.add(self.workspace);
         }
         drop(state);
-        drop(place);
+        drop(permit);
         self.limiter.changed.notify_one();
     }
 }
@@ -276,92 +276,92 @@ mod tests {
         Id::from_uuid(Uuid::from_u128(number))
     }
 
-    async fn run_one(places: &Arc<ConcurrencyLimiter>) {
-        let mut turn = places.reserve(ws(1));
-        assert!(turn.acquire().await.is_ok());
+    async fn run_one(limiter: &Arc<ConcurrencyLimiter>) {
+        let mut reservation = limiter.reserve(ws(1));
+        assert!(reservation.acquire().await.is_ok());
     }
 
-    /// Turns of as many runs of a workspace as find a place at once.
+    /// Reserves `tried` permits one after another and returns the reservations that got one.
     async fn acquired(
-        places: &Arc<ConcurrencyLimiter>,
+        limiter: &Arc<ConcurrencyLimiter>,
         workspace: WorkspaceId,
         tried: usize,
     ) -> Vec<Reservation> {
         let mut begun = Vec::new();
         for _ in 0..tried {
-            let mut turn = places.reserve(workspace);
-            if turn.acquire().await.is_ok() {
-                begun.push(turn);
+            let mut reservation = limiter.reserve(workspace);
+            if reservation.acquire().await.is_ok() {
+                begun.push(reservation);
             }
         }
         begun
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_ended_a_moment_ago_may_be_claimed_ahead() {
-        let places = ConcurrencyLimiter::new(2);
-        assert_eq!(places.available(), 2);
+    async fn as_many_runs_as_ended_lately_may_be_claimed_ahead() {
+        let limiter = ConcurrencyLimiter::new(2);
+        assert_eq!(limiter.available(), 2);
         for _ in 0..5 {
-            run_one(&places).await;
+            run_one(&limiter).await;
         }
-        assert_eq!(places.available(), 7);
+        assert_eq!(limiter.available(), 7);
         advance(WINDOW).await;
-        assert_eq!(places.available(), 7, "the window before counts");
+        assert_eq!(limiter.available(), 7, "the previous window counts");
         advance(2 * WINDOW).await;
-        assert_eq!(places.available(), 2, "what ended long ago does not");
+        assert_eq!(limiter.available(), 2, "runs that ended earlier do not");
         for _ in 0..1000 {
-            run_one(&places).await;
+            run_one(&limiter).await;
         }
-        assert_eq!(places.available(), 2 + MAX_CLAIMED_AHEAD);
+        assert_eq!(limiter.available(), 2 + MAX_CLAIMED_AHEAD);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn runs_without_a_place_take_room_and_lose_patience() {
-        let places = ConcurrencyLimiter::new(1);
-        let mut at_work = places.reserve(ws(1));
+    async fn runs_without_a_permit_count_as_claimed_and_time_out() {
+        let limiter = ConcurrencyLimiter::new(1);
+        let mut at_work = limiter.reserve(ws(1));
         assert!(at_work.acquire().await.is_ok());
-        assert_eq!(places.available(), 0);
-        let mut waiting = places.reserve(ws(1));
+        assert_eq!(limiter.available(), 0);
+        let mut waiting = limiter.reserve(ws(1));
         assert!(waiting.acquire().await.is_err());
         drop(waiting);
-        assert_eq!(places.available(), 0);
+        assert_eq!(limiter.available(), 0);
         drop(at_work);
-        assert_eq!(places.wait_for_capacity(9).await.total(), 2);
-        places.close();
-        assert!(places.reserve(ws(1)).acquire().await.is_err());
+        assert_eq!(limiter.wait_for_capacity(9).await.total(), 2);
+        limiter.close();
+        assert!(limiter.reserve(ws(1)).acquire().await.is_err());
     }
 
-    /// Runs that sleep, however many were claimed: others begin at once beside them.
+    /// However many sleeping runs were claimed, runs of other workspaces start at once.
     #[tokio::test(start_paused = true)]
-    async fn a_workspace_whose_runs_never_end_leaves_places_to_others() {
-        let places = ConcurrencyLimiter::new(8);
-        let asleep = acquired(&places, ws(1), 12).await;
+    async fn a_workspace_whose_runs_never_end_leaves_permits_to_others() {
+        let limiter = ConcurrencyLimiter::new(8);
+        let asleep = acquired(&limiter, ws(1), 12).await;
         assert_eq!(asleep.len(), 6);
-        let waiting: Vec<_> = (0..50).map(|_| places.reserve(ws(1))).collect();
-        let limit = places.wait_for_capacity(64).await;
+        let waiting: Vec<_> = (0..50).map(|_| limiter.reserve(ws(1))).collect();
+        let limit = limiter.wait_for_capacity(64).await;
         assert_eq!((limit.total(), limit.for_workspace(ws(1)), limit.for_workspace(ws(2))), (2, 0, 1));
         assert_eq!(limit.exhausted_workspaces().collect::<Vec<_>>(), [ws(1)]);
         let before = Instant::now();
-        let other = acquired(&places, ws(2), 1).await;
+        let other = acquired(&limiter, ws(2), 1).await;
         assert_eq!((other.len(), before.elapsed()), (1, Duration::ZERO));
         drop(other);
-        let limit = places.wait_for_capacity(64).await;
-        assert_eq!(limit.for_workspace(ws(1)), 0, "that another's run has ended makes no room");
+        let limit = limiter.wait_for_capacity(64).await;
+        assert_eq!(limit.for_workspace(ws(1)), 0, "a run that another workspace ended makes no room");
         drop((asleep, waiting));
-        assert_eq!(acquired(&places, ws(3), 8).await.len(), 6, "what was given back can be taken");
+        assert_eq!(acquired(&limiter, ws(3), 8).await.len(), 6, "returned permits can be taken");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_place_goes_to_who_has_waited_longest_of_those_that_may_have_it() {
-        let places = ConcurrencyLimiter::new(4);
-        let mut first = acquired(&places, ws(1), 3).await;
-        let other = acquired(&places, ws(2), 1).await;
-        let [mut own, mut third] = [1, 3].map(|workspace| places.reserve(ws(workspace)));
+    async fn a_permit_goes_to_the_longest_waiting_run_of_a_workspace_below_its_share() {
+        let limiter = ConcurrencyLimiter::new(4);
+        let mut first = acquired(&limiter, ws(1), 3).await;
+        let other = acquired(&limiter, ws(2), 1).await;
+        let [mut own, mut third] = [1, 3].map(|workspace| limiter.reserve(ws(workspace)));
         let (own, third, ()) = tokio::join!(own.acquire(), third.acquire(), async {
             tokio::task::yield_now().await;
             drop(first.pop());
         });
-        assert!(own.is_err() && third.is_ok(), "the poorer one has it, though it came later");
+        assert!(own.is_err() && third.is_ok(), "the workspace that holds less gets it, though it came later");
         drop((first, other));
     }
 }

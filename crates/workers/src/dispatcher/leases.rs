@@ -1,4 +1,4 @@
-//! The runs this node holds now.
+//! The leases that this node holds.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -8,16 +8,16 @@ use std::{
 use kernel::{Timestamp, id::RunId};
 use tokio::task::AbortHandle;
 
-/// Runs that were claimed and whose task has not ended.
+/// Leases of claimed runs whose task has not ended.
 #[derive(Default)]
 pub(super) struct LeaseTable(Mutex<HashMap<RunId, Lease>>);
 
 struct Lease {
     attempt: u32,
     expires_at: Timestamp,
-    /// Whether the lease is still to be extended.
+    /// False once the outcome is being written: the lease then runs out.
     is_renewable: bool,
-    /// None only while the task is being started.
+    /// `None` only while the task is being started.
     task: Option<AbortHandle>,
 }
 
@@ -29,7 +29,7 @@ impl Lease {
     }
 }
 
-/// One run in [`Held`]; dropping it takes the run out, however its task ends.
+/// Entry of one run in a [`LeaseTable`]; dropping it removes the run, however its task ends.
 pub(super) struct LeaseGuard {
     table: Arc<LeaseTable>,
     run: RunId,
@@ -41,7 +41,7 @@ impl LeaseTable {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a task that holds a run until `until`.
+    /// Records a lease that expires at `until`, and starts the task that holds it.
     pub(super) fn insert(
         self: &Arc<Self>,
         run: RunId,
@@ -53,28 +53,28 @@ impl LeaseTable {
         let known =
             self.lock().insert(run, Lease { attempt, expires_at: until, is_renewable: true, task: None });
         if let Some(older) = known {
-            // An attempt of ours that was lost, and came back to us before it was stopped.
+            // An attempt of this node whose lease was lost and claimed here again before the task was aborted.
             older.abort();
         }
-        // Started without the lock: a runtime that shuts down drops the task at once, and its hold with it.
+        // Started without the lock: a runtime that shuts down drops the task at once, and its guard with it.
         let task = start(hold);
         if let Some(entry) = self.lock().get_mut(&run).filter(|entry| entry.attempt == attempt) {
             entry.task = Some(task);
         }
     }
 
-    /// The runs whose leases are to be extended.
+    /// Returns the runs whose leases are to be extended.
     pub(super) fn renewable_runs(&self) -> Vec<RunId> {
         self.lock().iter().filter(|(_, entry)| entry.is_renewable).map(|(run, _)| *run).collect()
     }
 
-    /// Of the runs that were `asked` for, moves on the leases of those that were `kept` and stops the others; which.
+    /// Moves the expiry of the `kept` runs among those `asked` about to `until`, and stops and returns the others.
     pub(super) fn apply_extension(&self, asked: &[RunId], kept: &[RunId], until: Timestamp) -> Vec<RunId> {
         let kept: HashSet<_> = kept.iter().copied().collect();
         let mut runs = self.lock();
         let mut lost = Vec::new();
         for run in asked {
-            // What is not open any more has come to its end meanwhile, which tells whose it is.
+            // A run that is no longer renewable is writing its outcome, which will show whether the lease held.
             let Some(entry) = runs.get_mut(run).filter(|entry| entry.is_renewable) else { continue };
             if kept.contains(run) {
                 entry.expires_at = until;
@@ -86,7 +86,7 @@ impl LeaseTable {
         lost
     }
 
-    /// Stops every task; whose.
+    /// Stops every task and returns its run.
     pub(super) fn abort_all(&self) -> Vec<RunId> {
         let runs = self.lock();
         for entry in runs.values() {
@@ -97,7 +97,7 @@ impl LeaseTable {
 }
 
 impl LeaseGuard {
-    /// Lets the lease run out; when that is.
+    /// Stops the renewal of the lease; returns the time at which it expires, or `None` if it is held no more.
     pub(super) fn stop_renewal(&self) -> Option<Timestamp> {
         let mut runs = self.table.lock();
         let entry = runs.get_mut(&self.run).filter(|entry| entry.attempt == self.attempt)?;

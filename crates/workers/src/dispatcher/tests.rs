@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::*;
 
-/// The paused clock of tokio, as wall time.
+/// Tokio's paused clock as wall time.
 struct PausedClock(Instant);
 
 impl Clock for PausedClock {
@@ -121,7 +121,7 @@ impl RunQueue for MemoryQueue {
     }
 }
 
-/// Runs as long as it was told for each number; others end at once.
+/// Runs take the time given for their number, or for ever with `None`; others end at once.
 #[derive(Default)]
 struct SleepingRunner {
     times: BTreeMap<u128, Option<Duration>>,
@@ -166,7 +166,7 @@ fn run_id(number: u128) -> RunId {
     Id::from_uuid(Uuid::from_u128(number))
 }
 
-/// Each below 1000 is of a workspace of its own, those above of one for each thousand.
+/// Numbers below 1000 have a workspace each; above, each thousand shares one.
 fn claimed(number: u128) -> ClaimedRun {
     let workspace = if number < 1000 { number } else { number / 1000 * 1000 };
     ClaimedRun {
@@ -194,7 +194,7 @@ struct World {
     dispatcher: JoinHandle<()>,
 }
 
-/// A dispatcher at work; runs of these numbers take so long, or for ever.
+/// Starts a dispatcher; runs of the given numbers take so many seconds, or for ever with `None`.
 fn world(slots: u32, times: &[(u128, Option<u64>)]) -> World {
     let times = times.iter().map(|(number, secs)| (*number, secs.map(Duration::from_secs))).collect();
     let runner = SleepingRunner { times, dropped: Arc::default() };
@@ -218,7 +218,7 @@ impl World {
         self.queue
     }
 
-    /// Lets everything that is due within `secs` happen.
+    /// Advances the clock by `secs` and lets the tasks that are due proceed.
     async fn pass(&self, secs: u64) {
         for _ in 0..secs * 10 {
             advance(Duration::from_millis(100)).await;
@@ -246,7 +246,7 @@ async fn every_run_is_finished_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_nothing_ends_no_more_is_claimed_than_can_start() {
+async fn no_more_is_claimed_than_can_start_while_nothing_ends() {
     let world = world(2, &[(1, Some(5)), (2, None)]);
     world.queue.put(1..=5);
     world.pass(4).await;
@@ -257,7 +257,7 @@ async fn while_nothing_ends_no_more_is_claimed_than_can_start() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_claimed_ahead_and_cannot_start_is_handed_back() {
+async fn runs_claimed_ahead_that_cannot_start_are_released() {
     let world = world(1, &[(4, None)]);
     world.queue.put(1..=8);
     world.pass(3).await;
@@ -267,9 +267,9 @@ async fn what_was_claimed_ahead_and_cannot_start_is_handed_back() {
     assert_eq!(world.queue.state().released, (5..=claimed).map(run_id).collect::<Vec<_>>());
 }
 
-/// Runs that never end: others begin beside them, are not claimed in vain, and go on when one of them ends.
+/// Beside runs that never end, runs of others start and are not claimed in vain, and one more starts when one ends.
 #[tokio::test(start_paused = true)]
-async fn a_workspace_does_not_hold_every_place() {
+async fn a_workspace_does_not_hold_every_permit() {
     let asleep: Vec<_> = (1000..1020).map(|number| (number, (number == 1000).then_some(5))).collect();
     let world = world(8, &asleep);
     world.queue.put(1000..1020);
@@ -281,13 +281,13 @@ async fn a_workspace_does_not_hold_every_place() {
     assert!(world.queue.state().released.is_empty() && world.queue.state().ready.len() == 14);
     world.pass(4).await;
     assert_eq!(world.finished(), [1, 2, 1000]);
-    // One has its place, and one may have been claimed ahead.
+    // One has the permit, and one may have been claimed ahead.
     assert!(matches!(world.queue.state().ready.len(), 12 | 13));
 }
 
-/// Short runs open the window for more to be claimed, and runs that never end come through it.
+/// Short runs raise the number claimed ahead, and runs that never end are claimed with it.
 #[tokio::test(start_paused = true)]
-async fn what_was_claimed_ahead_leaves_places_to_others() {
+async fn runs_claimed_ahead_leave_permits_to_other_workspaces() {
     let asleep: Vec<_> = (1100..1200).map(|number| (number, None)).collect();
     let world = world(8, &asleep);
     world.queue.put(1000..1200);
@@ -303,7 +303,7 @@ async fn what_was_claimed_ahead_leaves_places_to_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_outlives_its_lease_as_long_as_it_is_ours() {
+async fn a_run_outlasts_its_first_lease_while_it_is_extended() {
     let world = world(1, &[(1, Some(90))]);
     world.queue.put([1]);
     world.pass(91).await;
@@ -318,12 +318,12 @@ async fn a_run_whose_lease_was_lost_is_stopped() {
     world.queue.state().lost_leases.insert(run_id(1));
     world.pass(20).await;
     assert_eq!(*world.dropped.lock().unwrap(), [run_id(1)]);
-    // Its slot is free again.
+    // Its permit is free again.
     assert_eq!(world.finished(), [2]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_that_comes_too_late_is_let_go() {
+async fn an_outcome_after_a_lost_lease_is_discarded() {
     let world = world(1, &[(1, Some(3))]);
     world.queue.put([1, 2]);
     world.pass(1).await;
@@ -333,7 +333,7 @@ async fn an_end_that_comes_too_late_is_let_go() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_is_written_again_until_the_store_answers_or_the_lease_ends() {
+async fn an_outcome_is_retried_until_the_store_accepts_it_or_the_lease_expires() {
     let world = world(1, &[]);
     world.queue.state().failing_finishes = 3;
     world.queue.put([1]);
@@ -350,7 +350,7 @@ async fn an_end_is_written_again_until_the_store_answers_or_the_lease_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn claims_that_fail_are_made_less_and_less_often() {
+async fn failing_claims_back_off() {
     let world = world(1, &[]);
     world.queue.state().failing_claims = u32::MAX;
     world.pass(30).await;
@@ -363,7 +363,7 @@ async fn claims_that_fail_are_made_less_and_less_often() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shutdown_lets_runs_end_and_hands_back_the_rest() {
+async fn a_shutdown_lets_runs_end_and_releases_the_rest() {
     let world = world(3, &[(1, Some(5)), (2, Some(60)), (3, None)]);
     world.queue.put(1..=3);
     world.pass(1).await;
@@ -376,5 +376,5 @@ async fn a_shutdown_lets_runs_end_and_hands_back_the_rest() {
     let released: HashSet<_> = state.released.iter().copied().collect();
     assert_eq!(released, HashSet::from([run_id(2), run_id(3)]));
     assert_eq!(dropped.lock().unwrap().len(), 2);
-    assert_eq!(state.ready.len(), 1, "nothing is claimed any more");
+    assert_eq!(state.ready.len(), 1, "nothing is claimed after the shutdown");
 }

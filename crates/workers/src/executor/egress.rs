@@ -1,4 +1,4 @@
-//! What an app's requests are judged by, and how they are named in logs.
+//! The egress policy of an app, and the labels of its requests in logs.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use url::Url;
 
 use super::ExecutorSettings;
 
-/// URLs longer than this are refused, and not parsed for their host's name.
+/// Bytes of a URL that are parsed for a label; longer ones are labelled without a host.
 const MAX_URL: usize = 8 << 10;
-/// Characters of a host's name.
+/// Bytes of a host name in a label.
 const MAX_HOST: usize = 253;
 
-/// The manifest's egress with the open gates of the workspace and the operator's exceptions.
+/// Combines the manifest's egress with the open gates of the workspace and the operator's exceptions.
 pub(super) fn policy(
     manifest: &Manifest,
     gates: Vec<Gate>,
@@ -30,7 +30,7 @@ pub(super) fn policy(
     })
 }
 
-/// A host that is none leads nowhere.
+/// Returns `None` for a host that is not valid, so that it permits nothing.
 fn declared(permission: &EgressPermission) -> Option<DeclaredEgress> {
     let declared = DeclaredEgress::for_host(GateHost::parse(&permission.host).ok()?);
     Some(match &permission.methods {
@@ -49,7 +49,7 @@ fn method(method: HttpMethod) -> Method {
     }
 }
 
-/// `GET api.example.com`, for people: a path, a query or credentials may be secrets, so they are not in it.
+/// Returns a label such as `GET api.example.com`. Paths, queries and credentials may be secrets and are left out.
 pub(super) fn label(method: &str, url: &str) -> String {
     let method = method.parse::<Method>().map_or("?", Method::as_str);
     let parsed = if url.len() <= MAX_URL { Url::parse(url).ok() } else { None };
@@ -59,7 +59,7 @@ pub(super) fn label(method: &str, url: &str) -> String {
     }
 }
 
-/// `GET through crm`; the host behind a connection's name is the connection's.
+/// Returns a label such as `GET through crm`, which does not name the host of the connection.
 pub(super) fn connection_label(method: &str, name: &str) -> String {
     format!("{} through {name}", method.parse::<Method>().map_or("?", Method::as_str))
 }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_tells_the_host_and_no_more() {
+    fn a_label_has_the_host_and_nothing_else_of_the_url() {
         for (method, url, expected) in [
             ("GET", "https://api.example.com/secret?token=1#x", "GET api.example.com"),
             ("POST", "https://user:password@api.example.com:8443/", "POST api.example.com"),

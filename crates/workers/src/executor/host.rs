@@ -1,4 +1,4 @@
-//! The outside of one invocation.
+//! The host of one invocation: what app code can reach.
 
 use std::{
     collections::VecDeque,
@@ -32,24 +32,24 @@ use super::{
     version_cache::{Binding, LoadedVersion},
 };
 
-/// Serves one invocation, and notes what it asked for.
+/// Serves the host calls of one invocation and records them.
 pub(super) struct AppHost {
     inner: Arc<Inner>,
     workspace: WorkspaceId,
     content: Arc<LoadedVersion>,
     bindings: Vec<Binding>,
-    /// The gates as they stood at the first request.
+    /// Gates as they were at the first request.
     policy: OnceCell<Arc<EgressPolicy>>,
     trace: Mutex<RunTrace>,
     approvals: PendingApprovals,
 }
 
-/// What code asks people, and what they have answered.
+/// Questions of the code to people, and their answers.
 #[derive(Default)]
 struct PendingApprovals {
-    /// The answers to come, the next first; none where nobody can be asked.
+    /// Answers not yet given to the code, the next first; `None` if the code cannot ask anybody.
     answers: Mutex<Option<VecDeque<ApprovalAnswer>>>,
-    /// The first question without an answer.
+    /// Number and text of the first question without an answer.
     unanswered: Mutex<Option<(u32, ApprovalQuestion)>>,
     next_number: AtomicU32,
     question_asked: Notify,
@@ -75,12 +75,12 @@ impl AppHost {
         }
     }
 
-    /// Lets the code ask people, who have answered this much so far.
+    /// Lets the code ask people, and supplies the answers given so far.
     pub(super) fn set_answers(&self, answers: Vec<ApprovalAnswer>) {
         *lock(&self.approvals.answers) = Some(answers.into());
     }
 
-    /// Waits until the code has asked what nobody has answered; gives that question and its number.
+    /// Waits until the code asks a question that has no answer yet; returns its number and the question.
     pub(super) async fn wait_for_question(&self) -> (u32, ApprovalQuestion) {
         loop {
             let question_asked = self.approvals.question_asked.notified();
@@ -91,7 +91,7 @@ impl AppHost {
         }
     }
 
-    /// Takes what was noted.
+    /// Takes the trace and leaves an empty one.
     pub(super) fn take_trace(&self) -> RunTrace {
         let mut record = self.trace();
         let fresh = RunTrace::new(&self.inner.settings.limits, record.max_bytes());
@@ -117,13 +117,16 @@ impl AppHost {
         self.policy.get_or_try_init(load).await
     }
 
-    /// Sends what is permitted.
+    /// Sends a request that the policy permits.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, FetchError> {
         let policy = self.policy().await.map_err(FetchError::GatesUnavailable)?;
         let permit = authorize_egress(&request.url, &request.method, policy)?;
         if permit.connection().is_some() {
-            // Without its secret the request would not be the one that the gate stands for.
-            let message = format!("the gate to {} needs a connection that is not there", permit.host());
+            // Without the connection's secret it would not be the request that the gate allows.
+            let message = format!(
+                "the gate to {} requires a connection, and connections are not supported yet",
+                permit.host()
+            );
             return Err(Refusal::new(RefusalCode::NotConnected, message).into());
         }
         let outgoing = OutboundRequest { headers: request.headers, body: request.body };
@@ -131,7 +134,7 @@ impl AppHost {
         Ok(HttpResponse { status: response.status, headers: response.headers, body: response.body })
     }
 
-    /// Notes what became of a request: a line of log and a step.
+    /// Records the result of a request as a log line and a step.
     fn record_request(&self, label: String, begun: CallTimer, result: &Result<HttpResponse, FetchError>) {
         let (at, millis) = begun.elapsed();
         let (level, status, verdict, detail) = match result {
@@ -162,7 +165,7 @@ impl AppHost {
     }
 }
 
-/// When a call began.
+/// Start of a call, as wall time and on the monotonic clock.
 #[derive(Clone, Copy)]
 pub(super) struct CallTimer(Timestamp, Instant);
 
@@ -171,17 +174,17 @@ impl CallTimer {
         Self(now, Instant::now())
     }
 
-    /// The moment, and how many milliseconds ago it was.
+    /// Returns the start, and the milliseconds since then.
     pub(super) fn elapsed(self) -> (Timestamp, u64) {
         (self.0, u64::try_from(self.1.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
 }
 
-/// Why a request got no answer.
+/// The reason for which a request got no response.
 enum FetchError {
-    /// The gate, or what lies behind it.
+    /// The gate refused it, or the other side failed.
     Gate(Refusal),
-    /// The gates could not be read, so nothing leaves.
+    /// The gates could not be read, so no request is sent.
     GatesUnavailable(StoreError),
 }
 
@@ -210,8 +213,8 @@ impl From<FetchError> for HostError {
         let message = match refused {
             FetchError::Gate(refusal) => refusal.message,
             FetchError::GatesUnavailable(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "the gates cannot be read");
-                "the gates cannot be read now".to_owned()
+                tracing::warn!(error = &error as &dyn std::error::Error, "cannot read the gates");
+                "the gates are temporarily unavailable".to_owned()
             }
         };
         Self { code, message }
@@ -237,7 +240,7 @@ impl Host for AppHost {
         let begun = self.start_timer();
         let declared = self.content.manifest.permissions.connectors.iter().any(|known| known.name == name);
         let label = egress::connection_label(&request.method, if declared { name } else { "?" });
-        let refusal = Refusal::new(RefusalCode::NotConnected, "the connection is not there");
+        let refusal = Refusal::new(RefusalCode::NotConnected, "connections are not supported yet");
         let result = Err(FetchError::Gate(refusal));
         self.record_request(label, begun, &result);
         result.map_err(HostError::from)
@@ -264,7 +267,7 @@ impl Host for AppHost {
             ));
             return Ok(json);
         }
-        // One question at a time: what is asked beside it is asked again when the run is begun again.
+        // One question at a time: questions asked beside it are asked again when the run is resumed.
         lock(&self.approvals.unanswered).get_or_insert((number, question));
         self.approvals.question_asked.notify_one();
         std::future::pending().await
@@ -292,6 +295,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn json(body: Bytes) -> Result<Box<RawValue>, HostError> {
     String::from_utf8(body.into()).ok().and_then(|text| RawValue::from_string(text).ok()).ok_or_else(|| {
-        HostError { code: "internal".to_owned(), message: "the rows cannot be shown".to_owned() }
+        HostError { code: "internal".to_owned(), message: "the rows are not valid JSON".to_owned() }
     })
 }

@@ -1,4 +1,4 @@
-//! `env.data.NAME`: rows of a backend project.
+//! Implements `env.data.NAME`: access to the rows of a backend project.
 
 use backend_data::{Engine, Error, ErrorKind, Format, ReadOptions, WriteOptions, WriteOutcome};
 use bytes::Bytes;
@@ -6,17 +6,17 @@ use runs::engine::{DataCall, HostError};
 
 use super::version_cache::Binding;
 
-/// Characters of a table's name that are shown.
+/// Characters of a table name in a label; the rest is cut off.
 const MAX_TABLE_NAME_CHARS: usize = 48;
 
-/// What a call gave back.
+/// Result of a call.
 pub(super) struct DataResult {
     pub(super) body: Bytes,
     rows: Option<u64>,
 }
 
 impl DataResult {
-    /// How many rows there were, for people.
+    /// Returns the number of rows as text, such as `1 row`.
     pub(super) fn detail(&self) -> Option<String> {
         self.rows.map(|rows| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") })
     }
@@ -28,7 +28,7 @@ impl From<WriteOutcome> for DataResult {
     }
 }
 
-/// `Insert into notes`.
+/// Returns a label such as `Insert into notes`.
 pub(super) fn label(call: &DataCall) -> String {
     let (what, table) = match call {
         DataCall::Select { table, .. } => ("Select from", table),
@@ -41,7 +41,7 @@ pub(super) fn label(call: &DataCall) -> String {
     format!("{what} {table}")
 }
 
-/// Does one call, within what the binding allows.
+/// Executes one call within the rights of the binding.
 pub(super) async fn execute(
     engine: &Engine,
     binding: &Binding,
@@ -82,13 +82,13 @@ pub(super) async fn execute(
 
 fn refusal(error: &Error) -> HostError {
     if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable) {
-        tracing::warn!(error = error as &dyn std::error::Error, "rows cannot be reached");
+        tracing::warn!(error = error as &dyn std::error::Error, "cannot access rows");
     }
     HostError { code: error.code().to_owned(), message: error.message().to_owned() }
 }
 
-/// A name that the manifest does not bind, or whose project is gone.
+/// The error for a name that the manifest does not bind, or whose project does not exist.
 pub(super) fn binding_not_found() -> HostError {
-    let message = "there is no such project in env.data";
+    let message = "env.data has no project of this name";
     HostError { code: "project_not_found".to_owned(), message: message.to_owned() }
 }

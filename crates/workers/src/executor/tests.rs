@@ -1,4 +1,4 @@
-//! Runs: what they leave, when they are tried again, and what stops them.
+//! Runs: what they record, when they are retried, and what blocks them.
 
 mod fixtures;
 mod responses;
@@ -10,7 +10,7 @@ use super::*;
 use fixtures::*;
 
 #[tokio::test(start_paused = true)]
-async fn code_that_asks_is_stopped_until_it_is_answered() {
+async fn code_that_asks_a_person_is_stopped_until_there_is_an_answer() {
     use runs::{approvals::ApprovalAnswer, engine::ApprovalQuestion};
     let asks = || {
         executor(store(), async |_, host: Arc<dyn Host>| {
@@ -35,15 +35,19 @@ async fn code_that_asks_is_stopped_until_it_is_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_tells_what_it_said_did_and_saved() {
+async fn a_run_records_its_steps_its_log_and_the_minutes_saved() {
     let executor = executor(store(), async |invocation: Invocation, host: Arc<dyn Host>| {
         let HandlerCall::Scheduled(event) = &invocation.handler else { panic!("not a run") };
         assert_eq!((event.trigger.as_str(), event.data.get(), event.attempt), ("webhook", r#"{"id":1}"#, 1));
-        assert_eq!(invocation.bindings.data, ["notes", "readonly"], "a foreign project is not there");
+        assert_eq!(
+            invocation.bindings.data,
+            ["notes", "readonly"],
+            "a project of another workspace is not bound"
+        );
         assert_eq!(invocation.bindings.connections, ["crm"]);
         host.log(engine::LogLevel::Info, "begun".into());
-        let answer = host.fetch(request("GET", "https://api.example.com/v1?key=secret")).await;
-        assert_eq!(answer.unwrap().status, 200);
+        let response = host.fetch(request("GET", "https://api.example.com/v1?key=secret")).await;
+        assert_eq!(response.unwrap().status, 200);
         let rows = RawValue::from_string(r#"{"id":"1"}"#.into()).unwrap();
         let inserted = host.data("notes", DataCall::Insert { table: "notes".into(), rows }).await.unwrap();
         assert_eq!(inserted.get(), r#"[{"id":"1"}]"#);
@@ -64,8 +68,8 @@ async fn a_run_tells_what_it_said_did_and_saved() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_remembered_is_asked_for_once() {
-    // The store's expectations allow one look at the version and, in one run, one at the gates.
+async fn versions_and_gates_are_read_once() {
+    // The mock allows one read of the version and, in one run, one of the gates.
     let executor = executor(store(), async |_, host: Arc<dyn Host>| {
         for _ in 0..3 {
             host.fetch(request("GET", "https://api.example.com/")).await.map_err(uncaught)?;
@@ -76,7 +80,7 @@ async fn what_is_remembered_is_asked_for_once() {
 }
 
 #[tokio::test]
-async fn a_failure_is_tried_again_until_the_retries_are_used_up() {
+async fn a_failure_is_retried_until_the_retries_are_used_up() {
     let executor = executor(store(), async |_, _| Err(fail(FailureCode::AppError, "main.js:1: no")));
     let finished = executor.run(claimed()).await;
     let AttemptOutcome::Retry { at, fault } = &finished.outcome else { panic!("{:?}", finished.outcome) };
@@ -89,12 +93,12 @@ async fn a_failure_is_tried_again_until_the_retries_are_used_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_rule_refused_blocks_unless_the_code_caught_it() {
+async fn a_policy_refusal_blocks_the_run_unless_the_code_caught_it() {
     for (url, method, expected, blocked) in [
         ("https://evil.example/?secret", "GET", "egress_denied", true),
         ("https://api.example.com/", "DELETE", "method_denied", true),
         ("http://169.254.169.254/latest", "GET", "private_address", true),
-        // The other side failed; that is no rule.
+        // The other side failed, which is not a policy refusal.
         ("https://slow.example.com/", "GET", "app_error", false),
     ] {
         let executor = executor(store(), move |_, host: Arc<dyn Host>| async move {
@@ -164,7 +168,7 @@ async fn steps_are_bounded() {
 }
 
 #[tokio::test]
-async fn what_cannot_run_is_not_run() {
+async fn a_run_that_cannot_start_runs_no_code() {
     let never = |_, _| async { panic!("it ran") };
     let run = async |store: MockStore, run: ClaimedRun| {
         let finished = executor(store, never).run(run).await;
@@ -182,7 +186,7 @@ async fn what_cannot_run_is_not_run() {
 }
 
 #[tokio::test]
-async fn our_own_troubles_do_not_cost_the_app_its_retries() {
+async fn failures_of_the_platform_do_not_cost_the_app_its_retries() {
     let mut away = MockStore::new();
     away.expect_version().returning(|_, _, _| Err(StoreError::Unavailable("away".into())));
     let executor = executor(away, |_, _| async { panic!("it ran") });

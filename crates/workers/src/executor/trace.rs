@@ -1,4 +1,4 @@
-//! What an invocation said and did, bounded.
+//! Records the log lines and calls of an invocation, within bounds.
 
 use kernel::{Timestamp, events::RefusedRequest};
 use observability::logs::MAX_MESSAGE_CHARS;
@@ -8,15 +8,15 @@ use runs::{
     runs::{Step, StepStatus, refused_calls},
 };
 
-/// Steps of a run that are kept, the run itself and the one that tells how many more there were included.
+/// Maximum number of steps kept of a run, including the run itself and the step that counts those left out.
 pub(super) const MAX_STEPS: usize = 50;
 
-/// Bytes of log that a run keeps.
+/// Bytes of log kept of a run.
 pub(super) const MAX_RUN_LOG_BYTES: usize = 256 << 10;
-/// Bytes of log that an answer over HTTP keeps: visitors, whom nobody knows, cause it.
+/// Bytes of log kept of a visit; fewer, because anybody may cause them.
 pub(super) const MAX_HTTP_LOG_BYTES: usize = 64 << 10;
 
-/// What was said and done so far.
+/// Log lines and steps of one invocation so far.
 #[derive(Debug)]
 pub(super) struct RunTrace {
     max_lines: usize,
@@ -31,8 +31,8 @@ pub(super) struct RunTrace {
 
 impl RunTrace {
     pub(super) fn new(limits: &InvocationLimits, max_bytes: usize) -> Self {
-        // The engine keeps its own lines to the limit, and tells in one more what it dropped; a call of the outside
-        // adds one. So nothing is dropped here unless an engine breaks its word.
+        // The engine keeps its own lines within the limit and adds one that counts those it dropped; each host call
+        // adds one line. More than that come only from an engine that breaks its contract.
         let max_lines = limits.log_lines as usize + 1 + limits.host_calls as usize;
         Self {
             max_lines,
@@ -46,7 +46,7 @@ impl RunTrace {
         }
     }
 
-    /// How many bytes of log it keeps.
+    /// Returns the bytes of log that are kept.
     pub(super) fn max_bytes(&self) -> usize {
         self.max_bytes
     }
@@ -56,7 +56,7 @@ impl RunTrace {
         if self.lines.len() >= self.max_lines {
             return;
         }
-        // Once a line did not fit no shorter one is kept: what is there has no holes.
+        // Once a line did not fit, no shorter one is kept, so that the log has no gaps.
         if self.dropped_lines > 0 || self.log_bytes + message.len() > self.max_bytes {
             self.dropped_lines += 1;
             return;
@@ -65,19 +65,19 @@ impl RunTrace {
         self.lines.push(RunLogLine { at, level, is_from_gate: by_gate, message });
     }
 
-    /// Tells in a last line how many were dropped, if any.
+    /// Appends a last line that counts the dropped lines, if there are any.
     pub(super) fn finish_log(&mut self, at: Timestamp) {
         if self.dropped_lines > 0 {
             let (dropped, most) = (self.dropped_lines, self.max_bytes >> 10);
-            // The engine may have dropped lines before it came to these.
+            // "At least", because the engine may have dropped lines before.
             let message =
-                format!("at least {dropped} more lines of log were dropped: at most {most} KiB are kept");
+                format!("at least {dropped} more log lines were dropped: at most {most} KiB are kept");
             self.lines.push(RunLogLine { at, level: LogLevel::Warn, is_from_gate: false, message });
         }
     }
 
     pub(super) fn push_step(&mut self, step: Step) {
-        // Two places are the run's own step and the last one's.
+        // Two entries are reserved: for the run's own step and for the count of those left out.
         if self.steps.len() < MAX_STEPS - 2 {
             self.steps.push(step);
         } else {
@@ -85,24 +85,24 @@ impl RunTrace {
         }
     }
 
-    /// Remembers that a rule refused something.
+    /// Records that a policy refused a request.
     pub(super) fn add_refusal(&mut self, code: &'static str) {
         if !self.refusal_codes.contains(&code) {
             self.refusal_codes.push(code);
         }
     }
 
-    /// Whether a rule refused something with this code.
+    /// Returns true if a policy refused a request with this code.
     pub(super) fn has_refusal(&self, code: &str) -> bool {
         self.refusal_codes.contains(&code)
     }
 
-    /// The calls that the gate refused.
+    /// Returns the requests that the gate refused.
     pub(super) fn refused_calls(&self) -> Vec<RefusedRequest> {
         refused_calls(&self.steps)
     }
 
-    /// The steps after `first`, and how many there were beside.
+    /// Returns `first`, the recorded steps and a count of those left out, and the log lines.
     pub(super) fn into_steps(self, first: Step) -> (Vec<Step>, Vec<RunLogLine>) {
         let mut steps = Vec::with_capacity(self.steps.len() + 2);
         steps.push(first);
@@ -113,14 +113,14 @@ impl RunTrace {
                 status: StepStatus::Skipped,
                 started_at: None,
                 duration_ms: None,
-                detail: Some("not listed one by one".to_owned()),
+                detail: Some("not listed individually".to_owned()),
             });
         }
         (steps, self.lines)
     }
 }
 
-/// A step that began at `started_at` and is over.
+/// Creates a step that began at `started_at` and has ended.
 pub(super) fn finished_step(
     label: String,
     status: StepStatus,
@@ -136,7 +136,7 @@ pub(super) fn finished_step(
     }
 }
 
-/// One character more than is kept, so that whoever keeps it sees that there was more.
+/// Keeps one character more than the log does, so that the log can tell that there was more.
 fn truncate_message(mut message: String) -> String {
     if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE_CHARS + 1) {
         message.truncate(end);

@@ -1,4 +1,4 @@
-//! What a version is made of, and which projects it reaches, each remembered.
+//! Caches versions, and the projects that they reach.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,34 +16,34 @@ use runs::engine::Bundle;
 
 use crate::ExecutorStore;
 
-/// Bytes of source text kept of versions that ran lately.
+/// Bytes of source text kept of recently used versions.
 const MAX_CACHED_BYTES: u64 = 64 << 20;
-/// Projects remembered.
+/// Maximum number of cached projects.
 const MAX_CACHED_PROJECTS: u64 = 10_000;
-/// How long a project is believed to be where it was.
+/// Time for which a cached project's location and plan are used.
 const PROJECT_TTL: Duration = Duration::from_secs(5);
 
-/// A version, ready to run.
+/// A version that is ready to run.
 #[derive(Debug)]
 pub(super) struct LoadedVersion {
     pub(super) bundle: Arc<Bundle>,
     pub(super) manifest: Manifest,
 }
 
-/// A project's rows as `env.data.NAME`, with what may be done with them.
+/// The rows of a project as `env.data.NAME`, and what the app may do with them.
 #[derive(Debug)]
 pub(super) struct Binding {
     pub(super) name: String,
     pub(super) project: ProjectRef,
     pub(super) access: Access,
-    /// How many bytes the project's rows may take.
+    /// Bytes that the project's rows may take.
     pub(super) max_stored_bytes: u64,
 }
 
-/// Never found by the version alone: whoever asks names the workspace and the app too.
+/// The workspace and the app are part of the key, so that a version is never found by its id alone.
 type VersionKey = (WorkspaceId, AppId, VersionId);
 
-/// What was read before.
+/// Versions and projects that were read lately.
 pub(super) struct VersionCache {
     store: Arc<dyn ExecutorStore>,
     versions: Cache<VersionKey, Arc<LoadedVersion>>,
@@ -63,7 +63,7 @@ impl VersionCache {
         }
     }
 
-    /// A version, which never changes once made.
+    /// Returns a version; it is immutable, so it stays cached while there is room.
     pub(super) async fn version(
         &self,
         workspace: WorkspaceId,
@@ -81,7 +81,7 @@ impl VersionCache {
         Ok(Some(content))
     }
 
-    /// What of a manifest's data is really there: projects of another workspace are not.
+    /// Returns the bindings of a manifest whose projects exist in this workspace.
     pub(super) async fn bindings(
         &self,
         workspace: WorkspaceId,
@@ -97,7 +97,7 @@ impl VersionCache {
         Ok(bindings)
     }
 
-    /// Where a project's rows are and how many bytes they may take; what is not there is asked for again each time.
+    /// Returns a project's location and the bytes it may take. A missing project is not cached.
     async fn project(
         &self,
         workspace: WorkspaceId,

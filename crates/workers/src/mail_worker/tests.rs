@@ -15,7 +15,7 @@ fn vault(byte: u8) -> Vault {
     Vault::new(&MasterKeys::new(vec![[byte; 32]]).unwrap())
 }
 
-/// One letter that waits, or waits no more.
+/// Holds one e-mail and the time at which it is due, or none.
 struct MemoryOutbox {
     email: Mutex<Option<(ClaimedEmail, Timestamp)>>,
 }
@@ -28,8 +28,8 @@ impl Outbox for MemoryOutbox {
         now: Timestamp,
         lease: TimeDelta,
     ) -> Result<Vec<ClaimedEmail>, StoreError> {
-        let mut letter = self.email.lock().unwrap();
-        let Some((waiting, due)) = letter.as_mut().filter(|(_, due)| *due <= now) else {
+        let mut email = self.email.lock().unwrap();
+        let Some((waiting, due)) = email.as_mut().filter(|(_, due)| *due <= now) else {
             return Ok(Vec::new());
         };
         let taken = waiting.clone();
@@ -51,17 +51,17 @@ impl Outbox for MemoryOutbox {
     async fn wait_for_emails(&self, _: Duration) {}
 }
 
-/// Says what it was told to say, and keeps to whom it was sent.
+/// Returns the scripted results in order, and records the deliveries.
 struct ScriptedTransport {
-    answers: Mutex<Vec<Result<(), DeliveryError>>>,
+    results: Mutex<Vec<Result<(), DeliveryError>>>,
     delivered: Mutex<Vec<(MailId, String)>>,
 }
 
 #[async_trait]
 impl MailTransport for ScriptedTransport {
-    async fn deliver(&self, letter: MailId, content: &RenderedEmail) -> Result<(), DeliveryError> {
-        self.delivered.lock().unwrap().push((letter, content.to.clone()));
-        self.answers.lock().unwrap().remove(0)
+    async fn deliver(&self, id: MailId, content: &RenderedEmail) -> Result<(), DeliveryError> {
+        self.delivered.lock().unwrap().push((id, content.to.clone()));
+        self.results.lock().unwrap().remove(0)
     }
 }
 
@@ -73,7 +73,7 @@ struct World {
 }
 
 impl World {
-    fn new(answers: Vec<Result<(), DeliveryError>>, key: u8) -> Self {
+    fn new(results: Vec<Result<(), DeliveryError>>, key: u8) -> Self {
         let clock = Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH));
         let random = Arc::new(SeededRandomness::new(5));
         let now = clock.now();
@@ -87,24 +87,24 @@ impl World {
             after: Vec::new(),
         };
         let content = text.render("aru@example.com");
-        let letter = OutboxEmail::seal(&ctx, &vault(1), "test.mail", &content, TimeDelta::minutes(10));
+        let email = OutboxEmail::seal(&ctx, &vault(1), "test.mail", &content, TimeDelta::minutes(10));
         let waiting = ClaimedEmail {
-            id: letter.id,
-            kind: letter.kind.to_owned(),
-            sealed: letter.sealed,
+            id: email.id,
+            kind: email.kind.to_owned(),
+            sealed: email.sealed,
             attempts: 0,
-            expires_at: letter.expires_at,
+            expires_at: email.expires_at,
         };
         let outbox = Arc::new(MemoryOutbox { email: Mutex::new(Some((waiting, now))) });
-        let courier =
-            Arc::new(ScriptedTransport { answers: Mutex::new(answers), delivered: Mutex::default() });
-        let postman = MailWorker::new(
+        let transport =
+            Arc::new(ScriptedTransport { results: Mutex::new(results), delivered: Mutex::default() });
+        let worker = MailWorker::new(
             Arc::clone(&outbox) as _,
-            Arc::clone(&courier) as _,
+            Arc::clone(&transport) as _,
             vault(key),
             Arc::clone(&clock) as _,
         );
-        Self { outbox, transport: courier, clock, worker: postman }
+        Self { outbox, transport, clock, worker }
     }
 
     async fn send(&self) -> usize {
@@ -125,7 +125,7 @@ fn not_now() -> Result<(), DeliveryError> {
 }
 
 #[tokio::test]
-async fn a_letter_is_tried_again_later_and_later_until_it_is_taken() {
+async fn an_email_is_retried_with_growing_delays_until_it_is_accepted() {
     let world = World::new(vec![not_now(), not_now(), Ok(())], 1);
     assert_eq!((world.send().await, world.due()), (1, Some(15)));
     assert_eq!(world.send().await, 0);
@@ -138,13 +138,13 @@ async fn a_letter_is_tried_again_later_and_later_until_it_is_taken() {
 }
 
 #[tokio::test]
-async fn a_letter_that_will_never_be_taken_is_given_up() {
+async fn a_permanently_rejected_email_is_discarded() {
     let world = World::new(vec![Err(DeliveryError::Permanent("no such user".to_owned()))], 1);
     assert_eq!((world.send().await, world.due()), (1, None));
 }
 
 #[tokio::test]
-async fn a_letter_that_comes_too_late_or_cannot_be_read_is_not_sent() {
+async fn an_expired_or_unreadable_email_is_not_sent() {
     let late = World::new(vec![not_now()], 1);
     late.send().await;
     late.clock.advance(TimeDelta::minutes(10));
@@ -154,7 +154,7 @@ async fn a_letter_that_comes_too_late_or_cannot_be_read_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_postman_who_is_told_to_stop_puts_letters_back() {
+async fn a_worker_that_shuts_down_returns_its_emails() {
     let world = World::new(Vec::new(), 1);
     let shutdown = CancellationToken::new();
     shutdown.cancel();
@@ -163,7 +163,7 @@ async fn a_postman_who_is_told_to_stop_puts_letters_back() {
 }
 
 #[test]
-fn waits_grow_to_an_hour() {
+fn retry_delays_grow_to_an_hour() {
     let waits: Vec<_> =
         (0..7).map(|attempts| next_attempt_at(attempts, Timestamp::UNIX_EPOCH).timestamp()).collect();
     assert_eq!(waits, [15, 60, 240, 960, 3_600, 3_600, 3_600]);

@@ -13,14 +13,14 @@ use uuid::Uuid;
 
 use super::*;
 
-/// The moments that started a run, whether each was late, and the moment after them.
+/// The times that started a run, each with whether it was late, and the next time after them.
 type Fired = (Vec<(Timestamp, bool)>, Option<Timestamp>);
 
-/// One automation, and what was struck.
+/// Holds one automation, and records what fired.
 struct MemorySchedules {
     automation: Mutex<Automation>,
     fired: Mutex<Vec<Fired>>,
-    /// Whether another node is always first.
+    /// True if another node is always first.
     is_claimed_elsewhere: bool,
 }
 
@@ -85,7 +85,7 @@ fn hourly(next: &str, trigger: Trigger, beaten: bool) -> Arc<MemorySchedules> {
     })
 }
 
-/// What a schedule strikes while the clock passes `from` to `to`, looking every `step`.
+/// Returns what a schedule fires while the clock moves from `from` to `to` in steps of `step`.
 async fn fired_between(
     trigger: &Trigger,
     from: &str,
@@ -103,13 +103,13 @@ async fn fired_between(
         clock.advance(step);
         scheduler.fire_due().await.unwrap();
     }
-    let struck = memory.fired.lock().unwrap();
-    struck.iter().flat_map(|(started, _)| started.clone()).collect()
+    let fired = memory.fired.lock().unwrap();
+    fired.iter().flat_map(|(started, _)| started.clone()).collect()
 }
 
 /// The clocks of New York change at 07:00 UTC on 14 March and at 06:00 UTC on 7 November 2027.
 #[tokio::test]
-async fn a_change_of_clocks_is_passed_live_as_it_is_caught_up() {
+async fn a_clock_change_fires_the_same_times_live_and_caught_up() {
     let policy = SchedulePolicy { catch_up: CatchUp::All, ..SchedulePolicy::default() };
     for (cron, spring, autumn) in [
         ("0 2,14 * * *", 6, 6),
@@ -131,8 +131,8 @@ async fn a_change_of_clocks_is_passed_live_as_it_is_caught_up() {
             let late = fired_between(&trigger, from, to, at(to) - at(from)).await;
             assert_eq!(live.len(), count, "{cron}: {live:?}");
             assert!(live.iter().all(|(_, late)| !late), "{cron}: {live:?}");
-            let moments = |struck: &[(Timestamp, bool)]| struck.iter().map(|(at, _)| *at).collect::<Vec<_>>();
-            assert_eq!(moments(&live), moments(&late), "{cron}");
+            let times = |fired: &[(Timestamp, bool)]| fired.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+            assert_eq!(times(&live), times(&late), "{cron}");
         }
     }
 }
@@ -149,11 +149,11 @@ async fn fire_due_at(memory: &Arc<MemorySchedules>, now: &str) {
 }
 
 #[tokio::test]
-async fn missed_moments_are_struck_once() {
+async fn missed_times_fire_once() {
     let memory = hourly("2026-11-21T09:00:00Z", schedule(), false);
     fire_due_at(&memory, "2026-11-21T08:59:59Z").await;
     assert!(memory.fired.lock().unwrap().is_empty());
-    // The moments 09:00 and 10:00 have passed.
+    // The occurrences of 09:00 and 10:00 have passed.
     fire_due_at(&memory, "2026-11-21T10:30:00Z").await;
     fire_due_at(&memory, "2026-11-21T10:30:01Z").await;
     let expected = [(vec![(at("2026-11-21T10:00:00Z"), true)], Some(at("2026-11-21T11:00:00Z")))];
@@ -161,21 +161,21 @@ async fn missed_moments_are_struck_once() {
 }
 
 #[tokio::test]
-async fn what_another_node_struck_is_left() {
+async fn a_schedule_fired_by_another_node_does_not_fire() {
     let memory = hourly("2026-11-21T09:00:00Z", schedule(), true);
     fire_due_at(&memory, "2026-11-21T09:00:00Z").await;
     assert!(memory.fired.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn only_schedules_strike() {
+async fn only_schedules_fire() {
     let memory = hourly("2026-11-21T09:00:00Z", Trigger::Webhook, false);
     fire_due_at(&memory, "2026-11-21T09:00:00Z").await;
     assert!(memory.fired.lock().unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_looks_every_second_until_the_shutdown() {
+async fn it_polls_every_second_until_the_shutdown() {
     let memory = hourly("2026-11-21T09:00:00Z", schedule(), false);
     let clock = Arc::new(ManualClock::new(at("2026-11-21T08:59:59Z")));
     let schedules = Arc::clone(&memory) as Arc<dyn ScheduleStore>;

@@ -8,22 +8,22 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
 use super::*;
 
-/// What a server was asked: method, address, a field, body.
+/// Requests that a server got: method, URL, one header field, body.
 type Asked = Vec<(String, String, String, String)>;
 
-/// What the library reads in some pieces of a connection, with our part in between or without.
+/// Returns the requests that hyper reads from a connection sent in pieces, with or without [`Connection`] in between.
 async fn asked(pieces: &[&[u8]], ours: bool) -> Asked {
     let asked: Mutex<Asked> = Mutex::default();
-    let verdict = Arc::new(HeadReport::default());
+    let head_report = Arc::new(HeadReport::default());
     let asked_so_far = &asked;
     let service = service_fn(|request: Request<Incoming>| {
-        verdict.report(request.body().size_hint().exact());
+        head_report.report(request.body().size_hint().exact());
         let (head, body) = request.into_parts();
         async move {
             let body = to_bytes(Body::new(body), usize::MAX).await;
             let field =
                 head.headers.get("x").map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-            // A body that breaks off ends the connection. What was asked was asked all the same.
+            // A body that breaks off ends the connection; its request still counts.
             let body =
                 body.map_or_else(|_| "broken".to_owned(), |body| String::from_utf8_lossy(&body).into_owned());
             let (method, uri) = (head.method.to_string(), head.uri.to_string());
@@ -36,7 +36,7 @@ async fn asked(pieces: &[&[u8]], ours: bool) -> Asked {
     let serve = async {
         let served = match ours {
             true => {
-                let stream = Connection::new(stream, Arc::clone(&verdict));
+                let stream = Connection::new(stream, Arc::clone(&head_report));
                 http.serve_connection(TokioIo::new(stream), service).await
             }
             false => http.serve_connection(TokioIo::new(stream), service).await,
@@ -45,17 +45,17 @@ async fn asked(pieces: &[&[u8]], ours: bool) -> Asked {
     };
     let send = async {
         for piece in pieces {
-            // The server may have had enough.
+            // The server may have closed the connection.
             let _ = theirs.write_all(piece).await;
             tokio::task::yield_now().await;
         }
-        // An end would cut off what is still being answered.
+        // Closing now would cut off requests still in progress.
         for _ in 0..200 {
             tokio::task::yield_now().await;
         }
         let _ = theirs.shutdown().await;
-        let mut answers = Vec::new();
-        let _ = theirs.read_to_end(&mut answers).await;
+        let mut responses = Vec::new();
+        let _ = theirs.read_to_end(&mut responses).await;
     };
     tokio::join!(serve, send);
     asked.into_inner().unwrap()
@@ -65,7 +65,7 @@ fn on_one_thread<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-/// Cuts a connection into pieces of these sizes, in turn.
+/// Cuts a stream into pieces of these sizes, in turn.
 fn cut<'b>(mut bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
     let mut pieces = Vec::new();
     for size in sizes.iter().cycle() {
@@ -80,7 +80,7 @@ fn cut<'b>(mut bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
 }
 
 #[test]
-fn raw_characters_are_taken_in_every_request_of_a_connection() {
+fn raw_characters_are_encoded_in_every_request_of_a_connection() {
     let sent = concat!(
         "GET /1?a->b HTTP/1.1\r\nX: <a>\r\n\r\n",
         "POST /2?a->>\"b\" HTTP/1.1\r\nContent-Length: 24\r\n\r\nGET /no?a>b HTTP/1.1\r\n\r\n",
@@ -108,8 +108,8 @@ fn raw_characters_are_taken_in_every_request_of_a_connection() {
 }
 
 #[test]
-fn what_is_not_followed_is_left_as_it_comes() {
-    // After each of these nothing is rewritten any more, and the library refuses what it refuses.
+fn nothing_is_rewritten_after_an_unusual_body() {
+    // After each of these nothing is rewritten any more, and hyper refuses what it refuses.
     for body in ["1;a=b\r\nx\r\n0\r\n\r\n", "0\r\nA: b\r\n\r\n", "1\nx\n0\n\n", "1 \r\nx\r\n0\r\n\r\n"] {
         let sent = format!(
             "POST /1?> HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{body}GET /2 HTTP/1.1\r\n\r\nGET /3?> HTTP/1.1\r\n\r\n"
@@ -121,7 +121,7 @@ fn what_is_not_followed_is_left_as_it_comes() {
     }
 }
 
-/// Pieces of requests, well-formed and not, to be put together in any order. `~` stands for a raw character.
+/// Parts of requests, well-formed and not, to be combined in any order. `~` stands for a raw character.
 const TOKENS: &[&str] = &[
     "GET /~ HTTP/1.1\r\n",
     "POST /a?b-~~c HTTP/1.1\r\n",
@@ -163,10 +163,11 @@ const TOKENS: &[&str] = &[
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-    /// Whatever comes: the requests read with our part in between are the first of those that the library reads by itself
-    /// when letters stand for the raw characters. No request is made of another's body, none is changed but for the encoding.
+    /// For any input, the requests read through [`Connection`] are the first of those that hyper alone reads when
+    /// letters stand for the raw characters. No request comes from another's body; none is changed except for the
+    /// encoding.
     #[test]
-    fn no_request_begins_where_the_library_sees_none(
+    fn no_request_begins_where_hyper_sees_none(
         tokens in prop::collection::vec(prop::sample::select(TOKENS), 1..14),
         sizes in prop::collection::vec(1..60_usize, 1..6),
         whole: bool,
@@ -191,9 +192,9 @@ proptest! {
         prop_assert!(theirs.starts_with(&ours), "{sent:?}\n{ours:#?}\n{theirs:#?}");
     }
 
-    /// Without raw characters the part in between changes nothing at all.
+    /// Without raw characters, [`Connection`] changes nothing at all.
     #[test]
-    fn nothing_is_changed_where_nothing_is_raw(
+    fn a_stream_without_raw_characters_is_unchanged(
         tokens in prop::collection::vec(prop::sample::select(TOKENS), 1..14),
         sizes in prop::collection::vec(1..60_usize, 1..6),
     ) {
@@ -206,11 +207,11 @@ proptest! {
 
 async fn written_response(stream: (DuplexStream, DuplexStream), any: bool, first: &str) -> String {
     let (mut theirs, ours) = stream;
-    let verdict = Arc::new(HeadReport::default());
+    let head_report = Arc::new(HeadReport::default());
     if any {
-        verdict.report(Some(0));
+        head_report.report(Some(0));
     }
-    let mut ours = Connection::new(ours, verdict);
+    let mut ours = Connection::new(ours, head_report);
     ours.write_all(first.as_bytes()).await.unwrap();
     ours.shutdown().await.unwrap();
     let mut read = String::new();
@@ -219,7 +220,7 @@ async fn written_response(stream: (DuplexStream, DuplexStream), any: bool, first
 }
 
 #[tokio::test]
-async fn a_bare_refusal_gets_the_envelope_and_answers_of_ours_do_not() {
+async fn only_a_bare_refusal_by_hyper_gets_the_envelope() {
     let bare = "HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\n\r\n";
     for (any, first) in [(false, bare), (true, bare), (false, "HTTP/1.1 100 Continue\r\n\r\n")] {
         let read = written_response(duplex(64 << 10), any, first).await;

@@ -1,4 +1,4 @@
-//! An executor over a store of mocks, an engine whose app code is a closure, and an outside that answers.
+//! An executor over a mock store, an engine whose app code is a closure, and a fake client for outbound requests.
 
 use std::{collections::BTreeMap, pin::Pin, sync::Mutex, time::Duration};
 
@@ -136,7 +136,7 @@ impl Engine for ScriptedEngine {
     }
 }
 
-/// Rows of the tables `notes` and `secrets`: every read and write gives one row.
+/// Rows of the tables `notes` and `secrets`: every read and write returns one row.
 pub(super) struct FakeRowStore;
 
 #[async_trait]
@@ -179,21 +179,21 @@ impl RowStore for FakeRowStore {
     async fn read(&self, _: &ProjectRef, read: Read) -> Result<StatementResult, RowsError> {
         let missing = format!("{:?}", read.params).contains("missing");
         let (body, rows) = if missing { ("[]", 0) } else { (r#"[{"id":"1"}]"#, 1) };
-        Ok(answer(body, rows))
+        Ok(statement_result(body, rows))
     }
     async fn write(&self, _: &ProjectRef, _: Write) -> Result<StatementResult, RowsError> {
-        Ok(answer(r#"[{"id":"1"}]"#, 1))
+        Ok(statement_result(r#"[{"id":"1"}]"#, 1))
     }
     async fn write_all(
         &self,
         project: &ProjectRef,
         writes: Vec<Write>,
     ) -> Result<Vec<StatementResult>, RowsError> {
-        let mut answers = Vec::with_capacity(writes.len());
+        let mut results = Vec::with_capacity(writes.len());
         for write in writes {
-            answers.push(self.write(project, write).await?);
+            results.push(self.write(project, write).await?);
         }
-        Ok(answers)
+        Ok(results)
     }
     async fn import(&self, _: &ProjectRef, _: Import) -> Result<u64, RowsError> {
         Err(RowsError::Stale)
@@ -212,11 +212,11 @@ impl RowStore for FakeRowStore {
     }
 }
 
-pub(super) fn answer(body: &str, rows: u64) -> StatementResult {
+pub(super) fn statement_result(body: &str, rows: u64) -> StatementResult {
     StatementResult { body: body.into(), rows, total: None, inserted: None, cursor_keys: None }
 }
 
-/// The outside: `slow.example.com` answers nothing, the others 200.
+/// Sends nothing: `slow.example.com` times out, other hosts respond with 200.
 #[derive(Default)]
 pub(super) struct FakeOutbound(Mutex<Vec<String>>);
 
@@ -293,7 +293,7 @@ pub(super) fn gate(host: &str) -> Gate {
     }
 }
 
-/// A store with the app, its version and gates; the projects are only of workspace 1, and number 7 alone.
+/// A mock store with the app, its version and gates; project 7 of workspace 1 is the only project.
 pub(super) fn store() -> MockStore {
     let mut store = MockStore::new();
     store.expect_version().times(..=1).returning(|workspace, app, version_id| {
@@ -383,7 +383,7 @@ pub(super) fn nothing() -> Result<HandlerOutput, Failure> {
     Ok(HandlerOutput::Scheduled(RawValue::NULL.to_owned()))
 }
 
-/// App code that does not catch what the host says.
+/// Returns the failure of app code that does not catch an error of the host.
 pub(super) fn uncaught(error: HostError) -> Failure {
     Failure { code: FailureCode::AppError, message: error.to_string(), host_code: Some(error.code) }
 }

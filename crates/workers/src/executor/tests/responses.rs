@@ -1,4 +1,4 @@
-//! Answers over HTTP: what they leave in the log, and when.
+//! Log lines of visits: what is kept, and when.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use runs::engine::{Host, HttpResponse};
 use super::{super::*, fixtures::*};
 
 #[tokio::test]
-async fn an_answer_over_http_leaves_its_lines_in_the_log() {
+async fn a_visit_leaves_its_lines_in_the_log() {
     let mut store = store();
     let kept = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&kept);
@@ -26,10 +26,10 @@ async fn an_answer_over_http_leaves_its_lines_in_the_log() {
     let serve = async |method, version: VersionId| {
         executor.serve(id(1), id(2), version, request(method, "https://notes.example.com/")).await
     };
-    let answer = serve("GET", id(3)).await.unwrap();
+    let response = serve("GET", id(3)).await.unwrap();
     assert!(
-        matches!(answer, runs::serve::AppResponse::Buffered(HttpResponse { status: 201, .. })),
-        "{answer:?}"
+        matches!(response, runs::serve::AppResponse::Buffered(HttpResponse { status: 201, .. })),
+        "{response:?}"
     );
     assert_eq!(serve("POST", id(3)).await.unwrap_err().code, FailureCode::AppError);
     executor.flush().await;
@@ -43,7 +43,7 @@ async fn an_answer_over_http_leaves_its_lines_in_the_log() {
     assert_eq!(kept, expected);
 }
 
-/// The lines that an app's log was given.
+/// Returns the lines that were written to the app's log.
 fn lines_kept(store: &mut MockStore) -> Arc<Mutex<Vec<String>>> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&kept);
@@ -55,7 +55,7 @@ fn lines_kept(store: &mut MockStore) -> Arc<Mutex<Vec<String>>> {
 }
 
 #[tokio::test]
-async fn a_streamed_answer_leaves_its_lines_at_its_end() {
+async fn a_streamed_response_leaves_its_lines_at_its_end() {
     let mut store = store();
     let kept = lines_kept(&mut store);
     let (ends, end) = tokio::sync::oneshot::channel();
@@ -79,9 +79,9 @@ async fn a_streamed_answer_leaves_its_lines_at_its_end() {
         }
     });
     let request = request("GET", "https://notes.example.com/");
-    let answer = executor.serve(id(1), id(2), id(3), request).await.unwrap();
-    // The visitor goes, and the code goes on.
-    drop(answer);
+    let response = executor.serve(id(1), id(2), id(3), request).await.unwrap();
+    // The visitor disconnects, and the code goes on.
+    drop(response);
     assert!(kept.lock().unwrap().is_empty());
     ends.send(Err(fail(FailureCode::Timeout, "too long"))).unwrap();
     executor.flush().await;
@@ -89,7 +89,7 @@ async fn a_streamed_answer_leaves_its_lines_at_its_end() {
 }
 
 #[tokio::test]
-async fn a_stop_cuts_streamed_answers_off_and_keeps_their_lines() {
+async fn a_shutdown_cuts_streamed_responses_off_and_keeps_their_lines() {
     let mut store = store();
     let kept = lines_kept(&mut store);
     let executor = executor(store, async |_, host: Arc<dyn Host>| {
@@ -98,15 +98,18 @@ async fn a_stop_cuts_streamed_answers_off_and_keeps_their_lines() {
         Ok(HandlerOutput::Streamed(StreamedResponse { status: 200, headers: Vec::new(), body, completion }))
     });
     let request = request("GET", "https://notes.example.com/");
-    let _answer = executor.serve(id(1), id(2), id(3), request).await.unwrap();
+    let _response = executor.serve(id(1), id(2), id(3), request).await.unwrap();
     executor.cancel_streams();
     executor.flush().await;
-    assert_eq!(*kept.lock().unwrap(), ["begun", "overloaded: the server stopped before the end"]);
+    assert_eq!(
+        *kept.lock().unwrap(),
+        ["begun", "overloaded: the server shut down before the response ended"]
+    );
 }
 
-/// Of lines that are long, of any script and however many, so much is kept, and the last says how many were not.
+/// Long lines of any script are kept up to a bound, and the last line counts those that were not.
 #[tokio::test]
-async fn an_answer_leaves_a_bounded_log() {
+async fn a_visit_leaves_a_bounded_log() {
     for text in ["x", "é", "语"] {
         let mut store = store();
         let kept = lines_kept(&mut store);
@@ -129,7 +132,7 @@ async fn an_answer_leaves_a_bounded_log() {
         assert_eq!((kept.len(), bytes < (65 << 10)), (lines + 1, true), "{text}");
         let last = kept.last().unwrap();
         assert!(
-            last.starts_with(&format!("at least {} more lines of log were dropped", 1001 - lines)),
+            last.starts_with(&format!("at least {} more log lines were dropped", 1001 - lines)),
             "{last}"
         );
     }
