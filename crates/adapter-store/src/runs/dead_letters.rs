@@ -3,8 +3,8 @@
 use ::runs::{
     RunStatus,
     dead_letters::{
-        DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterStatus, DeadLettersRead, DeadLettersTx,
-        DeadLetterState, ReplaySource, Resolution,
+        DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterState, DeadLetterStatus, DeadLettersRead,
+        DeadLettersTx, ReplaySource, Resolution,
     },
     runs::VersionRef,
     webhooks::KEY_LIFETIME,
@@ -156,7 +156,9 @@ fn dead_letter(found: &SqlRow) -> Result<DeadLetter, StoreError> {
     let replay: Option<Uuid> = column(found, 20)?;
     let fate = match (row.parse(&column::<String>(found, 6)?)?, replay) {
         (DeadLetterState::Open, None) => DeadLetterStatus::Open,
-        (DeadLetterState::Replayed, Some(run)) => DeadLetterStatus::Replayed(settlement()?, Id::from_uuid(run)),
+        (DeadLetterState::Replayed, Some(run)) => {
+            DeadLetterStatus::Replayed(settlement()?, Id::from_uuid(run))
+        }
         (DeadLetterState::Discarded, None) => DeadLetterStatus::Discarded(settlement()?),
         _ => return Err(row.error("only a replayed letter has a run that replays it")),
     };

@@ -5,8 +5,8 @@ use kernel::{Id, authority::Visibility, id::DeadLetterId};
 use runs::{
     RunsRead as _, RunsTx as _, Trigger, TriggerKind,
     dead_letters::{
-        DeadLetterFilter, DeadLetterOrigin, DeadLetterStatus, DeadLettersRead as _, DeadLettersTx as _,
-        DeadLetterKind, DeadLetterState, MAX_OPEN_CALL_DEAD_LETTERS,
+        DeadLetterFilter, DeadLetterKind, DeadLetterOrigin, DeadLetterState, DeadLetterStatus,
+        DeadLettersRead as _, DeadLettersTx as _, MAX_OPEN_CALL_DEAD_LETTERS,
     },
     queue::{AttemptOutcome, NewRun, RunFault},
     webhooks::{NewDeadLetter, RefusedDelivery, Webhook, WebhookStore as _},

@@ -10,7 +10,7 @@ use kernel::{
 };
 use runs::{
     TriggerKind,
-    dead_letters::{DeadLetter, DeadLetterOrigin, DeadLetterStatus, DeadLetterKind, DeadLetterState},
+    dead_letters::{DeadLetter, DeadLetterKind, DeadLetterOrigin, DeadLetterState, DeadLetterStatus},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
