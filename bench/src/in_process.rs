@@ -44,9 +44,12 @@ async fn measure(checks: usize) -> Result<TableRow> {
     for number in 0..=checks {
         let since = Instant::now();
         let now = clock.now();
-        let found = application::authentication::personal_caller(&store, &peppers, secret.expose_secret(), now).await;
+        let found =
+            application::authentication::personal_caller(&store, &peppers, secret.expose_secret(), now).await;
         let caller = Caller::Token(found.map_err(anyhow::Error::new)?);
-        let member = application::authorization::membership_of(&store, &caller, workspace, now).await.map_err(anyhow::Error::new)?;
+        let member = application::authorization::membership_of(&store, &caller, workspace, now)
+            .await
+            .map_err(anyhow::Error::new)?;
         std::hint::black_box(member);
         // The first one reads the database.
         if number > 0 {

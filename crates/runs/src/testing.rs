@@ -3,16 +3,15 @@
 //! Callers are members of [`workspace()`]. Unless a test says otherwise, everything happens there, concerns [`app()`],
 //! and [`editor_id()`] does it.
 
+mod tx;
 mod webhook_store;
 
 use std::fmt::{Debug, Display};
 
-use async_trait::async_trait;
 use kernel::{
-    AuditTarget, Context, SeededRandomness, StoreError, Timestamp,
+    AuditTarget, Context, SeededRandomness, StoreError,
     authority::{AppAccess, AppFact, AppRight, AppRights, CanEdit, CanRun, Role, Sharing, authorize_app},
-    delegate_unit_of_work,
-    id::{AppId, ApprovalId, AutomationId, DeadLetterId, RunId, UserId, VersionId, WorkspaceId},
+    id::{AppId, AutomationId, UserId, WorkspaceId},
     testing::{RecordingUnitOfWork, at, context, id, member, session_of},
     token::Peppers,
     vault::{MasterKeys, Vault},
@@ -20,275 +19,14 @@ use kernel::{
 use serde_json::{Value, value::RawValue};
 
 use crate::{
-    Automation, AutomationStatus, RunStatus, RunsError, RunsTx, Trigger, TriggerKind, Webhook,
-    approvals::Approval,
+    Automation, AutomationStatus, RunsError, Trigger, TriggerKind, Webhook,
     dead_letters::{DeadLetterOrigin, DeadLetterState, ReplayRequest, ReplaySource, WhichVersion},
-    ports::{ApprovalsTx, DeadLettersTx},
-    queue::NewRun,
     runs::VersionRef,
     webhooks::{Proof, RevisionVector, SealedSecret, SecretCache, WebhookSnapshot},
 };
 
+pub(crate) use tx::{FakeTx, StoredDeadLetter};
 pub(crate) use webhook_store::{FakeRateLimiter, FakeWebhookStore, Freshness};
-
-/// A dead letter as the store keeps it.
-#[derive(Debug, Clone)]
-pub(crate) struct StoredDeadLetter {
-    pub(crate) id: DeadLetterId,
-    pub(crate) workspace: WorkspaceId,
-    pub(crate) origin: DeadLetterOrigin,
-    pub(crate) state: DeadLetterState,
-    pub(crate) source: ReplaySource,
-    /// Time and person of the replay or discard.
-    pub(crate) resolved: Option<(Timestamp, Option<UserId>)>,
-    /// Run of its replay.
-    pub(crate) replay: Option<RunId>,
-    /// Run that the refused call led to.
-    pub(crate) claimed_by: Option<RunId>,
-}
-
-/// A store whose tables are plain collections.
-#[derive(Debug, Default)]
-pub(crate) struct FakeTx {
-    pub(crate) work: RecordingUnitOfWork,
-    pub(crate) automations: Vec<Automation>,
-    pub(crate) webhooks: Vec<Webhook>,
-    /// Apps that have a version to run and are not paused.
-    pub(crate) runnable_apps: Vec<AppId>,
-    /// Versions by app.
-    pub(crate) versions: Vec<(AppId, VersionRef)>,
-    /// Runs counted against the month's quota.
-    pub(crate) consumed_quota: u64,
-    pub(crate) queue: Vec<NewRun>,
-    /// Queued runs that failed because their automation was deleted, and when.
-    pub(crate) failed: Vec<(RunId, Timestamp)>,
-    pub(crate) approvals: Vec<Approval>,
-    /// Runs that continue with an answer, with when and by whom it was given.
-    pub(crate) resumed: Vec<(RunId, Timestamp, Option<UserId>)>,
-    pub(crate) ended_runs: Vec<(WorkspaceId, RunId, RunStatus, ReplaySource)>,
-    pub(crate) dead_letters: Vec<StoredDeadLetter>,
-    /// True if every read and write fails.
-    pub(crate) is_unavailable: bool,
-}
-
-delegate_unit_of_work!(FakeTx, work);
-
-impl FakeTx {
-    /// A store in which [`app()`] can run its versions 1 and 2, of which 2 is current.
-    pub(crate) fn with_runnable_app() -> Self {
-        Self {
-            runnable_apps: vec![app()],
-            versions: vec![(app(), version(1)), (app(), version(2))],
-            ..Self::default()
-        }
-    }
-
-    /// The same with an automation.
-    pub(crate) fn with_automation(automation: &Automation) -> Self {
-        Self { automations: vec![automation.clone()], ..Self::with_runnable_app() }
-    }
-
-    /// A store that cannot be reached.
-    pub(crate) fn unavailable() -> Self {
-        Self { is_unavailable: true, ..Self::default() }
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        if self.is_unavailable { Err(StoreError::Unavailable("down".into())) } else { Ok(()) }
-    }
-
-    fn find_automation(&mut self, workspace: WorkspaceId, id: AutomationId) -> Option<&mut Automation> {
-        self.automations.iter_mut().find(|known| known.workspace == workspace && known.id == id)
-    }
-
-    fn find_dead_letter(
-        &mut self,
-        workspace: WorkspaceId,
-        id: DeadLetterId,
-    ) -> Option<&mut StoredDeadLetter> {
-        self.dead_letters.iter_mut().find(|known| known.workspace == workspace && known.id == id)
-    }
-}
-
-#[async_trait]
-impl RunsTx for FakeTx {
-    async fn insert_automation(&mut self, automation: &Automation) -> Result<(), StoreError> {
-        self.check()?;
-        self.automations.push(automation.clone());
-        Ok(())
-    }
-
-    async fn automation_for_update(
-        &mut self,
-        workspace: WorkspaceId,
-        id: AutomationId,
-    ) -> Result<Option<Automation>, StoreError> {
-        self.check()?;
-        Ok(self.find_automation(workspace, id).cloned())
-    }
-
-    async fn update_automation(&mut self, automation: &Automation) -> Result<(), StoreError> {
-        self.check()?;
-        if let Some(known) = self.find_automation(automation.workspace, automation.id) {
-            known.clone_from(automation);
-        }
-        Ok(())
-    }
-
-    async fn delete_automation(
-        &mut self,
-        workspace: WorkspaceId,
-        id: AutomationId,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.check()?;
-        self.automations.retain(|known| (known.workspace, known.id) != (workspace, id));
-        self.webhooks.retain(|known| (known.workspace, known.automation) != (workspace, id));
-        let queued =
-            self.queue.extract_if(.., |run| (run.workspace, run.automation) == (workspace, Some(id)));
-        self.failed.extend(queued.map(|run| (run.id, now)));
-        Ok(())
-    }
-
-    async fn webhook_for_update(
-        &mut self,
-        workspace: WorkspaceId,
-        automation: AutomationId,
-    ) -> Result<Option<Webhook>, StoreError> {
-        self.check()?;
-        let found =
-            self.webhooks.iter().find(|known| (known.workspace, known.automation) == (workspace, automation));
-        Ok(found.cloned())
-    }
-
-    async fn upsert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
-        self.check()?;
-        self.webhooks.retain(|known| known.id != webhook.id);
-        self.webhooks.push(webhook.clone());
-        Ok(())
-    }
-
-    async fn is_app_runnable(&mut self, workspace: WorkspaceId, app: AppId) -> Result<bool, StoreError> {
-        self.check()?;
-        Ok(workspace == self::workspace() && self.runnable_apps.contains(&app))
-    }
-
-    async fn try_consume_quota(
-        &mut self,
-        _: WorkspaceId,
-        _: Timestamp,
-        runs_per_month: Option<u64>,
-    ) -> Result<bool, StoreError> {
-        self.check()?;
-        let is_within = runs_per_month.is_none_or(|limit| self.consumed_quota < limit);
-        self.consumed_quota += u64::from(is_within);
-        Ok(is_within)
-    }
-
-    async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError> {
-        self.check()?;
-        self.queue.push(NewRun { input: run.input.clone(), ..*run });
-        Ok(())
-    }
-
-    async fn release_held_runs(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
-        self.check()?;
-        let held = self.queue.iter_mut().filter(|run| run.workspace == workspace && run.is_on_hold);
-        Ok(held.map(|run| run.is_on_hold = false).count() as u64)
-    }
-}
-
-#[async_trait]
-impl ApprovalsTx for FakeTx {
-    async fn approval_for_update(
-        &mut self,
-        workspace: WorkspaceId,
-        id: ApprovalId,
-    ) -> Result<Option<Approval>, StoreError> {
-        self.check()?;
-        Ok(self.approvals.iter().find(|known| (known.workspace, known.id) == (workspace, id)).cloned())
-    }
-
-    async fn resolve_approval(
-        &mut self,
-        approval: &Approval,
-        now: Timestamp,
-        by: Option<UserId>,
-    ) -> Result<(), StoreError> {
-        self.check()?;
-        self.approvals.iter_mut().filter(|known| known.id == approval.id).for_each(|known| {
-            known.clone_from(approval);
-        });
-        self.resumed.push((approval.run, now, by));
-        Ok(())
-    }
-}
-
-#[async_trait]
-impl DeadLettersTx for FakeTx {
-    async fn dead_letter_for_update(
-        &mut self,
-        workspace: WorkspaceId,
-        id: DeadLetterId,
-    ) -> Result<Option<(DeadLetterOrigin, DeadLetterState, ReplaySource)>, StoreError> {
-        self.check()?;
-        let found = self.find_dead_letter(workspace, id);
-        Ok(found.map(|found| (found.origin, found.state, found.source.clone())))
-    }
-
-    async fn claim_refused_call(
-        &mut self,
-        workspace: WorkspaceId,
-        dead_letter: DeadLetterId,
-        run: RunId,
-        _: Timestamp,
-    ) -> Result<Option<RunId>, StoreError> {
-        self.check()?;
-        let Some(found) = self.find_dead_letter(workspace, dead_letter) else { return Ok(None) };
-        let claimed_by = *found.claimed_by.get_or_insert(run);
-        Ok(Some(claimed_by).filter(|claimed_by| *claimed_by != run))
-    }
-
-    async fn replay_source_of_run(
-        &mut self,
-        workspace: WorkspaceId,
-        run: RunId,
-    ) -> Result<Option<(RunStatus, ReplaySource)>, StoreError> {
-        self.check()?;
-        let found = self.ended_runs.iter().find(|(of, known, ..)| (*of, *known) == (workspace, run));
-        Ok(found.map(|(_, _, status, source)| (*status, source.clone())))
-    }
-
-    async fn find_version_to_run(
-        &mut self,
-        _: WorkspaceId,
-        app: AppId,
-        version: Option<VersionId>,
-    ) -> Result<Option<VersionRef>, StoreError> {
-        self.check()?;
-        let is_wanted = |known: &VersionRef| version.map_or(known.is_current, |version| known.id == version);
-        let mut versions = self.versions.iter().filter(|(of, _)| *of == app);
-        Ok(versions.find(|(_, known)| is_wanted(known)).map(|(_, known)| known.clone()))
-    }
-
-    async fn resolve_dead_letter(
-        &mut self,
-        workspace: WorkspaceId,
-        id: DeadLetterId,
-        at: Timestamp,
-        by: Option<UserId>,
-        replay: Option<RunId>,
-    ) -> Result<(), StoreError> {
-        self.check()?;
-        if let Some(found) = self.find_dead_letter(workspace, id) {
-            found.state =
-                if replay.is_some() { DeadLetterState::Replayed } else { DeadLetterState::Discarded };
-            found.resolved = Some((at, by));
-            found.replay = replay;
-        }
-        Ok(())
-    }
-}
 
 pub(crate) fn workspace() -> WorkspaceId {
     id(3)
