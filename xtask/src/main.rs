@@ -12,6 +12,7 @@ mod docs;
 mod layers;
 mod openapi;
 mod prerequisites;
+mod rustdoc;
 mod test_suite;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -44,8 +45,10 @@ enum Command {
     Openapi(openapi::Options),
     /// Check licences, sources, banned and duplicate crates against xtask/deps.toml.
     Deps,
-    /// Check that every repository path named in README.md and docs/ exists.
+    /// Check that every repository path named in README.md and docs/ exists, and that examples in doc comments are tested.
     Docs,
+    /// Write the documentation of all crates to target/doc, and fail on a warning.
+    Doc,
     /// Run a development server.
     Dev(dev::Options),
     /// Measure a release build on this machine, beside the floors of the same machine.
@@ -82,6 +85,7 @@ fn run(command: Command) -> Result<()> {
         Command::Layers => layers::run(&Workspace::open()?),
         Command::Openapi(options) => openapi::run(&Workspace::open()?, &options),
         Command::Deps => deps::run(&Workspace::open()?),
+        Command::Doc => rustdoc::run(&Workspace::open()?, rustdoc::Crates::All),
         Command::Docs => docs::run(&Workspace::open()?),
         Command::Dev(options) => dev::run(&Workspace::open()?, &options),
         Command::Bench { args } => {
