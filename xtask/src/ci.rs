@@ -9,7 +9,7 @@ use xtask::{
     workspace::Workspace,
 };
 
-use crate::{deps, docs, layers, openapi, prerequisites, test_suite};
+use crate::{deps, docs, layers, openapi, prerequisites, rustdoc, test_suite};
 
 struct Step {
     name: &'static str,
@@ -23,7 +23,7 @@ const STEPS: [Step; 10] = [
     Step { name: "docs", run: docs::run },
     Step { name: "deps", run: deps::run },
     Step { name: "clippy", run: clippy },
-    Step { name: "rustdoc", run: rustdoc },
+    Step { name: "rustdoc", run: |workspace| rustdoc::run(workspace, rustdoc::Crates::Shipped) },
     Step { name: "build", run: |workspace| compile::everything(workspace).map(drop) },
     Step { name: "openapi", run: |workspace| openapi::run(workspace, &openapi::Options::check()) },
     Step { name: "test", run: |workspace| test_suite::run(workspace, &test_suite::Options::default()) },
@@ -67,10 +67,4 @@ fn clippy(workspace: &Workspace) -> Result<()> {
     let mut cargo = shell::cargo(workspace);
     cargo.args(["clippy", "--workspace", "--all-targets", "--all-features", "--locked"]);
     shell::run(cargo.args(["--", "--deny", "warnings"]))
-}
-
-fn rustdoc(workspace: &Workspace) -> Result<()> {
-    let mut cargo = shell::cargo(workspace);
-    cargo.args(["doc", "--workspace", "--no-deps", "--all-features", "--locked"]);
-    shell::run(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
 }

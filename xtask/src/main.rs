@@ -12,6 +12,7 @@ mod docs;
 mod layers;
 mod openapi;
 mod prerequisites;
+mod rustdoc;
 mod sanitize;
 mod test_suite;
 
@@ -45,10 +46,12 @@ enum Command {
     Openapi(openapi::Options),
     /// Check licences, sources, banned and duplicate crates against xtask/deps.toml.
     Deps,
-    /// Check that every repository path named in README.md and docs/ exists.
+    /// Check that every repository path named in README.md and docs/ exists, and that examples in doc comments are tested.
     Docs,
     /// Run the tests of `unsafe` code under AddressSanitizer and Miri; needs a nightly toolchain.
     Sanitize(sanitize::Options),
+    /// Write the documentation of all crates to target/doc, and fail on a warning.
+    Doc,
     /// Run a development server.
     Dev(dev::Options),
     /// Measure a release build on this machine, beside the floors of the same machine.
@@ -85,6 +88,7 @@ fn run(command: Command) -> Result<()> {
         Command::Layers => layers::run(&Workspace::open()?),
         Command::Openapi(options) => openapi::run(&Workspace::open()?, &options),
         Command::Deps => deps::run(&Workspace::open()?),
+        Command::Doc => rustdoc::run(&Workspace::open()?, rustdoc::Crates::All),
         Command::Docs => docs::run(&Workspace::open()?),
         Command::Sanitize(options) => sanitize::run(&Workspace::open()?, &options),
         Command::Dev(options) => dev::run(&Workspace::open()?, &options),
