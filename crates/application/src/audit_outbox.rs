@@ -43,7 +43,7 @@ impl Application {
     pub async fn deliver_outbox(&self, project: &ProjectRef) {
         if let Err(error) = self.drain_outbox(project).await {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, project = %project.id, "could not deliver audit entries; they stay in the project's outbox");
+            tracing::warn!(error, project = %project.id, "audit entries stay in the project's outbox");
         }
     }
 
