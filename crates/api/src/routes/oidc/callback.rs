@@ -49,13 +49,13 @@ pub(crate) struct CallbackQuery {
 /// For browsers: the answer is a redirect, or a page that says why not.
 #[utoipa::path(get, path = "/v1/auth/oidc/{provider}/callback", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), CallbackQuery), 
     responses(
-        (status = 303, description = "To where the person wanted to go."),
-        (status = 400, description = "A page: the sign-in is over, or was begun in another browser. The envelope where the query does not fit.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 401, description = "A page: the issuer refused, or what it says does not hold.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 303, description = "Redirects to the page that the person wanted to open."),
+        (status = 400, description = "A page: the sign-in has ended, or was started in another browser. The error envelope if the query does not match the schema.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 401, description = "A page: the issuer refused, or its response is not valid.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
         (status = 403, description = "A page: the issuer does not vouch for the address.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 404, description = "There is no such issuer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 429, description = "Too many sign-ins were tried. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 503, description = "A page: the issuer does not answer.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 404, description = "There is no such issuer. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 429, description = "Too many sign-ins were attempted. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 503, description = "A page: the issuer does not respond.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
     ))]
 pub(crate) async fn finish_oidc_sign_in(
     State(api): State<Api>,

@@ -33,10 +33,10 @@ pub(crate) struct StartQuery {
 ///
 /// For browsers: the answer is a redirect.
 #[utoipa::path(get, path = "/v1/auth/oidc/{provider}/start", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), StartQuery), responses(
-    (status = 303, description = "To the issuer."),
-    (status = 404, description = "There is no such issuer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-    (status = 429, description = "Too many sign-ins were begun. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-    (status = 503, description = "The issuer does not answer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    (status = 303, description = "Redirects to the issuer."),
+    (status = 404, description = "There is no such issuer. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    (status = 429, description = "Too many sign-ins were started. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    (status = 503, description = "The issuer does not respond. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
 ))]
 pub(crate) async fn start_oidc_sign_in(
     State(api): State<Api>,

@@ -16,14 +16,14 @@ use crate::{
     state::Api,
 };
 
-/// Which page.
+/// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListProjects {
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct ListProjects {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProjectList {
     items: Vec<ProjectView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }

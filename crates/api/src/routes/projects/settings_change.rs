@@ -22,11 +22,11 @@ use application::rows_problem;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ChangeProjectSettings {
-    /// Requests a minute with one key.
+    /// Requests per minute with one key.
     #[serde(default)]
     #[schema(minimum = 10, maximum = 100_000)]
     rate_limit_per_min: Option<u32>,
-    /// Requests a minute from one address.
+    /// Requests per minute from one address.
     #[serde(default)]
     #[schema(minimum = 10, maximum = 100_000)]
     ip_rate_per_min: Option<u32>,

@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Settings)]
 pub(crate) struct SettingsView {
-    /// Requests a minute with one key.
+    /// Requests per minute with one key.
     #[schema(minimum = 10, maximum = 100_000)]
     rate_limit_per_min: u32,
-    /// Requests a minute from one address.
+    /// Requests per minute from one address.
     #[schema(minimum = 10, maximum = 100_000)]
     ip_rate_per_min: u32,
     /// The largest request body, in KiB.

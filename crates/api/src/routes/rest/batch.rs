@@ -83,7 +83,7 @@ pub(crate) struct BatchResult {
 /// Up to 50 inserts, upserts, updates and deletes, one after the other in one transaction: each sees what those before it did. Rules
 /// and scopes hold as for each alone, and each counts as a request against rate limits. When one is refused, none is done, and `details` says which it was.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/_batch", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")),
     request_body(content = Batch, example = json!({"operations": [
         {"method": "POST", "table": "notes", "body": {"id": "tea", "title": "Buy tea"}, "query": "select=id"},
         {"method": "PATCH", "table": "notes", "id": "tea", "body": {"title": "Buy green tea"}, "prefer": "return=minimal"},

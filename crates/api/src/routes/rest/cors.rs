@@ -30,7 +30,7 @@ const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
     "content-range, etag, location, next-cursor, preference-applied, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \
      x-request-id",
 );
-/// Settings change: a browser should not remember an answer for long.
+/// Time in seconds for which browsers cache a preflight response; short, because settings change.
 const PREFLIGHT_MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
 /// The origin of a page that calls, and whether the project lists it.

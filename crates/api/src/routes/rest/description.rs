@@ -22,8 +22,8 @@ use crate::state::Api;
 /// allow a visitor, or with a person's token that person. It follows the schema and the rules at once. `ETag` and
 /// `If-None-Match` spare a copy that has not changed.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/_openapi.json", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")),
-    responses((status = 200, description = "An OpenAPI 3.1 document.", body = Object), (status = 304, description = "It is as it was.")))]
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")),
+    responses((status = 200, description = "An OpenAPI 3.1 document.", body = Object), (status = 304, description = "Not modified since the `ETag` that you sent.")))]
 pub(crate) async fn read_project_openapi(
     State(api): State<Api>,
     caller: Keyed<AnyScope>,
@@ -40,8 +40,8 @@ pub(crate) async fn read_project_openapi(
 /// A module that exports `Database`, as `createClient<Database>` of supabase-js and `PostgrestClient<Database>` take it.
 /// It holds what the caller may use, as the OpenAPI document does; what it may not do to a table has the type `never`.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/_types.ts", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")),
-    responses((status = 200, description = "A module.", body = String, content_type = "text/plain"), (status = 304, description = "It is as it was.")))]
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")),
+    responses((status = 200, description = "A module.", body = String, content_type = "text/plain"), (status = 304, description = "Not modified since the `ETag` that you sent.")))]
 pub(crate) async fn read_project_types(
     State(api): State<Api>,
     caller: Keyed<AnyScope>,

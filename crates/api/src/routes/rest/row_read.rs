@@ -16,7 +16,7 @@ use crate::{http::extract::Path, state::Api};
 ///
 /// `select` says which columns.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
     responses((status = 200, description = "The row.", body = Object)))]
 pub(crate) async fn read_row(
     State(api): State<Api>,

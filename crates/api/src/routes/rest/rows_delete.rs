@@ -18,10 +18,10 @@ use crate::{http::extract::Path, state::Api};
 /// answer, and with `limit` and `offset` beside it only those rows are deleted. With
 /// `Prefer: handling=strict, max-affected=N` nothing is deleted when more rows would be.
 #[utoipa::path(delete, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
     responses(
         (status = 200, description = "The deleted rows.", body = Vec<Object>),
-        (status = 204, description = "Done, with `return=minimal`."),
+        (status = 204, description = "No body, as requested with `return=minimal`."),
     ))]
 pub(crate) async fn delete_rows(
     State(api): State<Api>,

@@ -22,9 +22,9 @@ use crate::{http::extract::Path, state::Api};
 /// The body may be `text/csv`, its first line naming the columns. `Prefer: return=headers-only` answers with the
 /// address of a row alone. `order` orders the rows of the answer, which come as they were sent otherwise. A merge that makes no row answers 200. A caller who may not read the rows is shown their ids.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
     request_body(content = crate::http::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])),
-    responses((status = 201, description = "The inserted rows.", body = Vec<Object>), (status = 200, description = "Rows that were all there before, merged.", body = Vec<Object>)))]
+    responses((status = 201, description = "The inserted rows.", body = Vec<Object>), (status = 200, description = "All rows existed and were merged.", body = Vec<Object>)))]
 pub(crate) async fn insert_rows(
     State(api): State<Api>,
     caller: Keyed<RowsWrite>,

@@ -23,12 +23,12 @@ use crate::{
 /// `Accept: application/vnd.pgrst.object+json` asks for exactly one row, as an object. The answer's `Content-Range`
 /// names the rows it holds.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count every row."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count all rows."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
     responses(
         (status = 200, description = "Rows, each an object of column values.", body = Vec<Object>),
-        (status = 206, description = "The same, counted, and not all of them.", body = Vec<Object>),
-        (status = 406, description = "Not exactly one row, or no form that is acceptable.", body = DataErrorEnvelope),
-        (status = 416, description = "The range lies outside the rows.", body = DataErrorEnvelope),
+        (status = 206, description = "A part of the rows, with their total number.", body = Vec<Object>),
+        (status = 406, description = "There is not exactly one row, or no media type in `Accept` is supported.", body = DataErrorEnvelope),
+        (status = 416, description = "The range begins after the last row.", body = DataErrorEnvelope),
     ))]
 pub(crate) async fn list_rows(
     State(api): State<Api>,

@@ -18,11 +18,11 @@ use crate::{http::extract::Path, state::Api};
 /// answer, and with `limit` and `offset` beside it only those rows change. With
 /// `Prefer: handling=strict, max-affected=N` nothing changes when more rows would.
 #[utoipa::path(patch, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
     request_body(content = Object, description = "Column values.", example = json!({"title": "Buy green tea"})),
     responses(
-        (status = 200, description = "The rows as they are now.", body = Vec<Object>),
-        (status = 204, description = "Done, with `return=minimal`."),
+        (status = 200, description = "The rows after the change.", body = Vec<Object>),
+        (status = 204, description = "No body, as requested with `return=minimal`."),
     ))]
 pub(crate) async fn update_rows(
     State(api): State<Api>,

@@ -21,7 +21,7 @@ pub(crate) struct Schema {
 /// List the tables and columns the caller may use
 ///
 /// A publishable key sees what the rules allow. Rules and counts are shown in the console alone.
-#[utoipa::path(get, path = "/v1/projects/{projectId}/schema", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")), responses((status = 200, body = Schema)))]
+#[utoipa::path(get, path = "/v1/projects/{projectId}/schema", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")), responses((status = 200, body = Schema)))]
 pub(crate) async fn read_schema(State(api): State<Api>, caller: Keyed<AnyScope>) -> RestResult<Json<Schema>> {
     let tables = api.rows().schema(caller.project_ref(), caller.access()).await;
     Ok(Json(Schema { tables: tables.map_err(|error| caller.map_error(error))? }))

@@ -18,7 +18,7 @@ use crate::state::Api;
 ///
 /// `id` and `created_at` are added. The table starts private: to make it one that anyone may read, `confirmPublic`
 /// must repeat its name.
-#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
+#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
 pub(crate) async fn create_table(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,

@@ -32,7 +32,7 @@ pub(crate) struct AskRun {
     #[serde(default)]
     #[schema(min_length = 2, max_length = 500)]
     question: Option<String>,
-    /// The workspace's language when not said.
+    /// Language of the response. Default: the workspace's.
     #[serde(default)]
     locale: Option<Locale>,
     /// Whether only the rules may answer. While no model is connected, only they do.

@@ -17,7 +17,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LocaleQuery {
-    /// The workspace's language when not said.
+    /// Language of the response. Default: the workspace's.
     pub(super) locale: Option<Locale>,
 }
 

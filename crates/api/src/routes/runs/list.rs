@@ -22,17 +22,17 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListRuns {
-    /// Only of this app.
+    /// Only items of this app.
     app_id: Option<AppId>,
-    /// Only of this automation.
+    /// Only items of this automation.
     automation_id: Option<AutomationId>,
     /// Only those that stand so.
     status: Option<RunStatus>,
     /// Only those started so.
     trigger: Option<TriggerKind>,
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct ListRuns {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunList {
     items: Vec<RunView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }

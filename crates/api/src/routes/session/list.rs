@@ -23,7 +23,7 @@ use crate::{
 pub(crate) struct SessionList {
     /// Newest first.
     items: Vec<SessionItem>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }
@@ -68,14 +68,14 @@ impl SessionItem {
     }
 }
 
-/// Which page.
+/// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListSessions {
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }

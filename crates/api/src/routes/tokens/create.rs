@@ -40,7 +40,7 @@ fn default_expires_in_days() -> Option<u16> {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CreatedToken {
     token: TokenRecord,
-    /// The token's value, which is given only here.
+    /// Value of the token. It is returned only here.
     secret: String,
 }
 

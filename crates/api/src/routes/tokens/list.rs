@@ -20,14 +20,14 @@ use crate::{
     state::Api,
 };
 
-/// Which page.
+/// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListTokens {
     /// The cursor of the page, from the `Link` header of the page before.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 200)]
     limit: Option<u32>,
 }

@@ -16,7 +16,7 @@ use crate::{
     state::Api,
 };
 
-/// What to change; what is not said stays.
+/// Changes. Fields that you do not send stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WebhookChange {

@@ -22,7 +22,7 @@ pub(super) struct FormChange {
     redirect: Option<Option<String>>,
 }
 
-/// Tells null from nothing said.
+/// Distinguishes null from an absent field.
 fn deserialize_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
