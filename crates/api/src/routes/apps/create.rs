@@ -54,7 +54,7 @@ pub(crate) struct NewApp {
 pub(crate) struct MadeApp {
     #[serde(flatten)]
     app: AppView,
-    /// What an admin has to do in the console before the app can use everything in its manifest.
+    /// Steps that an admin has to take in the console before the app can use everything in its manifest.
     needs_console: Vec<String>,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct ChangeView {
 pub(crate) struct OpenPlan {
     #[serde(flatten)]
     plan: ChangePlanView,
-    /// What an admin has to do in the console for the plan.
+    /// Steps that an admin has to take in the console for the plan.
     needs_console: Vec<String>,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,

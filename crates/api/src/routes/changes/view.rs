@@ -28,7 +28,7 @@ pub(crate) struct ChangePlanView {
     /// The new manifest.
     manifest: Manifest,
     diff: ManifestDiff,
-    /// What happens when the plan is approved.
+    /// Steps that follow the approval of the plan.
     steps: Vec<String>,
     /// `true` if the code changes too.
     rebuilds_code: bool,
@@ -82,7 +82,7 @@ pub(crate) enum ChangeBuilder {
     Offline,
 }
 
-/// Whether an admin has to approve the plan: it opens a gate or uses a connection, and its planner is not an admin.
+/// Approval by an admin; required if the plan opens a gate or uses a connection and its planner is not an admin.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AdminApproval {

@@ -45,8 +45,8 @@ pub(crate) struct DeviceAuthorizationError {
 
 /// Start a device login in the format of RFC 8628
 ///
-/// Send a form with `client_id` and, to request less than all access, `scope`. Otherwise the same as `POST
-/// /v1/cli/device`.
+/// Send a form with `client_id` and, to request less than all access, `scope`. Otherwise the same as
+/// `POST /v1/cli/device`.
 #[utoipa::path(post, path = "/oauth/device_authorization", tag = "device-login",
     request_body(content((Object = "application/x-www-form-urlencoded", example = json!({"client_id": "qala-cli", "scope": "read"})))),
     responses((status = 200, body = DeviceAuthorization), (status = 400, description = "`invalid_request`, `invalid_scope`", body = DeviceAuthorizationError)))]
