@@ -97,7 +97,7 @@ pub(crate) async fn list_log_lines(
     }
     // No line has it, and not every database accepts it.
     if input.q.as_ref().is_some_and(|q| q.contains('\0')) {
-        return Err(Problem::invalid_field("q", "must not have the character U+0000").into());
+        return Err(Problem::invalid_field("q", "must not contain the character U+0000").into());
     }
     if input.before == Some(0) {
         return Err(Problem::invalid_field("before", "must be 1 or more").into());

@@ -1,4 +1,4 @@
-//! The projects of a workspace.
+//! Listing backend projects.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -28,7 +28,7 @@ pub(crate) struct ListProjects {
     limit: Option<u32>,
 }
 
-/// The projects of a workspace that the caller can see, newest first.
+/// The backend projects of a workspace that you can view, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProjectList {
@@ -40,7 +40,7 @@ pub(crate) struct ProjectList {
 
 /// List the backend projects of a workspace
 ///
-/// Rows are not counted here: every `rowCount` is null.
+/// Rows are not counted in this list, so every `rowCount` is null.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListProjects), responses((status = 200, body = ProjectList)))]
 pub(crate) async fn list_projects(
     State(api): State<Api>,
@@ -54,7 +54,7 @@ pub(crate) async fn list_projects(
         let fact =
             ProjectFact { project: project.id, workspace: project.workspace, created_by: project.created_by };
         let follows = page.after.is_none_or(|after| project.id.uuid() < after);
-        // Whoever may see none of them sees an empty list.
+        // A member who may view none of them gets an empty list.
         if follows && let Ok(access) = authorize_project(member.clone(), Some(&fact)) {
             seen.push((summary, access));
             if seen.len() > page.limit as usize {

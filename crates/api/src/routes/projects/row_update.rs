@@ -1,4 +1,4 @@
-//! Changing one row.
+//! Updating a row, for the console.
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use backend_data::{Access, WriteOptions};

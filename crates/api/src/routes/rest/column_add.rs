@@ -1,4 +1,4 @@
-//! Adding a column with a key.
+//! Adding a column, with a project key.
 
 use axum::{
     Json,
@@ -16,7 +16,7 @@ use crate::{http::extract::Path, state::Api};
 
 /// Add a column to a table
 ///
-/// One that is not nullable needs an empty table.
+/// A column that is not nullable can be added only to an empty table.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/columns", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewColumn, example = json!({"name": "price", "type": "real", "nullable": true})), responses((status = 201, body = Table)))]
 pub(crate) async fn add_column(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Making an index with a key.
+//! Adding an index, with a project key.
 
 use axum::{
     Json,
@@ -14,9 +14,10 @@ use super::{
 };
 use crate::{http::extract::Path, state::Api};
 
-/// Make an index of a table
+/// Add an index to a table
 ///
-/// Filters and orders on its columns then cost the same however many rows there are. Writers wait until it stands.
+/// With an index, the cost of filters and orders on its columns does not grow with the number of rows. Writes wait
+/// until the index is built.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
 pub(crate) async fn add_index(
     State(api): State<Api>,

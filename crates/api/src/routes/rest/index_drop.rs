@@ -1,4 +1,4 @@
-//! Dropping an index with a key.
+//! Dropping an index, with a project key.
 
 use axum::{Json, extract::State};
 use backend_data::Table;

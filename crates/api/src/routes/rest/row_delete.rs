@@ -1,4 +1,4 @@
-//! Deleting one row.
+//! Deleting a row.
 
 use axum::{
     extract::{RawQuery, State},

@@ -1,4 +1,4 @@
-//! Changing one row.
+//! Updating a row.
 
 use axum::{
     extract::{RawQuery, Request, State},

@@ -1,4 +1,4 @@
-//! Rows that meet a query.
+//! Listing rows by a query.
 
 use axum::{
     extract::{RawQuery, State},
@@ -15,13 +15,13 @@ use crate::{
     state::Api,
 };
 
-/// List the rows the caller may see
+/// List rows
 ///
-/// The query language is PostgREST's: `column=operator.value` filters (`eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `like`,
-/// `ilike`, `in.(…)`, `is`, `isdistinct`, each also as `not.…`), `and=(…)` and `or=(…)` trees, `select=a,alias:b`,
-/// `order=a.desc.nullslast,b`, `limit` (at most 1,000) and `offset`. A `Range` of rows is understood too.
-/// `Accept: application/vnd.pgrst.object+json` asks for exactly one row, as an object. The answer's `Content-Range`
-/// names the rows it holds.
+/// Returns rows that you may read. The query language is PostgREST's: filters `column=operator.value` (`eq`, `neq`,
+/// `gt`, `gte`, `lt`, `lte`, `like`, `ilike`, `in.(…)`, `is`, `isdistinct`, each also as `not.…`), trees `and=(…)` and
+/// `or=(…)`, `select=a,alias:b`, `order=a.desc.nullslast,b`, `limit` (at most 1,000) and `offset`. You can also send a
+/// `Range` of rows. `Accept: application/vnd.pgrst.object+json` requests exactly one row, as an object. `Content-Range`
+/// in the response says which rows it has.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count all rows."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
     responses(
