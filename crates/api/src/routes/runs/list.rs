@@ -1,4 +1,4 @@
-//! The runs of a workspace.
+//! Listing runs.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -17,7 +17,7 @@ use crate::{
     state::Api,
 };
 
-/// Which runs, and which page of them.
+/// Filters, and the page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -26,9 +26,9 @@ pub(crate) struct ListRuns {
     app_id: Option<AppId>,
     /// Only items of this automation.
     automation_id: Option<AutomationId>,
-    /// Only those that stand so.
+    /// Only runs with this status.
     status: Option<RunStatus>,
-    /// Only those started so.
+    /// Only runs with this trigger.
     trigger: Option<TriggerKind>,
     /// The `nextCursor` of the previous page.
     cursor: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct ListRuns {
     limit: Option<u32>,
 }
 
-/// The runs of a workspace whose app the caller can view, newest first.
+/// The runs of a workspace whose app you can view, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunList {

@@ -1,4 +1,4 @@
-//! Where the person is signed in.
+//! Listing a person's sessions.
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
@@ -17,7 +17,7 @@ use crate::{
     state::Api,
 };
 
-/// The caller's sessions.
+/// Your sessions.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionList {
@@ -28,25 +28,25 @@ pub(crate) struct SessionList {
     next_cursor: Option<String>,
 }
 
-/// One place where the caller is signed in.
+/// One of your sessions.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionItem {
     id: SessionId,
-    /// Whether it is the one that asks.
+    /// `true` for the session of this request.
     current: bool,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
-    /// To the minute or so.
+    /// Accurate to about a minute.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     last_seen_at: DateTime<Utc>,
-    /// When it ends unless it is used again.
+    /// Time at which the session expires unless it is used before.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
-    /// From where it was opened.
+    /// IP address from which it was started.
     #[schema(required)]
     address: Option<String>,
-    /// The browser and system, as the browser itself says.
+    /// Browser and system, as the browser describes itself.
     #[schema(required, example = "Firefox on Linux")]
     device: Option<String>,
     /// `email`, `passkey`, `oidc` or `dev`.
@@ -80,9 +80,9 @@ pub(crate) struct ListSessions {
     limit: Option<u32>,
 }
 
-/// List where the caller is signed in
+/// List your sessions
 ///
-/// A person has at most 100 sessions: signing in once more ends the one that was seen least recently.
+/// You can have at most 100 sessions. Signing in again ends the one that was used least recently.
 #[utoipa::path(get, path = "/v1/me/sessions", tag = "session", params(ListSessions), responses((status = 200, body = SessionList)))]
 pub(crate) async fn list_sessions(
     State(api): State<Api>,
