@@ -53,40 +53,40 @@ impl AttemptLimiter {
             (Some(AttemptKey::Session(session)), MAX_PER_SESSION),
             (address.map(|address| AttemptKey::Address(network_prefix(address))), MAX_PER_ADDRESS),
         ];
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guesses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut keys = Vec::new();
-        for (holder, limit) in limits.into_iter().filter_map(|(holder, limit)| Some((holder?, limit))) {
-            let misses = known.entry(holder).or_default();
-            misses.retain(|at| now < *at + WINDOW);
-            if let Some(oldest) = misses.front().filter(|_| misses.len() >= limit) {
+        for (key, limit) in limits.into_iter().filter_map(|(key, limit)| Some((key?, limit))) {
+            let times = guesses.entry(key).or_default();
+            times.retain(|at| now < *at + WINDOW);
+            if let Some(oldest) = times.front().filter(|_| times.len() >= limit) {
                 let wait = (*oldest + WINDOW - now).to_std().unwrap_or(Duration::from_secs(1));
                 return Err(Problem::rate_limited(wait)
                     .hint("You entered too many wrong codes. Wait, then try again."));
             }
-            keys.push(holder);
+            keys.push(key);
         }
-        for holder in &keys {
-            known.entry(*holder).or_default().push_back(now);
+        for key in &keys {
+            guesses.entry(*key).or_default().push_back(now);
         }
         Ok(Attempt { limiter: self, keys, at: now })
     }
 
     /// Removes those without a wrong guess in the last ten minutes.
     pub fn evict_expired(&self, now: Timestamp) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|_, misses| misses.back().is_some_and(|at| now < *at + WINDOW));
+        let mut guesses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        guesses.retain(|_, times| times.back().is_some_and(|at| now < *at + WINDOW));
     }
 }
 
 impl Attempt<'_> {
     /// Takes back the count of this guess, because it was right. Earlier ones still count.
     pub fn succeed(self) {
-        let mut known = self.limiter.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for holder in &self.keys {
-            if let Some(misses) = known.get_mut(holder)
-                && let Some(index) = misses.iter().position(|at| *at == self.at)
+        let mut guesses = self.limiter.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for key in &self.keys {
+            if let Some(times) = guesses.get_mut(key)
+                && let Some(index) = times.iter().position(|at| *at == self.at)
             {
-                misses.remove(index);
+                times.remove(index);
             }
         }
     }
@@ -104,10 +104,10 @@ mod tests {
 
     #[test]
     fn a_session_is_refused_after_five_wrong_guesses_despite_right_ones() {
-        let guesses = AttemptLimiter::default();
+        let limiter = AttemptLimiter::default();
         let start = Timestamp::UNIX_EPOCH;
         let address = Some("192.0.2.1".parse().unwrap());
-        let begin = |number, at| guesses.begin(session(number), address, at);
+        let begin = |number, at| limiter.begin(session(number), address, at);
         for miss in 0..5 {
             let _wrong = begin(1, start + TimeDelta::seconds(miss)).unwrap();
             if miss < 4 {
@@ -124,18 +124,18 @@ mod tests {
             let _wrong = begin(2, start).unwrap();
         }
         assert!(begin(3, start).is_err());
-        assert!(guesses.begin(session(3), Some("192.0.2.2".parse().unwrap()), start).is_ok());
+        assert!(limiter.begin(session(3), Some("192.0.2.2".parse().unwrap()), start).is_ok());
         // A wrong guess counts for ten minutes.
         assert!(begin(1, start + WINDOW).is_ok());
-        guesses.evict_expired(start + WINDOW * 3);
-        assert!(guesses.0.lock().unwrap().is_empty());
+        limiter.evict_expired(start + WINDOW * 3);
+        assert!(limiter.0.lock().unwrap().is_empty());
     }
 
     #[test]
     fn concurrent_guesses_cannot_exceed_the_limit() {
-        let guesses = AttemptLimiter::default();
+        let limiter = AttemptLimiter::default();
         let under_way: Vec<_> =
-            (0..50).filter_map(|_| guesses.begin(session(1), None, Timestamp::UNIX_EPOCH).ok()).collect();
+            (0..50).filter_map(|_| limiter.begin(session(1), None, Timestamp::UNIX_EPOCH).ok()).collect();
         assert_eq!(under_way.len(), MAX_PER_SESSION);
     }
 }

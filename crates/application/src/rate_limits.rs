@@ -1,4 +1,4 @@
-//! Rate limits: token buckets, one per person, or per address for requests that nobody has signed in to.
+//! Rate limits: token buckets, one per person, or per address if nobody is signed in.
 //!
 //! Buckets belong to the process. With several nodes behind a load balancer, the limits multiply by the number of
 //! nodes.

@@ -126,10 +126,10 @@ pub(crate) struct ErrorBody {
     /// Stable code, for programs.
     #[schema(min_length = 1, example = "invalid_request")]
     code: String,
-    /// What happened.
+    /// Description of the error, for people.
     #[schema(min_length = 1)]
     message: String,
-    /// What you can do about it.
+    /// Instruction for fixing the problem, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     /// The id of the request, as in the header `x-request-id`.

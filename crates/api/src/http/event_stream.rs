@@ -100,7 +100,7 @@ impl<W: EventSource> SseSubscription<W> {
         api: &Api,
         ctx: &Context,
         member: &Member,
-        what: W,
+        source: W,
         since: Option<u64>,
     ) -> Result<Self, Problem> {
         let workspace = member.workspace();
@@ -117,7 +117,7 @@ impl<W: EventSource> SseSubscription<W> {
         Ok(Self {
             api: api.clone(),
             ctx: ctx.clone(),
-            source: what,
+            source,
             workspace,
             visibility: member.visibility(),
             notifier,
@@ -134,9 +134,9 @@ impl<W: EventSource> SseSubscription<W> {
     }
 
     pub(crate) fn into_stream(self) -> impl Stream<Item = Result<Event, Infallible>> + Send {
-        stream::unfold(self, |mut follower| async move {
-            let event = follower.next().await?;
-            Some((Ok(event), follower))
+        stream::unfold(self, |mut subscription| async move {
+            let event = subscription.next().await?;
+            Some((Ok(event), subscription))
         })
     }
 

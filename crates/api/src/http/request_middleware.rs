@@ -30,7 +30,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Target of the access log.
 const ACCESS_LOG_TARGET: &str = "access";
 
-/// What the middleware knows about a request, for the handlers behind it.
+/// Data of the middleware about a request, for the handlers behind it.
 #[derive(Clone)]
 pub(crate) struct RequestInfo {
     pub(crate) request_id: RequestId,

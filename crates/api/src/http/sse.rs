@@ -27,8 +27,8 @@ pub(crate) fn resume_position(headers: &HeaderMap, query: Option<u64>) -> Result
 }
 
 /// Returns the response that streams events to a client.
-pub(crate) fn sse_response<W: EventSource>(follower: SseSubscription<W>) -> Response {
-    let mut response = Sse::new(follower.into_stream()).into_response();
+pub(crate) fn sse_response<W: EventSource>(subscription: SseSubscription<W>) -> Response {
+    let mut response = Sse::new(subscription.into_stream()).into_response();
     let (name, value) = UNBUFFERED;
     response.headers_mut().insert(name, value);
     // A proxy that compresses the response would buffer it.

@@ -50,7 +50,7 @@ pub struct PersonTokenCache(Cache<Fingerprint, Arc<CachedAccess>>);
 impl Default for PersonTokenCache {
     fn default() -> Self {
         let cache = Cache::builder().max_capacity(CAPACITY_BYTES).time_to_idle(IDLE_TTL);
-        Self(cache.weigher(|_, known: &Arc<CachedAccess>| known.weight).build())
+        Self(cache.weigher(|_, cached: &Arc<CachedAccess>| cached.weight).build())
     }
 }
 
@@ -66,16 +66,16 @@ impl PersonTokenCache {
         now: Timestamp,
     ) -> Result<Arc<Access>, PersonTokenError> {
         let digest = Sha256::new_with_prefix(issuer.fingerprint).chain_update(token).finalize().into();
-        if let Some(known) = self.0.get(&digest).filter(|known| now < known.valid_until) {
-            return Ok(Arc::clone(&known.access));
+        if let Some(cached) = self.0.get(&digest).filter(|cached| now < cached.valid_until) {
+            return Ok(Arc::clone(&cached.access));
         }
-        let PersonClaims { subject, roles, claims, expires_at: good_until } =
+        let PersonClaims { subject, roles, claims, expires_at } =
             person_token::verify_person_token(&issuer.verifier, token, now)?;
         let access = Arc::new(Access::Person(Person { subject, roles, claims }));
         let weight = u32::try_from(token.len()).unwrap_or(u32::MAX);
         self.0.insert(
             digest,
-            Arc::new(CachedAccess { access: Arc::clone(&access), valid_until: good_until, weight }),
+            Arc::new(CachedAccess { access: Arc::clone(&access), valid_until: expires_at, weight }),
         );
         Ok(access)
     }
@@ -122,18 +122,18 @@ mod tests {
     #[test]
     fn a_verified_token_is_cached_until_it_expires_and_only_for_the_same_settings() {
         let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
-        let (persons, token) = (PersonTokenCache::default(), token(now + TimeDelta::seconds(60)));
-        let first = persons.verify(&trusted_issuer("shop"), &token, now).unwrap();
-        let again = persons.verify(&trusted_issuer("shop"), &token, now).unwrap();
+        let (cache, token) = (PersonTokenCache::default(), token(now + TimeDelta::seconds(60)));
+        let first = cache.verify(&trusted_issuer("shop"), &token, now).unwrap();
+        let again = cache.verify(&trusted_issuer("shop"), &token, now).unwrap();
         assert!(Arc::ptr_eq(&first, &again), "the token was verified again");
-        let other = persons.verify(&trusted_issuer("elsewhere"), &token, now);
+        let other = cache.verify(&trusted_issuer("elsewhere"), &token, now);
         assert_eq!(other.unwrap_err(), PersonTokenError::Audience);
         // Clocks may differ by 30 seconds.
         let late = now + TimeDelta::seconds(91);
-        let over = persons.verify(&trusted_issuer("shop"), &token, late);
+        let over = cache.verify(&trusted_issuer("shop"), &token, late);
         assert_eq!(over.unwrap_err(), PersonTokenError::Expired);
         let (message, _) = token.rsplit_once('.').unwrap();
-        let forged = persons.verify(&trusted_issuer("shop"), &format!("{message}.AAAA"), now);
+        let forged = cache.verify(&trusted_issuer("shop"), &format!("{message}.AAAA"), now);
         assert_eq!(forged.unwrap_err(), PersonTokenError::Signature);
     }
 }

@@ -71,7 +71,7 @@ pub(super) async fn forward(
     let url = format!("{}{path_and_query}", origin(api, &app.slug));
     let request = HttpRequest { method, url, headers, body };
     match api.app_server().serve(app.workspace, app.id, version, request).await {
-        Ok(answer) => Ok(build_response(answer, mode, has_body)?),
+        Ok(response) => Ok(build_response(response, mode, has_body)?),
         Err(failure) => Err(failure_problem(&failure).into()),
     }
 }
@@ -85,12 +85,12 @@ pub(super) fn origin(api: &Api, slug: &str) -> String {
     format!("{scheme}://{slug}.{domain}{port}")
 }
 
-fn build_response(answer: AppResponse, place: ServingMode, has_body: bool) -> Result<Response, Problem> {
+fn build_response(response: AppResponse, mode: ServingMode, has_body: bool) -> Result<Response, Problem> {
     let invalid = || {
         Problem::new(ProblemKind::Internal, "app_failed", "The app returned a response that cannot be sent.")
     };
-    let (status, headers, body) = match answer {
-        AppResponse::Buffered(answer) => (answer.status, answer.headers, Ok(answer.body)),
+    let (status, headers, body) = match response {
+        AppResponse::Buffered(response) => (response.status, response.headers, Ok(response.body)),
         AppResponse::Streamed { status, headers, body } => (status, headers, Err(body)),
     };
     let header_bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
@@ -112,7 +112,7 @@ fn build_response(answer: AppResponse, place: ServingMode, has_body: bool) -> Re
     for (name, value) in &headers {
         let name: HeaderName = name.parse().map_err(|_| invalid())?;
         let value = HeaderValue::from_str(value).map_err(|_| invalid())?;
-        if let Some(value) = response_header(&name, value, place) {
+        if let Some(value) = response_header(&name, value, mode) {
             response.headers_mut().append(name, value);
         }
     }
@@ -121,7 +121,7 @@ fn build_response(answer: AppResponse, place: ServingMode, has_body: bool) -> Re
         let no = HeaderValue::from_static("no");
         response.headers_mut().entry(HeaderName::from_static("x-accel-buffering")).or_insert(no);
     }
-    if place == ServingMode::SharedOrigin {
+    if mode == ServingMode::SharedOrigin {
         // The sandbox gives the page an opaque origin, so its scripts cannot read the console's cookie and pages.
         let policy = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
         response.headers_mut().append(header::CONTENT_SECURITY_POLICY, policy);

@@ -41,7 +41,7 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 
 /// Start an automation by a webhook call
 ///
-/// How a caller proves its identity depends on the webhook's mode: `Service-Signature: t=…,v1=…` over `<t>.<raw body>`
+/// The proof that a caller must send depends on the webhook's mode: `Service-Signature: t=…,v1=…` over `<t>.<raw body>`
 /// for `signed`, `X-Hub-Signature-256: sha256=…` for `code_host`, `X-Service-Token` for `token`,
 /// `X-Messenger-Bot-Secret-Token` for `messenger`. A `form` has no proof. With an `Idempotency-Key`, retries are safe:
 /// they get the first response again, with the header `Idempotent-Replayed: true`.

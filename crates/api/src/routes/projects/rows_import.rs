@@ -126,33 +126,24 @@ struct Import {
 
 impl Import {
     async fn run(self, progress_tx: Option<mpsc::UnboundedSender<Value>>) -> Result<Imported, Problem> {
-        let Self {
-            api,
-            project_ref: place,
-            table,
-            file,
-            check,
-            form,
-            audit_entry: note,
-            max_stored_bytes: max_stored,
-        } = self;
-        let progress = progress_tx.map(|tell| -> Arc<dyn Fn(Progress) + Send + Sync> {
+        let Self { api, project_ref, table, file, check, form, audit_entry, max_stored_bytes } = self;
+        let progress = progress_tx.map(|sender| -> Arc<dyn Fn(Progress) + Send + Sync> {
             Arc::new(move |progress| {
                 // The client may have disconnected.
-                let _ = tell.unbounded_send(match progress {
+                let _ = sender.unbounded_send(match progress {
                     Progress::Checked(rows) => json!({ "checked": rows }),
                     Progress::Written(rows) => json!({ "written": rows }),
                 });
             })
         });
         let options = ImportOptions { format: form, dry_run: check, progress, ..ImportOptions::default() };
-        let rows = api.audited_rows([note])?.with_storage_limit(Some(max_stored));
-        let done = rows.import(&place, &Access::Owner, &table, file, &options).await;
+        let rows = api.audited_rows([audit_entry])?.with_storage_limit(Some(max_stored_bytes));
+        let done = rows.import(&project_ref, &Access::Owner, &table, file, &options).await;
         let rows = done.map_err(import_problem)?;
         if check {
             return Ok(Imported { rows, imported: 0 });
         }
-        api.deliver_outbox(&place).await;
+        api.deliver_outbox(&project_ref).await;
         Ok(Imported { rows, imported: rows })
     }
 }

@@ -53,7 +53,7 @@ pub(crate) struct BatchOperation {
     #[serde(default)]
     #[schema(value_type = serde_json::Value)]
     body: Option<Box<RawValue>>,
-    /// As in the header `Prefer`.
+    /// Preferences, as in the header `Prefer`.
     #[serde(default)]
     #[schema(example = "return=minimal")]
     prefer: String,

@@ -108,7 +108,7 @@ impl ResponseOptions {
         }
         let location = single_id(&written).map(|id| format!("{path}?id=eq.{}", percent_encode(&id)));
         let mut response = self.with_applied_preferences(status.into_response());
-        if let Some(location) = location.and_then(|place| HeaderValue::try_from(place).ok()) {
+        if let Some(location) = location.and_then(|location| HeaderValue::try_from(location).ok()) {
             response.headers_mut().insert(header::LOCATION, location);
         }
         response.extensions_mut().insert(RowCount(written.rows));

@@ -30,7 +30,7 @@ pub(crate) struct ApprovalView {
     id: ApprovalId,
     /// The question.
     title: String,
-    /// What a person should know before they decide.
+    /// Information for the decision.
     #[schema(required)]
     detail: Option<String>,
     state: ApprovalState,

@@ -75,12 +75,12 @@ pub(crate) struct RunAnswerView {
     #[schema(required)]
     failure_class: Option<FailureClass>,
     confidence: Confidence,
-    /// What happened, in one sentence.
+    /// Summary of what happened.
     #[schema(min_length = 1, max_length = 600)]
     headline: String,
     #[schema(min_length = 1, max_length = 1200)]
     why: String,
-    /// What you can do next.
+    /// Advice on what to do next.
     #[schema(min_length = 1, max_length = 1200)]
     next: String,
     /// Answer to the question; null if you did not ask one.

@@ -93,17 +93,21 @@ fn filters() -> Vec<Parameter> {
     let columns = ObjectBuilder::new()
         .schema_type(Type::Object)
         .additional_properties(Some(AdditionalProperties::RefOr(text().into())));
-    let what = "A column, or a path into a document, and what its value must be: `column=operator.value`, as in \
-                `price=gt.10` or `data->tags=cs.[\"new\"]`. All must hold. Two tests of one column stand in `and`.";
+    let what = "A column, or a path into a document, and the condition for its value: `column=operator.value`, as in \
+                `price=gt.10` or `data->tags=cs.[\"new\"]`. All conditions must hold. For several conditions on one \
+                column, use `and`.";
     let filters = parameter("filters", what, columns)
         .style(Some(ParameterStyle::Form))
         .explode(Some(true))
         .example(Some(json!({"title": "like.Buy*", "done": "is.false"})));
     vec![
-        tree("and", "Tests that all hold, as in `(price.gt.10,price.lt.20)`; `not.and` turns them round."),
+        tree(
+            "and",
+            "Conditions that must all hold, as in `(price.gt.10,price.lt.20)`; `not.and` negates them.",
+        ),
         tree(
             "or",
-            "Tests of which one holds, as in `(price.lt.10,title.like.Buy*)`; `not.or` turns them round.",
+            "Conditions of which one must hold, as in `(price.lt.10,title.like.Buy*)`; `not.or` negates them.",
         ),
         filters.build(),
     ]
