@@ -157,6 +157,9 @@ const RESTRICTED_CRATES: [(&[&str], &[&str]); 4] = [
     (&["rquickjs"], &["adapter-runtime", "process-snapshot"]),
 ];
 
+/// Crates that still have files that import from each other in a circle. A crate leaves this list and never enters it.
+const WITH_CIRCLES: [&str; 6] = ["adapter-backup", "api", "application", "backend-data", "mcp", "runs"];
+
 /// One crate of ours with what it declares.
 #[derive(Debug, Clone)]
 struct Member {
@@ -223,7 +226,15 @@ fn read_members(workspace: &Workspace) -> Result<Vec<Member>> {
 /// Checks which file of a crate imports from which.
 fn check_modules(member: &Member, violations: &mut Vec<Violation>) -> Result<()> {
     let imports = imports::read(&member.source)?;
-    for circle in circles::find(&imports) {
+    let circles = circles::find(&imports);
+    let is_listed = WITH_CIRCLES.contains(&member.name.as_str());
+    if is_listed && circles.is_empty() {
+        violations.push(Violation {
+            subject: format!("{} has no circle left", member.name),
+            rule: "remove it from WITH_CIRCLES".to_owned(),
+        });
+    }
+    for circle in circles.iter().filter(|_| !is_listed) {
         let names = circle.iter().map(|module| module.join("::")).collect::<Vec<_>>();
         violations.push(Violation {
             subject: format!("{}: {}", member.name, names.join(", ")),

@@ -1,4 +1,4 @@
-//! Who may call an operation.
+//! Callers of operations, and the extractors that check them.
 
 pub(crate) mod access;
 pub(crate) mod agent;

@@ -1,4 +1,4 @@
-//! HTTP and HTML, without knowledge of an operation.
+//! HTTP and HTML: what does not depend on a particular operation.
 
 pub(crate) mod error;
 pub(crate) mod event_stream;

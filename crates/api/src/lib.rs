@@ -1,11 +1,12 @@
 //! The JSON REST API.
 //!
-//! A handler parses, has its caller's authority proved, calls one use case and renders. It knows HTTP and JSON and no
-//! SQL. The crate has four floors; a file imports from its own floor and those below:
+//! A handler parses the request, gets a proof of the caller's authority, calls one use case and renders the result. It
+//! knows HTTP and JSON but no SQL. The crate has four layers; a file imports only from its own layer and those listed
+//! before it:
 //!
-//! 1. [`http`] and [`state`]: errors, extractors, pages, streams, shared shapes
-//! 2. [`auth`]: who may call an operation, and the extractor that enforces it
-//! 3. [`routes`]: one operation a file; `docs/adding-a-route.md` tells how to add one
+//! 1. [`http`] and [`state`]: errors, extractors, pages, streams, shared types
+//! 2. [`auth`]: the callers of an operation, and the extractors that enforce its access
+//! 3. [`routes`]: one operation per file; `docs/adding-a-route.md` describes how to add one
 //! 4. [`router`]: mounts the operations
 
 mod auth;

@@ -1,4 +1,5 @@
-//! The router: every operation with its description, and what is served beside them. Nothing imports this file.
+//! The router: all operations with their descriptions, and what is served besides them. No other module imports this
+//! one.
 
 mod host_routing;
 
@@ -20,7 +21,7 @@ use crate::{
     state::Api,
 };
 
-/// Every operation with its description.
+/// Returns all operations with their descriptions.
 fn operations() -> OpenApiRouter<Api> {
     OpenApiRouter::with_openapi(openapi::base())
         .merge(routes::health::router())
@@ -50,14 +51,14 @@ fn operations() -> OpenApiRouter<Api> {
         .merge(routes::rest::router())
 }
 
-/// The description of the whole API (OpenAPI 3.1).
+/// Returns the description of the API (OpenAPI 3.1).
 #[must_use]
 pub fn document() -> utoipa::openapi::OpenApi {
     openapi::finish(operations().split_for_parts().1)
 }
 
-/// The whole API, ready to be served, with the agent server beside it. Only who has a token for it comes to `agents`,
-/// which finds the [`Context`](kernel::Context) of each request in its extensions.
+/// Returns the router of the API, its pages and the agent server. Only requests with a token for the agent server reach
+/// `agents`, which finds the [`Context`](kernel::Context) of each in its extensions.
 pub fn router(api: Api, agents: Router) -> Router {
     let (router, description) = operations().split_for_parts();
     let guard = middleware::from_fn_with_state(api.clone(), agent::require_agent);
@@ -78,8 +79,8 @@ pub fn router(api: Api, agents: Router) -> Router {
 }
 
 async fn not_found(State(api): State<Api>, request: Parts) -> Response {
-    let problem = Problem::new(ProblemKind::NotFound, "route_not_found", "There is nothing at this path.")
-        .hint("See /docs for every operation.");
+    let problem = Problem::new(ProblemKind::NotFound, "route_not_found", "There is no route with this path.")
+        .hint("See /docs for all operations.");
     error_for_path(&api, &request, problem).await
 }
 
@@ -87,13 +88,13 @@ async fn method_not_allowed(State(api): State<Api>, request: Parts) -> Response 
     let problem = Problem::new(
         ProblemKind::MethodNotAllowed,
         "method_not_allowed",
-        "The path is known and takes other methods.",
+        "This path does not support the method.",
     )
-    .hint("The header Allow names them.");
+    .hint("Use one of the methods in the Allow header.");
     error_for_path(&api, &request, problem).await
 }
 
-/// The problem in the form that the callers of a path read.
+/// Returns the problem in the format that clients of the path expect.
 async fn error_for_path(api: &Api, request: &Parts, problem: Problem) -> Response {
     if rest::is_data_api_path(request.uri.path()) {
         return rest::unmatched_response(api, request, problem).await;

@@ -1,7 +1,8 @@
-//! Every operation: one file each, in the folder of its group. A group file registers the operations of its folder.
+//! All operations: one file each, in the folder of its group. The file of a group registers the operations of its
+//! folder.
 
-/// Registers an operation under the access that its handler's signature states. `cost` is in units of the caller's
-/// minute; by the method when left out. `public` registers a handler that reads no credential.
+/// Registers an operation with the access that its handler's signature declares. `cost` is in rate limit units; without
+/// it, the default of the method applies. `public` registers a handler that reads no credential.
 macro_rules! op {
     (public $handler:path, cost = $cost:expr) => {
         crate::auth::access::Access::PUBLIC.describe(utoipa_axum::routes!($handler), Some($cost))

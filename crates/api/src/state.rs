@@ -1,29 +1,29 @@
-//! The state of every handler.
+//! State that handlers share.
 
 use std::{net::IpAddr, ops::Deref, path::PathBuf, sync::Arc};
 
 use application::Application;
 use ipnet::IpNet;
 
-/// How the server speaks HTTP.
+/// Settings of the HTTP server.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
-    /// Proxies whose `X-Forwarded-For` is believed.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// The directory of large bodies while they are read.
+    /// Directory of temporary files for large request bodies.
     pub scratch_dir: PathBuf,
 }
 
 impl HttpConfig {
-    /// `true` for an address of a trusted proxy.
+    /// Returns `true` if the address is that of a trusted proxy.
     pub(crate) fn is_trusted_proxy(&self, address: IpAddr) -> bool {
         self.trusted_proxies.iter().any(|network| network.contains(&address))
     }
 }
 
-/// The application behind HTTP. A clone shares its state with the original.
+/// The application and the settings of the HTTP server. A clone shares its state with the original.
 ///
-/// It dereferences to the [`Application`], which is all that most handlers use.
+/// It dereferences to the [`Application`], which is all that most handlers need.
 #[derive(Clone)]
 pub struct Api {
     application: Application,
@@ -31,13 +31,13 @@ pub struct Api {
 }
 
 impl Api {
-    /// The API of an application.
+    /// Creates the state for an application.
     #[must_use]
     pub fn new(application: Application, http: HttpConfig) -> Self {
         Self { application, http: Arc::new(http) }
     }
 
-    /// How the server speaks HTTP.
+    /// Returns the settings of the HTTP server.
     pub(crate) fn http(&self) -> &HttpConfig {
         &self.http
     }

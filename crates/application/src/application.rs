@@ -1,4 +1,4 @@
-//! The application: services, settings and the state that one process keeps between requests.
+//! The application: services, settings and the state that a process keeps between requests.
 
 use std::sync::Arc;
 
@@ -20,66 +20,66 @@ use crate::{
     traffic::TrafficBuffer,
 };
 
-/// The ports that the application is built on.
+/// Implementations of the ports that the application uses.
 pub struct Services {
-    /// The control plane's store.
+    /// Store of the control plane.
     pub store: Arc<dyn Store>,
-    /// The rows of backend projects.
+    /// Engine for the rows of backend projects.
     pub rows: Arc<RowEngine>,
-    /// The engine that checks app code.
+    /// Engine that checks app code.
     pub engine: Arc<dyn Engine>,
-    /// The spending cap, which holds replays back once it is reached.
+    /// Spending cap; once it is reached, replays are put on hold.
     pub spending_cap: Arc<dyn SpendingCap>,
-    /// The server of requests to apps.
+    /// Server of requests to apps.
     pub app_server: Arc<dyn AppServer>,
-    /// The fetcher of agent clients' metadata documents.
+    /// Fetcher of agent clients' metadata documents.
     pub client_documents: Arc<dyn ClientDocumentFetcher>,
-    /// The relying party of passkeys; `None` on a site without a host name.
+    /// Relying party of passkeys; `None` if the site has no host name.
     pub relying_party: Option<Arc<dyn RelyingParty>>,
-    /// The other issuers that people may sign in with.
+    /// OpenID Connect providers that people may sign in with.
     pub oidc_providers: Arc<dyn OidcProviders>,
-    /// The resolver of TXT records.
+    /// Resolver of TXT records.
     pub txt_resolver: Arc<dyn TxtResolver>,
-    /// The time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
+    /// Source of randomness.
     pub random: Arc<dyn Randomness>,
-    /// The keys of token digests.
+    /// Keys of token digests.
     pub peppers: Peppers,
-    /// The seal of secrets that must be read again.
+    /// Vault for secrets that must be readable again.
     pub vault: Vault,
 }
 
-/// The settings of this installation.
+/// Settings of this installation.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The URL of the API, without a trailing slash.
+    /// URL of the API, without a trailing slash.
     pub public_url: String,
     /// The only origin whose pages may use the session cookie.
     pub console_origin: String,
-    /// The domain under which each app has a host of its own, as in `{slug}.{apps_domain}`.
+    /// Domain under which each app has a host of its own, as in `{slug}.{apps_domain}`.
     pub apps_domain: Option<String>,
-    /// The way e-mail is delivered.
+    /// Delivery of e-mail.
     pub delivery: Delivery,
-    /// `true` when the development sign-in is on.
+    /// `true` if the development sign-in is enabled.
     pub dev_login: bool,
-    /// `true` when requests are counted against rate limits.
+    /// `true` if requests count against rate limits.
     pub rate_limits: bool,
-    /// The plan of a new workspace.
+    /// Plan of a new workspace.
     pub default_plan: Plan,
-    /// The shard that stores the rows of new projects.
+    /// Shard for the rows of new projects.
     pub new_projects_shard: u16,
 }
 
 impl Settings {
-    /// `true` when browsers reach the API over TLS.
+    /// Returns `true` if browsers reach the API over TLS.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.public_url.starts_with("https://")
     }
 }
 
-/// Everything that a surface calls. A clone shares its state with the original.
+/// Everything that the API and the agent server call. A clone shares its state with the original.
 #[derive(Clone)]
 pub struct Application(Arc<State>);
 
@@ -96,7 +96,7 @@ struct State {
 }
 
 impl Application {
-    /// The application over these services.
+    /// Creates an application with empty caches and counters.
     #[must_use]
     pub fn new(services: Services, settings: Settings) -> Self {
         let rate_limits = RateLimits::new(settings.rate_limits);
@@ -113,7 +113,7 @@ impl Application {
         }))
     }
 
-    /// The context of a request that comes in now.
+    /// Returns the context of a request that arrives now.
     #[must_use]
     pub fn context(
         &self,
@@ -124,7 +124,7 @@ impl Application {
         self.context_at(self.now(), caller, request_id, client_ip)
     }
 
-    /// As [`Self::context`], of a request whose time was read before.
+    /// Returns the context of a request whose time was read before; otherwise as [`Self::context`].
     #[must_use]
     pub fn context_at(
         &self,
@@ -136,133 +136,133 @@ impl Application {
         Context::new(caller, now, request_id, client_ip, Arc::clone(&self.0.services.random))
     }
 
-    /// The present time.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.0.services.clock.now()
     }
 
-    /// Randomness.
+    /// Returns the source of randomness.
     #[must_use]
     pub fn random(&self) -> &dyn Randomness {
         &*self.0.services.random
     }
 
-    /// The settings of this installation.
+    /// Returns the settings of this installation.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.0.settings
     }
 
-    /// The control plane's store, for reads. Writes go through [`Self::transaction`].
+    /// Returns the store of the control plane, for reads. Writes go through [`Self::transaction`].
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.0.services.store
     }
 
-    /// The rows of backend projects.
+    /// Returns the engine for the rows of backend projects.
     #[must_use]
     pub fn rows(&self) -> &RowEngine {
         &self.0.services.rows
     }
 
-    /// The engine that checks app code.
+    /// Returns the engine that checks app code.
     #[must_use]
     pub fn engine(&self) -> &dyn Engine {
         &*self.0.services.engine
     }
 
-    /// The server of requests to apps.
+    /// Returns the server of requests to apps.
     #[must_use]
     pub fn app_server(&self) -> &dyn AppServer {
         &*self.0.services.app_server
     }
 
-    /// The spending cap.
+    /// Returns the spending cap.
     #[must_use]
     pub fn spending_cap(&self) -> &dyn SpendingCap {
         &*self.0.services.spending_cap
     }
 
-    /// The fetcher of agent clients' metadata documents.
+    /// Returns the fetcher of agent clients' metadata documents.
     #[must_use]
     pub fn client_documents(&self) -> &dyn ClientDocumentFetcher {
         &*self.0.services.client_documents
     }
 
-    /// The relying party of passkeys; `None` on a site without a host name.
+    /// Returns the relying party of passkeys; `None` if the site has no host name.
     #[must_use]
     pub fn relying_party(&self) -> Option<&dyn RelyingParty> {
         self.0.services.relying_party.as_deref()
     }
 
-    /// The other issuers that people may sign in with.
+    /// Returns the OpenID Connect providers that people may sign in with.
     #[must_use]
     pub fn oidc_providers(&self) -> &dyn OidcProviders {
         &*self.0.services.oidc_providers
     }
 
-    /// The resolver of TXT records.
+    /// Returns the resolver of TXT records.
     #[must_use]
     pub fn txt_resolver(&self) -> &dyn TxtResolver {
         &*self.0.services.txt_resolver
     }
 
-    /// The keys of token digests.
+    /// Returns the keys of token digests.
     #[must_use]
     pub fn peppers(&self) -> &Peppers {
         &self.0.services.peppers
     }
 
-    /// The seal of secrets that must be read again.
+    /// Returns the vault for secrets that must be readable again.
     #[must_use]
     pub fn vault(&self) -> &Vault {
         &self.0.services.vault
     }
 
-    /// The rate limits of callers.
+    /// Returns the rate limits.
     #[must_use]
     pub fn rate_limits(&self) -> &RateLimits {
         &self.0.rate_limits
     }
 
-    /// The limiter of wrong device codes.
+    /// Returns the limiter of wrong device codes.
     #[must_use]
     pub fn attempt_limiter(&self) -> &AttemptLimiter {
         &self.0.attempt_limiter
     }
 
-    /// Credentials that were looked up lately, and when each was last used.
+    /// Returns the cache of recently used credentials.
     #[must_use]
     pub fn credential_cache(&self) -> &CredentialCache {
         &self.0.credential_cache
     }
 
-    /// Person tokens that were verified lately.
+    /// Returns the cache of verified person tokens.
     #[must_use]
     pub fn person_tokens(&self) -> &PersonTokenCache {
         &self.0.person_tokens
     }
 
-    /// Sign-ins with other issuers that were used up lately.
+    /// Returns the states of OpenID Connect sign-ins that are used up.
     #[must_use]
     pub fn auth_states(&self) -> &AuthStateCache {
         &self.0.auth_states
     }
 
-    /// Requests to the data API that are not written yet.
+    /// Returns the requests to the data API that are not written yet.
     #[must_use]
     pub fn traffic(&self) -> &TrafficBuffer {
         &self.0.traffic
     }
 
-    /// Open streams of this process.
+    /// Returns the quota of open streams.
     #[must_use]
     pub fn stream_quota(&self) -> &StreamQuota {
         &self.0.stream_quota
     }
 
-    /// Drops the counters of callers that have been idle for a while.
+    /// Removes the counters of callers that have been idle for a while.
     pub fn evict_idle(&self) {
         self.0.rate_limits.evict_idle();
         self.0.attempt_limiter.evict_expired(self.now());

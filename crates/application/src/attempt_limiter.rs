@@ -1,7 +1,7 @@
-//! How often somebody may type a device code that is not there.
+//! Limit on wrong device codes.
 //!
-//! A typed code has 34.5 bits, so that five wrong guesses in its lifetime find one of 2,000 open logins about once in
-//! three million tries (RFC 8628 §5.1). What is counted lies in this process, as every limit does.
+//! A user code has 34.5 bits. With five wrong guesses in its lifetime, somebody finds one of 2,000 pending logins about
+//! once in three million tries (RFC 8628, section 5.1). Like rate limits, counts belong to the process.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -29,8 +29,9 @@ enum AttemptKey {
 #[derive(Default)]
 pub struct AttemptLimiter(Mutex<HashMap<AttemptKey, VecDeque<Timestamp>>>);
 
-/// A guess under way. It counts as wrong until it is said to be right, so that many at once do not slip through.
-#[must_use = "a guess counts as wrong unless it is said to be right"]
+/// A guess that is being checked. It counts as wrong until it [succeeds](Self::succeed), so that concurrent guesses
+/// cannot exceed the limit.
+#[must_use = "a guess counts as wrong unless it succeeds"]
 pub struct Attempt<'a> {
     limiter: &'a AttemptLimiter,
     keys: Vec<AttemptKey>,
@@ -41,7 +42,7 @@ impl AttemptLimiter {
     /// Begins a guess.
     ///
     /// # Errors
-    /// 429 when the session or the address has guessed wrong too often; such a guess is not looked at.
+    /// 429 `rate_limited` if the session or the address made too many wrong guesses; do not check the guess then.
     pub fn begin(
         &self,
         session: SessionId,
@@ -52,41 +53,40 @@ impl AttemptLimiter {
             (Some(AttemptKey::Session(session)), MAX_PER_SESSION),
             (address.map(|address| AttemptKey::Address(network_prefix(address))), MAX_PER_ADDRESS),
         ];
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guesses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut keys = Vec::new();
-        for (holder, limit) in limits.into_iter().filter_map(|(holder, limit)| Some((holder?, limit))) {
-            let misses = known.entry(holder).or_default();
-            misses.retain(|at| now < *at + WINDOW);
-            if let Some(oldest) = misses.front().filter(|_| misses.len() >= limit) {
+        for (key, limit) in limits.into_iter().filter_map(|(key, limit)| Some((key?, limit))) {
+            let times = guesses.entry(key).or_default();
+            times.retain(|at| now < *at + WINDOW);
+            if let Some(oldest) = times.front().filter(|_| times.len() >= limit) {
                 let wait = (*oldest + WINDOW - now).to_std().unwrap_or(Duration::from_secs(1));
-                return Err(
-                    Problem::rate_limited(wait).hint("Too many codes were wrong. Wait, then try again.")
-                );
+                return Err(Problem::rate_limited(wait)
+                    .hint("You entered too many wrong codes. Wait, then try again."));
             }
-            keys.push(holder);
+            keys.push(key);
         }
-        for holder in &keys {
-            known.entry(*holder).or_default().push_back(now);
+        for key in &keys {
+            guesses.entry(*key).or_default().push_back(now);
         }
         Ok(Attempt { limiter: self, keys, at: now })
     }
 
-    /// Forgets those who have not guessed wrong for a while.
+    /// Removes those without a wrong guess in the last ten minutes.
     pub fn evict_expired(&self, now: Timestamp) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|_, misses| misses.back().is_some_and(|at| now < *at + WINDOW));
+        let mut guesses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        guesses.retain(|_, times| times.back().is_some_and(|at| now < *at + WINDOW));
     }
 }
 
 impl Attempt<'_> {
-    /// The guess was right: it does not count. Earlier ones go on counting.
+    /// Takes back the count of this guess, because it was right. Earlier ones still count.
     pub fn succeed(self) {
-        let mut known = self.limiter.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for holder in &self.keys {
-            if let Some(misses) = known.get_mut(holder)
-                && let Some(index) = misses.iter().position(|at| *at == self.at)
+        let mut guesses = self.limiter.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for key in &self.keys {
+            if let Some(times) = guesses.get_mut(key)
+                && let Some(index) = times.iter().position(|at| *at == self.at)
             {
-                misses.remove(index);
+                times.remove(index);
             }
         }
     }
@@ -103,11 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn five_misses_end_a_session_and_success_does_not_help() {
-        let guesses = AttemptLimiter::default();
+    fn a_session_is_refused_after_five_wrong_guesses_despite_right_ones() {
+        let limiter = AttemptLimiter::default();
         let start = Timestamp::UNIX_EPOCH;
         let address = Some("192.0.2.1".parse().unwrap());
-        let begin = |number, at| guesses.begin(session(number), address, at);
+        let begin = |number, at| limiter.begin(session(number), address, at);
         for miss in 0..5 {
             let _wrong = begin(1, start + TimeDelta::seconds(miss)).unwrap();
             if miss < 4 {
@@ -119,23 +119,23 @@ mod tests {
             (refused.code.as_ref(), refused.retry_after),
             ("rate_limited", Some(Duration::from_secs(60)))
         );
-        // Another session of the same address has what the address has left.
+        // Another session at the same address has the rest of the address's limit.
         for _ in 0..5 {
             let _wrong = begin(2, start).unwrap();
         }
         assert!(begin(3, start).is_err());
-        assert!(guesses.begin(session(3), Some("192.0.2.2".parse().unwrap()), start).is_ok());
-        // Each miss counts for ten minutes.
+        assert!(limiter.begin(session(3), Some("192.0.2.2".parse().unwrap()), start).is_ok());
+        // A wrong guess counts for ten minutes.
         assert!(begin(1, start + WINDOW).is_ok());
-        guesses.evict_expired(start + WINDOW * 3);
-        assert!(guesses.0.lock().unwrap().is_empty());
+        limiter.evict_expired(start + WINDOW * 3);
+        assert!(limiter.0.lock().unwrap().is_empty());
     }
 
     #[test]
-    fn many_at_once_do_not_slip_through() {
-        let guesses = AttemptLimiter::default();
+    fn concurrent_guesses_cannot_exceed_the_limit() {
+        let limiter = AttemptLimiter::default();
         let under_way: Vec<_> =
-            (0..50).filter_map(|_| guesses.begin(session(1), None, Timestamp::UNIX_EPOCH).ok()).collect();
+            (0..50).filter_map(|_| limiter.begin(session(1), None, Timestamp::UNIX_EPOCH).ok()).collect();
         assert_eq!(under_way.len(), MAX_PER_SESSION);
     }
 }

@@ -1,7 +1,8 @@
-//! Audit rows of changes to the rows and tables of projects.
+//! Audit entries about changes to rows and tables of projects.
 //!
-//! Those are made in another store than the audit log. The row lies in the project's outbox, written in the transaction of
-//! the change, until it stands in the audit log: whatever ends the process between the two, it is delivered later.
+//! Rows are in another store than the audit log. A change writes its audit entry to the project's outbox in its own
+//! transaction; the entry stays there until it is in the audit log, so it is delivered even if the process ends in
+//! between.
 //! See `docs/decisions/0125-audit-rows-through-an-outbox.md`.
 
 use backend_data::{
@@ -13,17 +14,21 @@ use serde_json::json;
 
 use crate::{Application, unit};
 
-/// Why audit rows were not delivered.
+/// Reason why audit entries were not delivered.
 #[derive(Debug, thiserror::Error)]
 enum DeliveryError {
-    #[error("the outbox of the project did not answer")]
+    #[error("the outbox of the project could not be read or cleared")]
     Outbox(#[from] backend_data::Error),
     #[error("the audit log could not be written")]
     Log(#[from] StoreError),
 }
 
 impl Application {
-    /// The rows' engine, whose next change leaves these audit rows in the project's outbox. [`Application::deliver`] follows.
+    /// Returns a row engine whose next change writes these audit entries to the project's outbox. Call
+    /// [`Application::deliver_outbox`] after the change.
+    ///
+    /// # Errors
+    /// 500 `internal` if an entry cannot be serialized.
     pub fn audited_rows(&self, entries: impl IntoIterator<Item = AuditEntry>) -> Result<Engine, Problem> {
         let entry = |entry: AuditEntry| {
             let body = serde_json::to_string(&entry).map_err(Problem::internal)?;
@@ -33,23 +38,23 @@ impl Application {
         Ok(self.rows().with_outbox(entries?))
     }
 
-    /// Moves the audit rows of a project from its outbox to the audit log. What cannot be moved now is moved by
-    /// [`Application::deliver_outboxes`]: the change was made, and its caller is told so.
+    /// Moves audit entries from a project's outbox to the audit log. Errors are logged and not returned, because the
+    /// change itself succeeded; [`Application::deliver_outboxes`] tries again.
     pub async fn deliver_outbox(&self, project: &ProjectRef) {
         if let Err(error) = self.drain_outbox(project).await {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, project = %project.id, "audit rows of a project wait in its outbox");
+            tracing::warn!(error, project = %project.id, "audit entries stay in the project's outbox");
         }
     }
 
-    /// Moves the audit rows that changes left in outboxes, also those of a process that was killed.
+    /// Moves all audit entries left in outboxes, including those of processes that were killed, to the audit log.
     pub async fn deliver_outboxes(&self) {
         let projects = match self.rows().pending_outboxes().await {
             Ok(projects) => projects,
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "outboxes of projects were not found"
+                    "could not list the outboxes with audit entries"
                 );
                 return;
             }
@@ -78,10 +83,14 @@ impl Application {
                         }
                         entries.push(entry);
                     }
-                    // Of a newer release that is gone again. It must not keep the others back.
+                    // Written by a newer release that was rolled back. It must not hold back the others.
                     Err(error) => {
                         let error = &error as &dyn std::error::Error;
-                        tracing::error!(error, entry = record.entry.body, "an audit row cannot be read");
+                        tracing::error!(
+                            error,
+                            entry = record.entry.body,
+                            "audit entry is not readable; removed from the outbox"
+                        );
                     }
                 }
                 ids.push(record.entry.id);

@@ -1,4 +1,4 @@
-//! From the credential of a request to its caller.
+//! Resolving the credential of a request to its caller.
 
 mod auth_states;
 mod last_used;
@@ -19,28 +19,29 @@ use kernel::{
 
 use crate::Application;
 
-/// The credential of a request, well-formed or not.
+/// Credential of a request, well-formed or not.
 #[derive(Debug)]
 pub enum Credential<'a> {
-    /// None.
+    /// No credential.
     Absent,
-    /// A personal access token or an agent's access token.
+    /// Personal access token, or access token of an agent.
     Bearer(&'a str),
-    /// A console session's secret.
+    /// Secret of a console session.
     Session(&'a str),
 }
 
-/// Credentials that were looked up lately, and when each was last used.
+/// Project keys that were looked up recently, and the last use of each credential.
 #[derive(Default)]
 pub struct CredentialCache {
     keys: project_keys::ProjectKeyCache,
     last_used: last_used::LastUsedBuffer,
 }
 
-/// The caller of a personal access token.
+/// Returns the caller of a personal access token.
 ///
 /// # Errors
-/// 401, the same for a text that is malformed, unknown, expired and revoked.
+/// 401 `unauthorized`, with the same text for a malformed, unknown, expired or revoked token; a [`Problem`] if the
+/// store fails.
 pub async fn personal_caller(
     store: &dyn IdentityRead,
     peppers: &Peppers,
@@ -56,10 +57,11 @@ pub async fn personal_caller(
 }
 
 impl Application {
-    /// The person or token of a credential; [`Caller::Anonymous`] for none, and for a session that has ended.
+    /// Returns the caller of a credential: [`Caller::Anonymous`] without one, and for a session that has ended.
     ///
     /// # Errors
-    /// 401, the same for a token that is malformed, unknown, expired and revoked.
+    /// 401 `unauthorized`, with the same text for a malformed, unknown, expired or revoked token; a [`Problem`] if the
+    /// store fails.
     pub async fn caller(&self, credential: &Credential<'_>, now: Timestamp) -> Result<Caller, Problem> {
         match credential {
             Credential::Absent => Ok(Caller::Anonymous),
@@ -68,10 +70,10 @@ impl Application {
         }
     }
 
-    /// The request's context at this moment, if its session or token is still valid.
+    /// Returns the request's context as of now, with the session or token read again.
     ///
     /// # Errors
-    /// 401 when it is not, and what the store says.
+    /// 401 `unauthorized` if the session or token is no longer valid; a [`Problem`] if the store fails.
     pub async fn reauthenticate(&self, ctx: &Context) -> Result<Context, Problem> {
         let now = self.now();
         let caller = match &ctx.caller {
@@ -95,7 +97,7 @@ impl Application {
     }
 
     async fn session_caller(&self, secret: &str, now: Timestamp) -> Result<Caller, Problem> {
-        // A cookie that is not ours, or whose session has ended, is like none at all.
+        // A cookie of another site, or of a session that has ended, counts as no cookie.
         if token::detect_kind(secret) != Some(TokenKind::Session) {
             return Ok(Caller::Anonymous);
         }
@@ -117,7 +119,7 @@ impl Application {
         Ok(Caller::Token(caller))
     }
 
-    /// The agent of an access token of this deployment.
+    /// Returns the agent with an access token for this server.
     async fn agent_caller(&self, text: &str, now: Timestamp) -> Result<Caller, Problem> {
         let digests: Vec<Digest> = self.peppers().candidate_digests(text).collect();
         let found = self.store().access_token_by_digest(&digests).await?;
@@ -130,7 +132,7 @@ impl Application {
         Ok(Caller::Token(caller))
     }
 
-    /// The URL of the agent server's protected resource metadata (RFC 9728, section 3.1).
+    /// Returns the URL of the agent server's protected resource metadata (RFC 9728, section 3.1).
     #[must_use]
     pub fn resource_metadata_url(&self) -> String {
         format!("{}/.well-known/oauth-protected-resource/mcp", self.settings().public_url)

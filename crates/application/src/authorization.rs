@@ -1,5 +1,5 @@
-//! From a caller and an id in a path to a proof of authority. An id that is malformed, unknown, or another
-//! workspace's is 404 here, once for every route.
+//! Turning a caller and an id from a path into a proof of authority. An id that is malformed, unknown or of another
+//! workspace responds 404; this module decides it for all routes.
 
 mod proof;
 mod requirement;
@@ -24,10 +24,11 @@ fn parse_id<K: Kind>(text: &str, what: &str) -> Result<Id<K>, Problem> {
     Id::from_str(text).map_err(|_| Problem::not_found(what))
 }
 
-/// A caller's membership of a workspace.
+/// Returns a caller's membership of a workspace.
 ///
 /// # Errors
-/// 404 when they have none, and what the store says.
+/// 404 `workspace_not_found` if they have none; 401 for a caller that is not a person; a [`Problem`] if the store
+/// fails.
 pub async fn membership_of<S: WorkspaceRead + ?Sized>(
     store: &S,
     caller: &Caller,
@@ -40,10 +41,10 @@ pub async fn membership_of<S: WorkspaceRead + ?Sized>(
 }
 
 impl Application {
-    /// The caller's membership of a workspace.
+    /// Returns the caller's membership of a workspace.
     ///
     /// # Errors
-    /// 404 for whatever the caller may not see, and what the store says.
+    /// 404 `workspace_not_found` if the caller may not see it; a [`Problem`] if the store fails.
     pub async fn member(&self, ctx: &Context, workspace: &str) -> Result<Member, Problem> {
         self.member_of(ctx, parse_id(workspace, "workspace")?).await
     }
@@ -52,10 +53,10 @@ impl Application {
         membership_of(self.store(), &ctx.caller, workspace, ctx.now).await
     }
 
-    /// A gate's id and the caller's membership of its workspace.
+    /// Returns a gate's id and the caller's membership of its workspace.
     ///
     /// # Errors
-    /// 404 for whatever the caller may not see, and what the store says.
+    /// 404 `gate_not_found` if the caller may not see it; a [`Problem`] if the store fails.
     pub async fn gate(&self, ctx: &Context, gate: &str) -> Result<(GateId, Member), Problem> {
         let what = "gate";
         let gate = parse_id(gate, what)?;
@@ -64,10 +65,10 @@ impl Application {
         Ok((gate, member))
     }
 
-    /// Proof that the person behind the session is there: their passkey proved them lately, or they have none.
+    /// Proves that the person of the session is present: they used a passkey recently, or have none.
     ///
     /// # Errors
-    /// 403 `step_up_required`.
+    /// 403 `step_up_required`; 401 for a caller that is not a session; a [`Problem`] if the store fails.
     pub async fn require_step_up(&self, ctx: &Context) -> Result<StepUpProof, Problem> {
         let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized()) };
         let session = self.store().session(caller.session).await?.ok_or_else(Problem::unauthorized)?;
@@ -75,18 +76,18 @@ impl Application {
         Ok(require_step_up(&session, has_passkey, ctx.now)?)
     }
 
-    /// The caller's rights on an app.
+    /// Returns the caller's rights on an app.
     ///
     /// # Errors
-    /// 404 for whatever the caller may not see, and what the store says.
+    /// 404 `app_not_found` if the caller may not see it; a [`Problem`] if the store fails.
     pub async fn app(&self, ctx: &Context, app: &str) -> Result<AppAccess, Problem> {
         self.app_by_id(ctx, parse_id(app, "app")?).await
     }
 
-    /// The caller's rights on an app.
+    /// Returns the caller's rights on an app.
     ///
     /// # Errors
-    /// 404 for whatever the caller may not see, and what the store says.
+    /// 404 `app_not_found` if the caller may not see it; a [`Problem`] if the store fails.
     pub async fn app_by_id(&self, ctx: &Context, app: AppId) -> Result<AppAccess, Problem> {
         let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
         let missing = || Problem::not_found("app");
@@ -96,7 +97,10 @@ impl Application {
         authorize_app(member, Some(&fact))
     }
 
-    /// An automation's id and the caller's rights on its app.
+    /// Returns an automation's id and the caller's rights on its app.
+    ///
+    /// # Errors
+    /// 404 `automation_not_found` if the caller may not see it; a [`Problem`] if the store fails.
     pub async fn automation(
         &self,
         ctx: &Context,
@@ -110,10 +114,10 @@ impl Application {
         Ok((automation, access))
     }
 
-    /// A run's id and the caller's rights on its app.
+    /// Returns a run's id and the caller's rights on its app.
     ///
     /// # Errors
-    /// 404 for whatever the caller may not see, and what the store says.
+    /// 404 `run_not_found` if the caller may not see it; a [`Problem`] if the store fails.
     pub async fn run(&self, ctx: &Context, run: &str) -> Result<(RunId, AppAccess), Problem> {
         let what = "run";
         let run = parse_id(run, what)?;
@@ -122,10 +126,10 @@ impl Application {
         Ok((run, access))
     }
 
-    /// A dead letter's id and the caller's rights on its app.
+    /// Returns a dead letter's id and the caller's rights on its app.
     ///
     /// # Errors
-    /// 404 for whatever the caller may not see, and what the store says.
+    /// 404 `dead_letter_not_found` if the caller may not see it; a [`Problem`] if the store fails.
     pub async fn dead_letter(
         &self,
         ctx: &Context,
@@ -139,7 +143,11 @@ impl Application {
         Ok((dead_letter, access))
     }
 
-    /// A planned change's id and the caller's rights on its app; whose plan it is, the store says.
+    /// Returns a planned change's id and the caller's rights on its app. Reading the plan from the store checks whose
+    /// it is.
+    ///
+    /// # Errors
+    /// 404 `change_not_found` if the caller may not see the app; a [`Problem`] if the store fails.
     pub async fn change(&self, ctx: &Context, change: &str) -> Result<(ChangeId, AppAccess), Problem> {
         let what = "change";
         let change = parse_id(change, what)?;
@@ -148,7 +156,10 @@ impl Application {
         Ok((change, access))
     }
 
-    /// The caller's access to a backend project.
+    /// Returns the caller's access to a backend project.
+    ///
+    /// # Errors
+    /// 404 `project_not_found` if the caller may not see it; a [`Problem`] if the store fails.
     pub async fn project(&self, ctx: &Context, project: &str) -> Result<ProjectAccess, Problem> {
         let what = "project";
         let project: ProjectId = parse_id(project, what)?;
@@ -159,7 +170,8 @@ impl Application {
     }
 }
 
-/// A thing one may not see is not there: nor does the answer tell that its workspace or app is.
+/// Makes a 404 about a parent one about the object itself, so that the response does not reveal that its workspace or
+/// app exists.
 fn mask_not_found(problem: Problem, what: &str) -> Problem {
     if problem.kind == kernel::ProblemKind::NotFound { Problem::not_found(what) } else { problem }
 }

@@ -1,4 +1,4 @@
-//! A call to try the server with, for whoever starts it on their own machine for the first time.
+//! A webhook call with which to try the server, for someone who starts it on their own machine for the first time.
 
 use identity::{Email, sessions::SignInClient, sign_in::dev_sign_in};
 use kernel::{Caller, Id, Problem, page::PageRequest};
@@ -10,29 +10,29 @@ use workspace::workspaces::{CreateWorkspace, Profile, TeamSize};
 
 use crate::{Application, sample_data, unit};
 
-/// Whose workspace the call is about.
+/// Person whose workspace is called.
 const DEVELOPER: &str = "dev@localhost.localdomain";
 const BODY: &str = r#"{"title":"Hello from the terminal"}"#;
 
-/// A signed call of a starter road's webhook. The signature is good for five minutes, and once.
+/// Signed call of the webhook of a workspace's sample data. The signature is valid for five minutes and for one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DemoCall {
-    /// Who signs in to see what it did.
+    /// E-mail address with which to sign in and see the run.
     pub email: String,
-    /// Where it goes.
+    /// URL of the webhook.
     pub url: String,
-    /// The header that proves it.
+    /// Header with the signature, as `name: value`.
     pub signature: String,
-    /// What it carries.
+    /// JSON body.
     pub body: String,
 }
 
 impl Application {
-    /// Makes sure that the developer has a workspace, and signs a call of its road. None when its road, webhook or
-    /// secret is not as it came.
+    /// Signs a call of a webhook of the developer's first workspace, and creates the workspace if there is none.
+    /// Returns `None` if no automation with a webhook is left, or its proof is no longer a signature.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`Problem`] if a use case refuses or the store fails.
     pub async fn demo_call(&self) -> Result<Option<DemoCall>, Problem> {
         let now = self.now();
         let ctx = |caller| self.context_at(now, caller, Id::generate(self.random(), now), None);
@@ -74,7 +74,7 @@ impl Application {
             sample_data::or_deprovision(self, project, created.await).await?;
             workspaces = self.store().workspaces_of(session.user, now).await?;
         }
-        // The session was only a way to act as the developer; nobody holds its cookie.
+        // Only needed to act as the developer: nobody has its cookie.
         self.transaction(unit!(|tx| identity::sessions::end_session(tx, &ctx, session.session).await))
             .await?;
 

@@ -1,4 +1,4 @@
-//! The facts about a run, gathered from every domain that knows some: what the API and the agent server explain by.
+//! Collecting the facts about a run from all domains, for its explanation.
 
 use apps::manifest::{HttpMethod, Manifest, diff::diff_manifests};
 use connections::{
@@ -21,15 +21,15 @@ use runs::{
 
 use crate::Application;
 
-/// How many of a run's last lines are looked at.
+/// Number of a run's last log lines that are considered.
 const MAX_LOG_LINES: u32 = 300;
 
 impl Application {
-    /// A run and everything that explains it. Whoever may not edit the app is not shown what its code said, as they
-    /// are not shown its log.
+    /// Returns a run with everything that explains it. Callers who may not edit the app get no output of its code,
+    /// since they may not read its log either.
     ///
     /// # Errors
-    /// 404 when the run is gone, and what the store says.
+    /// 404 `run_not_found` if the run does not exist; a [`Problem`] if the store fails.
     pub async fn diagnosis_facts(
         &self,
         access: &AppAccess,
@@ -60,8 +60,8 @@ impl Application {
         Ok(facts)
     }
 
-    /// Why a run failed or was blocked, as it is told wherever it is shown: in the workspace's language, and with what is
-    /// known beside the run.
+    /// Explains why a run failed or was blocked, in the workspace's language. Returns `None` for a run that needs no
+    /// explanation.
     ///
     /// # Errors
     /// As [`Application::diagnosis_facts`].
@@ -77,10 +77,10 @@ impl Application {
         Ok(Some(diagnose(&self.diagnosis_facts(access, run.id, locale).await?, locale).explanation))
     }
 
-    /// The last lines of a run that the caller may see, oldest first.
+    /// Returns the last log lines of a run that the caller may see, oldest first.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`Problem`] if the store fails.
     pub async fn run_log_lines(
         &self,
         access: &AppAccess,
@@ -88,7 +88,7 @@ impl Application {
         source: Option<LogSource>,
         limit: u32,
     ) -> Result<Vec<LogLine>, Problem> {
-        // What is of the platform belongs to no run.
+        // Lines of the platform belong to no run, so only lines of the gate are left.
         let source =
             if access.rights().contains(AppRightName::CanEdit) { source } else { Some(LogSource::Gate) };
         let query = LogQuery::for_run(run, source, limit);
@@ -98,10 +98,10 @@ impl Application {
         Ok(lines)
     }
 
-    /// The language a run is explained in: the one that is asked for, else the workspace's.
+    /// Returns the language for an explanation: the requested one, by default the workspace's.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`Problem`] if the store fails.
     pub async fn resolve_locale(
         &self,
         workspace: WorkspaceId,
@@ -113,7 +113,10 @@ impl Application {
         }
     }
 
-    /// An app's current version and its manifest.
+    /// Returns an app's current version with its manifest; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Problem`] if the store fails.
     pub async fn current_version(
         &self,
         workspace: WorkspaceId,
@@ -125,7 +128,7 @@ impl Application {
         Ok(found.map(|(version, content)| (version.id, content.manifest)))
     }
 
-    /// In what the run's version differs from the last good run's.
+    /// Compares the run's version with that of the last successful run.
     async fn compare_versions(
         &self,
         workspace: WorkspaceId,
@@ -156,7 +159,7 @@ impl Application {
     }
 }
 
-/// What a manifest and the gates say now of a host that was refused.
+/// Returns what the manifest and the gates now say about a host to which a request was refused.
 pub fn host_state(host: &str, method: &str, manifest: &Manifest, gates: &[Gate]) -> HostStatus {
     let known = HttpMethod::from_name(method);
     let declared = manifest.permissions.egress.iter().find(|egress| egress.host == host);

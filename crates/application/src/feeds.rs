@@ -1,7 +1,7 @@
-//! Events of a workspace for those who follow it: what the streams and the agents' feeds share.
+//! Events of a workspace for streams and for agents that poll.
 //!
-//! Whoever follows subscribes before it reads, so that no event falls between the two, and reads from time to time
-//! without being woken. Its rights are checked again each time it is told something.
+//! A follower subscribes before it reads, so that it misses no event in between, and also reads from time to time
+//! without a notification. Its access is checked again before each response or message.
 
 mod agent_feed;
 mod stream_quota;
@@ -11,5 +11,5 @@ pub use stream_quota::{StreamPermit, StreamQuota};
 
 use std::time::Duration;
 
-/// Time that several events get to come together before a follower reads.
+/// Time a follower waits after a notification before it reads, so that one read covers several events.
 pub const DEBOUNCE: Duration = Duration::from_millis(50);

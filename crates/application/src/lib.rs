@@ -1,20 +1,21 @@
-//! What the surfaces (the JSON API, the agent server) share, without HTTP.
+//! Logic that the JSON API and the agent server share, without HTTP.
 //!
-//! * [`Application`]: services, settings, and what one process keeps between requests
-//! * [`ports`]: the store as one object
-//! * [`transaction`]: one transaction around use cases, committed on `Ok`
-//! * [`authentication`]: from a credential to its caller
-//! * [`authorization`]: from a caller and an id to a proof of authority
-//! * [`rate_limits`] and [`attempt_limiter`]: bounds on what a caller may ask for
-//! * [`membership`]: people coming into a workspace and leaving it
-//! * [`sample_data`] and [`demo`]: what a new workspace contains, and a first call
-//! * [`replay`] and [`diagnosis`]: failed runs, run again and explained
-//! * [`feeds`]: events of a workspace for those who follow it
-//! * [`audit_outbox`] and [`traffic`]: what the data API leaves to be written later
-//! * [`oauth_clients`]: clients of agents, registered or described by a document
-//! * [`rows_problem()`]: errors of the row engine as problems
+//! * [`Application`]: services, settings and the state of the process
+//! * [`ports`]: the store as one trait object
+//! * [`transaction`]: runs use cases in one transaction, committed on `Ok`
+//! * [`authentication`]: resolves a credential to its caller
+//! * [`authorization`]: turns a caller and an id into a proof of authority
+//! * [`rate_limits`] and [`attempt_limiter`]: limit a caller's requests and wrong device codes
+//! * [`membership`]: joining and leaving a workspace, across domains
+//! * [`sample_data`] and [`demo`]: the content of a new workspace, and a first call of its webhook
+//! * [`replay`] and [`diagnosis`]: replay and explain failed runs
+//! * [`feeds`]: events of a workspace for streams and for agents that poll
+//! * [`audit_outbox`] and [`traffic`]: audit entries and request counts of the data API, written after the request
+//! * [`oauth_clients`]: finds agent clients, registered or described by a document
+//! * [`rows_problem()`]: maps errors of the row engine to problems
 //!
-//! A use case of one domain is in that domain's crate. Here is what composes several, or needs state of the process.
+//! A use case of one domain is in that domain's crate. This crate has what combines several domains or needs state of
+//! the process.
 
 mod application;
 pub mod attempt_limiter;

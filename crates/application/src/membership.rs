@@ -1,4 +1,4 @@
-//! What the routes about people share: whose address is proved, and what ends with a membership.
+//! Joining and leaving a workspace, across the domains of identity, workspace and apps.
 
 use identity::{User, people::revoke_tokens_of, sessions::OpenedSession};
 use kernel::{
@@ -11,14 +11,22 @@ use workspace::members::AdmittedMember;
 use crate::{Application, Tx};
 
 impl Application {
-    /// The signed-in person, whose address is proved: every way to sign in proves it, and nobody has another.
+    /// Returns the session and the signed-in person. Their address is verified, since every way to sign in verifies it.
+    ///
+    /// # Errors
+    /// 401 `unauthorized` if the caller is not a session or the person does not exist; a [`Problem`] if the store
+    /// fails.
     pub async fn signed_in_user(&self, ctx: &Context) -> Result<(SessionCaller, User), Problem> {
         let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized()) };
         let user = self.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
         Ok((session.clone(), user))
     }
 
-    /// Opens a workspace in the session of whoever has just come in; what an earlier membership left behind ends.
+    /// Opens the workspace that a person has joined in their session. For a new member, first revokes what is left of
+    /// an earlier membership.
+    ///
+    /// # Errors
+    /// [`Problem`] if the store fails.
     pub async fn open_joined_workspace(
         &self,
         tx: &mut dyn Tx,
@@ -34,11 +42,11 @@ impl Application {
 }
 
 impl Application {
-    /// Lets a person who has just signed in into the workspace of their domain, where it wants that, and opens the first
-    /// workspace of their list.
+    /// Opens a workspace in a new session: the first in the person's list. If their domain's workspace lets its people
+    /// join when they sign in, they join it first.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`Problem`] if a use case refuses or the store fails.
     pub async fn open_first_workspace(
         &self,
         tx: &mut dyn Tx,
@@ -46,7 +54,7 @@ impl Application {
         opened: &mut OpenedSession,
     ) -> Result<(), Problem> {
         let user = &opened.user;
-        // Nobody comes in this way who was in before, so nothing can be left behind.
+        // Former members do not join this way, so nothing is left to revoke.
         let joined = workspace::join_domains::auto_join(tx, ctx, user.id, user.email.as_str()).await?;
         let workspaces = self.store().workspaces_of(user.id, ctx.now).await?;
         let joined = joined.map(|admitted| admitted.workspace);
@@ -58,11 +66,12 @@ impl Application {
     }
 }
 
-/// Ends what a person holds in a workspace besides their membership, so that a later one does not revive it: their
-/// tokens, the agents they let in, the invites they sent, what was granted to them on apps. This is the one place that knows what that is.
+/// Revokes what a person has in a workspace besides the membership, so that a later membership does not revive it:
+/// their tokens, their grants to agents, the invites they sent and the access to apps that others gave them. Nothing
+/// else in the code lists these.
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] if the store fails.
 pub async fn revoke_access(
     tx: &mut dyn Tx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! What the API needs from outside: the store as one thing.
+//! The store of the application as one trait object.
 
 use apps::{
     AppsRead, AppsTx,
@@ -30,7 +30,7 @@ use workspace::{
     members::{MembersRead, MembersTx},
 };
 
-/// What is read of the people in workspaces.
+/// Read ports of the people in workspaces.
 pub trait WorkspacePeopleRead:
     AuditRead + InvitesRead + JoinDomainsRead + MembersRead + PeopleRead + Send + Sync
 {
@@ -41,12 +41,12 @@ impl<T> WorkspacePeopleRead for T where
 {
 }
 
-/// What is written of them.
+/// Write ports of the people in workspaces.
 pub trait WorkspacePeopleTx: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
 
 impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
 
-/// Everything that is read.
+/// Read ports of all domains.
 pub trait StoreRead:
     ApprovalsRead
     + AppsRead
@@ -95,7 +95,7 @@ impl<T> StoreRead for T where
 {
 }
 
-/// Every domain's writes in one transaction.
+/// Write ports of all domains, in one transaction.
 pub trait Tx:
     ApprovalsTx
     + AppsTx
@@ -126,13 +126,19 @@ impl<T> Tx for T where
 {
 }
 
-/// The store: everything that is read, and transactions. Whatever implements the domains' ports is one.
+/// The store: reads and transactions. Every type that implements the domains' ports implements it.
 #[async_trait]
 pub trait Store: StoreRead {
     /// Begins a transaction.
+    ///
+    /// # Errors
+    /// [`StoreError`] if there is no connection to be had.
     async fn begin(&self) -> Result<Box<dyn Tx>, StoreError>;
 
-    /// Whether the store can serve.
+    /// Checks that the store responds and its schema is up to date.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it does not.
     async fn check(&self) -> Result<(), StoreError>;
 }
 

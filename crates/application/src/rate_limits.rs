@@ -1,6 +1,7 @@
-//! How many requests a caller may make: a token bucket a person, or an address when nobody is signed in.
+//! Rate limits: token buckets, one per person, or per address if nobody is signed in.
 //!
-//! The buckets are of this process. Several nodes behind one balancer allow so many times as much.
+//! Buckets belong to the process. With several nodes behind a load balancer, the limits multiply by the number of
+//! nodes.
 //! See `docs/decisions/0010-rate-limits-per-process.md`.
 
 use std::{
@@ -22,18 +23,18 @@ use kernel::{
 };
 use runs::webhooks::RateLimitExceeded;
 
-/// Whose bucket it is.
+/// The owner of a bucket, by the purpose of the bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum LimitKey {
     Person(UserId),
     Address(IpAddr),
-    /// Agent clients that ask to be let in, by address.
+    /// Requests of agent clients before a person has allowed them, by address.
     Agents(IpAddr),
-    /// Signing in from an address.
+    /// Sign-in attempts from an address.
     SignIn(IpAddr),
-    /// Invites mailed by a person.
+    /// Invites e-mailed by a person.
     Invites(UserId),
-    /// Mail to one recipient, known by a hash that lives as long as the process.
+    /// E-mails to one recipient, by a hash whose key is the process's.
     Recipient(u64),
     /// Refused webhook calls from an address.
     RefusedHooks(IpAddr),
@@ -49,27 +50,27 @@ enum LimitKey {
 
 type Buckets = RateLimiter<LimitKey, DashMapStateStore<LimitKey>, DefaultClock, StateInformationMiddleware>;
 
-/// Cost units a minute.
+/// Units per minute.
 const PERSON_PER_MINUTE: u32 = 600;
 const ADDRESS_PER_MINUTE: u32 = 120;
-/// Agents that run at one provider come from few addresses.
+/// High, because the agents of a provider share a few addresses.
 const AGENTS_PER_MINUTE: u32 = 600;
 const SIGN_INS_PER_MINUTE: u32 = 10;
 const REFUSED_HOOKS_PER_MINUTE: u32 = 20;
-/// How long a sender waits whose minute of refused calls is used up: until one flows back.
+/// Time a sender waits after too many refused calls: the time in which the bucket regains one.
 const REFUSED_HOOK_WAIT: Duration = Duration::from_secs(60 / REFUSED_HOOKS_PER_MINUTE as u64);
-/// Invites a person mails in an hour.
+/// Invites that a person may e-mail per hour.
 const INVITES_PER_HOUR: NonZeroU32 = NonZeroU32::new(60).unwrap();
-/// Mails to one recipient on request of strangers: so many at once, and one more every so often.
+/// E-mails to one recipient at the request of others: `RECIPIENT_BURST` at once, then one per `RECIPIENT_PERIOD`.
 const RECIPIENT_BURST: NonZeroU32 = NonZeroU32::new(5).unwrap();
 const RECIPIENT_PERIOD: Duration = Duration::from_secs(120);
 
-/// How a caller's minute stands after a request.
+/// State of a bucket after a request.
 #[derive(Debug, Clone, Copy)]
 pub struct RateLimitState {
-    /// Cost units a minute.
+    /// Units per minute.
     pub limit: u32,
-    /// Units left now.
+    /// Units left.
     pub remaining: u32,
 }
 
@@ -96,13 +97,13 @@ impl RateLimit {
                 Ok(RateLimitState { limit: self.limit, remaining: state.remaining_burst_capacity() })
             }
             Ok(Err(not_until)) => Err(refused(not_until.wait_time_from(DefaultClock::default().now()))),
-            // It costs more than a whole minute holds.
+            // The cost exceeds the capacity of the bucket.
             Err(_) => Err(refused(Duration::from_secs(60))),
         }
     }
 }
 
-/// What a refusal tells, for those who tell it in words of their own.
+/// Returns the limit and the waiting time of a refusal, for callers that word it themselves.
 fn to_used_up(refused: &Problem) -> RateLimitExceeded {
     RateLimitExceeded {
         retry_after: refused.retry_after.unwrap_or_default(),
@@ -110,7 +111,7 @@ fn to_used_up(refused: &Problem) -> RateLimitExceeded {
     }
 }
 
-/// Every bucket.
+/// The rate limits of a process.
 pub struct RateLimits {
     is_enabled: bool,
     person: RateLimit,
@@ -120,15 +121,15 @@ pub struct RateLimits {
     recipient: RateLimit,
     recipient_hasher: RandomState,
     refused_hooks: RateLimit,
-    /// Until when senders wait that were refused too often.
+    /// Time until which senders wait that were refused too often.
     waiting_senders: moka::sync::Cache<IpAddr, Instant>,
     invites: RateLimit,
-    /// Buckets whose size their owner chose, by size.
+    /// Limits whose size is configured, by units per minute.
     custom: moka::sync::Cache<u32, std::sync::Arc<RateLimit>>,
 }
 
 impl RateLimits {
-    /// The limits of a process; without effect unless `enabled`.
+    /// Creates the limits of a process; nothing is counted unless `enabled`.
     #[must_use]
     pub fn new(enabled: bool) -> Self {
         Self {
@@ -153,7 +154,11 @@ impl RateLimits {
         }
     }
 
-    /// Takes from the caller's minute.
+    /// Takes `cost` units from the limit of the person or, without a person, of the address. Returns the state of the
+    /// bucket, or `None` if nothing was counted.
+    ///
+    /// # Errors
+    /// 429 `rate_limited`.
     pub fn check(
         &self,
         person: Option<UserId>,
@@ -169,7 +174,11 @@ impl RateLimits {
         state.map(Some)
     }
 
-    /// Takes from the minute that agent clients have at an address before anybody let them in.
+    /// Takes units from the limit that agent clients have at an address before a person has allowed them. Returns the
+    /// state of the bucket, or `None` if nothing was counted.
+    ///
+    /// # Errors
+    /// 429 `rate_limited`.
     pub fn check_agent(&self, address: Option<IpAddr>, cost: u32) -> Result<Option<RateLimitState>, Problem> {
         match address {
             Some(address) if self.is_enabled => {
@@ -179,7 +188,10 @@ impl RateLimits {
         }
     }
 
-    /// Takes one attempt to sign in.
+    /// Counts an attempt to sign in.
+    ///
+    /// # Errors
+    /// 429 `rate_limited`.
     pub fn check_sign_in(&self, address: Option<IpAddr>) -> Result<(), Problem> {
         match address {
             Some(address) if self.is_enabled => {
@@ -189,7 +201,10 @@ impl RateLimits {
         }
     }
 
-    /// Takes mailed invites from a person's hour.
+    /// Counts e-mailed invites against a person's limit per hour.
+    ///
+    /// # Errors
+    /// 429 `rate_limited`.
     pub fn check_invites(&self, person: UserId, mails: usize) -> Result<(), Problem> {
         if !self.is_enabled || mails == 0 {
             return Ok(());
@@ -198,7 +213,10 @@ impl RateLimits {
         self.invites.check(LimitKey::Invites(person), mails).map(drop)
     }
 
-    /// Takes one mail that a stranger may have sent to somebody. Whether the address is known plays no part.
+    /// Counts an e-mail to an address that others asked for. The limit does not depend on whether the address is known.
+    ///
+    /// # Errors
+    /// 429 `rate_limited`.
     pub fn check_recipient(&self, address: &str) -> Result<(), Problem> {
         if !self.is_enabled {
             return Ok(());
@@ -207,7 +225,10 @@ impl RateLimits {
         self.recipient.check(key, 1).map(drop)
     }
 
-    /// Whether a webhook's sender may be looked at; how long it must wait when it was refused too often.
+    /// Checks that the sender of a webhook call does not have to wait.
+    ///
+    /// # Errors
+    /// [`RateLimitExceeded`] if the sender was refused too often; it has the rest of the waiting time.
     pub fn check_hook_sender(&self, address: Option<IpAddr>) -> Result<(), RateLimitExceeded> {
         let until = address.and_then(|address| self.waiting_senders.get(&network_prefix(address)));
         match until.map(|until| until.saturating_duration_since(Instant::now())) {
@@ -218,7 +239,7 @@ impl RateLimits {
         }
     }
 
-    /// Counts a refused webhook call against its sender, who waits once the minute is used up.
+    /// Counts a refused webhook call against its sender, who has to wait once the limit is used up.
     pub fn count_refused_hook(&self, address: Option<IpAddr>) {
         let Some(address) = address.map(network_prefix).filter(|_| self.is_enabled) else { return };
         let used_up = match self.refused_hooks.check(LimitKey::RefusedHooks(address), 1) {
@@ -230,7 +251,10 @@ impl RateLimits {
         }
     }
 
-    /// Takes from a key's minute and from its address's, as the project's settings have it.
+    /// Takes units from the limits of a key and of an address at its project, as the project's settings define them.
+    ///
+    /// # Errors
+    /// 429 `rate_limited`.
     pub fn check_project(
         &self,
         key: ProjectKeyId,
@@ -247,7 +271,10 @@ impl RateLimits {
         self.custom_limit(per_key).check(LimitKey::Key(key), cost).map(Some)
     }
 
-    /// Takes from an address's minute at a project, where no key says more.
+    /// Takes units from the limit of an address at a project, for requests without a key.
+    ///
+    /// # Errors
+    /// 429 `rate_limited`.
     pub fn check_project_address(
         &self,
         project: ProjectId,
@@ -268,7 +295,7 @@ impl RateLimits {
         self.custom.get_with(per_minute, || std::sync::Arc::new(RateLimit::new(per_minute)))
     }
 
-    /// Forgets buckets that are full again.
+    /// Removes buckets that are full again.
     pub fn evict_idle(&self) {
         let chosen: Vec<_> = self.custom.iter().map(|(_, sized)| sized).collect();
         let fixed = [
@@ -315,7 +342,8 @@ impl runs::webhooks::WebhookRateLimiter for RateLimits {
     }
 }
 
-/// Whoever has one IPv6 address has its whole /64.
+/// Returns the address that limits count by: of an IPv6 address the /64 prefix, since whoever has one address of it has
+/// all of them.
 pub fn network_prefix(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -331,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_its_minute_and_a_neighbour_in_the_same_network_shares_it() {
+    fn addresses_of_one_network_share_a_limit() {
         let limits = RateLimits::new(true);
         let take = |address: &str| limits.check(None, Some(address.parse().unwrap()), 60);
         assert!(take("2001:db8::1").is_ok() && take("2001:db8::2").is_ok());
@@ -344,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recipient_gets_few_mails_whoever_asks_for_them() {
+    fn emails_to_one_recipient_are_limited() {
         let limits = RateLimits::new(true);
         for _ in 0..5 {
             assert!(limits.check_recipient("aru@example.com").is_ok());
@@ -354,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_the_work_of_several_costs_as_much() {
+    fn a_request_takes_its_cost_from_the_limit() {
         let limits = RateLimits::new(true);
         let random: std::sync::Arc<dyn kernel::Randomness> = std::sync::Arc::new(kernel::SystemRandomness);
         let now = kernel::Clock::now(&kernel::SystemClock);
@@ -365,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_refused_twenty_times_waits() {
+    fn a_sender_waits_after_twenty_refused_calls() {
         let limits = RateLimits::new(true);
         let sender = Some("192.0.2.1".parse().unwrap());
         for _ in 0..20 {
@@ -379,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_counted_when_limits_are_lifted() {
+    fn nothing_is_counted_when_limits_are_disabled() {
         let limits = RateLimits::new(false);
         for _ in 0..1000 {
             assert!(limits.check(None, Some("192.0.2.1".parse().unwrap()), 100).is_ok());

@@ -1,4 +1,4 @@
-//! Running failed and refused work again: what the API and the agent server share.
+//! Replaying failed runs and refused calls, for the API and the agent server.
 
 use kernel::{
     Context, Problem,
@@ -11,10 +11,11 @@ use serde_json::value::RawValue;
 use crate::{Application, unit};
 
 impl Application {
-    /// Runs an open dead letter again.
+    /// Starts a run with the input of an open dead letter.
     ///
     /// # Errors
-    /// When it is settled, has nothing to run with, the app cannot run, the quota is used up, or what the store says.
+    /// [`Problem`] if the dead letter is settled or has no input, the app cannot run, the workspace's quota is used up,
+    /// or the store fails.
     pub async fn replay_dead_letter(
         &self,
         ctx: &Context,
@@ -30,7 +31,11 @@ impl Application {
         Ok(replayed)
     }
 
-    /// Runs a run again that failed or was blocked.
+    /// Starts a run with the input of a run that failed or was blocked.
+    ///
+    /// # Errors
+    /// [`Problem`] if the run cannot be replayed, the app cannot run, the workspace's quota is used up, or the store
+    /// fails.
     pub async fn replay_run(
         &self,
         ctx: &Context,

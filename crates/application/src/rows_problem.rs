@@ -1,14 +1,14 @@
-//! From the row engine's errors to ours.
+//! Mapping errors of the row engine to problems.
 
 use std::time::Duration;
 
 use backend_data::{Error, ErrorKind};
 use kernel::{Problem, ProblemKind};
 
-/// How long to wait before a request that the store could not answer is sent again.
+/// Time after which a client may repeat a request that the store could not serve.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The one place that maps the row engine's errors.
+/// Maps an error of the row engine. Nothing else does.
 pub fn rows_problem(error: Error) -> Problem {
     let kind = match error.kind() {
         ErrorKind::Invalid => ProblemKind::Invalid,
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_sent_again_says_when() {
+    fn a_retryable_error_has_a_time_to_retry_after() {
         let contended = rows_problem(StoreError::WriteConflict("deadlock".into()).into());
         assert_eq!((contended.kind, contended.code.as_ref()), (ProblemKind::Unavailable, "write_conflict"));
         for error in [StoreError::Timeout, StoreError::Unavailable("away".into())] {

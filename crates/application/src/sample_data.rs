@@ -1,5 +1,5 @@
-//! The starter world of a new workspace: a sample app, its gate, a road with a signed webhook, and a backend project
-//! that the app writes to. Several domains' use cases in one transaction.
+//! Sample data of a new workspace: an app, the gate of the host that it calls, an automation with a signed webhook, and
+//! a backend project that the app writes to. It combines use cases of several domains in one transaction.
 
 use std::collections::BTreeMap;
 
@@ -29,24 +29,27 @@ use crate::{Application, Tx, rows_problem};
 
 const SAMPLE_SOURCE: &str = include_str!("sample_data/main.js");
 const SAMPLE_HOST: &str = "app.github.com";
-/// What the sample app calls the project.
+/// Name of the project in the sample app's code.
 const SAMPLE_BINDING: &str = "main";
 const SAMPLE_TABLE: &str = "notes";
 
 /// The sample data of a workspace.
 pub struct SampleData {
-    /// The app.
+    /// App.
     pub app: AppId,
-    /// The gate of the host that the app calls.
+    /// Gate of the host that the app calls.
     pub gate: GateId,
-    /// The automation with its webhook.
+    /// Automation with a webhook.
     pub automation: AutomationId,
 }
 
-/// Makes the place for a project's rows, with a sample table.
+/// Creates the row storage of a project, with a sample table, and returns the project's id.
 ///
-/// This is another store than the control plane's, so it happens before the transaction: what fails after it is given to
-/// [`or_take_back`].
+/// Rows are in another store than the control plane, so this happens before the transaction that creates the project.
+/// Pass the result of that transaction to [`or_deprovision`].
+///
+/// # Errors
+/// [`Problem`] if the row store fails.
 pub async fn provision_rows(app: &Application, ctx: &Context) -> Result<ProjectId, Problem> {
     let id: ProjectId = ctx.new_id();
     let project_ref = project_ref(id, app.settings().new_projects_shard)?;
@@ -66,9 +69,12 @@ pub async fn provision_rows(app: &Application, ctx: &Context) -> Result<ProjectI
     Ok(id)
 }
 
-/// What came of a project whose place was made; where it came to nothing, the place is taken away again.
+/// Returns the result of the transaction that creates a project. If it failed, deletes the project's row storage.
 ///
-/// A place that cannot be taken away stays, and nothing points at it.
+/// Storage that cannot be deleted stays behind, and nothing refers to it.
+///
+/// # Errors
+/// The error in `result`.
 pub async fn or_deprovision<T, E>(
     app: &Application,
     project: ProjectId,
@@ -78,13 +84,13 @@ pub async fn or_deprovision<T, E>(
         && let Err(problem) = deprovision_rows(app, project).await
     {
         let error = &problem as &dyn std::error::Error;
-        tracing::warn!(error, %project, "an empty place of a project is left over");
+        tracing::warn!(error, %project, "could not delete the row storage of a project that was not created");
     }
     result
 }
 
 async fn deprovision_rows(app: &Application, project: ProjectId) -> Result<(), Problem> {
-    // A commit whose answer was lost may have been made.
+    // The commit may have succeeded although its response was lost.
     if app.store().project_fact(project).await?.is_some() {
         return Ok(());
     }
@@ -92,13 +98,19 @@ async fn deprovision_rows(app: &Application, project: ProjectId) -> Result<(), P
     app.rows().drop_project(&project_ref).await.map_err(rows_problem)
 }
 
-/// Where a project's rows are.
+/// Returns the location of a project's rows.
+///
+/// # Errors
+/// [`Problem`] if the row engine does not accept the id.
 pub fn project_ref(project: ProjectId, shard: u16) -> Result<ProjectRef, Problem> {
     let id = project.to_string().parse().map_err(rows_problem)?;
     Ok(ProjectRef::new(id, shard))
 }
 
-/// Lays the starter world of a workspace that was made in this very transaction.
+/// Creates the sample data of a workspace that the same transaction created.
+///
+/// # Errors
+/// [`Problem`] if a use case refuses or the store fails.
 pub async fn seed(
     app: &Application,
     tx: &mut dyn Tx,
@@ -113,7 +125,7 @@ pub async fn seed(
     let project = CreateProject {
         id: project,
         name: "Starter data".to_owned(),
-        description: Some("What the sample app keeps.".to_owned()),
+        description: Some("Data of the sample app.".to_owned()),
         shard: app.settings().new_projects_shard,
     };
     let project = projects::projects::create_project(tx, ctx, &member, project).await?;
@@ -136,7 +148,7 @@ pub async fn seed(
     let version = CreateVersion {
         manifest,
         files: BTreeMap::from([(ENTRY_FILE.to_owned(), SAMPLE_SOURCE.to_owned())]),
-        summary: Some("Came with the workspace".to_owned()),
+        summary: Some("Sample version of a new workspace".to_owned()),
         kind: VersionKind::Seed,
     };
     apps::versions::create_version(tx, ctx, &right, version).await?;
@@ -157,7 +169,7 @@ pub async fn seed(
 fn manifest(project: ProjectId) -> Manifest {
     let mut manifest = Manifest::minimal(
         "Notebook",
-        "Keeps a note for everything that reaches it, and shows the last ones.",
+        "Saves a note for each event that it receives, and shows the latest notes.",
         "workshop",
         Category::Data,
     );

@@ -1,4 +1,4 @@
-//! Requests to the data API on their way into the store: counted in memory, written many at once.
+//! Counts of requests to the data API: collected in memory, written in batches.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -10,12 +10,12 @@ use projects::traffic::{MINUTE_MS, RequestCount, RequestRecord, latency_bucket};
 
 use crate::Application;
 
-/// How many requests of one project are kept between two times they are written; the others are counted alone.
+/// Maximum number of records kept per project between two flushes; further requests are only counted.
 const MAX_PER_PROJECT: usize = 200;
-/// How many are kept of all projects together.
+/// Maximum number of records kept for all projects together.
 const MAX_BUFFERED: usize = 10_000;
 
-/// What was not written yet.
+/// Requests that are not written yet.
 #[derive(Default)]
 pub struct TrafficBuffer(Mutex<BufferedTraffic>);
 
@@ -23,12 +23,12 @@ pub struct TrafficBuffer(Mutex<BufferedTraffic>);
 struct BufferedTraffic {
     requests: Vec<RequestRecord>,
     buffered_per_project: HashMap<ProjectId, usize>,
-    /// In the order of their keys, so that two nodes that write lock rows in one order.
+    /// Sorted by key, so that two nodes that write lock rows in the same order.
     counted: BTreeMap<(ProjectId, i64, u32), RequestCount>,
 }
 
 impl TrafficBuffer {
-    /// Takes one request; a few instructions under a lock.
+    /// Records a request; holds a lock for a few instructions only.
     pub fn record(&self, request: RequestRecord) {
         let at = request.at.timestamp_millis();
         let (minute, class) = (at.div_euclid(MINUTE_MS) * MINUTE_MS, latency_bucket(request.micros));
@@ -54,10 +54,10 @@ impl TrafficBuffer {
 }
 
 impl Application {
-    /// Writes the requests that were answered since the last time.
+    /// Writes the requests since the last call.
     ///
     /// # Errors
-    /// What the store says; what was not written is lost.
+    /// [`StoreError`] if the store fails; requests that were not written are lost.
     pub async fn flush_traffic(&self) -> Result<(), StoreError> {
         let BufferedTraffic { requests, counted, .. } =
             std::mem::take(&mut *self.traffic().0.lock().unwrap_or_else(PoisonError::into_inner));

@@ -1,6 +1,6 @@
-//! One transaction around use cases.
+//! Running use cases in a transaction.
 //!
-//! A transaction cannot be begun elsewhere, so none is left without its commit:
+//! [`Application::transaction`] is the only way to begin one, so none is left without its commit:
 //!
 //! ```ignore
 //! let gate = app.transaction(unit!(|tx| set_gate_status(tx, &ctx, &admin, id, status).await)).await?;
@@ -24,14 +24,15 @@ use workspace::WorkspaceError;
 
 use crate::{Application, Tx};
 
-/// Attempts at one transaction. Deadlocks and serialisation failures are rare, and rarer each time.
+/// Maximum number of attempts at a transaction. Deadlocks and serialization failures are rare, and rarer with each
+/// attempt.
 const MAX_ATTEMPTS: u32 = 4;
-/// Longest pause before the second attempt; doubled for each further one.
+/// Unit of the pause between attempts: after attempt `n`, it is a random time below `BACKOFF * 2^n`.
 const BACKOFF: Duration = Duration::from_millis(8);
 
-/// The transaction that a unit of work writes in.
+/// Transaction of a unit of work.
 ///
-/// `'t` is the attempt; `'c` is what the closure borrows from its surroundings, which outlives every attempt.
+/// `'t` is the lifetime of the attempt; `'c` that of what the closure borrows, which outlives every attempt.
 pub struct Unit<'t, 'c> {
     tx: &'t mut (dyn Tx + 'static),
     scope: PhantomData<&'t &'c ()>,
@@ -51,11 +52,11 @@ impl DerefMut for Unit<'_, '_> {
     }
 }
 
-/// The future of one attempt.
+/// Future of one attempt.
 pub type Attempt<'t, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 't>>;
 
-/// Writes a unit of work for [`Application::transaction`]: `unit!(|tx| expression)`, where `tx` is `&mut dyn Tx` and the
-/// expression may `.await` and `return`. It borrows what it names, and may run several times.
+/// Writes a unit of work for [`Application::transaction`]: `unit!(|tx| expression)`, where `tx` is `&mut dyn Tx` and
+/// the expression may `.await` and `return`. It borrows the variables that it names, and may run several times.
 #[macro_export]
 macro_rules! unit {
     (|$tx:ident| $work:expr) => {
@@ -69,9 +70,9 @@ macro_rules! unit {
     };
 }
 
-/// An error of a use case, which may be the store's.
+/// Error of a use case, which may come from the store.
 pub trait UseCaseError: From<StoreError> {
-    /// The store's error, where it is one.
+    /// Returns the store's error, if it is one.
     fn store_error(&self) -> Option<&StoreError>;
 }
 
@@ -103,12 +104,12 @@ impl UseCaseError for Problem {
 }
 
 impl Application {
-    /// Runs a unit of work in a transaction: commits on `Ok`, rolls back otherwise. When the database asks for it (a
-    /// deadlock, a serialisation failure), the unit runs again from its start, so it must not do anything that a
+    /// Runs a unit of work in a transaction: commits on `Ok`, rolls back on `Err`. On a deadlock or a serialization
+    /// failure, the unit runs again from its start, at most four times in all, so it must not do anything that a
     /// rollback does not undo.
     ///
     /// # Errors
-    /// The unit's error, or the store's when the transaction cannot begin or commit.
+    /// The unit's error; the store's if the transaction cannot begin or commit.
     pub async fn transaction<'c, T, E, F>(&self, mut work: F) -> Result<T, E>
     where
         T: Send,
@@ -125,8 +126,8 @@ impl Application {
             if !is_retryable || attempt == MAX_ATTEMPTS {
                 return Err(error);
             }
-            tracing::debug!(attempt, "the database asked for the transaction to be run again");
-            // Two transactions that met once do not meet again at the same distance.
+            tracing::debug!(attempt, "the database rolled the transaction back; trying again");
+            // The random pause keeps two transactions that collided from colliding again.
             let longest = u32::try_from(BACKOFF.as_micros()).unwrap_or(u32::MAX) << attempt;
             tokio::time::sleep(Duration::from_micros(self.random().below(longest).into())).await;
             attempt += 1;

@@ -77,7 +77,10 @@ async fn check_consent_flow(server: &Server, browser: &Browser) -> Result<()> {
     sign_in(browser).await?;
     assert!(browser.element_text("h1").await?.ends_with("to act for you?"));
     let facts = browser.element_text("dl").await?;
-    assert!(facts.contains("127.0.0.1") && facts.contains(EMAIL) && facts.contains("Not proved"), "{facts}");
+    assert!(
+        facts.contains("127.0.0.1") && facts.contains(EMAIL) && facts.contains("Not verified"),
+        "{facts}"
+    );
     assert!(browser.element_text(".alarm").await?.contains("a program on this device"));
     browser.click(&format!("select[name=workspaceId] option[value='{}']", second.id)).await?;
     browser.click("input[name=access][value=read]").await?;

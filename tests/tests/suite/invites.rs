@@ -513,7 +513,7 @@ tests::on_both! {
         assert_eq!(fixture.invite_statuses().await?, ["accepted"]);
         let shown = bek.get(&page).await?;
         shown.assert_status(200);
-        assert!(String::from_utf8_lossy(&shown.body).contains("You are in"), "{shown}");
+        assert!(String::from_utf8_lossy(&shown.body).contains("You have joined"), "{shown}");
         assert_eq!(bek.get("/v1/session").await?.string_at("/workspaceRole")?, "builder");
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! The access of an operation: its callers and the right it needs. Its handler's signature states both, by the extractor
-//! that it takes ([`Ctx`](super::Ctx), [`Authorized`](super::Authorized)), which enforces what is described here.
+//! The access of an operation: its callers and the right it needs. The signature of its handler declares both, with the
+//! extractor ([`Ctx`](super::Ctx), [`Authorized`](super::Authorized)) that enforces what is described here.
 
 use application::authorization::Requirement;
 use axum::{Extension, extract::State, routing::MethodRouter};
@@ -15,19 +15,19 @@ use crate::{
     state::Api,
 };
 
-/// What an operation asks of its caller.
+/// Requirements of an operation on its caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Access {
     pub(crate) callers: Callers,
     pub(crate) requirement: Requirement,
 }
 
-/// An extractor that enforces an access.
+/// Extractor that enforces an access.
 pub(crate) trait Enforces {
     const ACCESS: Access;
 }
 
-/// A handler whose second parameter enforces its access, after the state.
+/// Handler whose second parameter, after the state, enforces its access.
 pub(crate) trait Operation<Parameters> {
     const ACCESS: Access;
 }
@@ -51,25 +51,26 @@ operations!(A B C);
 operations!(A B C D);
 operations!(A B C D E);
 
-/// The access that a handler enforces.
+/// Returns the access that a handler enforces.
 pub(crate) fn access_of<Parameters, F: Operation<Parameters>>(_: &F) -> Access {
     F::ACCESS
 }
 
-/// Cost units that an operation takes from its caller's minute.
+/// Rate limit units that a request costs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost(pub(crate) u32);
 
-/// Sets what a route that is no operation of the API costs, such as a page.
+/// Sets the cost of a route that is not an operation of the API, such as a page.
 pub(crate) fn with_cost(cost: u32, methods: MethodRouter<Api>) -> MethodRouter<Api> {
     methods.route_layer(Extension(Cost(cost)))
 }
 
 impl Access {
-    /// The access of an operation that reads no credential.
+    /// Access of an operation that reads no credential.
     pub(crate) const PUBLIC: Self = Self { callers: Callers::Public, requirement: Requirement::None };
 
-    /// Describes an operation, and sets what it costs; by its method for `None`.
+    /// Adds the access to the descriptions of a route's operations and sets their cost; `None` for the default of their
+    /// method.
     pub(crate) fn describe(
         self,
         route: UtoipaMethodRouter<Api>,
@@ -94,9 +95,9 @@ impl Access {
             .add("x-qala-right", self.requirement.as_str())
             .build();
         operation.extensions.get_or_insert_default().merge(extensions);
-        let credential = ("401", "There is a credential, and it is not valid here.");
+        let credential = ("401", "The request has a credential that is not valid here.");
         let refusals = match self.callers {
-            Callers::SignIn => &[credential, ("403", "The `Origin` is missing or not the console's.")][..],
+            Callers::SignIn => &[credential, ("403", "The `Origin` is missing or is not the console's.")][..],
             Callers::Page => &[credential],
             _ => &[],
         };

@@ -1,4 +1,4 @@
-//! Agent clients as callers, and the way in to the agent server.
+//! Authentication of agent clients at the agent server.
 
 use application::authentication::Credential;
 use axum::{
@@ -15,11 +15,12 @@ use crate::{
     state::Api,
 };
 
-/// A refusal of an agent for want of a scope (RFC 6750 §3.1), which tells it what to ask its person for, and where.
+/// Refuses an agent whose token lacks a scope (RFC 6750, section 3.1). The challenge says which scopes to request, and
+/// where.
 #[must_use]
 pub fn insufficient_scope(resource_metadata: &str) -> Response {
     let problem = Problem::forbidden("insufficient_scope", "The token's scopes do not allow this tool.")
-        .hint("Sign in again and ask for the scope write.");
+        .hint("Sign in again and request the scope `write`.");
     let challenge = format!(
         "Bearer error=\"insufficient_scope\", scope=\"read write\", resource_metadata=\"{resource_metadata}\""
     );
@@ -34,16 +35,16 @@ fn with_challenge(problem: Problem, challenge: &str) -> Response {
     response
 }
 
-/// Lets in to the agent server who has a token for it, and leaves the request's [`Context`] in its extensions.
+/// Authenticates requests to the agent server, and stores their [`Context`] in their extensions.
 ///
-/// A page of a browser must not reach it through a name of its own (DNS rebinding), nor from another site: `Host` and
-/// `Origin` are checked before anything else.
+/// A web page must not reach it through a host name of its own (DNS rebinding) or from another site, so `Host` and
+/// `Origin` are checked first.
 pub(crate) async fn require_agent(State(api): State<Api>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     match authenticate(&api, &parts).await {
         Ok(context) => {
             parts.extensions.insert(context);
-            // Nothing behind this needs the token, so nothing can pass it on.
+            // Handlers do not need the token. Without it they cannot pass it on.
             parts.headers.remove(header::AUTHORIZATION);
             next.run(Request::from_parts(parts, body)).await
         }
@@ -55,10 +56,10 @@ async fn authenticate(api: &Api, request: &Parts) -> Result<Context, Response> {
     let refuse = |problem: Problem| ApiError(problem).into_response();
     check_host_and_origin(api, &request.headers).map_err(refuse)?;
     let Some(info) = request.extensions.get::<RequestInfo>() else {
-        return Err(refuse(Problem::internal("the route was registered without its door")));
+        return Err(refuse(Problem::internal("the request did not pass the request middleware")));
     };
     let now = api.now();
-    // Only a header counts: neither a cookie, nor a token in the query, which logs would keep.
+    // Only the header counts: no cookie, and no token in the query, since that would appear in logs.
     let presented = credentials::request_credential(api, &request.headers);
     let caller = match presented {
         Credential::Bearer(_) => api.caller(&presented, now).await,
@@ -67,12 +68,12 @@ async fn authenticate(api: &Api, request: &Parts) -> Result<Context, Response> {
     let caller = match caller {
         Ok(caller) => caller,
         Err(problem) if problem.kind == kernel::ProblemKind::Unauthorized => {
-            // Guessing costs the guesser's address.
+            // Guesses count against the address.
             api.rate_limits().check(None, info.address, 2).map_err(refuse)?;
             let error =
                 if matches!(presented, Credential::Bearer(_)) { "error=\"invalid_token\", " } else { "" };
-            // Clients ask for what stands here before anything their person configured, so it is all there is: on
-            // the page of consent the person may allow less.
+            // Clients request these scopes whatever their person has configured, so the challenge lists all of them;
+            // the person may allow fewer on the consent page.
             let metadata = api.resource_metadata_url();
             let challenge = format!("Bearer {error}resource_metadata=\"{metadata}\", scope=\"read write\"");
             return Err(with_challenge(problem, &challenge));
@@ -88,7 +89,7 @@ async fn authenticate(api: &Api, request: &Parts) -> Result<Context, Response> {
 fn check_host_and_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
     let forbidden = |what: &str| {
         Problem::forbidden("forbidden", format!("The {what} header is not this server's."))
-            .hint("Agents call the server by its public URL, and not from a page of another site.")
+            .hint("Call the server by its public URL, and not from a page of another site.")
     };
     let authority = api.settings().public_url.split_once("://").map_or("", |(_, authority)| authority);
     let host = headers.get(header::HOST).map(HeaderValue::as_bytes).unwrap_or_default();
@@ -102,10 +103,10 @@ fn check_host_and_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> 
     Ok(())
 }
 
-/// The context of a request at a public endpoint, whoever sends it, counted against its address.
+/// Returns the context of an anonymous request to a public endpoint, and counts it against the address.
 ///
 /// # Errors
-/// 429 when the address has sent too many.
+/// 429 `rate_limited` if the address has sent too many.
 pub(crate) fn public_context(
     api: &Api,
     extensions: &axum::http::Extensions,
@@ -113,7 +114,7 @@ pub(crate) fn public_context(
 ) -> Result<Context, Problem> {
     let info = extensions
         .get::<RequestInfo>()
-        .ok_or_else(|| Problem::internal("the route was registered without its door"))?;
+        .ok_or_else(|| Problem::internal("the request did not pass the request middleware"))?;
     if let Some(rate) = api.rate_limits().check_agent(info.address, cost)? {
         let _first = info.rate.set(rate);
     }

@@ -1,28 +1,28 @@
-//! Kinds of caller, as types that a handler's signature names.
+//! Kinds of callers, as types for the signatures of handlers.
 
 use kernel::caller::Scope;
 
-/// The callers that an operation takes.
+/// Callers that an operation accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Callers {
-    /// Anybody; no credential is read.
+    /// Anybody. No credential is read.
     Public,
-    /// Anybody on a page of the console: signing in, before there is a cookie.
+    /// Anybody on a page of the console. For signing in, before there is a cookie.
     SignIn,
-    /// Anybody on a page of this server: who is signed in is known, and nobody has to be.
+    /// Anybody on a page of this server. A session is read if there is one.
     Page,
-    /// A person signed in to the console.
+    /// A person who is signed in to the console.
     Console,
-    /// A person signed in to the console, or a token with the scope.
+    /// A person who is signed in to the console, or a token with the scope.
     ConsoleOr(Scope),
-    /// A token, whatever its scopes.
+    /// A token with any scopes.
     Token,
     /// A project key.
     ProjectKey,
 }
 
 impl Callers {
-    /// The specification's codes.
+    /// Returns the specification's codes of the callers.
     pub(crate) fn codes(self) -> &'static [&'static str] {
         match self {
             Self::Public | Self::SignIn | Self::Page => &["P"],
@@ -35,7 +35,7 @@ impl Callers {
     }
 }
 
-/// A kind of caller as a type.
+/// Kind of callers as a type.
 pub(crate) trait CallerKind: Send + Sync + 'static {
     const CALLERS: Callers;
 }
@@ -61,9 +61,9 @@ caller_kinds! {
     PageVisitor = Callers::Page;
     /// See [`Callers::Console`].
     Console = Callers::Console;
-    /// A person signed in to the console, or a token with the scope `read`.
+    /// A person who is signed in to the console, or a token with the scope `read`.
     ReadToken = Callers::ConsoleOr(Scope::Read);
-    /// A person signed in to the console, or a token with the scope `write`.
+    /// A person who is signed in to the console, or a token with the scope `write`.
     WriteToken = Callers::ConsoleOr(Scope::Write);
     /// See [`Callers::Token`].
     AnyToken = Callers::Token;

@@ -1,16 +1,16 @@
-//! The credential of a request: its header `Authorization`, or the console's cookie.
+//! The credential of a request: the `Authorization` header or the session cookie.
 
 use application::authentication::Credential;
 use axum::http::{HeaderMap, header};
 
 use crate::state::Api;
 
-/// The session cookie over TLS.
+/// Name of the session cookie over TLS.
 const SECURE_COOKIE: &str = "__Host-qala_session";
-/// The session cookie of plain-http development, where browsers refuse the other.
+/// Name of the session cookie without TLS, for development: browsers would refuse the other.
 const PLAIN_COOKIE: &str = "qala_session";
 
-/// The credential of a request. `Authorization` goes before the cookie.
+/// Returns the credential of a request. `Authorization` takes precedence over the cookie.
 pub(crate) fn request_credential<'a>(api: &Api, headers: &'a HeaderMap) -> Credential<'a> {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let text = value.to_str().unwrap_or_default();
@@ -27,7 +27,7 @@ pub(crate) fn request_credential<'a>(api: &Api, headers: &'a HeaderMap) -> Crede
     pairs.find(|(key, _)| *key == name).map_or(Credential::Absent, |(_, value)| Credential::Session(value))
 }
 
-/// The name of the session cookie.
+/// Returns the name of the session cookie.
 pub(crate) fn cookie_name(api: &Api) -> &'static str {
     if api.settings().is_https() { SECURE_COOKIE } else { PLAIN_COOKIE }
 }

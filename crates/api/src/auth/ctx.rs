@@ -1,4 +1,4 @@
-//! The extractors that enforce an operation's access.
+//! Extractors that enforce an operation's access.
 
 use std::marker::PhantomData;
 
@@ -22,7 +22,8 @@ use crate::{
     state::Api,
 };
 
-/// The context of a request whose caller is of the kind `C`, counted against their rate limit.
+/// Context of a request whose caller is of the kind `C`. Extracting it counts the request against the caller's rate
+/// limit.
 pub(crate) struct Ctx<C>(Context, PhantomData<C>);
 
 impl<C> std::ops::Deref for Ctx<C> {
@@ -45,8 +46,8 @@ impl<C: CallerKind> FromRequestParts<Api> for Ctx<C> {
     }
 }
 
-/// The context of a request, with the proof that its caller may do what the operation is for. The proof is about the
-/// object that the first parameter of the path names. It is made before anything else of the request is read.
+/// Context of a request, with the proof that its caller has the right that the operation needs on the object in the
+/// first path parameter. The proof is made before anything else of the request is read.
 pub(crate) struct Authorized<C, P>(pub(crate) Ctx<C>, pub(crate) P);
 
 impl<C: CallerKind, P: Proof> Enforces for Authorized<C, P> {
@@ -58,7 +59,7 @@ impl<C: CallerKind, P: Proof> FromRequestParts<Api> for Authorized<C, P> {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         let ctx = Ctx::from_request_parts(parts, api).await?;
-        // A parameter that cannot be read, such as one that is not UTF-8, names nothing.
+        // A parameter that is not valid, such as one that is not UTF-8, matches no route.
         let path = RawPathParams::from_request_parts(parts, api).await;
         let path = path.map_err(|_| Problem::not_found("route"))?;
         let id = path.iter().next().map_or("", |(_, id)| id);
@@ -67,7 +68,7 @@ impl<C: CallerKind, P: Proof> FromRequestParts<Api> for Authorized<C, P> {
     }
 }
 
-/// The context of a request, whose caller is one of these.
+/// Checks that the caller is one of `callers`, counts the request, and returns its context.
 async fn admit(parts: &Parts, api: &Api, callers: Callers) -> Result<Context, Problem> {
     let Some(info) = parts.extensions.get::<RequestInfo>() else {
         return Err(Problem::internal("the request did not pass the request middleware"));
@@ -95,7 +96,7 @@ async fn admit(parts: &Parts, api: &Api, callers: Callers) -> Result<Context, Pr
         None => 2,
     };
     if let Some(rate) = api.rate_limits().check(caller.user(), info.address, cost)? {
-        // Only the first stands: a request is counted once.
+        // Only the first value is kept: a request counts once.
         let _first = info.rate.set(rate);
     }
     Ok(api.context_at(now, caller, info.request_id, info.address))
@@ -111,7 +112,7 @@ async fn authenticate(
     let caller = match api.caller(presented, now).await {
         Ok(caller) => caller,
         Err(problem) => {
-            // Guessing credentials costs the guesser's address.
+            // Guesses count against the address.
             api.rate_limits().check(None, info.address, 2)?;
             return Err(problem);
         }
@@ -124,13 +125,14 @@ async fn authenticate(
         (Caller::Token(token), Callers::ConsoleOr(scope)) if token.scopes.allows(scope) => Ok(caller),
         (Caller::Token(_), Callers::ConsoleOr(_)) => {
             Err(Problem::forbidden("insufficient_scope", "The token's scopes do not allow this.")
-                .hint("Make a token with the scope that this operation names."))
+                .hint("Create a token with the scope that this operation needs."))
         }
-        (Caller::Token(_), Callers::Console) => {
-            Err(Problem::forbidden("console_only", "This works only for a person signed in to the console."))
-        }
+        (Caller::Token(_), Callers::Console) => Err(Problem::forbidden(
+            "console_only",
+            "Only a person who is signed in to the console may do this.",
+        )),
         (Caller::Session(_), Callers::Token) => Err(Problem::unauthorized()
-            .hint("This is about the token itself: send one in the Authorization header.")),
+            .hint("This operation is about the token itself. Send a token in the Authorization header.")),
         _ => {
             api.rate_limits().check(None, info.address, 1)?;
             Err(Problem::unauthorized())
@@ -138,16 +140,16 @@ async fn authenticate(
     }
 }
 
-/// A page of another site must not act with the console's cookie.
+/// Prevents pages of other sites from acting with the session cookie.
 fn check_console_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
     if has_origin(&api.settings().console_origin, headers) {
         return Ok(());
     }
-    Err(Problem::forbidden("forbidden", "The Origin header is missing or not the console's.")
-        .hint("Requests that change something with the session cookie come from the console's own pages."))
+    Err(Problem::forbidden("forbidden", "The Origin header is missing or is not the console's.")
+        .hint("Send requests with the session cookie only from pages of the console."))
 }
 
-/// The form of a page of ours must come from that page: it is served at the public URL, wherever the console is.
+/// Checks that a form was sent from a page of this server, whose origin is the public URL and not always the console's.
 pub(crate) fn check_page_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
     if has_origin(&api.settings().public_url, headers) {
         return Ok(());
@@ -155,7 +157,7 @@ pub(crate) fn check_page_origin(api: &Api, headers: &HeaderMap) -> Result<(), Pr
     Err(Problem::forbidden("forbidden", "This form was not sent from its own page."))
 }
 
-/// Whether there is one header `Origin` that says so.
+/// Returns `true` if the request has exactly one `Origin` header with this value.
 fn has_origin(origin: &str, headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let first = origins.next().map(axum::http::HeaderValue::as_bytes);

@@ -1,4 +1,4 @@
-//! The cookie that carries a session.
+//! The session cookie.
 
 use axum::{
     http::{HeaderValue, header},
@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{auth::credentials, state::Api};
 
-/// An answer that sets the cookie, or takes it away.
+/// Adds the session cookie to a response; without a secret, deletes it.
 pub(crate) fn with_session_cookie(
     api: &Api,
     secret: Option<&SecretString>,

@@ -10,7 +10,7 @@ use kernel::token::{self, Digest, TokenKind};
 use crate::{auth::credentials, http::error::ApiError, state::Api};
 use application::authentication::Credential;
 
-/// What the browser is, and the session it had until now: signing in ends it.
+/// Description of the browser, and its previous session, which the sign-in ends.
 pub(crate) struct ExtractSignInClient(pub(crate) SignInClient);
 
 impl FromRequestParts<Api> for ExtractSignInClient {

@@ -1,4 +1,4 @@
-//! The one place that turns a [`Problem`] into HTTP.
+//! Rendering of a [`Problem`] as an HTTP response. Nothing else does this.
 
 use std::{borrow::Cow, error::Error as _, sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use crate::http::pages;
 
-/// What handlers answer with when they cannot do what was asked.
+/// Error of a handler.
 #[derive(Debug)]
 pub(crate) struct ApiError(pub(crate) Problem);
 
@@ -25,10 +25,10 @@ impl<E: Into<Problem>> From<E> for ApiError {
     }
 }
 
-/// A handler's answer.
+/// Result of a handler.
 pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
-/// The problem on its way to the door, which knows the request id and renders it.
+/// Problem in the extensions of a response, until the request middleware renders it with the request id.
 #[derive(Clone)]
 struct PendingProblem(Arc<Problem>);
 
@@ -59,28 +59,28 @@ pub(crate) fn status_code(kind: ProblemKind) -> StatusCode {
     }
 }
 
-/// A person before a browser, who reads a page in place of the envelope.
+/// Marks a response whose client prefers HTML: errors become a page in this language.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HtmlPreference(pub(crate) Locale);
 
-/// Members beside `error`, for clients of a protocol that has errors of its own. A handler puts them into its
-/// response's extensions.
+/// Members next to `error`, for clients of a protocol with an error format of its own. A handler puts them into the
+/// extensions of its response.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = DataErrorMembers)]
 pub(crate) struct DataErrorMembers {
-    /// The code that clients of PostgREST know: `PGRST…`, an SQLSTATE, or ours.
+    /// Code for clients of PostgREST: `PGRST…`, an SQLSTATE, or a code of Qala.
     #[schema(min_length = 1, example = "PGRST205")]
     pub(crate) code: Cow<'static, str>,
     #[schema(min_length = 1)]
     pub(crate) message: String,
-    /// What exactly was met.
+    /// Details of the error.
     #[schema(required)]
     pub(crate) details: Option<String>,
     #[schema(required)]
     pub(crate) hint: Option<String>,
 }
 
-/// The body of every error of the data API: the envelope, and beside it the members that clients of PostgREST read.
+/// The body of every error of the data API: the error envelope and the members that clients of PostgREST expect.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DataErrorEnvelope {
     #[serde(flatten)]
@@ -94,7 +94,7 @@ pub(crate) struct DataErrorEnvelope {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ErrorEnvelope {
     error: ErrorBody,
-    /// The same as in `error`.
+    /// The id of the request, as in `error`.
     request_id: RequestId,
 }
 
@@ -110,7 +110,7 @@ impl ErrorEnvelope {
     }
 }
 
-/// A problem that is met after the answer has begun; what is our own fault is logged.
+/// Returns the body of a problem that occurs after the response has begun, and logs it if it is the server's fault.
 pub(crate) fn problem_json(problem: &Problem, request: RequestId) -> serde_json::Value {
     if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) && problem.source().is_some()
     {
@@ -119,24 +119,24 @@ pub(crate) fn problem_json(problem: &Problem, request: RequestId) -> serde_json:
     serde_json::json!(ErrorEnvelope::new(problem, request))
 }
 
-/// What went wrong.
+/// An error.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ErrorBody {
-    /// Stable, for programs.
+    /// Stable code, for programs.
     #[schema(min_length = 1, example = "invalid_request")]
     code: String,
-    /// What happened.
+    /// Description of the error, for people.
     #[schema(min_length = 1)]
     message: String,
-    /// What to do about it.
+    /// Instruction for fixing the problem, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
-    /// The same as the header `x-request-id`.
+    /// The id of the request, as in the header `x-request-id`.
     request_id: RequestId,
 }
 
-/// The code of the problem that a handler answered with, until it is rendered.
+/// Returns the code of the problem in a handler's response, before it is rendered.
 pub(crate) fn problem_code(response: &Response) -> Option<String> {
     response
         .extensions()
@@ -144,12 +144,12 @@ pub(crate) fn problem_code(response: &Response) -> Option<String> {
         .map(|PendingProblem(problem)| problem.code.clone().into_owned())
 }
 
-/// Renders a problem that a handler answered with, and logs what is our own fault.
+/// Renders the problem in a handler's response, and logs it if it is the server's fault.
 pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
     let Some(PendingProblem(problem)) = response.extensions_mut().remove::<PendingProblem>() else {
         return response;
     };
-    // A refusal that has no cause says everything already.
+    // Without a cause, the response has all that a log line could say.
     if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) && problem.source().is_some()
     {
         log_problem(&problem, request);
@@ -178,17 +178,17 @@ pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
     response
 }
 
-/// Writes how a caller's minute stands (draft-ietf-httpapi-ratelimit-headers-06, section 5).
+/// Writes the state of a caller's rate limit (draft-ietf-httpapi-ratelimit-headers-06, section 5).
 pub(crate) fn write_rate_limit_state(state: &RateLimitState, headers: &mut HeaderMap) {
     headers.insert("ratelimit-limit", HeaderValue::from(state.limit));
     headers.insert("ratelimit-remaining", HeaderValue::from(state.remaining));
-    // The bucket is full again once everything that was taken has flowed back.
+    // Time until the bucket is full again.
     let missing = u64::from(state.limit - state.remaining.min(state.limit));
     headers
         .insert("ratelimit-reset", HeaderValue::from((missing * 60).div_ceil(u64::from(state.limit.max(1)))));
 }
 
-/// How the limit stands that refused a request: used up until the wait is over.
+/// Writes the state of the rate limit that refused a request: nothing is left until the waiting time is over.
 pub(crate) fn write_rate_limit_headers(problem: &Problem, headers: &mut HeaderMap) {
     if let (Some(limit), Some(wait)) = (problem.limit, problem.retry_after) {
         headers.insert("ratelimit-limit", HeaderValue::from(limit));
@@ -197,7 +197,7 @@ pub(crate) fn write_rate_limit_headers(problem: &Problem, headers: &mut HeaderMa
     }
 }
 
-/// At least one, so that nobody tries again at once.
+/// At least one second, so that clients do not retry immediately.
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX)
 }
@@ -209,5 +209,5 @@ fn log_problem(problem: &Problem, request: RequestId) {
         causes.push(error.to_string());
         cause = error.source();
     }
-    tracing::error!(request_id = %request, code = %problem.code, causes = ?causes, "a request failed on our side");
+    tracing::error!(request_id = %request, code = %problem.code, causes = ?causes, "request failed");
 }

@@ -1,6 +1,6 @@
-//! A stream of events for one reader (Server-Sent Events, WHATWG HTML §9.2).
+//! Event streams (Server-Sent Events, WHATWG HTML, section 9.2).
 //!
-//! Nothing is prepared before the reader has taken what came before: a slow one holds one page of events.
+//! Events are prepared only after the client has taken the previous ones, so a slow client holds one page of events.
 
 use std::{collections::VecDeque, convert::Infallible, time::Duration};
 
@@ -20,30 +20,31 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::state::Api;
 
-/// How long a stream goes on at most.
+/// Maximum duration of a stream.
 const MAX_DURATION: Duration = Duration::from_secs(30 * 60);
-/// How long nothing is said at most; it is also looked then without being rung.
+/// Maximum time without a message. The feed is also read after this time, even without a notification.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How long rights are believed.
+/// Time for which the caller's rights are cached.
 const AUTHORIZATION_TTL: Duration = Duration::from_secs(1);
-/// How many events are read at once.
+/// Maximum number of events read at once.
 const PAGE_SIZE: u32 = 100;
-/// After how many milliseconds a reader comes back whose stream ended, and how many more at random.
+/// Time until a client reconnects after its stream ends, and the maximum that is added to it at random, in
+/// milliseconds.
 const RECONNECT_MS: (u32, u32) = (1_000, 4_000);
 
-/// What is followed.
+/// Source of the events of a stream.
 #[async_trait::async_trait]
 pub(crate) trait EventSource: Send + Sync + 'static {
-    /// Which events are looked at.
+    /// Returns the topic to follow.
     fn topic(&self) -> Topic;
 
-    /// The app whose `can_edit` it needs, beside being a member.
+    /// Returns the app on which the caller needs `can_edit` besides being a member, if any.
     fn required_editable_app(&self) -> Option<AppId> {
         None
     }
 
-    /// What the reader is told of an event, at most some of it at a time: with a number there is more, from there on.
-    /// The last that is told is given the event's own number.
+    /// Writes messages about an event, or some of them. Returns the `part` from which the next call continues, or
+    /// `None` after the last one. The last message must have the event's number as its id.
     async fn write_event(
         &self,
         api: &Api,
@@ -54,11 +55,11 @@ pub(crate) trait EventSource: Send + Sync + 'static {
     ) -> Result<Option<u64>, Problem>;
 }
 
-/// What a reader is told, on its way.
+/// Messages that are ready for the client.
 pub(crate) struct SseBuffer<'f>(&'f mut VecDeque<Event>);
 
 impl SseBuffer<'_> {
-    /// Tells; with `seq` a reader that comes back goes on after this.
+    /// Adds a message; a client that reconnects continues after `seq`.
     pub(crate) fn push(&mut self, seq: Option<u64>, name: &str, data: &serde_json::Value) {
         let event = Event::default().event(name).data(data.to_string());
         self.0.push_back(match seq {
@@ -68,7 +69,7 @@ impl SseBuffer<'_> {
     }
 }
 
-/// One reader.
+/// Subscription of one client.
 pub(crate) struct SseSubscription<W> {
     api: Api,
     ctx: Context,
@@ -77,11 +78,11 @@ pub(crate) struct SseSubscription<W> {
     visibility: Visibility,
     notifier: Box<dyn EventListener>,
     permit: StreamPermit,
-    /// Everything up to here was looked at.
+    /// Number up to which events have been read.
     cursor: u64,
-    /// Whether there is more than was looked at.
+    /// `true` if there are events that have not been read.
     has_more: bool,
-    /// What was read and is still to be told, the first from some place on.
+    /// Events that have been read and are not written completely; `next_part` applies to the first of them.
     pending_events: VecDeque<FeedEvent>,
     next_part: u64,
     outgoing: VecDeque<Event>,
@@ -91,15 +92,15 @@ pub(crate) struct SseSubscription<W> {
 }
 
 impl<W: EventSource> SseSubscription<W> {
-    /// Follows from after a number, or from now on.
+    /// Opens a subscription from after a number, or from now on.
     ///
     /// # Errors
-    /// When too many follow, or what the store says.
+    /// 429 `too_many_streams` if the caller has too many; a [`Problem`] if the store fails.
     pub(crate) async fn open(
         api: &Api,
         ctx: &Context,
         member: &Member,
-        what: W,
+        source: W,
         since: Option<u64>,
     ) -> Result<Self, Problem> {
         let workspace = member.workspace();
@@ -110,13 +111,13 @@ impl<W: EventSource> SseSubscription<W> {
             None => api.store().feed_head(workspace).await?,
         };
         let retry = Duration::from_millis(u64::from(RECONNECT_MS.0 + ctx.random().below(RECONNECT_MS.1)));
-        // A reader whose stream breaks before anything happened comes back with this number.
+        // A client whose stream breaks before the first event reconnects with this number.
         let first = Event::default().retry(retry).id(cursor.to_string());
         let now = Instant::now();
         Ok(Self {
             api: api.clone(),
             ctx: ctx.clone(),
-            source: what,
+            source,
             workspace,
             visibility: member.visibility(),
             notifier,
@@ -133,9 +134,9 @@ impl<W: EventSource> SseSubscription<W> {
     }
 
     pub(crate) fn into_stream(self) -> impl Stream<Item = Result<Event, Infallible>> + Send {
-        stream::unfold(self, |mut follower| async move {
-            let event = follower.next().await?;
-            Some((Ok(event), follower))
+        stream::unfold(self, |mut subscription| async move {
+            let event = subscription.next().await?;
+            Some((Ok(event), subscription))
         })
     }
 
@@ -157,18 +158,18 @@ impl<W: EventSource> SseSubscription<W> {
                 }
             }
             if let Err(problem) = self.advance().await {
-                // Whoever comes back is told why.
-                tracing::debug!(code = %problem.code, "a stream ended");
+                // The client reconnects, and gets the reason as a response.
+                tracing::debug!(code = %problem.code, "event stream ended");
                 return None;
             }
             if is_keep_alive_due && self.pending_events.is_empty() && self.outgoing.is_empty() {
-                // The number goes along: it also passes what the reader is not told of.
+                // With the number, the client also moves past events that it does not get.
                 self.outgoing.push_back(Event::default().comment("").id(self.cursor.to_string()));
             }
         }
     }
 
-    /// Tells of the next event, or looks for more.
+    /// Writes the next event, or reads more.
     async fn advance(&mut self) -> Result<(), Problem> {
         if self.authorized_at.elapsed() >= AUTHORIZATION_TTL {
             self.reauthorize().await?;
@@ -189,7 +190,7 @@ impl<W: EventSource> SseSubscription<W> {
         let query = FeedQuery { after: self.cursor, topic: self.source.topic(), limit: PAGE_SIZE };
         let page = self.api.store().feed(self.workspace, self.visibility, query).await?;
         if page.has_gap {
-            // What is missing cannot be told; the reader looks for itself, and goes on from here.
+            // The missing events cannot be sent. The client has to load the current state, and continues from here.
             self.cursor = page.head;
             self.has_more = false;
             let data = serde_json::json!({ "reason": "too_old" });
@@ -202,7 +203,7 @@ impl<W: EventSource> SseSubscription<W> {
         Ok(())
     }
 
-    /// Asks for the reader's rights again.
+    /// Checks the caller's rights again.
     async fn reauthorize(&mut self) -> Result<(), Problem> {
         let ctx = self.api.reauthenticate(&self.ctx).await?;
         let member = self.api.member(&ctx, &self.workspace.to_string()).await?;

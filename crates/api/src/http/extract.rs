@@ -1,4 +1,4 @@
-//! What handlers take from a request.
+//! Extractors: what handlers take from a request.
 //! See `docs/decisions/0008-refuse-unknown-fields.md`.
 
 mod form;
@@ -14,7 +14,8 @@ pub(crate) use path::Path;
 pub(crate) use payload::{Payload, read_body};
 pub(crate) use spool::Spool;
 
-/// A member that may be null and says something then, beside one that is not there: with `default`.
+/// Deserializes a member that is present, even as `null`, to `Some`; with `#[serde(default)]`, an absent member is
+/// `None`.
 pub(crate) fn deserialize_some<'de, D>(
     deserializer: D,
 ) -> Result<Option<Box<serde_json::value::RawValue>>, D::Error>

@@ -1,4 +1,4 @@
-//! The machine-readable description of the API (OpenAPI 3.1), assembled from the operations themselves.
+//! The description of the API (OpenAPI 3.1), assembled from the operations.
 
 #[cfg(test)]
 mod enum_names;
@@ -24,37 +24,37 @@ use utoipa::{
 
 use crate::http::error::{DataErrorEnvelope, DataErrorMembers, ErrorBody, ErrorEnvelope};
 
-/// What each group of operations is about.
+/// Groups of operations, with their descriptions.
 const TAGS: [(&str, &str); 19] = [
     ("workspaces", "Workspaces: create one, list yours, switch between them."),
     ("apps", "Apps: source, manifest, versions, sharing."),
     ("automations", "Automations start an app: by webhook, schedule, event, form or by hand."),
     ("webhooks", "Webhooks: settings and secrets of a webhook, and the address that senders call."),
     ("runs", "Runs, their logs, approvals and explanations; dead letters."),
-    ("events", "A live stream of what happens in a workspace."),
-    ("agent-tools", "The feed that agents wait at."),
-    ("gates", "Gates: the outside hosts that apps of a workspace may reach."),
+    ("events", "A live stream of the events of a workspace."),
+    ("agent-tools", "The feed of events that agents poll."),
+    ("gates", "Gates: the hosts that apps of a workspace may reach."),
     ("observability", "Logs of apps."),
-    ("backend-console", "Backend projects: tables, keys and rules, for people who manage them."),
+    ("backend-console", "Backend projects: tables, keys and policies, for people who manage them."),
     ("backend-data", "Rows and schema of a backend project, for servers and browsers with a project key."),
     ("session", "Sign-in and sessions of the console."),
     ("passkeys", "Passkeys: register, sign in, step up."),
     ("people", "Members of a workspace, their roles, join domains, the audit log."),
     ("invites", "Invites into a workspace."),
     ("tokens", "Personal access tokens."),
-    ("oauth", "Agents: the consent of a person, and the grants of a workspace."),
-    ("device-login", "Sign-in of command lines and other programs without a browser of their own."),
+    ("oauth", "Agent clients: the consent of a person, tokens, and the grants of a workspace."),
+    ("device-login", "Sign-in of command lines and other programs without a browser."),
     ("health", "Liveness and readiness."),
 ];
 
-/// What stands in the description before any operation does.
+/// Returns the part of the description that does not depend on operations.
 pub(crate) fn base() -> OpenApi {
     let mut info = Info::new("Qala", env!("CARGO_PKG_VERSION"));
     info.description = Some(
         "A control plane: apps and automations, webhooks, runs, backend data. Every error has the body \
-         `ErrorEnvelope`; `x-qala-callers` names who may call an operation (C: a person signed in to the console, \
+         `ErrorEnvelope`. `x-qala-callers` lists who may call an operation (C: a person signed in to the console, \
          T:read and T:write: a token with that scope, T:any: any token, K: a project key, P: anybody) and \
-         `x-qala-right` the right it needs."
+         `x-qala-right` is the right it needs."
             .to_owned(),
     );
     info.license = Some(License::new("Apache-2.0"));
@@ -63,7 +63,7 @@ pub(crate) fn base() -> OpenApi {
     openapi
 }
 
-/// Adds to every operation what follows from who may call it: its security and its errors.
+/// Adds security and errors to each operation, as they follow from its callers.
 pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
     for (path, item) in &mut openapi.paths.paths {
         for (method, operation) in operations(item) {
@@ -137,15 +137,19 @@ fn add_security_and_errors(path: &str, method: &str, operation: &mut Operation) 
     let has_body = operation.request_body.is_some();
     let takes_input = method != "GET" || path.contains('{') || operation.parameters.is_some();
     let errors = [
-        ("400", takes_input, "The body, path or query does not fit; the message names the field."),
-        ("401", known, "Not signed in, or the credential is missing, expired or revoked."),
-        ("403", known, "Known, and not allowed; the code says why."),
-        ("404", path.contains('{'), "Not there, or not visible to the caller."),
-        ("409", method != "GET", "The request is fine and the state moved or forbids it."),
+        (
+            "400",
+            takes_input,
+            "The body, path or query does not match the schema; the message names the field.",
+        ),
+        ("401", known, "You are not signed in, or the credential is missing, expired or revoked."),
+        ("403", known, "You are not allowed to do this; the code says why."),
+        ("404", path.contains('{'), "The object does not exist, or you may not see it."),
+        ("409", method != "GET", "The request conflicts with the current state."),
         ("413", has_body, "The body is too large."),
-        ("415", has_body, "The `Content-Type` is not one that this operation reads."),
-        ("429", path.starts_with("/v1"), "Too many requests; `Retry-After` gives the wait in seconds."),
-        ("503", path.starts_with("/v1"), "Cannot be answered now."),
+        ("415", has_body, "The operation does not support the `Content-Type`."),
+        ("429", path.starts_with("/v1"), "Too many requests; retry after the seconds in `Retry-After`."),
+        ("503", path.starts_with("/v1"), "The server cannot handle the request right now; retry later."),
     ];
     let name = if by("K") { DataErrorEnvelope::name() } else { ErrorEnvelope::name() };
     for (status, applies, description) in errors {
@@ -156,13 +160,14 @@ fn add_security_and_errors(path: &str, method: &str, operation: &mut Operation) 
     }
 }
 
-/// A response with the named error envelope.
+/// Returns a response with the named error envelope.
 pub(crate) fn error_response(description: &str, envelope: &str) -> Response {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(envelope))).build();
     ResponseBuilder::new().description(description).content("application/json", content).build()
 }
 
-/// Gives each response that says nothing of its own the description of what its body is. OpenAPI 3.1 requires one.
+/// Gives each response without a description the first line of its body's description. OpenAPI 3.1 requires a
+/// description.
 fn describe_responses(operation: &mut Operation, schemas: &BTreeMap<String, RefOr<Schema>>) {
     for response in operation.responses.responses.values_mut() {
         let RefOr::T(response) = response else { continue };
@@ -177,7 +182,7 @@ fn describe_responses(operation: &mut Operation, schemas: &BTreeMap<String, RefO
     }
 }
 
-/// The first line of the description of the component that `schema` refers to.
+/// Returns the first line of the description of the component that `schema` refers to.
 fn first_line(schema: &RefOr<Schema>, schemas: &BTreeMap<String, RefOr<Schema>>) -> Option<String> {
     let RefOr::Ref(reference) = schema else { return None };
     let name = reference.ref_location.strip_prefix("#/components/schemas/")?;
@@ -194,7 +199,7 @@ mod tests {
     use super::*;
     use crate::document;
 
-    /// What operations do. A new one may be added; synonyms of these may not.
+    /// Verbs of operation ids. Add new ones, but no synonyms of these.
     const VERBS: [&str; 42] = [
         "accept",
         "add",
@@ -246,14 +251,14 @@ mod tests {
             for (_, operation) in operations(item) {
                 let id = operation.operation_id.clone().unwrap_or_default();
                 let (verb, noun) = id.split_once('_').unwrap_or_default();
-                assert!(VERBS.contains(&verb) && !noun.is_empty(), "{id} is no verb and noun");
+                assert!(VERBS.contains(&verb) && !noun.is_empty(), "{id} is not a verb and a noun");
                 assert!(id.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{id}");
             }
         }
     }
 
     #[test]
-    fn every_operation_says_who_may_call_it_and_has_an_id() {
+    fn every_operation_has_callers_a_right_a_summary_and_a_unique_id() {
         let mut openapi = document();
         let mut seen = std::collections::BTreeSet::new();
         for (path, item) in &mut openapi.paths.paths {

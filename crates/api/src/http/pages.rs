@@ -1,7 +1,7 @@
-//! Pages that Qala itself serves to people: plain HTML that works without script and loads nothing from anybody else.
+//! Pages that Qala serves to people: plain HTML that works without JavaScript and loads nothing from other sites.
 //!
-//! `maud` escapes every value. Forms post back to Qala; a page whose form's answer leads elsewhere names that place,
-//! since browsers hold redirects of a form to `form-action` too.
+//! `maud` escapes every value. Forms post to Qala. A page whose form is answered with a redirect to another site allows
+//! that site in its policy, since browsers apply `form-action` to redirects too.
 
 mod language;
 pub(crate) mod local_path;
@@ -44,7 +44,7 @@ fn asset(kind: &'static str, content: &'static str) -> Response {
     (headers, content).into_response()
 }
 
-/// One page.
+/// A page.
 #[derive(Debug)]
 pub(crate) struct Page {
     locale: Locale,
@@ -57,7 +57,7 @@ pub(crate) struct Page {
     is_branded: bool,
 }
 
-/// A page in this language with this title and content.
+/// Returns a page with this language, title and content.
 pub(crate) fn page(locale: Locale, title: impl Into<String>, body: Markup) -> Page {
     Page {
         locale,
@@ -72,28 +72,29 @@ pub(crate) fn page(locale: Locale, title: impl Into<String>, body: Markup) -> Pa
 }
 
 impl Page {
-    /// Answers with another status than 200.
+    /// Sets the status; the default is 200.
     pub(crate) fn status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 
-    /// Can be read in another language: it is found at `path` of this server, or what comes before it is.
+    /// Offers the page in other languages. `path` of this server is the page, or the one from which the reader gets to
+    /// it.
     pub(crate) fn at_path(self, path: &str) -> Self {
         Self { path: Some(path.to_owned()), ..self }
     }
 
-    /// Is somebody else's towards its reader, and does not name Qala.
+    /// Hides the name and the logo of Qala, for pages that an app's owner shows to others.
     pub(crate) fn unbranded(self) -> Self {
         Self { is_branded: false, ..self }
     }
 
-    /// Goes on to `path` of this server by itself.
+    /// Redirects the browser to `path` of this server at once.
     pub(crate) fn redirect_to(self, path: &str) -> Self {
         Self { refresh: Some(format!("0; url={path}")), ..self }
     }
 
-    /// Lets the answer to the page's form lead to `source`: an origin (`https://client.example:8443`) or a scheme with
-    /// its colon (`com.example.app:`). Anything that is neither is left out, and the browser then stays here.
+    /// Allows the page's form to redirect to `source`: an origin (`https://client.example:8443`), or a scheme with its
+    /// colon (`com.example.app:`). Anything else is ignored, and the browser then does not leave this server.
     pub(crate) fn allow_form_action(self, source: &str) -> Self {
         let plain = |c: char| c.is_ascii_alphanumeric() || "+-.:/[]".contains(c);
         let source = (!source.is_empty() && source.chars().all(plain)).then_some(source);
@@ -145,7 +146,7 @@ impl IntoResponse for Page {
         };
         headers.insert(header::CONTENT_SECURITY_POLICY, self.content_security_policy.unwrap_or_else(here));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // Not `no-referrer`: browsers then send `Origin: null` with a form, which is refused.
+        // With `no-referrer`, browsers would send `Origin: null` with a form, which is refused.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
         headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
@@ -153,7 +154,7 @@ impl IntoResponse for Page {
     }
 }
 
-/// Lets a browser have refusals of this route as pages. Programs that do not ask for HTML get the envelope, as everywhere.
+/// Renders errors of a route as pages for clients that accept HTML. Others get the error envelope.
 pub(crate) async fn html_errors(request: Request, next: Next) -> Response {
     let accepts = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let reads = accepts.flat_map(|value| value.split(',')).any(|range| {
@@ -167,7 +168,7 @@ pub(crate) async fn html_errors(request: Request, next: Next) -> Response {
     response
 }
 
-/// A problem as a page.
+/// Returns an error as a page.
 pub(crate) fn error_page(locale: Locale, problem: &Problem) -> Page {
     let words = translations(locale);
     let body = html! {
@@ -177,7 +178,7 @@ pub(crate) fn error_page(locale: Locale, problem: &Problem) -> Page {
     page(locale, words.did_not_work, body).at_path("/sign-in").status(status_code(problem.kind))
 }
 
-/// Links to the same page in the other languages.
+/// Returns links to the page in all languages.
 fn language_links(current: Locale, at: &str) -> Markup {
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", at).finish();
     html! {
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn values_are_escaped_and_nothing_foreign_is_loaded() {
+    async fn values_are_escaped_and_nothing_is_loaded_from_other_sites() {
         let name = "<script>alert(1)</script>";
         let (policy, body) = sent(page(Locale::En, name, html! { p title=(name) { (name) } })).await;
         assert!(!body.contains("<script"), "{body}");
@@ -217,13 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_a_page_too() {
+    fn a_page_has_the_status_that_was_set() {
         let refusal = page(Locale::En, "Gone", html! {}).status(StatusCode::GONE);
         assert_eq!(refusal.into_response().status(), StatusCode::GONE);
     }
 
     #[tokio::test]
-    async fn a_form_may_lead_to_one_plain_place_more() {
+    async fn a_form_may_redirect_to_one_more_origin() {
         let (policy, _) =
             sent(page(Locale::En, "", html! {}).allow_form_action("http://127.0.0.1:33418")).await;
         assert!(policy.contains("form-action 'self' http://127.0.0.1:33418;"), "{policy}");

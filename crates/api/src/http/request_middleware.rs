@@ -1,5 +1,5 @@
-//! What every request passes, whatever its path: a request id, the caller's address, a line of log, and the form of
-//! every error. A handler that panics answers 500 here.
+//! Middleware of all requests: sets the request id and the client's address, writes the access log and renders errors.
+//! A handler that panics responds 500.
 
 use std::{
     any::Any,
@@ -27,19 +27,19 @@ use crate::{
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The target of the lines of log that say what was asked and answered.
+/// Target of the access log.
 const ACCESS_LOG_TARGET: &str = "access";
 
-/// What the door knows of a request, for those behind it.
+/// Data of the middleware about a request, for the handlers behind it.
 #[derive(Clone)]
 pub(crate) struct RequestInfo {
     pub(crate) request_id: RequestId,
     pub(crate) address: Option<IpAddr>,
-    /// How the caller's minute stands, once it is known.
+    /// State of the caller's rate limit, once it is known.
     pub(crate) rate: Arc<OnceLock<RateLimitState>>,
 }
 
-/// The most bytes of a request's head.
+/// Maximum number of bytes of a request's head.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 
 pub(crate) async fn apply(State(api): State<Api>, mut request: Request, next: Next) -> Response {
@@ -50,7 +50,7 @@ pub(crate) async fn apply(State(api): State<Api>, mut request: Request, next: Ne
         rate: Arc::default(),
     };
     let logged_request = tracing::enabled!(target: ACCESS_LOG_TARGET, tracing::Level::INFO).then(|| {
-        // The template and never the path itself: that may hold a secret, as an invite's does.
+        // The template, not the path: a path may have a secret, such as that of an invite.
         (request.method().clone(), request.extensions().get::<MatchedPath>().cloned())
     });
     let span = tracing::info_span!("request", request_id = %info.request_id);
@@ -70,7 +70,7 @@ pub(crate) async fn apply(State(api): State<Api>, mut request: Request, next: Ne
     }
     headers.entry(header::X_CONTENT_TYPE_OPTIONS).or_insert(HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    // A limit that refused the request has said so already.
+    // If a limit refused the request, its state is already in the headers.
     if let Some(rate) = info.rate.get()
         && !headers.contains_key("ratelimit-limit")
     {
@@ -83,14 +83,14 @@ pub(crate) async fn apply(State(api): State<Api>, mut request: Request, next: Ne
             route = route.as_ref().map_or("unmatched", MatchedPath::as_str),
             status = response.status().as_u16(),
             ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            "answered"
+            "request completed"
         );
     }
     response.map(yield_between_chunks)
 }
 
-/// How many bytes the head of a request has: its first line and its headers. The listener reads more than its limit
-/// when they come at once.
+/// Returns the number of bytes of a request's head: its first line and its headers. The limit of the listener is not
+/// exact, since it may read more at once.
 fn head_size(request: &Request) -> usize {
     let target = request.uri();
     let path = target.path_and_query().map_or(0, |path| path.as_str().len());
@@ -100,8 +100,8 @@ fn head_size(request: &Request) -> usize {
     headers.sum::<usize>() + request.method().as_str().len() + authority + path + 14
 }
 
-/// Where a request comes from. A proxy of ours is believed about the one before it, from the right: what stands
-/// further left may be made up.
+/// Returns the address of the client. Of `X-Forwarded-For`, only the entries that trusted proxies added count, from the
+/// right; entries further left may be forged.
 fn client_address(api: &Api, request: &Request) -> Option<IpAddr> {
     let peer =
         request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical())?;
@@ -122,8 +122,8 @@ fn client_address(api: &Api, request: &Request) -> Option<IpAddr> {
     Some(nearest)
 }
 
-/// What a handler that panicked answers.
-#[expect(clippy::needless_pass_by_value, reason = "the signature is the catching layer's")]
+/// Returns the response of a handler that panicked.
+#[expect(clippy::needless_pass_by_value, reason = "`CatchPanicLayer` requires this signature")]
 pub(crate) fn panic_response(panic: Box<dyn Any + Send>) -> Response {
     let message = panic
         .downcast_ref::<String>()
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_handler_that_panics_answers_like_any_other_failure() {
+    async fn a_panic_responds_as_an_internal_error_without_its_message() {
         async fn boom() -> &'static str {
             panic!("the secret is hunter2")
         }

@@ -1,4 +1,4 @@
-//! From where a stream goes on, and how it is answered.
+//! Position and response of an event stream.
 
 use axum::{
     http::{HeaderMap, HeaderName, HeaderValue},
@@ -9,28 +9,29 @@ use kernel::Problem;
 use crate::http::event_stream::{EventSource, SseSubscription};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Tells a proxy to hand on what comes as it comes.
+/// Tells a proxy not to buffer the response.
 const UNBUFFERED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
 
-/// What a reader has seen: the header of a browser that comes back goes before the query.
+/// Returns the number from which a stream continues: that of the header `Last-Event-ID`, which browsers send when they
+/// reconnect, else that of the query.
 ///
 /// # Errors
-/// 400 when the header is no number; a browser sends back only what it was given.
+/// 400 `invalid_request` if the header is not a number. Browsers send back only numbers that they received.
 pub(crate) fn resume_position(headers: &HeaderMap, query: Option<u64>) -> Result<Option<u64>, Problem> {
     let Some(last) = headers.get(&LAST_EVENT_ID) else { return Ok(query) };
     let number = last.to_str().ok().and_then(|text| text.parse().ok());
-    number
-        .map(Some)
-        .ok_or_else(|| Problem::invalid("The header Last-Event-ID must be a number of this stream."))
+    number.map(Some).ok_or_else(|| {
+        Problem::invalid("The Last-Event-ID header must be the id of an event of this stream.")
+    })
 }
 
-/// The answer that tells a reader.
-pub(crate) fn sse_response<W: EventSource>(follower: SseSubscription<W>) -> Response {
-    let mut response = Sse::new(follower.into_stream()).into_response();
+/// Returns the response that streams events to a client.
+pub(crate) fn sse_response<W: EventSource>(subscription: SseSubscription<W>) -> Response {
+    let mut response = Sse::new(subscription.into_stream()).into_response();
     let (name, value) = UNBUFFERED;
     response.headers_mut().insert(name, value);
-    // Nor may anything on the way compress it, which gathers.
+    // A proxy that compresses the response would buffer it.
     let no_store = HeaderValue::from_static("no-store, no-transform");
     response.headers_mut().insert(axum::http::header::CACHE_CONTROL, no_store);
     response
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_goes_before_the_query() {
+    fn the_header_takes_precedence_over_the_query() {
         let mut headers = HeaderMap::new();
         assert_eq!(resume_position(&headers, Some(3)).unwrap(), Some(3));
         headers.insert(LAST_EVENT_ID, HeaderValue::from_static("17"));

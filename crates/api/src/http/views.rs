@@ -1,4 +1,4 @@
-//! Shapes on the wire that several groups of operations share.
+//! Types on the wire that several groups of operations share.
 
 mod session;
 
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 pub(crate) use session::{JoinedView, SessionView, UserView};
 
-/// Acknowledges a completed operation.
+/// The operation succeeded.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Done)]
 pub(crate) struct Ack {
@@ -20,7 +20,7 @@ impl Ack {
     pub(crate) const OK: Self = Self { ok: true };
 }
 
-/// A body without members.
+/// An empty object.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Nothing)]

@@ -1,5 +1,5 @@
-//! Long responses in pieces. Copying megabytes into a socket takes milliseconds of a thread that serves everybody, so
-//! the task of a long response lets others go on after each turn.
+//! Long responses in chunks. Copying megabytes into a socket blocks a thread of the runtime for milliseconds, so the
+//! task of a long response yields between chunks.
 
 use std::{
     pin::Pin,
@@ -13,12 +13,12 @@ use axum::{
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-/// Bytes that are sent at once, and from which on a response is long.
+/// Maximum number of bytes of a chunk.
 const CHUNK_BYTES: usize = 64 << 10;
-/// Bytes after which other tasks have their turn.
+/// Number of bytes after which the task yields; a longer response is sent in chunks.
 const YIELD_AFTER_BYTES: usize = 4 * CHUNK_BYTES;
 
-/// Cuts a long body; any other stays as it is.
+/// Splits a long body into chunks; returns a short one unchanged.
 pub(crate) fn yield_between_chunks(body: Body) -> Body {
     if body.size_hint().lower() <= YIELD_AFTER_BYTES as u64 {
         return body;
@@ -28,9 +28,9 @@ pub(crate) fn yield_between_chunks(body: Body) -> Body {
 
 struct YieldingBody {
     body: Body,
-    /// The rest of the frame that is being cut.
+    /// Rest of the frame that is being split.
     unsent: Bytes,
-    /// Bytes that may be sent in this turn.
+    /// Bytes left to send before the task yields.
     budget: usize,
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_long_body_is_whole_and_lets_others_go_on() {
+    async fn a_long_body_is_sent_completely_and_yields_between_chunks() {
         let bytes: Bytes =
             (0..YIELD_AFTER_BYTES * 3 + 5).map(|n| u8::try_from(n % 251).unwrap()).collect::<Vec<_>>().into();
         let mut body = yield_between_chunks(Body::from(bytes.clone()));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_short_body_stays_as_it_is() {
+    async fn a_short_body_is_not_split() {
         let frame = yield_between_chunks(Body::from(vec![1; YIELD_AFTER_BYTES])).frame().now_or_never();
         assert_eq!(frame.unwrap().unwrap().unwrap().into_data().unwrap().len(), YIELD_AFTER_BYTES);
         let stream =

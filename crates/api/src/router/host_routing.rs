@@ -1,5 +1,5 @@
-//! Which host a request is for. With a domain of apps a name decides between an app and the API, so every name that is
-//! neither is refused; and a request that names none, or two, is no request (RFC 9112, section 3.2).
+//! Routing by host. With an apps domain, the host decides between an app and the API, so a host that is neither is
+//! refused. A request without a host or with two of them is not valid (RFC 9112, section 3.2).
 
 use std::net::IpAddr;
 
@@ -14,18 +14,18 @@ use kernel::{Problem, ProblemKind};
 use crate::{http::error::ApiError, routes::app_proxy, state::Api};
 use application::Settings;
 
-/// Whom a host belongs to.
+/// Owner of a host.
 #[derive(Debug, PartialEq, Eq)]
 enum HostOwner {
-    /// To the app of this slug.
+    /// The app with this slug.
     App(String),
-    /// To the API and the console.
+    /// The API and the console.
     Platform,
-    /// To nobody here.
+    /// Nobody: the host is not served here.
     Unknown,
 }
 
-/// Hands a request to the app whose own host it names, and lets those pass that are for the API.
+/// Passes a request for an app's own host to the app, and lets requests for the API through.
 pub(crate) async fn route_by_host(State(api): State<Api>, request: Request, next: Next) -> Response {
     let named = match requested_host(&request) {
         Ok(named) => named,
@@ -35,15 +35,15 @@ pub(crate) async fn route_by_host(State(api): State<Api>, request: Request, next
         match host_owner(api.settings(), domain, authority.host()) {
             HostOwner::App(slug) => return app_proxy::by_own_host(&api, &slug, request).await,
             HostOwner::Platform => {}
-            // Probes name whatever they like.
+            // Health checks may use any host.
             HostOwner::Unknown if matches!(request.uri().path(), "/healthz" | "/readyz") => {}
             HostOwner::Unknown => {
                 let problem = Problem::new(
                     ProblemKind::Misdirected,
                     "unknown_host",
-                    "Nothing is served at this host name.",
+                    "This server does not serve this host.",
                 )
-                .hint("Use the server's public URL, or an app's own host.");
+                .hint("Use the server's public URL or an app's host.");
                 return ApiError(problem).into_response();
             }
         }
@@ -51,23 +51,23 @@ pub(crate) async fn route_by_host(State(api): State<Api>, request: Request, next
     next.run(request).await
 }
 
-/// The host that a request names; HTTP/1.0 may name none.
+/// Returns the host that a request names; HTTP/1.0 requests may have none.
 fn requested_host(request: &Request) -> Result<Option<Authority>, Problem> {
     let invalid = |why: &'static str| Problem::new(ProblemKind::Invalid, "invalid_host", why);
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
-        (_, Some(_)) => return Err(invalid("The request names two hosts.")),
+        (_, Some(_)) => return Err(invalid("The request has more than one Host header.")),
         (Some(host), None) if !host.is_empty() => {
             let parsed =
                 Authority::try_from(host.as_bytes()).ok().filter(|host| !host.as_str().contains('@'));
-            Some(parsed.ok_or_else(|| invalid("The Host header is not a host and port."))?)
+            Some(parsed.ok_or_else(|| invalid("The Host header is not a valid host and port."))?)
         }
         (None, None) if request.version() >= Version::HTTP_11 && request.uri().authority().is_none() => {
-            return Err(invalid("The request names no host.").hint("Send one Host header."));
+            return Err(invalid("The request has no Host header.").hint("Send one Host header."));
         }
         _ => None,
     };
-    // A target that names its host itself goes before the header.
+    // The host in the request target takes precedence over the header (RFC 9112, section 3.2.2).
     Ok(request.uri().authority().cloned().or(host))
 }
 
@@ -79,7 +79,7 @@ fn host_owner(settings: &Settings, domain: &str, host: &str) -> HostOwner {
     classify_host(domain, &host.to_ascii_lowercase())
 }
 
-/// Whom a name belongs to that is not that of the server.
+/// Returns the owner of a host other than those of the public URL and the console.
 fn classify_host(domain: &str, host: &str) -> HostOwner {
     if let Some(slug) = host.strip_suffix(domain).and_then(|rest| rest.strip_suffix('.')) {
         return match slug {
@@ -87,13 +87,13 @@ fn classify_host(domain: &str, host: &str) -> HostOwner {
             slug => HostOwner::App(slug.to_owned()),
         };
     }
-    // Inside a network a server is known by its address, or by a bare name.
+    // Within a network, clients may use the server's address or a host name without dots.
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let is_bare = !host.is_empty() && !host.contains('.');
     if is_bare || address.parse::<IpAddr>().is_ok() { HostOwner::Platform } else { HostOwner::Unknown }
 }
 
-/// The host of a URL of ours, which has no user and no query.
+/// Returns the host of one of this server's URLs, which have no user and no query.
 fn url_host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split('/').next().unwrap_or_default();
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_an_apps_ours_or_nobodys() {
+    fn a_host_belongs_to_an_app_the_platform_or_nobody() {
         let app = |slug: &str| HostOwner::App(slug.to_owned());
         for (host, expected) in [
             ("notes.apps.example", app("notes")),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_of_a_url_has_no_port() {
+    fn the_host_of_a_url_is_without_its_port() {
         for (url, host) in [
             ("https://qala.example.com", "qala.example.com"),
             ("http://127.0.0.1:8080", "127.0.0.1"),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_names_one_host() {
+    fn a_request_has_exactly_one_host() {
         let request = |version, target: &str, hosts: &[&str]| {
             let mut request = Request::builder().version(version).uri(target);
             for host in hosts {

@@ -1,4 +1,5 @@
-//! Apps answering over HTTP: at a host of their own where the operator gives apps a domain, else under `/a/{slug}/`.
+//! HTTP requests to apps: at a host of their own if the operator configured an apps domain, otherwise under
+//! `/a/{slug}/`.
 
 mod forward;
 mod headers;
@@ -14,12 +15,12 @@ use kernel::Problem;
 use self::forward::forward;
 use crate::{http::error::ApiResult, state::Api};
 
-/// Where a request found the app.
+/// Origin at which an app is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ServingMode {
-    /// At a host of its own.
+    /// Host of the app's own.
     OwnHost,
-    /// Under a path of the console's origin.
+    /// Path of the server's origin, which pages of Qala share.
     SharedOrigin,
 }
 
@@ -30,7 +31,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/a/{slug}/{*path}", any(by_path))
 }
 
-/// Where an app answers.
+/// Returns the URL of an app.
 pub(crate) fn url(api: &Api, slug: &str) -> String {
     match &api.settings().apps_domain {
         Some(_) => format!("{}/", forward::origin(api, slug)),
@@ -39,7 +40,7 @@ pub(crate) fn url(api: &Api, slug: &str) -> String {
 }
 
 async fn redirect_to_root(request: Request) -> Redirect {
-    // As it came, still encoded: what is decoded need not fit into a header.
+    // Still encoded: a decoded path may not be valid in a header.
     let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
     Redirect::permanent(&format!("{}/{query}", request.uri().path()))
 }
@@ -51,7 +52,7 @@ async fn by_path(State(api): State<Api>, request: Request) -> ApiResult<Response
     forward(&api, slug, &format!("/{rest}"), ServingMode::SharedOrigin, request).await
 }
 
-/// Answers a request that names an app's own host.
+/// Forwards a request for an app's own host.
 pub(crate) async fn by_own_host(api: &Api, slug: &str, request: Request) -> Response {
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
     forward(api, slug, &path, ServingMode::OwnHost, request).await.into_response()

@@ -1,4 +1,4 @@
-//! Apps, their versions and who may use them.
+//! Apps, their versions and the access to them.
 
 mod access_put;
 mod access_read;

@@ -1,4 +1,4 @@
-//! Signing in.
+//! Sign-in with a code or link by e-mail, and for development.
 
 mod dev_login;
 mod email_link;
@@ -23,7 +23,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(dev_login::sign_in_without_proof, cost = 5))
 }
 
-/// What a person who has just signed in is told: their session, and its cookie.
+/// Returns the response to a successful sign-in: the session, and its cookie.
 pub(crate) async fn signed_in_response(
     api: &Api,
     ctx: &kernel::Context,

@@ -1,4 +1,4 @@
-//! Automations, which people call roads.
+//! Automations, which are called roads on the wire.
 
 mod create;
 mod delete;

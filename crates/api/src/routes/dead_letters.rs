@@ -1,4 +1,4 @@
-//! Failed runs and refused calls that are kept for replay.
+//! Dead letters: failed runs and refused calls, kept for replay.
 
 mod bulk;
 mod discard;

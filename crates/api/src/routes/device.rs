@@ -1,4 +1,4 @@
-//! Signing a command line in from a browser.
+//! Signing a command line in through a browser.
 
 mod approve;
 mod authorization;

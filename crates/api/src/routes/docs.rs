@@ -1,5 +1,5 @@
-//! `/openapi.json`, and `/docs`: the same document as a page, made by the server. It is whole without script, which only
-//! adds the search, and loads nothing from anybody else.
+//! `/openapi.json` and `/docs`: the API description as JSON and as a page that the server renders. The page works
+//! without JavaScript, which only adds the search, and loads nothing from other sites.
 
 mod page;
 mod sample;
@@ -21,7 +21,7 @@ const STYLE: &str = include_str!("docs/page.css");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'";
 
-/// What is served here, each made when it is first asked for.
+/// Served assets, each created by the first request for it.
 #[derive(Default)]
 struct DocsAssets {
     description: OnceLock<StaticAsset>,
@@ -31,7 +31,7 @@ struct DocsAssets {
 }
 
 pub(crate) fn router(description: &OpenApi) -> Router<Api> {
-    // Our own types do not fail to be written.
+    // Serializing the description cannot fail.
     let json = Bytes::from(serde_json::to_vec(description).unwrap_or_default());
     let contents = Arc::new(DocsAssets::default());
     let (of_description, of_page) = ((Arc::clone(&contents), json.clone()), (Arc::clone(&contents), json));

@@ -1,4 +1,4 @@
-//! What happens in a workspace: a stream for the console, a feed for agents.
+//! Events of a workspace: a stream for the console, a feed for agents.
 
 mod agents;
 mod stream;

@@ -1,4 +1,4 @@
-//! Gates: a workspace's rules for outside hosts.
+//! Gates: permissions of a workspace's apps to reach other hosts.
 
 mod list;
 mod set_status;

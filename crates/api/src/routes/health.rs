@@ -1,4 +1,4 @@
-//! Whether the server lives and can serve.
+//! Liveness and readiness of the server.
 
 mod live;
 mod ready;

@@ -1,4 +1,4 @@
-//! Inbound webhooks: the one path under `/v1` that any site's server may call.
+//! Inbound webhooks: the only path under `/v1` that servers of other sites call.
 
 mod cors;
 mod receive;
@@ -10,13 +10,13 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
-    // What proved itself takes from the webhook's own minute, and from nobody else's.
+    // Verified calls count only against the limit of the webhook.
     OpenApiRouter::new()
         .routes(op!(receive::receive_webhook, cost = 0))
         .route("/v1/hooks/{id}", options(cors::preflight))
 }
 
-/// What receives calls.
+/// Returns the receiver of webhook calls.
 pub(super) fn receiver(api: &Api) -> WebhookReceiver<'_> {
     WebhookReceiver {
         store: api.store(),

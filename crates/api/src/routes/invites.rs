@@ -22,7 +22,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(resend::resend_invite, cost = 5))
 }
 
-/// The page that an invite's link leads to.
+/// Returns the routes of the page that an invite links to.
 pub(crate) fn pages() -> Router<Api> {
     Router::new()
         .route("/invite/{token}", get(page::show).post(page::accept_form))

@@ -1,4 +1,4 @@
-//! Joining by one's company's domain.
+//! Join domains: joining a workspace with an e-mail address of its domain.
 
 mod change;
 mod delete;

@@ -1,4 +1,4 @@
-//! What apps said while they ran.
+//! Logs of apps.
 
 pub(crate) mod list;
 mod stream;

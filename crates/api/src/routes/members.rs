@@ -1,4 +1,4 @@
-//! Who is in a workspace.
+//! Members of a workspace.
 
 mod change;
 mod list;

@@ -1,6 +1,7 @@
-//! Agent clients: the public endpoints of OAuth, the page on which a person decides, and the console's side.
+//! Agent clients: the public endpoints of OAuth, the page on which a person decides, and the operations for the
+//! console.
 //!
-//! The public endpoints speak OAuth's own errors, and are not in the API's description: clients find them by their
+//! The public endpoints return OAuth errors and are not part of the API description: clients find them by their
 //! metadata (RFC 8414).
 
 mod authorization_decide;
@@ -34,9 +35,10 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(grant_revoke::revoke_grant))
 }
 
-/// What clients and browsers reach without the API's envelope.
+/// Returns the routes for clients and browsers, which do not use the API's error envelope.
 pub(crate) fn public_router() -> Router<Api> {
-    // A page of any site may call these: they know no cookie. Not so the two below, which a person visits.
+    // Pages of any site may call these, since they read no cookie. A person visits the two below, so no page may call
+    // those.
     let for_pages_too = Router::new()
         .route(
             "/.well-known/oauth-protected-resource",

@@ -1,4 +1,4 @@
-//! Signing in with another issuer. These two are addresses for browsers, and answer with redirects and pages.
+//! Sign-in with an OpenID Connect issuer. Browsers open both URLs, and get redirects and pages.
 
 mod auth_request;
 mod callback;
@@ -16,7 +16,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .route_layer(middleware::from_fn(html_errors))
 }
 
-/// Where an issuer sends the browser back to; the operator registers it there.
+/// Returns the URL to which an issuer sends the browser back. The operator registers it at the issuer.
 fn redirect_uri(api: &Api, provider: &str) -> String {
     format!("{}/v1/auth/oidc/{provider}/callback", api.settings().public_url)
 }

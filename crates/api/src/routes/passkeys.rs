@@ -1,4 +1,4 @@
-//! Passkeys: making, using and taking them away.
+//! Passkeys: registration, sign-in, step-up, and deletion.
 
 mod delete;
 mod list;
@@ -32,45 +32,42 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PasskeyChallenge {
-    /// To be sent back with the answer.
+    /// Id of the challenge, which you send back with the response to it.
     ceremony_id: CeremonyId,
-    /// For `navigator.credentials`, in the JSON form of Web Authentication: `{publicKey: …}`.
+    /// Options for `navigator.credentials`, in the JSON format of Web Authentication: `{publicKey: …}`.
     #[schema(value_type = Object)]
     options: Value,
 }
 
-/// The browser's answer to a challenge.
+/// The browser's response to a challenge.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct PasskeyAnswer {
-    /// As the challenge gave it.
+    /// The `ceremonyId` of the challenge.
     #[schema(max_length = 64)]
     ceremony_id: String,
-    /// What `navigator.credentials` gave, in its JSON form.
+    /// Result of `navigator.credentials`, in its JSON format.
     #[schema(value_type = Object)]
     credential: Value,
 }
 
-/// A ceremony that is not there is over.
+/// Parses the id of a challenge. One that does not exist has expired.
 fn parse_ceremony_id(text: &str) -> Result<CeremonyId, Problem> {
     text.parse().map_err(|_| identity::IdentityError::InvalidCeremony.into())
 }
 
 fn authenticators(api: &Api) -> Result<&dyn RelyingParty, Problem> {
     api.relying_party().ok_or_else(|| {
-        Problem::unavailable(
-            "passkeys_unavailable",
-            "This server has no host name, which passkeys belong to.",
-        )
-        .hint(
-            "Whoever runs it can set --public-url to an address with a name, such as http://localhost:7420.",
-        )
+        Problem::unavailable("passkeys_unavailable", "This server has no host name, which passkeys require.")
+            .hint(
+                "The operator can set --public-url to a URL with a host name, such as http://localhost:7420.",
+            )
     })
 }
 
-/// Says in the log why an answer was refused; the caller is told nothing of it.
+/// Logs the reason of a refusal, which the response does not reveal.
 fn log_refusal(error: &identity::IdentityError) {
     if let identity::IdentityError::PasskeyRejected(refused) = error {
-        tracing::info!(reason = %refused, "a passkey's answer was refused");
+        tracing::info!(reason = %refused, "passkey response refused");
     }
 }

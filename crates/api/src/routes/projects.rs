@@ -1,4 +1,4 @@
-//! Backend projects, as the console manages them.
+//! Backend projects, for the console.
 
 mod column_add;
 mod create;
@@ -59,19 +59,19 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(row_delete::delete_project_row))
 }
 
-/// The record behind a proof of access.
+/// Returns the project of a proof of access.
 async fn get_project(api: &Api, access: &ProjectAccess) -> Result<ProjectSummary, Problem> {
     let found = api.store().project(access.member().workspace(), access.project()).await?;
     found.ok_or_else(|| Problem::not_found("project"))
 }
 
-/// Where the rows are of the project behind a proof of access.
+/// Returns the location of the rows of the project of a proof of access.
 async fn project_ref(api: &Api, access: &ProjectAccess) -> Result<ProjectRef, Problem> {
     let found = get_project(api, access).await?;
     sample_data::project_ref(found.project.id, found.project.shard)
 }
 
-/// An audit row for a change to a project's tables or rows.
+/// Returns an audit entry about a change to a project's tables or rows.
 fn audit_entry(ctx: &Context, action: &'static str, access: &ProjectAccess, detail: Value) -> AuditEntry {
     ctx.audit_entry(action).workspace(access.member().workspace()).target(access.project()).detail(detail)
 }

@@ -34,7 +34,7 @@ use crate::state::Api;
 
 pub(crate) use error::RestResult;
 
-/// What a browser asks leave for before it calls.
+/// Paths that respond to preflight requests.
 const PREFLIGHT_PATHS: [&str; 10] = [
     "/v1/projects/{projectId}/rest/_batch",
     "/v1/projects/{projectId}/rest/_openapi.json",
@@ -48,16 +48,16 @@ const PREFLIGHT_PATHS: [&str; 10] = [
     "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}",
 ];
 
-/// Where `createClient` of supabase-js looks for the tables of a project. No table is called `v1`.
+/// Path that `createClient` of supabase-js uses for the tables of a project. No table can have the name `v1`.
 const SUPABASE_PATH: &str = "/v1/projects/{projectId}/rest/v1/{table}";
 
-/// Whether a path is one of the data API's, be there a route or not.
+/// Returns `true` if the path is below the data API, whether it has a route or not.
 pub(crate) fn is_data_api_path(path: &str) -> bool {
     let project = path.strip_prefix("/v1/projects/").and_then(|rest| rest.split_once('/'));
     project.is_some_and(|(_, rest)| matches!(rest.split('/').next(), Some("rest" | "schema")))
 }
 
-/// The refusal of a request below the data API that no operation answers, as the data API gives it.
+/// Returns the error for a request below the data API that matches no operation, in the format of the data API.
 pub(crate) async fn unmatched_response(api: &Api, request: &Parts, problem: Problem) -> Response {
     cors::unmatched_response(api, request, problem).await
 }

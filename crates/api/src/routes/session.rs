@@ -1,4 +1,4 @@
-//! The console session.
+//! Sessions of the console.
 
 mod end;
 mod end_one;

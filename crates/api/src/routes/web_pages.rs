@@ -1,4 +1,4 @@
-//! Pages for people: signing in, and letting a command line in. They work without script.
+//! Pages for people: signing in, and approving a command line. They work without JavaScript.
 
 mod device;
 mod sign_in;

@@ -1,4 +1,4 @@
-//! Setting webhooks up.
+//! Configuring webhooks.
 
 mod change;
 mod configure;

@@ -1,24 +1,24 @@
-//! Sign-ins with other issuers that were used up.
+//! OpenID Connect sign-ins that are used up.
 
 use std::time::Duration;
 
 use moka::sync::Cache;
 
-/// Entries at most.
+/// Maximum number of entries.
 const CAPACITY: u64 = 100_000;
 
-/// States of sign-ins that an issuer's response has decided. The browser drops their cookie; a copy of it signs in no
-/// second time. The cache is of this process, as rate limits are.
+/// States of sign-ins that a provider's response has decided. The browser deletes their cookie; the cache ensures that
+/// a copy of the cookie cannot sign in again. Like rate limits, it belongs to the process.
 pub struct AuthStateCache(Cache<String, ()>);
 
 impl AuthStateCache {
-    /// Time after which a state's cookie has expired.
+    /// Time after which the cookie of a state has expired.
     pub const LIFETIME: Duration = Duration::from_secs(10 * 60);
 
-    /// Uses up a state; `false` when it was used up before.
+    /// Uses up a state; returns `false` if it was used up before.
     #[must_use]
     pub fn consume(&self, state: &str) -> bool {
-        // `or_insert` looks and then inserts, and two callers at once would both be told that theirs is fresh.
+        // `or_insert` looks the entry up before it inserts it, so two concurrent callers would both get a fresh one.
         self.0.entry_by_ref(state).or_insert_with(|| ()).is_fresh()
     }
 
@@ -41,7 +41,7 @@ mod tests {
     use super::AuthStateCache;
 
     #[test]
-    fn of_many_simultaneous_callers_one_uses_a_state_up() {
+    fn only_one_of_many_concurrent_callers_uses_up_a_state() {
         const CALLERS: usize = 8;
         let cache = AuthStateCache::default();
         for round in 0..500 {

@@ -1,4 +1,4 @@
-//! When credentials were last used, gathered in memory and written every few seconds.
+//! Last uses of credentials, collected in memory and written every few seconds.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use kernel::{
 
 use crate::Application;
 
-/// Credentials and when each was last used.
+/// Credentials with the time of their last use.
 #[derive(Debug, Default)]
 pub struct LastUsed {
     /// Personal access tokens.
@@ -26,7 +26,7 @@ pub struct LastUsed {
     pub grants: Vec<(GrantId, Timestamp)>,
 }
 
-/// Uses that were not written yet.
+/// Uses that are not written yet.
 #[derive(Default)]
 pub(super) struct LastUsedBuffer {
     tokens: Uses<TokenId>,
@@ -72,7 +72,7 @@ impl<K: Hash + Eq> Uses<K> {
 }
 
 impl Application {
-    /// Takes the uses since the last call, to be written to the store.
+    /// Takes the uses since the last call, for writing to the store.
     #[must_use]
     pub fn take_last_used(&self) -> LastUsed {
         let buffer = &self.credential_cache().last_used;

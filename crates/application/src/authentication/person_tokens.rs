@@ -1,4 +1,4 @@
-//! People whose tokens were believed a moment ago: a signature is checked once, and not with every request.
+//! Cache of verified person tokens, so that a signature is verified once and not with every request.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,12 +13,12 @@ use sha2::{Digest as _, Sha256};
 
 type Fingerprint = [u8; 32];
 
-/// How long one is remembered who is not seen again.
+/// Time after its last use for which an entry stays in the cache.
 const IDLE_TTL: Duration = Duration::from_secs(300);
-/// How many bytes of tokens are remembered, roughly.
+/// Capacity in bytes of tokens; approximate.
 const CAPACITY_BYTES: u64 = 4 << 20;
 
-/// Whose tokens a project believes, and what tells these settings from others.
+/// Issuer that a project trusts, and a fingerprint of its settings.
 #[derive(Debug, Clone)]
 pub struct TrustedIssuer {
     verifier: PersonTokenVerifier,
@@ -26,39 +26,39 @@ pub struct TrustedIssuer {
 }
 
 impl TrustedIssuer {
-    /// The issuer that a project's settings name.
+    /// Creates a verifier from the project's settings.
     #[must_use]
     pub fn new(provider: &IdentityProvider, vault: &Vault, project: ProjectId) -> Self {
-        // Settings came as JSON, and are written as JSON again.
+        // Cannot fail: these settings were read from JSON.
         let text = serde_json::to_vec(provider).unwrap_or_default();
         let fingerprint = Sha256::new_with_prefix(project.to_string()).chain_update(text).finalize().into();
         Self { verifier: PersonTokenVerifier::new(provider, vault, project), fingerprint }
     }
 }
 
-/// Who was believed, and until when.
+/// Access of a verified token.
 struct CachedAccess {
     access: Arc<Access>,
     valid_until: Timestamp,
-    /// The length of the token.
+    /// Length of the token in bytes.
     weight: u32,
 }
 
-/// The people seen lately, by their token and the settings that it was believed under.
+/// Verified tokens, by a hash of the token and of the settings it was verified with.
 pub struct PersonTokenCache(Cache<Fingerprint, Arc<CachedAccess>>);
 
 impl Default for PersonTokenCache {
     fn default() -> Self {
         let cache = Cache::builder().max_capacity(CAPACITY_BYTES).time_to_idle(IDLE_TTL);
-        Self(cache.weigher(|_, known: &Arc<CachedAccess>| known.weight).build())
+        Self(cache.weigher(|_, cached: &Arc<CachedAccess>| cached.weight).build())
     }
 }
 
 impl PersonTokenCache {
-    /// What the person of a token may do.
+    /// Returns the access of the person with this token.
     ///
     /// # Errors
-    /// Why the token is not believed.
+    /// [`PersonTokenError`] if the token is not valid.
     pub fn verify(
         &self,
         issuer: &TrustedIssuer,
@@ -66,16 +66,16 @@ impl PersonTokenCache {
         now: Timestamp,
     ) -> Result<Arc<Access>, PersonTokenError> {
         let digest = Sha256::new_with_prefix(issuer.fingerprint).chain_update(token).finalize().into();
-        if let Some(known) = self.0.get(&digest).filter(|known| now < known.valid_until) {
-            return Ok(Arc::clone(&known.access));
+        if let Some(cached) = self.0.get(&digest).filter(|cached| now < cached.valid_until) {
+            return Ok(Arc::clone(&cached.access));
         }
-        let PersonClaims { subject, roles, claims, expires_at: good_until } =
+        let PersonClaims { subject, roles, claims, expires_at } =
             person_token::verify_person_token(&issuer.verifier, token, now)?;
         let access = Arc::new(Access::Person(Person { subject, roles, claims }));
         let weight = u32::try_from(token.len()).unwrap_or(u32::MAX);
         self.0.insert(
             digest,
-            Arc::new(CachedAccess { access: Arc::clone(&access), valid_until: good_until, weight }),
+            Arc::new(CachedAccess { access: Arc::clone(&access), valid_until: expires_at, weight }),
         );
         Ok(access)
     }
@@ -94,7 +94,7 @@ mod tests {
 
     const SECRET: &[u8] = b"a secret of at least thirty-two bytes";
 
-    fn believed(audience: &str) -> TrustedIssuer {
+    fn trusted_issuer(audience: &str) -> TrustedIssuer {
         let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
         let random = SeededRandomness::new(7);
         let project: ProjectId = Id::generate(&random, Timestamp::UNIX_EPOCH);
@@ -120,20 +120,20 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_believed_again_until_it_ends_and_under_the_same_settings_alone() {
+    fn a_verified_token_is_cached_until_it_expires_and_only_for_the_same_settings() {
         let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
-        let (persons, token) = (PersonTokenCache::default(), token(now + TimeDelta::seconds(60)));
-        let first = persons.verify(&believed("shop"), &token, now).unwrap();
-        let again = persons.verify(&believed("shop"), &token, now).unwrap();
-        assert!(Arc::ptr_eq(&first, &again), "it was verified anew");
-        let other = persons.verify(&believed("elsewhere"), &token, now);
+        let (cache, token) = (PersonTokenCache::default(), token(now + TimeDelta::seconds(60)));
+        let first = cache.verify(&trusted_issuer("shop"), &token, now).unwrap();
+        let again = cache.verify(&trusted_issuer("shop"), &token, now).unwrap();
+        assert!(Arc::ptr_eq(&first, &again), "the token was verified again");
+        let other = cache.verify(&trusted_issuer("elsewhere"), &token, now);
         assert_eq!(other.unwrap_err(), PersonTokenError::Audience);
-        // Clocks may differ by half a minute.
+        // Clocks may differ by 30 seconds.
         let late = now + TimeDelta::seconds(91);
-        let over = persons.verify(&believed("shop"), &token, late);
+        let over = cache.verify(&trusted_issuer("shop"), &token, late);
         assert_eq!(over.unwrap_err(), PersonTokenError::Expired);
         let (message, _) = token.rsplit_once('.').unwrap();
-        let forged = persons.verify(&believed("shop"), &format!("{message}.AAAA"), now);
+        let forged = cache.verify(&trusted_issuer("shop"), &format!("{message}.AAAA"), now);
         assert_eq!(forged.unwrap_err(), PersonTokenError::Signature);
     }
 }

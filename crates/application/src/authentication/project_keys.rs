@@ -1,7 +1,7 @@
 //! Project keys as callers of the data API.
 //!
-//! A key that was looked up is believed for [`KEY_CACHE_TTL`], so that a revocation made on another node takes effect
-//! within that time. One made on this node takes effect at once.
+//! A key is cached for one second. A revocation on another node takes effect within that time, one on this node at
+//! once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,24 +18,24 @@ use projects::{KeyKind, KeyScope, Project, ProjectKey};
 use super::person_tokens::TrustedIssuer;
 use crate::{Application, sample_data};
 
-/// Time a looked-up key is believed.
+/// Time for which a key is cached.
 const KEY_CACHE_TTL: Duration = Duration::from_secs(1);
 const KEY_CACHE_CAPACITY: u64 = 50_000;
 
-/// A key with its project's settings, and what every request with it needs of them.
+/// A key, with what a request needs of its project's settings.
 #[derive(Debug, Clone)]
 pub struct ResolvedKey {
-    /// The key.
+    /// Key.
     pub key: ProjectKey,
-    /// Its project.
+    /// Project of the key.
     pub project: Project,
-    /// The place of the project's rows.
+    /// Location of the project's rows.
     pub project_ref: ProjectRef,
-    /// The access that the key gives by itself.
+    /// Access of the key without a person token.
     pub access: Access,
-    /// Bytes that the project's rows may take.
+    /// Maximum number of bytes of the project's rows.
     pub max_stored_bytes: u64,
-    /// The issuer of the tokens of the project's users.
+    /// Issuer of the person tokens that the project accepts.
     pub trusted_issuer: Option<TrustedIssuer>,
 }
 
@@ -49,7 +49,7 @@ impl ResolvedKey {
     }
 }
 
-/// The access that a key gives by itself.
+/// Returns the access of a key without a person token.
 #[must_use]
 pub fn key_access(key: &ProjectKey) -> Access {
     match key.kind {
@@ -69,7 +69,7 @@ fn row_scope(scope: KeyScope) -> Scope {
     }
 }
 
-/// Keys that were looked up lately, by the digest of their text.
+/// Keys that were looked up recently, by their digest.
 pub(super) struct ProjectKeyCache(Cache<[u8; Digest::LEN], Arc<ResolvedKey>>);
 
 impl Default for ProjectKeyCache {
@@ -79,7 +79,7 @@ impl Default for ProjectKeyCache {
 }
 
 impl ProjectKeyCache {
-    /// Drops every key that fits. Entries live a second and changes are rare, so a scan is cheap.
+    /// Removes the matching keys. Entries live for a second and changes are rare, so a scan is cheap.
     fn invalidate(&self, is_stale: impl Fn(&ResolvedKey) -> bool) {
         let stale: Vec<_> =
             self.0.iter().filter(|(_, known)| is_stale(known)).map(|(digest, _)| *digest).collect();
@@ -88,10 +88,11 @@ impl ProjectKeyCache {
 }
 
 impl Application {
-    /// The project key of this text.
+    /// Returns the project key with this text, and records its use.
     ///
     /// # Errors
-    /// 401, the same for a text that is malformed, unknown and revoked.
+    /// 401 `unauthorized`, with the same text for a malformed, unknown or revoked key; a [`Problem`] if the store
+    /// fails.
     pub async fn project_key(&self, text: &str, now: Timestamp) -> Result<Arc<ResolvedKey>, Problem> {
         if !matches!(token::detect_kind(text), Some(TokenKind::PublishableKey | TokenKind::SecretKey)) {
             return Err(Problem::unauthorized());
@@ -115,12 +116,12 @@ impl Application {
         Ok(known)
     }
 
-    /// Drops a key that was revoked on this node from the cache.
+    /// Removes a key from the cache, after it was revoked on this node.
     pub fn invalidate_project_key(&self, key: ProjectKeyId) {
         self.credential_cache().keys.invalidate(|known| known.key.id == key);
     }
 
-    /// Drops the keys of a project whose settings were changed on this node from the cache.
+    /// Removes the keys of a project from the cache, after its settings were changed on this node.
     pub fn invalidate_project(&self, project: ProjectId) {
         self.credential_cache().keys.invalidate(|known| known.project.id == project);
     }
@@ -133,10 +134,10 @@ impl Application {
         Ok(Some(Arc::new(known)))
     }
 
-    /// Bytes that the rows of a project of this workspace may take.
+    /// Returns the maximum number of bytes for the rows of a project in this workspace.
     ///
     /// # Errors
-    /// 404 when the workspace is gone, and what the store says.
+    /// 404 `workspace_not_found` if the workspace does not exist; a [`Problem`] if the store fails.
     pub async fn max_stored_bytes(&self, workspace: WorkspaceId) -> Result<u64, Problem> {
         let found =
             self.store().workspace(workspace).await?.ok_or_else(|| Problem::not_found("workspace"))?;

@@ -1,4 +1,4 @@
-//! Proofs of authority as the result of a check: a surface names the proof that it needs, and gets it or a refusal.
+//! Proofs of authority as the result of a check: an operation names the proof that it needs, and gets it or a refusal.
 
 use std::{future::Future, marker::PhantomData};
 
@@ -15,16 +15,16 @@ use projects::{
 use super::Requirement;
 use crate::Application;
 
-/// A proof of the caller's authority over the object that an id names.
+/// Proof of the caller's authority over the object with an id.
 pub trait Proof: Sized + Send {
-    /// The right that it proves.
+    /// Right that is proved.
     const REQUIREMENT: Requirement;
 
-    /// Checks the caller and makes the proof.
+    /// Checks the caller's right and makes the proof.
     ///
     /// # Errors
-    /// 404 when there is no such object, or the caller may not see it; 403 when they may see it and lack the right; what
-    /// the store says.
+    /// 404 if there is no such object or the caller may not see it; 403 if they may see it but lack the right; a
+    /// [`Problem`] if the store fails.
     fn prove(
         app: &Application,
         ctx: &Context,
@@ -32,7 +32,7 @@ pub trait Proof: Sized + Send {
     ) -> impl Future<Output = Result<Self, Problem>> + Send;
 }
 
-/// A proof about an object that the body names: the surface states the requirement, and makes the proof once it has
+/// Proof about an object that the body names: the operation declares the requirement, and makes the proof after it has
 /// read the body.
 #[derive(Debug)]
 pub struct Deferred<P>(PhantomData<fn() -> P>);
@@ -54,10 +54,10 @@ impl<P: Proof> Deferred<P> {
 }
 
 impl<P: AppProof> Deferred<P> {
-    /// Makes the proof from what the caller may do with the app.
+    /// Makes the proof from the caller's rights on the app.
     ///
     /// # Errors
-    /// 403 when the right is missing.
+    /// 403 `forbidden` if the right is missing.
     pub fn require(&self, access: AppAccess) -> Result<P, Problem> {
         P::from_access(access)
     }
@@ -71,7 +71,7 @@ impl<P: Proof> Proof for Deferred<P> {
     }
 }
 
-/// Membership of the workspace in the path, for an operation whose right is on an object in the body.
+/// Membership of the workspace in the path, with a deferred proof about an object in the body.
 impl<P: Proof> Proof for (Member, Deferred<P>) {
     const REQUIREMENT: Requirement = P::REQUIREMENT;
 
@@ -112,7 +112,7 @@ impl Proof for Owner {
     }
 }
 
-/// An admin of the gate's workspace.
+/// Admin of the gate's workspace.
 impl Proof for (GateId, Admin) {
     const REQUIREMENT: Requirement = Requirement::Role(Role::Admin);
 
@@ -146,15 +146,15 @@ impl Proof for ProjectRight<Own> {
     }
 }
 
-/// A proof about an app, however the app was found.
+/// Proof about an app, independent of how the app is found.
 pub trait AppProof: Sized + Send {
-    /// The right that it proves.
+    /// Right that is proved.
     const RIGHT: AppRightName;
 
-    /// Makes the proof from what the caller may do with the app.
+    /// Makes the proof from the caller's rights on the app.
     ///
     /// # Errors
-    /// 403 when the right is missing.
+    /// 403 `forbidden` if the right is missing.
     fn from_access(access: AppAccess) -> Result<Self, Problem>;
 }
 
@@ -190,7 +190,7 @@ impl<R: Right + Send> Proof for AppRight<R> {
     }
 }
 
-/// A right on the app that an object belongs to.
+/// Proofs of a right on the app that an object belongs to.
 macro_rules! objects_of_apps {
     ($($id:ty: $find:ident),+ $(,)?) => {$(
         impl<A: AppProof> Proof for ($id, A) {
@@ -206,7 +206,7 @@ macro_rules! objects_of_apps {
 
 objects_of_apps!(AutomationId: automation, DeadLetterId: dead_letter, RunId: run);
 
-/// A planned change. Its app is visible to the caller; the store shows a plan to its maker only.
+/// A planned change of an app that the caller may view; the store returns a plan only to the person who made it.
 impl Proof for (ChangeId, AppAccess) {
     const REQUIREMENT: Requirement = Requirement::PlanOwner;
 

@@ -1,31 +1,31 @@
-//! The right that an operation needs, as it is enforced and described.
+//! The right that an operation needs: one value for the check and for the API description.
 
 use kernel::authority::{AppRightName, Role};
 use projects::KeyScope;
 
-/// The right that an operation needs of its caller.
+/// Right that the caller of an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requirement {
-    /// None beyond being one of the operation's callers.
+    /// None, beyond being one of the operation's callers.
     None,
     /// At least this role in the workspace.
     Role(Role),
     /// This right on the app.
     App(AppRightName),
-    /// Seeing the backend project.
+    /// Viewing the backend project.
     ViewProject,
     /// Changing tables and rows of the backend project.
     EditProject,
     /// Managing keys, policies and settings of the backend project.
     OwnProject,
-    /// Having planned the change.
+    /// Being the person who planned the change.
     PlanOwner,
     /// A project key with this scope.
     Key(KeyScope),
 }
 
 impl Requirement {
-    /// The specification's word; `-` for none.
+    /// Returns the specification's name of the right; `-` for none.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

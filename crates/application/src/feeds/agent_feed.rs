@@ -1,4 +1,4 @@
-//! What agents are told of a workspace (specification part B, "Agent tools").
+//! The feed of a workspace's events for agents (specification part B, "Agent tools").
 
 use std::time::Duration;
 
@@ -17,25 +17,25 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::{DEBOUNCE, StreamPermit};
 use crate::Application;
 
-/// How many events one answer has at most.
+/// Maximum number of events in a response.
 const PAGE_SIZE: u32 = 100;
-/// How many characters of a code are told.
+/// Maximum length of a code in characters; longer ones are cut.
 const MAX_CODE_CHARS: usize = 64;
 
-/// What happened since a number, and the number to go on from.
+/// Events since a number, and the number from which to continue.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentFeed {
     #[cfg_attr(feature = "openapi", schema(max_items = 100))]
     items: Vec<AgentEvent>,
-    /// What to send as `since` the next time. It also passes what the caller may not see.
+    /// Value to send as `since` in the next request. It also moves past events that you may not see.
     cursor: u64,
-    /// Whether events between `since` and the first of these are no longer kept.
+    /// `true` if events between `since` and the first item are no longer stored.
     gap: bool,
 }
 
-/// Something an agent may want to act upon.
+/// An event that an agent may want to act on.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -45,7 +45,7 @@ pub struct AgentEvent {
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
     kind: AgentEventKind,
-    /// Of an alert, what kind of.
+    /// Type of the alert, if the event is one.
     #[cfg_attr(feature = "openapi", schema(required))]
     alert: Option<AgentAlert>,
     #[cfg_attr(feature = "openapi", schema(required))]
@@ -54,50 +54,51 @@ pub struct AgentEvent {
     app_name: Option<String>,
     #[cfg_attr(feature = "openapi", schema(required))]
     run_id: Option<RunId>,
-    /// What is to be approved.
+    /// Approval that the run waits for.
     #[cfg_attr(feature = "openapi", schema(required))]
     approval_id: Option<ApprovalId>,
-    /// Why, where something failed or was refused.
+    /// Error code, if something failed or was refused.
     #[cfg_attr(feature = "openapi", schema(required, max_length = 64))]
     code: Option<String>,
-    /// Whether a token or an agent asked for the run.
+    /// `true` if a token or an agent requested the run.
     asked_by_agent: bool,
 }
 
-/// What an agent is told of.
+/// Type of an event for agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AgentEventKind {
-    /// A run did what it should.
+    /// A run succeeded.
     RunFinished,
     /// A run failed for good, or was blocked by the gate.
     RunFailed,
-    /// A run waits for a person.
+    /// A run waits for a person's approval.
     ApprovalNeeded,
-    /// Something went wrong, see `alert`.
+    /// Something went wrong; see `alert`.
     Alert,
 }
 
-/// What kind of alert it is.
+/// Type of an alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AgentAlert {
-    /// Three runs of an app in a row have failed.
+    /// Three consecutive runs of an app failed.
     AppFailing,
-    /// Three runs of an automation in a row have failed, or its webhook refuses calls for a reason that its owner can mend.
+    /// Three consecutive runs of an automation failed, or its webhook refuses calls for a reason that its owner can
+    /// fix.
     AutomationFailing,
-    /// What a connection leads to does not answer. Not sent yet.
+    /// The service of a connection does not respond. Not sent yet.
     ConnectorDown,
-    /// The gate refused a call of an app.
+    /// The gate refused a request of an app.
     BlockedCall,
     /// A limit of the workspace is reached.
     CapReached,
 }
 
 impl AgentEvent {
-    /// None for what agents are not told of.
+    /// Converts an event of the feed; `None` if it is not for agents.
     fn of(event: FeedEvent) -> Option<Self> {
         use AgentEventKind::{Alert, ApprovalNeeded, RunFailed, RunFinished};
         let mut approval_id = None;
@@ -121,7 +122,7 @@ impl AgentEvent {
                 let alert = match code.as_str() {
                     "quota_reached" => AgentAlert::CapReached,
                     code if OWNER_FIXABLE_REFUSALS.contains(&code) => AgentAlert::AutomationFailing,
-                    // A sender was wrong: nothing of the workspace's fails.
+                    // The sender's mistake: nothing of the workspace fails.
                     _ => return None,
                 };
                 (Alert, Some(alert), None, Some(code))
@@ -149,7 +150,7 @@ impl AgentEvent {
     }
 }
 
-/// What is read of a feed in one answer.
+/// Events of the feed for one response.
 struct OutcomeBatch {
     events: Vec<FeedEvent>,
     cursor: u64,
@@ -157,10 +158,11 @@ struct OutcomeBatch {
 }
 
 impl Application {
-    /// What happened since a number, or since now; should that be nothing, it waits for `wait`.
+    /// Returns the events since a number, or since now. If there are none, waits up to `wait` for the first.
     ///
     /// # Errors
-    /// When too many wait, the caller's rights end meanwhile, or what the store says.
+    /// 429 `too_many_streams` if too many requests wait; 401 or 404 if the caller's access ends while it waits; a
+    /// [`Problem`] if the store fails.
     pub async fn agent_events(
         &self,
         ctx: &Context,
@@ -187,7 +189,7 @@ impl Application {
             }
             if let Some(permit) = &mut permit {
                 tokio::select! {
-                    // Much may happen that is none of this caller's business.
+                    // Many notifications are about events that this caller may not see.
                     _ = timeout_at(deadline, async { notifier.changed().await; sleep(DEBOUNCE).await }) => {}
                     () = permit.wait_closed() => {}
                 }
@@ -197,7 +199,7 @@ impl Application {
         }
     }
 
-    /// Looks until something is found, or everything was looked at.
+    /// Reads pages until one has events or the feed ends.
     async fn poll_outcomes(&self, member: &Member, mut after: u64) -> Result<OutcomeBatch, StoreError> {
         let mut gap = false;
         loop {

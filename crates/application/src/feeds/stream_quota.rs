@@ -1,4 +1,4 @@
-//! How many may follow at once.
+//! Limits on the number of open streams and waiting requests.
 
 use std::{
     collections::HashMap,
@@ -11,14 +11,14 @@ use tokio::sync::watch;
 
 use crate::Application;
 
-/// How many streams and waiting requests a person may have open at this process.
+/// Maximum number of streams and waiting requests per person and process.
 const MAX_PER_USER: usize = 16;
-/// How many there may be in all.
+/// Maximum number per process.
 const MAX_TOTAL: usize = 2_000;
-/// When one who found no place may try again.
+/// Time after which a refused client may try again.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// The places of this process.
+/// The open streams and waiting requests of this process.
 pub struct StreamQuota {
     open_by_user: Mutex<HashMap<UserId, usize>>,
     shutdown: watch::Sender<bool>,
@@ -43,9 +43,9 @@ impl StreamQuota {
             return Err(Problem::new(
                 ProblemKind::RateLimited,
                 "too_many_streams",
-                "Too many streams are open already.",
+                "Too many streams are open.",
             )
-            .hint("Close one, or share one among the pages of a browser.")
+            .hint("Close a stream, or share one between the pages of a browser.")
             .retry_after(RETRY_AFTER));
         }
         taken.insert(user, own + 1);
@@ -60,13 +60,13 @@ impl StreamQuota {
         }
     }
 
-    /// Ends every stream and every wait of this process: the server stops.
+    /// Ends all streams and waiting requests of this process, because the server stops.
     pub fn close(&self) {
         self.shutdown.send_replace(true);
     }
 }
 
-/// One open stream of a person, until it is dropped.
+/// Permit for a stream or a waiting request of a person; dropping it releases it.
 pub struct StreamPermit {
     app: Application,
     user: UserId,
@@ -74,22 +74,22 @@ pub struct StreamPermit {
 }
 
 impl StreamPermit {
-    /// Takes a place for a person.
+    /// Acquires a permit.
     ///
     /// # Errors
-    /// 429 `too_many_streams`.
+    /// 429 `too_many_streams` if the person or the process has too many.
     pub fn acquire(app: &Application, user: UserId) -> Result<Self, Problem> {
         app.stream_quota().acquire(user)?;
         Ok(Self { app: app.clone(), user, shutdown: app.stream_quota().shutdown.subscribe() })
     }
 
-    /// Waits until the server stops; at once when it does already.
+    /// Waits until the server stops; returns at once if it already does.
     pub async fn wait_closed(&mut self) {
-        // The sender lives as long as the API.
+        // Cannot fail: the sender lives as long as the application, which `self` holds.
         let _closed = self.shutdown.wait_for(|closed| *closed).await;
     }
 
-    /// `true` once the server stops.
+    /// Returns `true` once the server stops.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         *self.shutdown.borrow()
@@ -109,22 +109,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_has_so_many_places_and_gets_them_back() {
+    fn a_released_permit_can_be_acquired_again() {
         let random = SeededRandomness::new(1);
         let person = || Id::generate(&random, Timestamp::UNIX_EPOCH);
-        let (places, aru, bek) = (StreamQuota::default(), person(), person());
+        let (quota, aru, bek) = (StreamQuota::default(), person(), person());
         for _ in 0..MAX_PER_USER {
-            places.acquire(aru).unwrap();
+            quota.acquire(aru).unwrap();
         }
-        let refusal = places.acquire(aru).unwrap_err();
+        let refusal = quota.acquire(aru).unwrap_err();
         assert_eq!((refusal.code.as_ref(), refusal.retry_after), ("too_many_streams", Some(RETRY_AFTER)));
-        places.acquire(bek).unwrap();
-        places.release(aru);
-        places.acquire(aru).unwrap();
+        quota.acquire(bek).unwrap();
+        quota.release(aru);
+        quota.acquire(aru).unwrap();
         for _ in 0..MAX_PER_USER {
-            places.release(aru);
+            quota.release(aru);
         }
-        places.release(bek);
-        assert!(places.lock_open().is_empty(), "nothing is kept of those who are gone");
+        quota.release(bek);
+        assert!(quota.lock_open().is_empty(), "people without streams are removed");
     }
 }

@@ -1,6 +1,6 @@
 // The sample app of a new workspace. It has two handlers:
-//  - scheduled: a webhook, a schedule or a person starts it; it keeps a note
-//  - fetch: it answers over HTTP with the last notes
+//  - scheduled: saves a note when a webhook, a schedule or a person starts it
+//  - fetch: responds over HTTP with the latest notes
 
 export default {
   async scheduled(event, env, ctx) {
@@ -11,13 +11,13 @@ export default {
       source: event.trigger,
       data,
     });
-    console.log(`Kept the note ${note.id}: ${note.title}`);
+    console.log(`Saved note ${note.id}: ${note.title}`);
     return { noteId: note.id };
   },
 
   async fetch(request, env, ctx) {
     const url = new URL(request.url);
-    if (url.pathname !== "/") return new Response("There is only one page.", { status: 404 });
+    if (url.pathname !== "/") return new Response("Not found. The only page is at /.", { status: 404 });
     const notes = await env.data.main.select("notes", { order: "created_at.desc", limit: "10" });
     return Response.json({ app: "Notebook", notes });
   },

@@ -106,7 +106,13 @@ tests::on_both! {
                     let status = reply.status.as_u16();
                     ensure!(status < 500 && status != 415, "{status} {said}");
                     ensure!(status != 401 || operation.callers.public, "{status} {said}");
-                    let unread = ["does not fit", "is not JSON", "unknown field", "must be a JSON object"];
+                    let unread = [
+                        "does not fit",
+                        "does not match the schema",
+                        "is not valid JSON",
+                        "unknown field",
+                        "must be a JSON object",
+                    ];
                     ensure!(!unread.iter().any(|words| said.contains(words)), "{status} {said}");
                     Ok(())
                 },

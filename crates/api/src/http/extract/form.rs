@@ -1,4 +1,4 @@
-//! What a page's form sends.
+//! Forms of pages.
 
 use axum::{
     extract::{FromRequest, Request},
@@ -12,7 +12,7 @@ use crate::{http::error::ApiError, state::Api};
 
 const MAX_FORM_BYTES: usize = 16 << 10;
 
-/// A form (`application/x-www-form-urlencoded`) of at most 16 KiB as `T`.
+/// Body of at most 16 KiB in the format `application/x-www-form-urlencoded`, as `T`.
 pub(crate) struct Form<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<Api> for Form<T> {
@@ -22,11 +22,13 @@ impl<T: DeserializeOwned> FromRequest<Api> for Form<T> {
         let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-            return Err(Problem::invalid("The body must be a form.").into());
+            return Err(
+                Problem::invalid("The body must be a form (application/x-www-form-urlencoded).").into()
+            );
         }
         let body = read_body(request, MAX_FORM_BYTES).await?;
         let value = serde_urlencoded::from_bytes(&body)
-            .map_err(|error| Problem::invalid(format!("The form does not fit: {error}")))?;
+            .map_err(|error| Problem::invalid(format!("The form does not match the schema: {error}")))?;
         Ok(Self(value))
     }
 }

@@ -1,8 +1,8 @@
-//! JSON for the types of requests: as serde_json reads it, but that an array is never read as an object.
+//! JSON of request bodies: read as by serde_json, except that an array is never read as an object.
 //!
-//! The code that serde derives for a struct also takes an array, with the members by their position. No caller means that,
-//! and an array where an object belongs would do what nobody wrote. Values of unknown shape ([`RawValue`], `Value`) are
-//! left to serde_json whole.
+//! The code that serde derives for a struct also accepts an array of its members in order. No client means that, and an
+//! array in place of an object would have effects that nobody intended. Values of any shape ([`RawValue`], `Value`) are
+//! left to serde_json.
 
 use std::{borrow::Cow, collections::VecDeque, fmt};
 
@@ -15,19 +15,19 @@ use serde::{
 };
 use serde_json::{Error, value::RawValue};
 
-/// Reads a whole text.
+/// Parses a text.
 ///
 /// # Errors
-/// When it is not JSON, or does not fit a `T`.
+/// [`Error`] if it is not JSON. Whether it matches a type is checked when it is deserialized.
 pub(super) fn parse(bytes: &[u8]) -> Result<StrictJson<'_>, Error> {
     serde_json::from_slice::<&RawValue>(bytes).map(StrictJson)
 }
 
-/// The text of one value.
+/// Text of one JSON value.
 #[derive(Clone, Copy)]
 pub(super) struct StrictJson<'de>(&'de RawValue);
 
-/// The members of an object in their order. The same name twice is for the type to refuse.
+/// Members of an object in their order. Duplicate names are left for the type to refuse.
 struct Members<'de>(VecDeque<(Cow<'de, str>, StrictJson<'de>)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// A member's name, borrowed unless it holds escapes.
+/// Name of a member, borrowed unless it has escapes.
 struct MemberName;
 
 impl<'de> DeserializeSeed<'de> for MemberName {
@@ -86,7 +86,7 @@ impl<'de> IntoDeserializer<'de, Error> for StrictJson<'de> {
     }
 }
 
-/// Leaves a kind of value to serde_json.
+/// Deserializes a kind of value with serde_json.
 macro_rules! as_serde_json {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -122,7 +122,7 @@ impl<'de> Deserializer<'de> for StrictJson<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        // serde_json gives a value's text to a type of this name, which is not public.
+        // The name, which is not public, with which serde_json marks types that take the text of a value.
         if name == "$serde_json::private::RawValue" {
             return serde_json::Deserializer::from_str(self.0.get())
                 .deserialize_newtype_struct(name, visitor);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_no_object_wherever_it_stands() {
+    fn an_array_is_never_read_as_an_object() {
         for bad in [
             r#"["a"]"#,
             r#"["a",[1]]"#,
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_as_before() {
+    fn everything_else_is_read_as_by_serde_json() {
         let good = r#" {"n\u0061me":"a\n", "inner": null, "list":[{"n":1}], "named":{"x":{"n":2}}, "pair":[3,{"n":4}],
             "raw": [1e400, {"b" : 1}], "any": [[1], {"a": [null]}]} "#;
         let read: Outer = read(good).unwrap();

@@ -1,4 +1,4 @@
-//! A request's query string, typed.
+//! Typed query strings.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use kernel::Problem;
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{http::error::ApiError, state::Api};
 
-/// The query string as `T`. A parameter that `T` does not know is refused: a mistyped filter must not go unseen.
+/// Query string as `T`. Unknown parameters are refused, so that a mistyped filter is noticed.
 pub(crate) struct Params<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequestParts<Api> for Params<T> {
@@ -19,9 +19,9 @@ impl<T: DeserializeOwned> FromRequestParts<Api> for Params<T> {
             let path = error.path().to_string();
             let what = error.into_inner();
             if path == "." || path == "?" {
-                Problem::invalid(format!("The query does not fit: {what}"))
+                Problem::invalid(format!("The query does not match the schema: {what}"))
             } else {
-                Problem::invalid_field(&path, format_args!("does not fit: {what}"))
+                Problem::invalid_field(&path, format_args!("does not match the schema: {what}"))
             }
         })?;
         Ok(Self(value))

@@ -1,4 +1,4 @@
-//! The variable parts of a request's path.
+//! Path parameters.
 
 use axum::{
     extract::{FromRequestParts, Path as RawPath},
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{http::error::ApiError, state::Api};
 
-/// The variable parts of the path. A part that cannot be read, such as one that is not UTF-8, names nothing.
+/// Path parameters as `T`. A parameter that is not valid, such as one that is not UTF-8, matches no route.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send> FromRequestParts<Api> for Path<T> {

@@ -1,5 +1,5 @@
-//! A request's body, taken whole and read only after the caller's rights are known: a refusal about its content must
-//! not tell a stranger that the thing exists.
+//! Request bodies, received completely but parsed only after the caller's rights are checked: an error about the
+//! content must not reveal to a stranger that the object exists.
 //! See `docs/decisions/0007-authorize-before-parsing-the-body.md`.
 
 use std::time::Duration;
@@ -16,13 +16,13 @@ use serde::de::DeserializeOwned;
 use super::json;
 use crate::{http::error::ApiError, state::Api};
 
-/// The most a body may have, save where an operation says otherwise.
+/// Maximum length of a body in bytes, unless an operation has another.
 pub(crate) const MAX_BODY: usize = 1 << 20;
 
-/// How long a body may take to arrive: whoever sends it drop by drop must not hold a place for ever.
+/// Time for receiving a body, so that slow senders do not occupy the server.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A whole body, not yet read.
+/// A request body that is not parsed yet.
 pub(crate) struct Payload {
     bytes: Bytes,
     is_json: bool,
@@ -37,7 +37,10 @@ impl FromRequest<Api> for Payload {
     }
 }
 
-/// Takes a body of at most `limit` bytes.
+/// Receives a body of at most `limit` bytes.
+///
+/// # Errors
+/// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely.
 pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, Problem> {
     let too_large = || {
         let message = format!("The body may have at most {} KiB.", limit >> 10);
@@ -59,7 +62,7 @@ pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, P
 }
 
 impl Payload {
-    /// Takes a body of at most `limit` bytes.
+    /// Receives a body of at most `limit` bytes.
     pub(crate) async fn read(request: Request, limit: usize) -> Result<Self, Problem> {
         let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
@@ -69,10 +72,10 @@ impl Payload {
         Ok(Self { bytes, is_json, is_csv })
     }
 
-    /// The body's text, for whoever reads JSON without building it.
+    /// Returns the text of a JSON body, for callers that parse it themselves.
     ///
     /// # Errors
-    /// 415 unless it says it is JSON.
+    /// 415 `unsupported_media_type` unless the `Content-Type` is JSON.
     pub(crate) fn json_text(&self) -> Result<&[u8], Problem> {
         if self.is_json {
             Ok(&self.bytes)
@@ -82,40 +85,41 @@ impl Payload {
         }
     }
 
-    /// Whether the body says it is CSV.
+    /// Returns `true` if the `Content-Type` is CSV.
     pub(crate) fn is_csv(&self) -> bool {
         self.is_csv
     }
 
-    /// The body's text, be it JSON or CSV.
+    /// Returns the text of a JSON or CSV body.
     ///
     /// # Errors
-    /// 415 unless it says it is one of them.
+    /// 415 `unsupported_media_type` unless the `Content-Type` is JSON or CSV.
     pub(crate) fn rows_text(&self) -> Result<&[u8], Problem> {
         if self.is_csv { Ok(&self.bytes) } else { self.json_text() }
     }
 
-    /// Reads the body as JSON.
+    /// Parses a JSON body.
     ///
     /// # Errors
-    /// 415 unless it says it is JSON; 400 naming the field when it does not fit.
+    /// 415 `unsupported_media_type` unless the `Content-Type` is JSON; 400 `invalid_request`, with the field, if it
+    /// does not match.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let text = json::parse(self.json_text()?)
-            .map_err(|error| Problem::invalid(format!("The body is not JSON: {error}.")))?;
+            .map_err(|error| Problem::invalid(format!("The body is not valid JSON: {error}.")))?;
         serde_path_to_error::deserialize(text).map_err(|error| {
             let path = error.path().to_string();
-            // Positions would be those of the part that does not fit; the path says where that is.
+            // The position is relative to the value with the error, so it would mislead; the path locates the value.
             let what = error.into_inner().to_string();
             let what = what.split_once(" at line ").map_or(what.as_str(), |(what, _)| what);
             if path == "." || path == "?" {
-                Problem::invalid(format!("The body does not fit: {what}"))
+                Problem::invalid(format!("The body does not match the schema: {what}"))
             } else {
-                Problem::invalid_field(&path, format_args!("does not fit: {what}"))
+                Problem::invalid_field(&path, format_args!("does not match the schema: {what}"))
             }
         })
     }
 
-    /// Reads the body as JSON; nothing sent is like `{}`.
+    /// Parses a JSON body; no body counts as `{}`.
     pub(crate) fn json_or_empty<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
         if self.bytes.is_empty() { Ok(T::default()) } else { self.json() }
     }

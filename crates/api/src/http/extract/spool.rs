@@ -1,4 +1,4 @@
-//! A body too large for the memory, kept in a file while it is read.
+//! Request bodies that are too large for memory, in temporary files.
 
 use std::{
     fs::File,
@@ -15,12 +15,12 @@ use futures::StreamExt as _;
 use kernel::{Problem, ProblemKind, Randomness};
 use tokio::io::AsyncWriteExt as _;
 
-/// How long the next part of the body may take.
+/// Time for receiving the next part of the body.
 const PART_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long all of it may take.
+/// Time for receiving the whole body.
 const WHOLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// A whole body in a file that has no name any more: nothing of it stays, whatever becomes of the process.
+/// A request body in a file without a name, so that it disappears with the process.
 pub(crate) struct Spool(Arc<File>);
 
 impl ImportSource for Spool {
@@ -29,7 +29,7 @@ impl ImportSource for Spool {
     }
 }
 
-/// A place in the file; the places of two readers are apart.
+/// Position of a reader in the file; each reader has its own.
 struct SpoolReader {
     file: Arc<File>,
     position: u64,
@@ -44,7 +44,11 @@ impl Read for SpoolReader {
 }
 
 impl Spool {
-    /// Takes a body of at most `limit` bytes into a file of `directory`.
+    /// Receives a body of at most `limit` bytes into a file in `directory`.
+    ///
+    /// # Errors
+    /// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely; 500
+    /// `internal` if the file cannot be written.
     pub(crate) async fn receive(
         request: Request,
         limit: u64,

@@ -1,4 +1,4 @@
-//! Compares each enumeration of the description with the names that serde takes and gives.
+//! Comparison of each enumeration in the description with the names that serde reads and writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::document;
 
-/// Enumerations that only responses hold, or whose type is private to its operation. Requests with them are sent by the
-/// black-box test of the description.
+/// Enumerations that only responses have, or whose type is private to its operation. The black-box test of the
+/// description sends requests with the latter.
 const WITHOUT_A_PUBLIC_TYPE: [&str; 20] = [
     "AgentAlert",
     "AgentEventKind",
@@ -32,7 +32,7 @@ const WITHOUT_A_PUBLIC_TYPE: [&str; 20] = [
     "SuggestionKind",
 ];
 
-/// The names that serde takes for a `T`, from the error it gives for a name that is none.
+/// Returns the names that serde accepts for a `T`, from the error for a name that it does not accept.
 fn names<T: Serialize + DeserializeOwned>() -> BTreeSet<String> {
     let error = serde_json::from_value::<T>(json!("no such name")).err().map(|error| error.to_string());
     let error = error.unwrap_or_default();
@@ -40,13 +40,17 @@ fn names<T: Serialize + DeserializeOwned>() -> BTreeSet<String> {
     let names: BTreeSet<String> = expected.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     for name in &names {
         let value = serde_json::from_value::<T>(json!(name)).unwrap();
-        assert_eq!(serde_json::to_value(value).unwrap(), json!(name), "taken and given by another name");
+        assert_eq!(
+            serde_json::to_value(value).unwrap(),
+            json!(name),
+            "read and written under different names"
+        );
     }
     names
 }
 
 #[test]
-fn documented_enumerations_are_those_of_the_wire() {
+fn documented_enumerations_have_the_names_on_the_wire() {
     macro_rules! table {
         ($($name:literal: $type:ty,)*) => { BTreeMap::from([$(($name, names::<$type>()),)*]) };
     }
@@ -112,5 +116,9 @@ fn documented_enumerations_are_those_of_the_wire() {
             }
         }
     }
-    assert_eq!(untested, BTreeSet::from(WITHOUT_A_PUBLIC_TYPE), "every enumeration is in one of the lists");
+    assert_eq!(
+        untested,
+        BTreeSet::from(WITHOUT_A_PUBLIC_TYPE),
+        "each enumeration must be in one of the lists"
+    );
 }

@@ -1,5 +1,5 @@
-//! Media types of rows and the parameters of their query language: the same for every operation over the rows of a table,
-//! so they are added in one place.
+//! Media types and query parameters of operations on rows. They are the same for all of these operations, so they are
+//! added here.
 
 mod query;
 
@@ -19,7 +19,7 @@ const JSON: &str = "application/json";
 const ONE_ROW: &str = "application/vnd.pgrst.object+json";
 const CSV: &str = "text/csv";
 
-/// Adds the query language, the media types in which rows are written and read with a project key, and the refusal of others.
+/// Adds the query parameters; to the operations for project keys also the media types of rows, and the 406 response.
 pub(super) fn describe(path: &str, operation: &mut Operation) {
     query::describe(operation);
     if !path.contains("/rest/{table}") {
@@ -46,7 +46,7 @@ pub(super) fn describe(path: &str, operation: &mut Operation) {
         body.content.insert(CSV.to_owned(), rows.into());
     }
     let refusal = error_response(
-        "None of the types that `Accept` names, or not the one row that it asks for.",
+        "The operation supports none of the types in `Accept`, or `Accept` requests exactly one row and there is none or more.",
         &DataErrorEnvelope::name(),
     );
     operation.responses.responses.entry("406".to_owned()).or_insert_with(|| refusal.into());

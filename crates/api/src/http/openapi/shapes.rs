@@ -1,4 +1,4 @@
-//! Schemas of bodies that no Rust type describes: rows have the columns of their table.
+//! Schemas of bodies without a Rust type: rows have the columns of their table.
 
 use utoipa::{
     PartialSchema, ToSchema,
@@ -8,7 +8,7 @@ use utoipa::{
     },
 };
 
-/// The most rows one request may write.
+/// Maximum number of rows that one request may write.
 const MAX_ROWS: usize = 500;
 
 fn row() -> ObjectBuilder {
@@ -18,7 +18,7 @@ fn row() -> ObjectBuilder {
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
 }
 
-/// One row, or an array of at most 500.
+/// One row, or an array of at most 500 rows.
 pub(crate) struct RowOrRows;
 
 impl PartialSchema for RowOrRows {

@@ -1,5 +1,5 @@
-//! Gives each variant of a tagged enumeration a schema of its own. Generators name types after schemas: without names of
-//! their own the variants are numbered, and one that holds the enumeration again cannot be generated at all.
+//! Gives each variant of a tagged enumeration a schema of its own. Generators name types after schemas: they number
+//! variants without a name, and cannot generate a variant that contains its own enumeration.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use utoipa::openapi::{
     schema::{Discriminator, Object},
 };
 
-/// Moves the variants of every tagged enumeration among the components.
+/// Moves the variants of tagged enumerations to the components.
 pub(super) fn name_variants(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
     let mut named = BTreeMap::new();
     for (enumeration, schema) in schemas.iter_mut() {
@@ -29,7 +29,7 @@ pub(super) fn name_variants(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
     schemas.extend(named);
 }
 
-/// The member that tells a variant, and its one value.
+/// Returns the member that holds the tag of a variant, and its only value.
 fn tag(variant: &RefOr<Schema>) -> Option<(String, String)> {
     let RefOr::T(Schema::Object(object)) = variant else { return None };
     object.properties.iter().find_map(|(name, schema)| match schema {

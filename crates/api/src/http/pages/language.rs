@@ -1,4 +1,4 @@
-//! The language of a page: what its reader chose, else the first of what the browser asks for that there is.
+//! The language of a page: the one that its reader chose, else the best match for `Accept-Language`.
 
 use std::convert::Infallible;
 
@@ -15,16 +15,16 @@ use crate::http::{
     pages::{local_path::local_path, redirect::see_other},
 };
 
-/// The languages there are.
+/// Languages of the pages.
 pub(crate) const LOCALES: [Locale; 3] = [Locale::En, Locale::Ru, Locale::Kk];
-/// What a reader chose.
+/// Cookie with the language that a reader chose.
 const LANGUAGE_COOKIE: &str = "qala_language";
-/// A year.
+/// One year, in seconds.
 const COOKIE_AGE: u32 = 365 * 24 * 60 * 60;
-/// Browsers ask for a handful of languages.
+/// Maximum number of language ranges considered; browsers send a handful.
 const MAX_LANGUAGE_RANGES: usize = 32;
 
-/// The language in which a request is answered with a page.
+/// Language of the page in a response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Language(pub(crate) Locale);
 
@@ -36,7 +36,7 @@ impl<S: Sync> FromRequestParts<S> for Language {
     }
 }
 
-/// The language for whoever sends these headers.
+/// Returns the language for a request with these headers.
 pub(crate) fn negotiate_locale(headers: &HeaderMap) -> Locale {
     cookie_locale(headers).or_else(|| accept_language_locale(headers)).unwrap_or_default()
 }
@@ -47,7 +47,7 @@ fn cookie_locale(headers: &HeaderMap) -> Option<Locale> {
     pairs.find(|(name, _)| *name == LANGUAGE_COOKIE).and_then(|(_, value)| value.parse().ok())
 }
 
-/// RFC 9110 §12.5.4: the language with the highest weight, the first among equals.
+/// Returns the language with the highest weight, the first of several with the same (RFC 9110, section 12.5.4).
 fn accept_language_locale(headers: &HeaderMap) -> Option<Locale> {
     let values = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok());
     let ranges = values.flat_map(|value| value.split(',')).take(MAX_LANGUAGE_RANGES).filter_map(|range| {
@@ -61,14 +61,14 @@ fn accept_language_locale(headers: &HeaderMap) -> Option<Locale> {
     best.map(|(locale, _)| locale)
 }
 
-/// Where to go after the choice.
+/// Path to return to after the choice.
 #[derive(Debug, Deserialize)]
 pub(super) struct NextQuery {
     #[serde(default)]
     next: Option<String>,
 }
 
-/// Keeps the language that a reader chose, and goes back to their page.
+/// Stores the language that a reader chose, and returns to their page.
 pub(super) async fn set_language(
     Path(locale): Path<String>,
     Params(NextQuery { next }): Params<NextQuery>,
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_browser_is_heard_and_the_reader_more() {
+    fn the_readers_choice_takes_precedence_over_accept_language() {
         for (asked, locale) in [
             ("", Locale::En),
             ("ru", Locale::Ru),

@@ -1,13 +1,14 @@
-//! Where a page may lead after its work: to a page of ours and nowhere else.
+//! Redirect targets of pages: paths of this server only, so that no page is an open redirector.
 
-/// `next`, when it is a path on this server: it begins with one slash, and no browser reads another host into it.
+/// Returns `next` if it is a path of this server: it begins with exactly one slash, and no browser reads another host
+/// into it.
 pub(crate) fn local_path(next: &str) -> Option<&str> {
     let plain = next.len() <= 2_000 && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let rooted = next.starts_with('/') && !next.starts_with("//");
     if !(plain && rooted) {
         return None;
     }
-    // The same question to the parser that browsers' rules were written down for.
+    // Asks a parser of the URL standard, which browsers implement.
     let here = url::Url::parse("https://here.invalid").ok()?;
     let there = here.join(next).ok()?;
     (there.origin() == here.origin()).then_some(next)
@@ -18,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_paths_of_this_server_are_followed() {
+    fn only_paths_of_this_server_are_accepted() {
         for fine in
             ["/", "/device", "/device?user_code=BCDF-GHJK", "/a/b#c", "/oauth/authorize?x=https%3A%2F%2Fa"]
         {

@@ -1,4 +1,4 @@
-//! What a page says to somebody who cannot go on.
+//! Pages for people whose request is refused.
 
 use axum::{
     http::{HeaderValue, header},
@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use super::{Translations, page, redirect::sign_in_path, translations};
 use crate::http::error::status_code;
 
-/// Signs out, and in again with another account, to come back to `next`.
+/// Returns a form that signs out and opens the sign-in page, which continues to `next`.
 pub(crate) fn other_account(words: &Translations, next: &str) -> Markup {
     html! {
         form method="post" action="/sign-out" {
@@ -20,9 +20,12 @@ pub(crate) fn other_account(words: &Translations, next: &str) -> Markup {
     }
 }
 
-/// A refusal, for people. What is our own fault goes the way of every other failure.
+/// Returns a page for a refusal. Server errors are returned as they are, and take the way of all others.
 ///
-/// `then` is what its reader may do about it: where to go on, as a path of this server.
+/// `then` is the path of this server on which the reader can continue.
+///
+/// # Errors
+/// The problem, if its status is a server error.
 pub(crate) fn refusal_page(locale: Locale, problem: Problem, then: &str) -> Result<Response, Problem> {
     let status = status_code(problem.kind);
     if status.is_server_error() {

@@ -1,4 +1,4 @@
-//! The sentences of the pages, in English, Russian and Kazakh. `{0}`, `{1}` and `{2}` stand for what is known.
+//! Texts of the pages, in English, Russian and Kazakh. `{0}`, `{1}` and `{2}` are placeholders.
 
 mod en;
 mod kk;
@@ -7,14 +7,14 @@ mod ru;
 use kernel::{Locale, Problem, authority::Role};
 use maud::{Markup, PreEscaped, html};
 
-/// A refusal's message, and what to do.
+/// Message of a refusal, and a hint.
 pub(super) type ErrorText = (&'static str, &'static str);
 
-/// The sentences of one language.
+/// Texts of one language.
 pub(crate) struct Translations {
     pub(crate) name: &'static str,
     pub(crate) roles: fn(Role) -> &'static str,
-    /// By the code of a problem.
+    /// Texts of refusals, by error code.
     pub(super) errors: fn(&str) -> Option<ErrorText>,
 
     pub(crate) did_not_work: &'static str,
@@ -110,7 +110,7 @@ pub(crate) struct Translations {
     pub(crate) form_received_text: &'static str,
 }
 
-/// The sentences of a language.
+/// Returns the texts of a language.
 pub(crate) fn translations(locale: Locale) -> &'static Translations {
     match locale {
         Locale::En => &en::TRANSLATIONS,
@@ -120,7 +120,7 @@ pub(crate) fn translations(locale: Locale) -> &'static Translations {
 }
 
 impl Translations {
-    /// A refusal in this language; in the API's own words where there are no others.
+    /// Returns a refusal in this language; in the API's words if there is no translation.
     pub(crate) fn error_markup(&self, problem: &Problem) -> Markup {
         match (self.errors)(&problem.code) {
             Some((message, "")) => html! { p { (message) } },
@@ -133,7 +133,7 @@ impl Translations {
     }
 }
 
-/// A sentence with what is known in its places.
+/// Replaces the placeholders of a text by markup.
 pub(crate) fn format_markup(sentence: &str, known: &[Markup]) -> Markup {
     let mut text = html! { (sentence) }.into_string();
     for (index, value) in known.iter().enumerate() {
@@ -142,7 +142,7 @@ pub(crate) fn format_markup(sentence: &str, known: &[Markup]) -> Markup {
     PreEscaped(text)
 }
 
-/// A plain sentence with what is known in its places.
+/// Replaces the placeholders of a text by plain text.
 pub(crate) fn format_text(sentence: &str, known: &[&str]) -> String {
     let mut text = sentence.to_owned();
     for (index, value) in known.iter().enumerate() {
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_escaped_and_stands_in_its_place() {
+    fn values_are_escaped_and_replace_their_placeholders() {
         let name = html! { strong { ("<&>") } };
         assert_eq!(
             format_markup("{1} & {0}.", &[name, html! { "x" }]).into_string(),
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!((ru::TRANSLATIONS.errors)("something_new"), None);
     }
 
-    /// What pages refuse with.
+    /// Codes of the refusals on pages.
     const REFUSALS: [&str; 21] = [
         "invalid_code",
         "invalid_email",

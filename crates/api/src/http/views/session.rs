@@ -1,4 +1,4 @@
-//! A session as it stands on the wire.
+//! Sessions and people on the wire.
 
 use identity::{User, user::Color};
 use kernel::{
@@ -41,24 +41,24 @@ impl From<&User> for UserView {
     }
 }
 
-/// A signed-in browser.
+/// A person's sign-in in a browser.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Session)]
 pub(crate) struct SessionView {
     user: UserView,
-    /// The workspace open in it; null before the first.
+    /// The open workspace; null if the person is in none.
     #[schema(required)]
     workspace_id: Option<WorkspaceId>,
-    /// The person's role there.
+    /// The person's role in the open workspace.
     #[schema(required)]
     workspace_role: Option<Role>,
-    /// Whether it began with the development sign-in.
+    /// `true` if the session was started with the development sign-in.
     dev_login: bool,
 }
 
 impl SessionView {
-    /// The session of a caller. A workspace the person has no access to any more is not shown.
+    /// Returns the view of a session. A workspace to which the person no longer has access is left out.
     pub(crate) async fn of(
         api: &Api,
         session: &SessionCaller,
@@ -85,7 +85,7 @@ impl SessionView {
 }
 
 impl SessionView {
-    /// The session of a person who has joined a workspace, once that is committed.
+    /// Returns the view of the session of a person who has joined a workspace, after the commit.
     pub(crate) async fn joined(
         api: &Api,
         ctx: &Context,
@@ -98,7 +98,7 @@ impl SessionView {
     }
 }
 
-/// The session of a person who has joined a workspace.
+/// The session, in which the joined workspace is open.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Entered)]
 pub(crate) struct JoinedView {

@@ -1,7 +1,7 @@
-//! Letting an app answer a request.
+//! Forwarding a request to an app.
 //!
-//! Under a path of ours an app's pages are somebody else's code on the console's origin, so they are kept away from its
-//! cookie: they are never given it, and their answers run in a sandboxed origin.
+//! Under a path of the server, an app's pages are the code of others on the console's origin. They never get its
+//! cookie, and their responses run in a sandboxed origin.
 //! See `docs/decisions/0014-sandboxed-origin-for-apps-under-a-path.md`.
 
 use axum::{
@@ -27,18 +27,18 @@ use crate::{
     state::Api,
 };
 
-/// The most a request to an app may carry.
+/// Maximum length of the body of a request to an app, in bytes.
 const MAX_BODY: usize = 1 << 20;
 
-/// Answers that have no body, whatever the app gives.
+/// Statuses of responses without a body, whatever the app returns.
 const BODYLESS: [StatusCode; 3] =
     [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT, StatusCode::NOT_MODIFIED];
 
-/// The most headers of an answer, and bytes of them; clients give up at not much more.
+/// Maximum number of headers of a response, and of their bytes; clients accept little more.
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_BYTES: usize = 16 << 10;
 
-/// Lets the app of this slug answer what was asked of `path_and_query`.
+/// Forwards a request for `path_and_query` to the app with a slug.
 pub(super) async fn forward(
     api: &Api,
     slug: &str,
@@ -51,11 +51,11 @@ pub(super) async fn forward(
     if let (Some(rate), Some(info)) = (api.rate_limits().check(None, address, 1)?, &info) {
         let _first = info.rate.set(rate);
     }
-    // Under a path of ours a worker of an app's would sit before pages of ours.
+    // On the shared origin, a service worker of an app could control pages of Qala.
     let is_worker = request.headers().get("service-worker").is_some();
     if mode == ServingMode::SharedOrigin && is_worker {
         return Err(Problem::forbidden("service_worker_denied", "A service worker needs a host of its own.")
-            .hint("Whoever runs the server gives apps hosts of their own with --apps-domain.")
+            .hint("The operator can give apps hosts of their own with --apps-domain.")
             .into());
     }
     let app = api.store().app_by_slug(slug).await?.ok_or_else(|| Problem::not_found("app"))?;
@@ -71,12 +71,12 @@ pub(super) async fn forward(
     let url = format!("{}{path_and_query}", origin(api, &app.slug));
     let request = HttpRequest { method, url, headers, body };
     match api.app_server().serve(app.workspace, app.id, version, request).await {
-        Ok(answer) => Ok(build_response(answer, mode, has_body)?),
+        Ok(response) => Ok(build_response(response, mode, has_body)?),
         Err(failure) => Err(failure_problem(&failure).into()),
     }
 }
 
-/// What the app sees as its own origin, whether it has one or stands under a path of ours: its code need not know.
+/// Returns the origin that the app sees as its own, wherever it is served, so that its code need not know.
 pub(super) fn origin(api: &Api, slug: &str) -> String {
     let public: Option<url::Url> = api.settings().public_url.parse().ok();
     let port = public.as_ref().and_then(url::Url::port).map(|port| format!(":{port}")).unwrap_or_default();
@@ -85,11 +85,12 @@ pub(super) fn origin(api: &Api, slug: &str) -> String {
     format!("{scheme}://{slug}.{domain}{port}")
 }
 
-fn build_response(answer: AppResponse, place: ServingMode, has_body: bool) -> Result<Response, Problem> {
-    let invalid =
-        || Problem::new(ProblemKind::Internal, "app_failed", "The app gave an answer that cannot be sent.");
-    let (status, headers, body) = match answer {
-        AppResponse::Buffered(answer) => (answer.status, answer.headers, Ok(answer.body)),
+fn build_response(response: AppResponse, mode: ServingMode, has_body: bool) -> Result<Response, Problem> {
+    let invalid = || {
+        Problem::new(ProblemKind::Internal, "app_failed", "The app returned a response that cannot be sent.")
+    };
+    let (status, headers, body) = match response {
+        AppResponse::Buffered(response) => (response.status, response.headers, Ok(response.body)),
         AppResponse::Streamed { status, headers, body } => (status, headers, Err(body)),
     };
     let header_bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
@@ -100,9 +101,9 @@ fn build_response(answer: AppResponse, place: ServingMode, has_body: bool) -> Re
     let streamed = body.is_err();
     let body = match body {
         Ok(whole) => Body::from(whole),
-        // Where there is none, the app is told that nobody wants it.
+        // Dropping the stream tells the app that nobody reads it.
         Err(_) if BODYLESS.contains(&status) => Body::empty(),
-        // How long it would be is not known.
+        // The length of the body is unknown.
         Err(_) if !has_body => Body::from_stream(stream::empty::<Result<Bytes, Failure>>()),
         Err(pieces) => Body::from_stream(pieces.then(flush_before_error)),
     };
@@ -111,24 +112,24 @@ fn build_response(answer: AppResponse, place: ServingMode, has_body: bool) -> Re
     for (name, value) in &headers {
         let name: HeaderName = name.parse().map_err(|_| invalid())?;
         let value = HeaderValue::from_str(value).map_err(|_| invalid())?;
-        if let Some(value) = response_header(&name, value, place) {
+        if let Some(value) = response_header(&name, value, mode) {
             response.headers_mut().append(name, value);
         }
     }
     if streamed {
-        // Tells a proxy to hand on what comes as it comes.
+        // Tells a proxy not to buffer the response.
         let no = HeaderValue::from_static("no");
         response.headers_mut().entry(HeaderName::from_static("x-accel-buffering")).or_insert(no);
     }
-    if place == ServingMode::SharedOrigin {
-        // An origin of its own all the same: its script reads no cookie and no page of the console.
+    if mode == ServingMode::SharedOrigin {
+        // The sandbox gives the page an opaque origin, so its scripts cannot read the console's cookie and pages.
         let policy = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
         response.headers_mut().append(header::CONTENT_SECURITY_POLICY, policy);
     }
     Ok(response)
 }
 
-/// A failure breaks the connection, with all that was not sent yet. What came before it is sent first.
+/// Gives the server time to send what came before an error, since the error closes the connection.
 async fn flush_before_error(piece: Result<Bytes, Failure>) -> Result<Bytes, Failure> {
     if piece.is_err() {
         tokio::task::yield_now().await;
@@ -136,17 +137,18 @@ async fn flush_before_error(piece: Result<Bytes, Failure>) -> Result<Bytes, Fail
     piece
 }
 
-/// What a visitor is told: that the app failed, and none of its insides.
+/// Returns the problem that a visitor sees, without details of the app.
 fn failure_problem(failure: &Failure) -> Problem {
     match failure.code {
         FailureCode::Overloaded | FailureCode::WorkerLost => {
-            Problem::unavailable("overloaded", "The app cannot answer now.").hint("Try again in a moment.")
+            Problem::unavailable("overloaded", "The app cannot respond right now.")
+                .hint("Try again in a moment.")
         }
-        FailureCode::HandlerMissing => Problem::not_found("page").hint("This app answers no requests."),
+        FailureCode::HandlerMissing => Problem::not_found("page").hint("The app has no `fetch` handler."),
         FailureCode::Timeout | FailureCode::CpuExceeded => {
-            Problem::unavailable("app_timeout", "The app did not answer in time.")
+            Problem::unavailable("app_timeout", "The app did not respond in time.")
         }
         _ => Problem::new(ProblemKind::Internal, "app_failed", "The app failed.")
-            .hint("Whoever runs it finds the reason in its log."),
+            .hint("The app's owner finds the reason in its log."),
     }
 }

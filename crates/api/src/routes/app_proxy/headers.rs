@@ -1,14 +1,14 @@
-//! Which headers an app reads of a request, and sets in an answer.
+//! Headers of requests that apps get, and of responses that they may set.
 //!
-//! Under a path of ours an app answers on the console's origin. Headers there that concern a whole origin, or tell a
-//! proxy what to do, would be the app's word for all of Qala: what may pass is listed. At a host of its own an app may
-//! set what it likes, save what belongs to the connection, to proxies, and to other hosts.
+//! Under a path of the server, an app shares the console's origin. Headers that concern a whole origin, or instruct a
+//! proxy, would apply to all of Qala there, so only listed headers pass. At a host of its own, an app may set all
+//! headers except those that belong to the connection, to proxies or to other hosts.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use super::ServingMode;
 
-/// Headers that are the connection's or ours, and never an app's to read or write.
+/// Headers of the connection or the server, which apps neither read nor write.
 const WITHHELD: [HeaderName; 13] = [
     header::AUTHORIZATION,
     header::HOST,
@@ -25,7 +25,7 @@ const WITHHELD: [HeaderName; 13] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// Beginnings of names by which proxies take orders from those behind them, or hear of a request from one another.
+/// Prefixes of headers with which servers instruct proxies, or proxies tell each other about a request.
 const PROXY_PREFIXES: [&str; 9] = [
     "proxy-",
     "x-accel-",
@@ -38,10 +38,11 @@ const PROXY_PREFIXES: [&str; 9] = [
     "x-sendfile",
 ];
 
-/// Whether a proxy may send what comes on as it comes; the one order to a proxy that is an app's.
+/// Enables or disables buffering in a proxy; the only instruction to a proxy that apps may send.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// What an answer under a path of ours may set, beside names that begin with `x-`: what is about this one answer.
+/// Headers that a response on the shared origin may set, besides those with the prefix `x-`: they concern only this
+/// response.
 const ALLOWED_ON_SHARED_ORIGIN: [&str; 38] = [
     "accept-patch",
     "accept-post",
@@ -83,10 +84,10 @@ const ALLOWED_ON_SHARED_ORIGIN: [&str; 38] = [
     "vary",
 ];
 
-/// The headers of a request that its app is given.
+/// Returns the headers of a request that its app gets.
 pub(super) fn request_headers(headers: &HeaderMap, mode: ServingMode) -> Vec<(String, String)> {
     let pairs = headers.iter().filter(|(name, _)| {
-        // Cookies of a host of its own are the app's; those of ours are not.
+        // At its own host, the cookies are the app's; on the shared origin, they are the console's.
         !WITHHELD.contains(name) && (mode == ServingMode::OwnHost || **name != header::COOKIE)
     });
     pairs
@@ -94,7 +95,7 @@ pub(super) fn request_headers(headers: &HeaderMap, mode: ServingMode) -> Vec<(St
         .collect()
 }
 
-/// A header of an app's answer as it goes out, if it does.
+/// Returns the value of a response header to send; `None` if the app may not set it.
 pub(super) fn response_header(
     name: &HeaderName,
     value: HeaderValue,
@@ -117,7 +118,7 @@ fn is_proxy_header(name: &HeaderName) -> bool {
     *name != X_ACCEL_BUFFERING && PROXY_PREFIXES.iter().any(|beginning| name.as_str().starts_with(beginning))
 }
 
-/// The cookie for this host alone: with a domain it would be every app's.
+/// Removes `Domain` from a cookie: with it, all apps would get the cookie.
 fn strip_cookie_domain(value: &HeaderValue) -> Option<HeaderValue> {
     let is_domain = |part: &&[u8]| {
         let name = part.split(|byte| *byte == b'=').next().unwrap_or_default();
@@ -146,12 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_in_order() {
+    fn the_list_of_headers_is_sorted() {
         assert!(ALLOWED_ON_SHARED_ORIGIN.is_sorted());
     }
 
     #[test]
-    fn nothing_about_the_whole_origin_passes_on_the_shared_one() {
+    fn headers_about_an_origin_are_removed_on_the_shared_origin() {
         for name in [
             "nel",
             "report-to",
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn no_place_takes_orders_to_proxies() {
+    fn instructions_to_proxies_are_removed_on_every_origin() {
         for mode in [ServingMode::OwnHost, ServingMode::SharedOrigin] {
             for name in [
                 "x-accel-redirect",
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_for_its_own_host() {
+    fn a_cookie_applies_only_to_its_own_host() {
         let own = |cookie| sent("set-cookie", cookie, ServingMode::OwnHost).unwrap();
         for kept in ["a=1", "domain=1; Path=/", "a=domain; Path=/; Secure; HttpOnly", "a=\"b; c\""] {
             assert_eq!(own(kept), kept);

@@ -1,4 +1,4 @@
-//! Replacing how an app is shared.
+//! Replacing the sharing of an app.
 
 use application::unit;
 use apps::access::AppGrant;
@@ -12,7 +12,9 @@ use crate::{
     state::Api,
 };
 
-/// Replace how an app is shared
+/// Replace the sharing of an app
+///
+/// Sets how far the app is shared in its workspace, and replaces the list of people with rights of their own.
 #[utoipa::path(put, path = "/v1/apps/{id}/access", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = AppAccessView, example = json!({"sharing": "private", "people": [{"userId": "usr_01h455vb4pex5vsknk084sn02q", "rights": ["can_view", "can_run"]}]})), responses((status = 200, body = AppAccessView)))]
 pub(crate) async fn put_access(
     State(api): State<Api>,

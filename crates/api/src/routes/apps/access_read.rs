@@ -1,4 +1,4 @@
-//! Who may use an app.
+//! Reading the sharing of an app.
 
 use apps::access::AppGrant;
 use axum::{Json, extract::State};
@@ -16,17 +16,17 @@ use crate::{
     state::Api,
 };
 
-/// How an app is shared.
+/// The sharing of an app.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AppAccessView {
     pub(super) sharing: Sharing,
-    /// Who was granted what beside that; at most 500.
+    /// Rights granted to single people, beyond the sharing; at most 500.
     #[schema(max_items = 500)]
     pub(super) people: Vec<PersonRights>,
 }
 
-/// What was granted to one person.
+/// Rights granted to a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct PersonRights {
@@ -41,7 +41,7 @@ impl From<AppGrant> for PersonRights {
     }
 }
 
-/// Read how an app is shared
+/// Read the sharing of an app
 #[utoipa::path(get, path = "/v1/apps/{id}/access", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = AppAccessView)))]
 pub(crate) async fn read_access(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Making an app.
+//! Creating an app.
 
 use application::unit;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::{
     state::Api,
 };
 
-/// What the app is to be.
+/// A new app.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewApp {
@@ -32,38 +32,38 @@ pub(crate) struct NewApp {
     #[serde(default)]
     #[schema(max_length = 280)]
     description: Option<String>,
-    /// The building it is drawn as; `workshop` when not said.
+    /// Building as which the console draws the app. Default: `workshop`.
     #[serde(default)]
     #[schema(pattern = "^[a-z]{2,32}$", example = "workshop")]
     archetype: Option<String>,
-    /// What it is about; `interface` when not said.
+    /// Subject of the app. Default: `interface`.
     #[serde(default)]
     category: Option<Category>,
-    /// What its first version asks for; one that asks for nothing when there are files and no manifest.
+    /// Manifest of the first version. Default: a manifest without permissions. Requires `files`.
     #[serde(default)]
     #[schema(value_type = Option<Manifest>)]
     manifest: Option<serde_json::Value>,
-    /// Source text by path; with it the app has a first version at once.
+    /// Source text by path. With files, the app gets its first version at once.
     #[serde(default)]
     files: Option<BTreeMap<String, String>>,
 }
 
-/// The app that was made.
+/// The new app.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MadeApp {
     #[serde(flatten)]
     app: AppView,
-    /// What an admin has to do in the console before the app reaches everything that its manifest names.
+    /// Steps that an admin has to take in the console before the app can use everything in its manifest.
     needs_console: Vec<String>,
 }
 
-/// Make an app
+/// Create an app
 ///
-/// With `files` it has a first version at once; otherwise it is a draft.
+/// With `files`, the app gets its first version at once. Otherwise it is a draft.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewApp, examples(
-    ("code" = (summary = "Code alone", value = json!({"name": "Orders", "description": "Writes down what comes in.", "archetype": "workshop", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}}))),
-    ("manifest" = (summary = "With what it asks for", value = json!({"name": "Orders", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "manifest": {"name": "Orders", "description": "Writes down what comes in.", "archetype": "workshop", "category": "data", "permissions": {"data": [{"name": "orders", "projectId": "proj_01h455vb4pex5vsknk084sn02q", "access": "write"}], "egress": [{"host": "api.example.com", "methods": ["GET"]}]}, "triggers": [{"type": "schedule", "cron": "0 9 * * *", "timezone": "Asia/Almaty"}]}}))),
+    ("code" = (summary = "Code only", value = json!({"name": "Orders", "description": "Logs the data of each event.", "archetype": "workshop", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}}))),
+    ("manifest" = (summary = "With a manifest", value = json!({"name": "Orders", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "manifest": {"name": "Orders", "description": "Logs the data of each event.", "archetype": "workshop", "category": "data", "permissions": {"data": [{"name": "orders", "projectId": "proj_01h455vb4pex5vsknk084sn02q", "access": "write"}], "egress": [{"host": "api.example.com", "methods": ["GET"]}]}, "triggers": [{"type": "schedule", "cron": "0 9 * * *", "timezone": "Asia/Almaty"}]}}))),
 )), responses((status = 200, body = MadeApp)))]
 pub(crate) async fn create_app(
     State(api): State<Api>,
@@ -73,7 +73,7 @@ pub(crate) async fn create_app(
     let input: NewApp = payload.json()?;
     let manifest = input.manifest.as_ref().map(Manifest::parse).transpose()?;
     if manifest.is_some() && input.files.is_none() {
-        return Err(Problem::invalid_field("files", "must come with a manifest").into());
+        return Err(Problem::invalid_field("files", "is required with a manifest").into());
     }
     let create = CreateApp {
         name: input.name,

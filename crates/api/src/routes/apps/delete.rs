@@ -1,4 +1,4 @@
-//! Taking an app away.
+//! Deleting an app.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -12,7 +12,7 @@ use crate::{
 
 /// Delete an app
 ///
-/// Its automations go with it, and what they had queued ends as failed; its runs and logs stay as a record.
+/// Deletes its automations too; their queued runs fail. Runs and logs are kept as a record.
 #[utoipa::path(delete, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_app(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Gates for the hosts that a new version asks for.
+//! Gates for the hosts in the manifest of a new version.
 
 use apps::Manifest;
 use connections::{
@@ -13,8 +13,9 @@ use kernel::{
 use crate::state::Api;
 use application::Tx;
 
-/// Makes a gate for each host of the manifest that has none yet: open when an admin makes the version in the console,
-/// else closed until an admin opens it. A token opens no gate, whoever's it is. Returns what is left to do in the console.
+/// Creates a gate for each host in the manifest that has none: open if an admin creates the version in the console,
+/// otherwise closed until an admin opens it. A request with a token never opens a gate. Returns what is left to do in
+/// the console.
 pub(super) async fn create_gates(
     api: &Api,
     tx: &mut dyn Tx,

@@ -1,4 +1,4 @@
-//! The apps of a workspace.
+//! Listing apps.
 
 use apps::AppError;
 use axum::{Json, extract::State};
@@ -17,24 +17,24 @@ use crate::{
     state::Api,
 };
 
-/// Which page.
+/// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListApps {
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
 
-/// The apps of a workspace that the caller can view, newest first.
+/// The apps of a workspace that you can view, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AppList {
     items: Vec<AppView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! One app.
+//! Reading an app.
 
 use axum::{Json, extract::State};
 use kernel::{Problem, authority::AppAccess};

@@ -14,7 +14,7 @@ use crate::{
     state::Api,
 };
 
-/// What to change; what is not said stays.
+/// Changes. Fields that you do not send stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AppChange {
@@ -24,13 +24,13 @@ pub(crate) struct AppChange {
     #[serde(default)]
     #[schema(max_length = 280)]
     description: Option<String>,
-    /// Whether it is switched off.
+    /// `true` to pause the app, `false` to resume it.
     #[serde(default)]
     paused: Option<bool>,
 }
 
 /// Rename, describe or pause an app
-#[utoipa::path(patch, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = AppChange, example = json!({"name": "Orders", "description": "Writes down what comes in."})), responses((status = 200, body = AppView)))]
+#[utoipa::path(patch, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = AppChange, example = json!({"name": "Orders", "description": "Logs the data of each event."})), responses((status = 200, body = AppView)))]
 pub(crate) async fn update_app(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<WriteToken, AppRight<CanEdit>>,

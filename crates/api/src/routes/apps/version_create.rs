@@ -1,4 +1,4 @@
-//! Making a version.
+//! Creating a version.
 
 use application::unit;
 use std::{collections::BTreeMap, sync::Arc};
@@ -26,11 +26,11 @@ use crate::{
     state::Api,
 };
 
-/// What the version is to be.
+/// A new version.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewVersion {
-    /// What it asks for; as the current version when not said.
+    /// Manifest of the version. Default: that of the current version.
     #[serde(default)]
     #[schema(value_type = Option<Manifest>)]
     manifest: Option<serde_json::Value>,
@@ -42,20 +42,20 @@ pub(crate) struct NewVersion {
     summary: Option<String>,
 }
 
-/// The version that was made.
+/// The new version.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MadeVersion {
     #[serde(flatten)]
     version: VersionView,
-    /// What an admin has to do in the console before the app reaches everything that its manifest names.
+    /// Steps that an admin has to take in the console before the app can use everything in its manifest.
     needs_console: Vec<String>,
 }
 
-/// Make a version
+/// Create a version
 ///
-/// It is checked, built and current at once. A host that has no gate yet gets one: open when an admin asks in the console,
-/// else closed, and named in `needsConsole`.
+/// The version is checked and built, and becomes current at once. For each host in its manifest that has no gate, a
+/// gate is created: open if an admin sends the request from the console, otherwise closed and listed in `needsConsole`.
 #[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = NewVersion, example = json!({"files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "summary": "Log what came in"})), responses((status = 200, body = MadeVersion)))]
 pub(crate) async fn create_version(
     State(api): State<Api>,
@@ -71,7 +71,7 @@ pub(crate) async fn create_version(
     let manifest = match &input.manifest {
         Some(manifest) => Manifest::parse(manifest)?,
         None => {
-            current.ok_or_else(|| Problem::invalid_field("manifest", "is needed for the first version"))?
+            current.ok_or_else(|| Problem::invalid_field("manifest", "is required for the first version"))?
         }
     };
     check_projects(&api, &ctx, workspace, &manifest, &granted).await?;
@@ -98,8 +98,8 @@ async fn current_manifest(api: &Api, access: &AppAccess) -> Result<Option<Manife
     Ok(found.map(|(_, content)| content.manifest))
 }
 
-/// An app may only ask for projects of its own workspace, and for no more than its editor may do with them: code acts
-/// for whoever wrote it. What the current version was granted already stays.
+/// Checks that the manifest names only projects of the app's workspace, with no more access than its editor has: code
+/// acts on behalf of the person who wrote it. Access that the current version already has stays.
 pub(super) async fn check_projects(
     api: &Api,
     ctx: &Context,
@@ -117,14 +117,14 @@ pub(super) async fn check_projects(
         }
         match api.project(ctx, &data.project_id.to_string()).await {
             Ok(access) if access.member().workspace() != workspace => {
-                return refuse("names no project of this workspace that you can see");
+                return refuse("is not a project of this workspace that you can see");
             }
             Ok(access) if data.access == DataAccess::Write && !access.can_edit() => {
-                return refuse("asks to write a project that you may only look at");
+                return refuse("requests write access to a project that you may only view");
             }
             Ok(_) => {}
             Err(problem) if problem.kind == ProblemKind::NotFound => {
-                return refuse("names no project of this workspace that you can see");
+                return refuse("is not a project of this workspace that you can see");
             }
             Err(problem) => return Err(problem),
         }
@@ -132,7 +132,8 @@ pub(super) async fn check_projects(
     Ok(())
 }
 
-/// An app may only ask for connections of its own workspace. What the current version was granted already stays.
+/// Checks that the manifest names only connections of the app's workspace. Connections that the current version already
+/// has stay.
 pub(super) async fn check_connectors(
     api: &Api,
     ctx: &Context,
@@ -149,13 +150,13 @@ pub(super) async fn check_connectors(
         let is_here = gates.iter().any(|view| view.gate.connection == Some(connector.connection_id));
         if !is_here && !granted.contains(connector) {
             let path = format!("manifest.permissions.connectors[{index}]");
-            return Err(Problem::invalid_field(&path, "names no connection of this workspace"));
+            return Err(Problem::invalid_field(&path, "is not a connection of this workspace"));
         }
     }
     Ok(())
 }
 
-/// Code that does not compile, or exports no handler, never becomes a version.
+/// Refuses code that does not compile or exports no handler.
 pub(super) async fn check_code(
     api: &Api,
     ctx: &Context,
@@ -167,10 +168,10 @@ pub(super) async fn check_code(
         Ok(handlers) if handlers.scheduled || handlers.fetch => Ok(()),
         Ok(_) => Err(Problem::invalid_field(
             "files",
-            "must export `scheduled` or `fetch` from main.js's default export",
+            "must have a `main.js` whose default export has a function `scheduled` or `fetch`",
         )),
         Err(failure) if failure.code == FailureCode::Overloaded => {
-            Err(Problem::unavailable("overloaded", "The code cannot be checked now.")
+            Err(Problem::unavailable("overloaded", "The code cannot be checked right now.")
                 .hint("Try again in a moment."))
         }
         Err(failure) => {

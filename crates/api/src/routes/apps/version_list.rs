@@ -1,4 +1,4 @@
-//! The versions of an app.
+//! Listing the versions of an app.
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
@@ -21,14 +21,14 @@ use crate::{
     state::Api,
 };
 
-/// Which page.
+/// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListVersions {
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
@@ -41,15 +41,15 @@ pub(crate) struct VersionList {
     #[schema(required)]
     current_version_id: Option<VersionId>,
     versions: Vec<VersionView>,
-    /// When the app was moved back to an earlier version.
+    /// Times at which the app was rolled back to an earlier version.
     rollbacks: Vec<Rollback>,
     can_edit: bool,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }
 
-/// One move back to an earlier version.
+/// A rollback to an earlier version.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Rollback {

@@ -1,4 +1,4 @@
-//! One version with its content.
+//! Reading a version with its content.
 
 use kernel::{Problem, authority::AppAccess};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(crate) struct VersionWithContent {
     files: BTreeMap<String, String>,
 }
 
-/// Read one version with its manifest and files
+/// Read a version with its manifest and files
 #[utoipa::path(get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app."), ("versionId" = kernel::id::VersionId, Path, description = "The version.")), responses((status = 200, body = VersionWithContent)))]
 pub(crate) async fn read_version(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Apps and versions as they stand on the wire.
+//! Apps and versions on the wire.
 
 use apps::{App, AppStatus, AppVersion, Category, VersionKind, trust::TrustBand};
 use chrono::{DateTime, Utc};
@@ -29,9 +29,9 @@ pub(crate) struct AppView {
     sharing: Sharing,
     #[schema(required)]
     current_version_id: Option<VersionId>,
-    /// Where it answers over HTTP.
+    /// URL at which the app responds to HTTP requests.
     url: String,
-    /// What the caller may do with it.
+    /// Your rights on the app.
     rights: Vec<AppRightName>,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
@@ -81,15 +81,15 @@ pub(crate) struct VersionView {
     kind: VersionKind,
     #[schema(min_length = 1, max_length = 300)]
     summary: String,
-    /// The sentence it was built from; of versions built by a builder only.
+    /// Sentence from which a builder made the version; null for other versions.
     #[schema(required)]
     instruction: Option<String>,
     #[schema(required)]
     base_version_id: Option<VersionId>,
     is_current: bool,
-    /// Whether it can run.
+    /// `true` if the version can run.
     runnable: bool,
-    /// Who built it; of versions built by a builder only.
+    /// Builder that made the version; null for other versions.
     #[schema(required)]
     builder: Option<String>,
 }

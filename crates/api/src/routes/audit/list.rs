@@ -1,4 +1,4 @@
-//! What was done in a workspace.
+//! Listing the audit log.
 
 use std::collections::BTreeMap;
 
@@ -20,34 +20,34 @@ use crate::{
     state::Api,
 };
 
-/// Which rows, and which page of them.
+/// Filters, and the page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListAudit {
-    /// Only this action, as `member.remove`.
+    /// Only this action, such as `member.remove`.
     #[param(min_length = 1, max_length = 64)]
     action: Option<String>,
-    /// Only what this person did, with their tokens too.
+    /// Only actions of this person, including those with their tokens.
     actor: Option<UserId>,
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
 
-/// What was done in a workspace, newest first.
+/// The audit entries of a workspace, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AuditList {
     items: Vec<AuditView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }
 
-/// Something that was done.
+/// An entry of the audit log.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditEntry)]
@@ -55,37 +55,37 @@ pub(crate) struct AuditView {
     id: AuditId,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
-    /// As `noun.verb`.
+    /// Action, as `noun.verb`.
     #[schema(example = "member.remove")]
     action: String,
     actor: ActorView,
-    /// The id of what it was done to.
+    /// Id of the object of the action.
     #[schema(required)]
     target: Option<String>,
     request_id: RequestId,
-    /// Where the request came from.
+    /// IP address of the client.
     #[schema(required)]
     address: Option<String>,
-    /// What else there is to know; never a secret.
+    /// Details of the action; never a secret.
     #[schema(required, value_type = Option<Object>)]
     detail: Option<serde_json::Value>,
 }
 
-/// Who did it.
+/// The actor of an audit entry.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ActorView {
-    /// A person's id, a key's, or the name of a part of Qala such as `system:first-start`.
+    /// Id of a person or a project key, or the name of a part of Qala, such as `system:first-start`.
     id: String,
-    /// The person's name.
+    /// Name of the person.
     #[schema(required)]
     name: Option<String>,
-    /// The token that acted for the person.
+    /// Token with which the person acted.
     #[schema(required)]
     token_id: Option<TokenId>,
 }
 
-/// List what was done in a workspace
+/// List the audit log of a workspace
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/audit", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAudit), responses((status = 200, body = AuditList)))]
 pub(crate) async fn list_audit(
     State(api): State<Api>,

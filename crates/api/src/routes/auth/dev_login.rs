@@ -17,13 +17,13 @@ use crate::{
     state::Api,
 };
 
-/// Who wants to sign in.
+/// The person who signs in.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DevLogin {
     #[schema(min_length = 3, max_length = 254, example = "aru@example.com")]
     email: String,
-    /// For who comes for the first time; made from the address when not said.
+    /// Name for a new person. Default: made from the address.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 120)]
     name: Option<String>,
@@ -31,8 +31,9 @@ pub(crate) struct DevLogin {
 
 /// Sign in for development
 ///
-/// The address is believed. Only on a server that was started with it, which listens on this machine alone.
-#[utoipa::path(post, path = "/v1/auth/dev-login", tag = "session", request_body(content = DevLogin, example = json!({"email": "aru@example.com"})), responses((status = 200, body = SessionView), (status = 404, description = "The server was started without it.", body = ErrorEnvelope)))]
+/// The server does not check that the address is yours. Available only on servers started with the development sign-in,
+/// which listen on the local machine only.
+#[utoipa::path(post, path = "/v1/auth/dev-login", tag = "session", request_body(content = DevLogin, example = json!({"email": "aru@example.com"})), responses((status = 200, body = SessionView), (status = 404, description = "The development sign-in is disabled.", body = ErrorEnvelope)))]
 pub(crate) async fn sign_in_without_proof(
     State(api): State<Api>,
     ctx: Ctx<SignIn>,

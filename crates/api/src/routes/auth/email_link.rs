@@ -1,4 +1,4 @@
-//! Following a mailed link.
+//! Signing in with a link from an e-mail.
 
 use application::unit;
 use axum::{extract::State, response::Response};
@@ -14,18 +14,18 @@ use crate::{
     state::Api,
 };
 
-/// A mailed link.
+/// A link from an e-mail.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FollowEmailLink {
-    /// The link's parameter `token`.
+    /// Query parameter `token` of the link.
     #[schema(min_length = 40, max_length = 40)]
     token: String,
 }
 
-/// Sign in with a mailed link
+/// Sign in with an e-mailed link
 ///
-/// Good once. Opening the link in a browser uses nothing up; this does.
+/// The link works once. Opening it in a browser does not use it up; this request does.
 #[utoipa::path(post, path = "/v1/auth/email/link", tag = "session", request_body(content = FollowEmailLink, example = json!({"token": "qsl_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = SessionView), (status = 401, description = "The link is wrong or no longer valid: `invalid_code`.", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn follow_email_link(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Asking for a mail that signs in.
+//! Requesting a sign-in e-mail.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -16,30 +16,31 @@ use crate::{
     state::Api,
 };
 
-/// Who wants to sign in.
+/// The person who wants to sign in.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StartEmailSignIn {
     #[schema(min_length = 3, max_length = 254, example = "aru@example.com")]
     email: String,
-    /// The language of the mail; English when not said.
+    /// Language of the e-mail. Default: English.
     #[serde(default)]
     locale: Locale,
 }
 
-/// That a mail was sent.
+/// The e-mail is queued.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EmailSignInStarted {
     sent: bool,
-    /// Seconds for which its code and link are good.
+    /// Seconds until the code and the link expire.
     #[schema(minimum = 1)]
     expires_in: i64,
 }
 
-/// Ask for a mail that signs in
+/// Request a sign-in e-mail
 ///
-/// It holds a code and a link; the newest mail alone is good. The answer is the same whether the address is known or not.
+/// The e-mail has a code and a link. A new e-mail replaces earlier ones. The response does not reveal whether the
+/// address is known.
 #[utoipa::path(post, path = "/v1/auth/email/start", tag = "session", request_body(content = StartEmailSignIn, example = json!({"email": "aru@example.com", "locale": "en"})), responses((status = 200, body = EmailSignInStarted)))]
 pub(crate) async fn start_email_sign_in(
     State(api): State<Api>,
@@ -53,7 +54,7 @@ pub(crate) async fn start_email_sign_in(
     Ok(Json(EmailSignInStarted { sent: true, expires_in: CODE_LIFETIME.num_seconds() }))
 }
 
-/// Mails a code and a link, which leads to `next` afterwards.
+/// Queues an e-mail with a code and a link. The link continues to `next` after the sign-in.
 pub(crate) async fn send_sign_in_email(
     api: &Api,
     ctx: &kernel::Context,

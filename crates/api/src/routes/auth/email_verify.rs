@@ -1,4 +1,4 @@
-//! Giving back a sign-in code.
+//! Signing in with a code from an e-mail.
 
 use application::unit;
 use axum::{extract::State, response::Response};
@@ -14,7 +14,7 @@ use crate::{
     state::Api,
 };
 
-/// A mailed code.
+/// A code from an e-mail.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VerifyEmailSignIn {
@@ -25,9 +25,9 @@ pub(crate) struct VerifyEmailSignIn {
     code: String,
 }
 
-/// Sign in with a mailed code
+/// Sign in with an e-mailed code
 ///
-/// Five wrong codes end it. The session is in a cookie.
+/// Five wrong codes invalidate the right one. The response sets the session cookie.
 #[utoipa::path(post, path = "/v1/auth/email/verify", tag = "session", request_body(content = VerifyEmailSignIn, example = json!({"email": "aru@example.com", "code": "123456"})), responses((status = 200, body = SessionView), (status = 401, description = "The code is wrong or no longer valid: `invalid_code`.", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn verify_email_sign_in(
     State(api): State<Api>,

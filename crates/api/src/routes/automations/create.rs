@@ -1,4 +1,4 @@
-//! Making an automation.
+//! Creating an automation.
 
 use application::{authorization::Deferred, unit};
 use axum::{Json, extract::State};
@@ -17,29 +17,29 @@ use crate::{
     state::Api,
 };
 
-/// What the automation is to be.
+/// A new automation.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewAutomation {
     #[schema(min_length = 1, max_length = 60, example = "New orders")]
     name: String,
-    /// The app it starts, of this workspace.
+    /// App that the automation starts; it must be in this workspace.
     app_id: AppId,
     trigger: TriggerView,
-    /// At most so many of its runs at once; no limit when not said.
+    /// Maximum number of concurrent runs. Default: no limit.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 1000)]
     max_concurrency: Option<u16>,
-    /// How often a failed run is tried again.
+    /// Number of retries of a failed run.
     #[serde(default)]
     #[schema(maximum = 5, default = 0)]
     retries: u8,
 }
 
-/// Make an automation
+/// Create an automation
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewAutomation, examples(
     ("webhook" = (summary = "Started by a webhook", value = json!({"name": "New orders", "appId": "app_01h455vb4pex5vsknk084sn02q", "trigger": {"type": "webhook"}, "retries": 2}))),
-    ("schedule" = (summary = "Started by a schedule", value = json!({"name": "Orders of the week", "appId": "app_01h455vb4pex5vsknk084sn02q", "trigger": {"type": "schedule", "cron": "0 9 * * 1", "timezone": "Asia/Almaty"}})))
+    ("schedule" = (summary = "Started by a schedule", value = json!({"name": "Weekly orders", "appId": "app_01h455vb4pex5vsknk084sn02q", "trigger": {"type": "schedule", "cron": "0 9 * * 1", "timezone": "Asia/Almaty"}})))
 )), responses((status = 200, body = AutomationView)))]
 pub(crate) async fn create_automation(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Taking an automation away.
+//! Deleting an automation.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -15,7 +15,7 @@ use crate::{
 
 /// Delete an automation
 ///
-/// Its webhook goes with it, and what it had queued ends as failed; its runs stay as a record.
+/// Deletes its webhook too; its queued runs fail. Runs are kept as a record.
 #[utoipa::path(delete, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_automation(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! What became of the moments of a schedule.
+//! Listing the occurrences of a schedule.
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
@@ -17,58 +17,58 @@ use crate::{
     state::Api,
 };
 
-/// Which page.
+/// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListOccurrences {
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
 
-/// The moments of a schedule that have passed, the last first.
+/// The past occurrences of a schedule, latest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OccurrenceList {
     items: Vec<OccurrenceView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }
 
-/// What became of a moment.
+/// Outcome of an occurrence.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OccurrenceOutcome {
-    /// It started a run on time.
+    /// A run was started on time.
     Ran,
-    /// It started a run late.
+    /// A run was started late.
     CaughtUp,
-    /// It started none.
+    /// No run was started.
     Skipped,
 }
 
-/// A moment of a schedule that has passed.
+/// A past occurrence of a schedule.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Occurrence)]
 pub(crate) struct OccurrenceView {
     id: OccurrenceId,
-    /// The moment.
+    /// Time at which it was due.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     due_at: DateTime<Utc>,
     outcome: OccurrenceOutcome,
-    /// Why it started no run: `missed`, `superseded`, `too_old`, `too_many`, `overlap`, `not_runnable` or
+    /// Reason why no run was started: `missed`, `superseded`, `too_old`, `too_many`, `overlap`, `not_runnable` or
     /// `quota_reached`.
     #[schema(required)]
     reason: Option<String>,
-    /// The run it started.
+    /// Run that was started.
     #[schema(required)]
     run_id: Option<RunId>,
-    /// When that was decided.
+    /// Time at which the outcome was recorded.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     recorded_at: DateTime<Utc>,
 }
@@ -91,9 +91,9 @@ impl From<Occurrence> for OccurrenceView {
     }
 }
 
-/// List what became of the moments of an automation's schedule
+/// List the past occurrences of an automation's schedule
 ///
-/// Each moment that passed while the automation was active has one row.
+/// There is one entry for each occurrence that was due while the automation was active.
 #[utoipa::path(get, path = "/v1/automations/{id}/occurrences", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation."), ListOccurrences), responses((status = 200, body = OccurrenceList)))]
 pub(crate) async fn list_occurrences(
     State(api): State<Api>,

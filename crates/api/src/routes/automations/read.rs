@@ -1,4 +1,4 @@
-//! One automation.
+//! Reading an automation.
 
 use axum::{Json, extract::State};
 use kernel::{Problem, authority::AppAccess, id::AutomationId};

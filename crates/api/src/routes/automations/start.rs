@@ -19,21 +19,21 @@ use crate::{
     state::Api,
 };
 
-/// What the app is given.
+/// The input of the run.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StartAutomation {
-    /// Any JSON up to 256 KiB; null when not said.
+    /// Any JSON up to 256 KiB. Default: null.
     #[serde(default)]
     #[schema(value_type = serde_json::Value)]
     input: Option<Box<RawValue>>,
-    /// When it is to start, at most 30 days ahead; at once when not said. An automation with `maxConcurrency` cannot be
-    /// put off.
+    /// Time at which to start, at most 30 days ahead. Default: at once. Not supported for automations with
+    /// `maxConcurrency`.
     #[serde(default, rename = "runAt")]
     run_at: Option<DateTime<Utc>>,
 }
 
-/// The run that was started.
+/// The new run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StartedRun {
@@ -42,7 +42,7 @@ pub(crate) struct StartedRun {
 
 /// Start an automation by hand
 ///
-/// Whatever its trigger and status: this is how a draft is tried out.
+/// Works with any trigger and status, so you can try out a draft.
 #[utoipa::path(post, path = "/v1/automations/{id}/run", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = StartAutomation, example = json!({"input": {"title": "A first order"}})), responses((status = 200, body = StartedRun)))]
 pub(crate) async fn start_automation(
     State(api): State<Api>,

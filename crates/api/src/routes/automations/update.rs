@@ -1,4 +1,4 @@
-//! Changing an automation.
+//! Updating an automation.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -17,7 +17,7 @@ use crate::{
     state::Api,
 };
 
-/// What to change; what is not said stays.
+/// Changes. Fields that you do not send stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AutomationChange {
@@ -28,7 +28,7 @@ pub(crate) struct AutomationChange {
     trigger: Option<TriggerView>,
     #[serde(default)]
     status: Option<AutomationStatus>,
-    /// Null lifts the limit.
+    /// Null removes the limit.
     #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     max_concurrency: Option<Option<u16>>,
@@ -37,13 +37,13 @@ pub(crate) struct AutomationChange {
     retries: Option<u8>,
 }
 
-/// Tells null from nothing said.
+/// Distinguishes null from an absent field.
 fn deserialize_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u16>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-/// Change an automation
-#[utoipa::path(patch, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = AutomationChange, example = json!({"name": "Orders of the week", "retries": 2, "status": "paused"})), responses((status = 200, body = AutomationView)))]
+/// Update an automation
+#[utoipa::path(patch, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = AutomationChange, example = json!({"name": "Weekly orders", "retries": 2, "status": "paused"})), responses((status = 200, body = AutomationView)))]
 pub(crate) async fn update_automation(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<WriteToken, (AutomationId, AppRight<CanEdit>)>,

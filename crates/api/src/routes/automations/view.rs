@@ -1,4 +1,4 @@
-//! An automation as it stands on the wire.
+//! Automations on the wire.
 
 use chrono::{DateTime, Utc};
 use kernel::{
@@ -16,7 +16,7 @@ use runs::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What starts an automation.
+/// Trigger of an automation.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Trigger)]
@@ -24,34 +24,37 @@ use utoipa::ToSchema;
 pub(crate) struct TriggerView {
     #[serde(rename = "type")]
     kind: TriggerKind,
-    /// Of a schedule: five fields, as crontab(5).
+    /// Schedules only: cron expression with five fields, as in crontab(5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 128, example = "0 9 * * 1")]
     cron: Option<String>,
-    /// Of a schedule: an IANA time zone; UTC when not said.
+    /// Schedules only: IANA time zone. Default: UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 64, example = "Asia/Almaty")]
     timezone: Option<String>,
-    /// Of a schedule: what is done about moments that were missed.
+    /// Schedules only: treatment of missed occurrences.
     #[serde(default, rename = "catchUp", skip_serializing_if = "Option::is_none")]
     #[schema(default = "last")]
     catch_up: Option<CatchUp>,
-    /// Of a schedule: how long ago a missed moment may be to be caught up.
+    /// Schedules only: maximum age in minutes of a missed occurrence that is caught up.
     #[serde(default, rename = "catchUpMinutes", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 43200, default = 10080)]
     catch_up_minutes: Option<u32>,
-    /// Of a schedule: what is done about a moment while an earlier run is not over.
+    /// Schedules only: treatment of an occurrence while an earlier run is not finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(default = "allow")]
     overlap: Option<Overlap>,
-    /// Of an event: its name.
+    /// Events only: name of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 128)]
     event: Option<String>,
 }
 
 impl TriggerView {
-    /// The trigger this describes.
+    /// Converts the request's trigger.
+    ///
+    /// # Errors
+    /// 400 `invalid_request` if a field does not belong to the type, or a value is not valid.
     pub(super) fn into_trigger(self) -> Result<Trigger, Problem> {
         let misplaced = |field: &str| {
             Err(Problem::invalid_field(
@@ -82,7 +85,7 @@ impl TriggerView {
             TriggerKind::Form => Ok(Trigger::Form),
             TriggerKind::Manual => Ok(Trigger::Manual),
             TriggerKind::Schedule => {
-                let missing = || Problem::invalid_field("trigger.cron", "is needed for a schedule");
+                let missing = || Problem::invalid_field("trigger.cron", "is required for a schedule");
                 let cron = self.cron.as_deref().ok_or_else(missing)?;
                 let defaults = SchedulePolicy::default();
                 let policy = SchedulePolicy {
@@ -94,7 +97,7 @@ impl TriggerView {
                 Ok(Trigger::Schedule(schedule))
             }
             TriggerKind::Event => {
-                // A mistyped name would wait for ever.
+                // Without this check, an automation with a mistyped name would never start.
                 let event = self.event.filter(|name| EVENTS.contains(&name.as_str()));
                 let event = event.ok_or_else(|| {
                     Problem::invalid_field("trigger.event", "must be run_finished or run_failed")
@@ -131,7 +134,7 @@ impl From<&Trigger> for TriggerView {
     }
 }
 
-/// What starts an app.
+/// An automation of an app.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Automation)]
@@ -143,13 +146,13 @@ pub(crate) struct AutomationView {
     name: String,
     trigger: TriggerView,
     status: AutomationStatus,
-    /// At most so many of its runs at once; null for no limit.
+    /// Maximum number of concurrent runs; null for no limit.
     #[schema(required, minimum = 1, maximum = 1000)]
     max_concurrency: Option<u16>,
-    /// How often a failed run is tried again.
+    /// Number of retries of a failed run.
     #[schema(maximum = 5)]
     retries: u8,
-    /// When its schedule starts it next.
+    /// Time of the next occurrence of its schedule.
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     next_run_at: Option<DateTime<Utc>>,

@@ -1,4 +1,4 @@
-//! One planned change.
+//! Reading a planned change.
 
 use apps::changes::ChangeState;
 use axum::{Json, extract::State};
@@ -18,7 +18,7 @@ use crate::{
     state::Api,
 };
 
-/// How a change stands.
+/// A planned change and its state.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Change)]
@@ -26,27 +26,27 @@ pub(crate) struct ChangeView {
     change_id: ChangeId,
     app_id: AppId,
     state: ChangeState,
-    /// Why it failed.
+    /// Reason of the failure.
     #[schema(required)]
     message: Option<String>,
-    /// The version it became.
+    /// Version that the change became.
     #[schema(required)]
     version_id: Option<VersionId>,
     #[schema(required, maximum = 100)]
     trust_score: Option<u8>,
-    /// What is being done.
+    /// Current step of the work on the change.
     #[schema(required)]
     stage: Option<String>,
     plan: OpenPlan,
 }
 
-/// The plan, and until when it may be approved.
+/// The plan, and the time until which it can be approved.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OpenPlan {
     #[serde(flatten)]
     plan: ChangePlanView,
-    /// What only an admin in the console can do for it.
+    /// Steps that an admin has to take in the console for the plan.
     needs_console: Vec<String>,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
@@ -54,7 +54,7 @@ pub(crate) struct OpenPlan {
 
 /// Read a planned change
 ///
-/// Only whoever planned it sees it.
+/// You can read only changes that you planned.
 #[utoipa::path(get, path = "/v1/changes/{changeId}", tag = "apps", params(("changeId" = kernel::id::ChangeId, Path, description = "The change.")), responses((status = 200, body = ChangeView)))]
 pub(crate) async fn read_change(
     State(api): State<Api>,

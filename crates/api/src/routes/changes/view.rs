@@ -1,4 +1,4 @@
-//! A planned change as it stands on the wire.
+//! Planned changes on the wire.
 
 use apps::{
     Manifest,
@@ -13,7 +13,7 @@ use kernel::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What would change, and how.
+/// The plan of a change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ChangePlan)]
@@ -25,12 +25,12 @@ pub(crate) struct ChangePlanView {
     instruction: String,
     #[schema(min_length = 1, max_length = 300)]
     summary: String,
-    /// The manifest as it is to be.
+    /// The new manifest.
     manifest: Manifest,
     diff: ManifestDiff,
-    /// What happens when it is approved.
+    /// Steps that follow the approval of the plan.
     steps: Vec<String>,
-    /// Whether the code changes too.
+    /// `true` if the code changes too.
     rebuilds_code: bool,
     builder: ChangeBuilder,
     #[schema(required)]
@@ -42,36 +42,36 @@ pub(crate) struct ChangePlanView {
     admin_approval: AdminApproval,
 }
 
-/// What a manifest asks for beyond another.
+/// Differences between the current and the new manifest.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ManifestDiff {
-    /// What the app may do that it might not before.
+    /// Permissions that the app gains.
     gains: Vec<DiffDetail>,
-    /// What it may no longer do.
+    /// Permissions that the app loses.
     losses: Vec<DiffDetail>,
     triggers_added: Vec<DiffDetail>,
     triggers_removed: Vec<DiffDetail>,
-    /// All of them.
+    /// All differences.
     details: Vec<DiffDetail>,
 }
 
-/// One difference.
+/// A difference.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DiffDetail {
-    /// egress, data, connector, ai or trigger.
+    /// `egress`, `data`, `connector`, `ai` or `trigger`.
     subject: &'static str,
-    /// added, removed or changed.
+    /// `added`, `removed` or `changed`.
     change: &'static str,
-    /// The host, the name in the code, or the kind of trigger.
+    /// Host, name in the code, or type of the trigger.
     name: String,
-    /// The methods, or what may be done; empty for all.
+    /// Methods or kind of access; empty for all.
     terms: String,
     sentence: String,
 }
 
-/// Who plans a change.
+/// Planner of a change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ChangeBuilder {
@@ -82,12 +82,12 @@ pub(crate) enum ChangeBuilder {
     Offline,
 }
 
-/// Whether an admin must approve it: whoever planned it is none, and it opens a gate or uses a connection.
+/// Approval by an admin; required if the plan opens a gate or uses a connection and its planner is not an admin.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AdminApproval {
     required: bool,
-    /// The connections that it would use anew, as the code calls them.
+    /// New connections that the app would use, by their names in the code.
     connectors: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Settling many dead letters.
+//! Settling several dead letters at once.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -19,17 +19,17 @@ use crate::{
 
 const MAX_DEAD_LETTERS: usize = 50;
 
-/// What is done with each.
+/// Action for each dead letter.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BulkAction {
-    /// Run it again, as it is kept, with the current version.
+    /// Replay it with its stored input and the current version.
     Replay,
-    /// Give it up.
+    /// Discard it.
     Discard,
 }
 
-/// Which letters, and what to do with them.
+/// The dead letters, and the action.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SettleDeadLetters {
@@ -38,27 +38,27 @@ pub(crate) struct SettleDeadLetters {
     ids: Vec<String>,
 }
 
-/// What became of each, in the order of the ids.
+/// The results, in the order of the ids.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SettledDeadLetters {
     results: Vec<Settled>,
 }
 
-/// What became of one letter.
+/// The result for a dead letter.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Settled {
     id: String,
     ok: bool,
-    /// The run that was started.
+    /// Run that was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     run_id: Option<RunId>,
-    /// Why nothing was done.
+    /// Reason why the dead letter was not settled.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<SettleError>,
 }
 
-/// Why a letter was left as it is.
+/// Reason why a dead letter was not settled.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SettleError {
     code: String,
@@ -67,7 +67,8 @@ pub(crate) struct SettleError {
 
 /// Replay or discard up to 50 open dead letters
 ///
-/// Each is settled by itself: what goes wrong with one does not touch the others. Each needs `can_edit` on its app.
+/// Each dead letter is settled on its own: an error with one does not affect the others. You need `can_edit` on the app
+/// of each.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/dead-letters/bulk", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = SettleDeadLetters, example = json!({"action": "replay", "ids": ["dl_01h455vb4pex5vsknk084sn02q"]})), responses((status = 200, body = SettledDeadLetters)))]
 pub(crate) async fn settle_dead_letters(
     State(api): State<Api>,
@@ -84,13 +85,10 @@ pub(crate) async fn settle_dead_letters(
         let outcome = settle(&api, &ctx, &member, input.action, &id).await;
         results.push(match outcome {
             Ok(run_id) => Settled { id, ok: true, run_id, error: None },
-            // The store's troubles are those of all that are left too; what is settled stays settled.
+            // Errors of the store are likely to concern the remaining ones too, but those already settled stay settled.
             Err(problem) if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) => {
-                tracing::error!(
-                    error = &problem as &dyn std::error::Error,
-                    "a dead letter cannot be settled"
-                );
-                let message = "It could not be settled now.".to_owned();
+                tracing::error!(error = &problem as &dyn std::error::Error, "could not settle a dead letter");
+                let message = "The server could not settle it. Try again.".to_owned();
                 let error = SettleError { code: problem.code.into_owned(), message };
                 Settled { id, ok: false, run_id: None, error: Some(error) }
             }
@@ -112,7 +110,7 @@ async fn settle(
     id: &str,
 ) -> Result<Option<RunId>, Problem> {
     let (id, access) = api.dead_letter(ctx, id).await?;
-    // A person of two workspaces names letters of the one in the path.
+    // A person in two workspaces may send ids of the other.
     if access.member().workspace() != member.workspace() {
         return Err(Problem::not_found("dead letter"));
     }

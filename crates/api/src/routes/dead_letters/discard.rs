@@ -1,4 +1,4 @@
-//! Giving a dead letter up.
+//! Discarding a dead letter.
 
 use application::unit;
 use axum::{Json, extract::State};

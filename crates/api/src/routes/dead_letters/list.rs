@@ -1,4 +1,4 @@
-//! The dead letters of a workspace.
+//! Listing dead letters.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -20,41 +20,41 @@ use crate::{
     state::Api,
 };
 
-/// Which letters, and which page of them.
+/// Filters, and the page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListDeadLetters {
-    /// Only of this app.
+    /// Only items of this app.
     app_id: Option<AppId>,
-    /// Only of this automation.
+    /// Only items of this automation.
     automation_id: Option<AutomationId>,
     /// Only failed runs, or only refused calls.
     kind: Option<DeadLetterKind>,
-    /// Only those that stand so.
+    /// Only dead letters in this state.
     state: Option<DeadLetterState>,
-    /// Only those started so.
+    /// Only dead letters with this trigger.
     trigger: Option<TriggerKind>,
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
 
-/// The dead letters of a workspace whose app the caller can view, newest first.
+/// The dead letters of a workspace whose app you can view, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeadLetterList {
     items: Vec<DeadLetterView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }
 
-/// List the failed runs and refused calls of a workspace
+/// List the dead letters of a workspace
 ///
-/// The newest work stands first, by when it was accepted or came.
+/// Newest first, by the time at which the run was accepted or the call was received.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/dead-letters", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListDeadLetters), responses((status = 200, body = DeadLetterList)))]
 pub(crate) async fn list_dead_letters(
     State(api): State<Api>,

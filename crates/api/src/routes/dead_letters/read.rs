@@ -1,4 +1,4 @@
-//! One dead letter.
+//! Reading a dead letter.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -17,18 +17,18 @@ use crate::{
     state::Api,
 };
 
-/// A dead letter, with what the app was given.
+/// A dead letter with its input.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeadLetter)]
 pub(crate) struct DeadLetterWithPayload {
     #[serde(flatten)]
     letter: DeadLetterView,
-    /// What the app was given; any JSON.
+    /// Input of the run or call; any JSON.
     #[schema(required, value_type = serde_json::Value)]
     payload: Option<Box<RawValue>>,
 }
 
-/// Read a dead letter with what the app was given
+/// Read a dead letter with its input
 #[utoipa::path(get, path = "/v1/dead-letters/{id}", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = DeadLetterWithPayload)))]
 pub(crate) async fn read_dead_letter(
     State(api): State<Api>,

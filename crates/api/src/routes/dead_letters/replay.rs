@@ -1,4 +1,4 @@
-//! Running a dead letter again.
+//! Replaying a dead letter.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -20,11 +20,11 @@ use crate::{
     state::Api,
 };
 
-/// How it is to be run again.
+/// Options of a replay.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplayDeadLetter {
-    /// Any JSON up to 256 KiB, null too; what was kept when not said.
+    /// Input of the new run: any JSON up to 256 KiB, including null. Default: the stored input.
     #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = serde_json::Value)]
     payload: Option<Box<RawValue>>,
@@ -32,9 +32,9 @@ pub(crate) struct ReplayDeadLetter {
     version: WhichVersion,
 }
 
-/// Run a dead letter again
+/// Replay a dead letter
 ///
-/// It becomes a new run, and the letter is settled. A paused automation does not hold it back.
+/// Starts a new run and settles the dead letter. This works even if the automation is paused.
 #[utoipa::path(post, path = "/v1/dead-letters/{id}/replay", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), request_body(content = ReplayDeadLetter, example = json!({"version": "current", "payload": {"title": "A corrected order"}})), responses((status = 200, body = ReplayedView)))]
 pub(crate) async fn replay_dead_letter(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! A dead letter as it stands on the wire.
+//! Dead letters on the wire.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use crate::{routes::runs::view::VersionRefView, state::Api};
 
-/// A failed run or refused call, kept for replay.
+/// A failed run or a refused call, kept for replay.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeadLetterSummary)]
@@ -27,47 +27,47 @@ pub(super) struct DeadLetterView {
     state: DeadLetterState,
     app_id: AppId,
     app_name: String,
-    /// The automation that was to start it.
+    /// Automation of the run or the call.
     #[schema(required)]
     road_id: Option<AutomationId>,
     #[schema(required)]
     road_name: Option<String>,
     trigger: TriggerKind,
-    /// Why it failed or was refused: the run's error code, or the refusal's.
+    /// Error code of the run, or of the refusal.
     reason: String,
     message: String,
-    /// The run that failed.
+    /// Failed run.
     #[schema(required)]
     run_id: Option<RunId>,
-    /// The call that was refused.
+    /// Refused call.
     #[schema(required)]
     delivery_id: Option<DeliveryId>,
-    /// What ran, or would have.
+    /// Version that ran, or would have run.
     #[schema(required)]
     version: Option<VersionRefView>,
-    /// Attempts of the run, or calls that were the same.
+    /// Number of attempts of the run, or of identical calls.
     #[schema(minimum = 1)]
     attempt: u32,
-    /// Whether what the app was given is still there.
+    /// `true` if the input is still stored.
     has_payload: bool,
-    /// How large it is, as JSON.
+    /// Size of the input as JSON, in bytes.
     payload_bytes: u64,
-    /// Its first 200 characters.
+    /// First 200 characters of the input.
     #[schema(required)]
     preview: Option<String>,
-    /// When it failed or was refused.
+    /// Time of the failure or refusal.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
-    /// When it was replayed or discarded.
+    /// Time at which it was replayed or discarded.
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     settled_at: Option<DateTime<Utc>>,
     #[schema(required)]
     settled_by_name: Option<String>,
-    /// The run that replays it.
+    /// Run that replays it.
     #[schema(required)]
     replay_run_id: Option<RunId>,
-    /// Whether the caller may replay it.
+    /// `true` if you may replay it.
     can_manage: bool,
 }
 
@@ -108,7 +108,7 @@ impl DeadLetterView {
         }
     }
 
-    /// Letters of several apps, each with whether the caller may replay it.
+    /// Converts dead letters of several apps, and looks up for each app whether the caller may replay them.
     pub(super) async fn of_all(
         api: &Api,
         member: &Member,
@@ -120,7 +120,7 @@ impl DeadLetterView {
             let can_manage = match can_manage_by_app.get(&dead_letter.app) {
                 Some(known) => *known,
                 None => {
-                    // An app that was deleted has no rights any more.
+                    // Nobody has rights on a deleted app.
                     let fact = api.store().app_fact(dead_letter.app, member.user()).await?;
                     let access = authorize_app(member.clone(), fact.as_ref());
                     access.is_ok_and(|access| access.rights().contains(AppRightName::CanEdit))

@@ -20,22 +20,22 @@ use crate::{
     state::Api,
 };
 
-/// What the token is to be.
+/// Settings of the token.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = ApproveDeviceLogin)]
 pub(crate) struct ApproveDeviceLoginBody {
-    /// One of the caller's workspaces.
+    /// One of your workspaces.
     #[schema(min_length = 1, max_length = 128)]
     workspace_id: String,
-    /// At most what was asked for; never `admin`.
+    /// At most the requested scopes; never `admin`.
     #[schema(min_items = 1, max_items = 2, example = json!(["read"]))]
     scopes: Vec<Scope>,
     #[schema(minimum = 1, maximum = 365)]
     expires_in_days: u16,
 }
 
-/// What was decided.
+/// The decision.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeviceDecided {
@@ -46,7 +46,7 @@ pub(crate) struct DeviceDecided {
 
 /// Approve a device login
 ///
-/// The command line is given a personal access token of the caller's in one workspace, once.
+/// The command line gets a personal access token of yours in one workspace, once.
 #[utoipa::path(post, path = "/v1/cli/device/{userCode}/approve", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows.")), request_body(content = ApproveDeviceLoginBody, example = json!({"workspaceId": "ws_01h455vb4pex5vsknk084sn02q", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = DeviceDecided)))]
 pub(crate) async fn approve_device_login(
     State(api): State<Api>,

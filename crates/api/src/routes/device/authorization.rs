@@ -1,4 +1,4 @@
-//! Starting a device login as RFC 8628 has it, for clients of that standard.
+//! Starting a device login in the format of RFC 8628, for standard clients.
 
 use axum::{
     Json,
@@ -25,7 +25,7 @@ use application::rate_limits::network_prefix;
 
 const MAX_FORM_BYTES: usize = 16 << 10;
 
-/// RFC 8628 §3.2.
+/// Device authorization response (RFC 8628, section 3.2).
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DeviceAuthorization {
     device_code: String,
@@ -36,17 +36,17 @@ pub(crate) struct DeviceAuthorization {
     interval: i64,
 }
 
-/// RFC 6749 §5.2.
+/// Error response (RFC 6749, section 5.2).
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DeviceAuthorizationError {
     error: &'static str,
     error_description: String,
 }
 
-/// Start a device login, as RFC 8628 has it
+/// Start a device login in the format of RFC 8628
 ///
-/// A form with `client_id` and, when less than everything is wanted, `scope`. The same as `POST /v1/cli/device` in the
-/// words of the standard.
+/// Send a form with `client_id` and, to request less than all access, `scope`. Otherwise the same as
+/// `POST /v1/cli/device`.
 #[utoipa::path(post, path = "/oauth/device_authorization", tag = "device-login",
     request_body(content((Object = "application/x-www-form-urlencoded", example = json!({"client_id": "qala-cli", "scope": "read"})))),
     responses((status = 200, body = DeviceAuthorization), (status = 400, description = "`invalid_request`, `invalid_scope`", body = DeviceAuthorizationError)))]
@@ -92,7 +92,7 @@ pub(crate) async fn start_device_authorization(
     .into_response())
 }
 
-/// What is wrong with a request goes out in the standard's form; everything else in ours.
+/// Returns errors of the request in the format of RFC 6749, all others in the format of the API.
 fn error_response(error: &'static str, problem: Problem) -> ApiResult<Response> {
     if !matches!(problem.kind, ProblemKind::Invalid | ProblemKind::Unsupported) {
         return Err(problem.into());
@@ -110,7 +110,7 @@ async fn parse_form(request: Request) -> Result<DeviceAuthorizationForm, Problem
     let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        return Err(Problem::invalid("The body must be a form."));
+        return Err(Problem::invalid("The body must be a form (application/x-www-form-urlencoded)."));
     }
     let body = read_body(request, MAX_FORM_BYTES).await?;
     let (mut client_id, mut scope) = (None, None);
@@ -121,7 +121,7 @@ async fn parse_form(request: Request) -> Result<DeviceAuthorizationForm, Problem
             _ => continue,
         };
         if slot.replace(value.into_owned()).is_some() {
-            return Err(Problem::invalid(format!("{name} is there twice")));
+            return Err(Problem::invalid(format!("{name} is given twice")));
         }
     }
     let present = |value: Option<String>| value.filter(|value| !value.is_empty());

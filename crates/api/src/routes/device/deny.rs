@@ -1,4 +1,4 @@
-//! Refusing a device login.
+//! Denying a device login.
 
 use application::unit;
 use axum::{Json, extract::State};

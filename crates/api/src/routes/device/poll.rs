@@ -1,4 +1,4 @@
-//! The command line's question whether it was let in.
+//! Polling a device login.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -15,7 +15,7 @@ use crate::{
     state::Api,
 };
 
-/// The device code.
+/// The device code of the login.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = PollDeviceLogin)]
@@ -24,41 +24,41 @@ pub(crate) struct PollDeviceLoginBody {
     device_code: String,
 }
 
-/// How a device login stands for its command line.
+/// State of a device login for the command line.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DevicePollStatus {
-    /// Nobody has decided: ask again after `interval`.
+    /// Nobody has decided yet. Poll again after `interval`.
     Pending,
-    /// It asked too early: `interval` is longer from now on.
+    /// The request came too early. From now on, `interval` is longer.
     SlowDown,
-    /// A person allowed it: the token is here, this once.
+    /// A person approved it. The response has the token, only this once.
     Approved,
-    /// A person refused it.
+    /// A person denied it.
     Denied,
-    /// The code is unknown, too old, or used up.
+    /// The code is unknown, expired or used up.
     Expired,
 }
 
-/// Whether a command line was let in.
+/// The state of a device login.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DevicePoll {
     status: DevicePollStatus,
-    /// Seconds to wait before the next question.
+    /// Seconds to wait before the next request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     interval: Option<i64>,
-    /// The token's value, which is given only here.
+    /// Value of the token. It is returned only here.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "qat_…")]
     token: Option<String>,
-    /// What is kept of the token.
+    /// Record of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_record: Option<TokenRecord>,
 }
 
-/// What a device code comes to.
+/// Outcome of a token request with a device code.
 #[derive(Debug)]
 pub(crate) enum DeviceTokenOutcome {
     /// Seconds to wait.
@@ -71,7 +71,7 @@ pub(crate) enum DeviceTokenOutcome {
     Expired,
 }
 
-/// Asks with a device code; the token comes out once.
+/// Redeems a device code. The token is returned only once.
 pub(crate) async fn redeem_device_code(
     api: &Api,
     ctx: &Context,
@@ -98,10 +98,10 @@ pub(crate) async fn redeem_device_code(
     })
 }
 
-/// Ask whether a device login was approved
+/// Poll a device login
 ///
-/// The answer is 200 whatever the status. The token is in it once; every later question is told `expired`. Who asks
-/// before the interval is over is told `slow_down`, and the interval grows by five seconds for good.
+/// The status code is 200 in every state. The token is returned once; later requests get `expired`. A request before
+/// the interval has passed gets `slow_down`, and the interval grows by five seconds for good.
 #[utoipa::path(post, path = "/v1/cli/device/poll", tag = "device-login", request_body(content = PollDeviceLoginBody, example = json!({"deviceCode": "qdc_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = DevicePoll)))]
 pub(crate) async fn poll_device_login(
     State(api): State<Api>,

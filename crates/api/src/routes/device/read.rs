@@ -1,4 +1,4 @@
-//! What a command line asks for, for the person who decides.
+//! Reading the request of a device login, for the person who decides.
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
@@ -19,7 +19,7 @@ use crate::{
     state::Api,
 };
 
-/// How a device login stands for people.
+/// State of a device login for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DeviceStatus {
@@ -40,7 +40,7 @@ impl DeviceStatus {
     }
 }
 
-/// What a command line asks for.
+/// The request of a command line to sign in.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeviceLoginView {
@@ -55,7 +55,7 @@ pub(crate) struct DeviceLoginView {
     expires_in_days: u16,
     #[schema(required)]
     host: Option<String>,
-    /// From where it was asked.
+    /// IP address that sent the request.
     #[schema(required)]
     address: Option<String>,
     status: DeviceStatus,
@@ -63,11 +63,11 @@ pub(crate) struct DeviceLoginView {
     created_at: DateTime<Utc>,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
-    /// The caller's workspaces: a token is for one of them.
+    /// Your workspaces; the token is valid in one of them.
     workspaces: Vec<DeviceWorkspace>,
 }
 
-/// A workspace a token may be made in.
+/// A workspace for which a token can be created.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DeviceWorkspace {
     id: WorkspaceId,
@@ -83,7 +83,8 @@ impl From<WorkspaceSummary> for DeviceWorkspace {
     }
 }
 
-/// The login of a typed code, and who typed it. Wrong codes are counted against the session and the address.
+/// Returns the login with a typed code, and the caller's session. Wrong codes count against the session and the
+/// address.
 pub(crate) async fn find_login(
     api: &Api,
     ctx: &Context,
@@ -98,9 +99,9 @@ pub(crate) async fn find_login(
     Ok((code, login, session.clone()))
 }
 
-/// Read what a command line asks for
+/// Read a device login
 ///
-/// Five wrong codes in ten minutes are the most for a session, and ten for an address.
+/// A session may send at most five wrong codes in ten minutes, an address at most ten.
 #[utoipa::path(get, path = "/v1/cli/device/{userCode}", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows; case and dash do not matter.")), responses((status = 200, body = DeviceLoginView)))]
 pub(crate) async fn read_device_login(
     State(api): State<Api>,

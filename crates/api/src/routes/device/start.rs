@@ -14,62 +14,62 @@ use crate::{
 };
 use application::{rate_limits::network_prefix, unit};
 
-/// What a command line asks for.
+/// The request of a command line to sign in.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = StartDeviceLogin)]
 pub(crate) struct StartDeviceLoginBody {
-    /// The program, in its own words.
+    /// Program, as it names itself.
     #[schema(min_length = 1, max_length = 60, example = "qala-cli")]
     client: String,
-    /// `login` when not said.
+    /// Default: `login`.
     #[serde(default)]
     purpose: Purpose,
-    /// What the token will be called; made from program and machine when not said.
+    /// Name of the token. Default: made from the program and the machine.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 60)]
     name: Option<String>,
-    /// `read` and `write`; both when not said. Never `admin`.
+    /// `read`, `write` or both. Default: both. Never `admin`.
     #[serde(default)]
     #[schema(min_items = 1, max_items = 2, example = json!(["read"]))]
     scopes: Option<Vec<Scope>>,
-    /// 90 when not said.
+    /// Default: 90.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 365, default = 90)]
     expires_in_days: Option<u16>,
-    /// The machine, in its own words.
+    /// Machine, as it names itself.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 64, example = "laptop")]
     host: Option<String>,
 }
 
-/// An open login.
+/// A pending device login.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StartedView {
-    /// What the command line asks with. It shows it to nobody.
+    /// Code with which the command line polls. It must not be shown to anybody.
     device_code: String,
-    /// What the person types.
+    /// Code for the person to type.
     #[schema(example = "BCDF-GHJK")]
     user_code: String,
-    /// Where the person types it.
+    /// URL of the page on which the person types the code.
     #[schema(format = "uri")]
     verification_uri: String,
-    /// The same, with the code filled in.
+    /// The same URL with the code filled in.
     #[schema(format = "uri")]
     verification_uri_complete: String,
-    /// Seconds for which the codes are good.
+    /// Seconds until the codes expire.
     #[schema(minimum = 1)]
     expires_in: i64,
-    /// Seconds to wait between two questions.
+    /// Seconds to wait between two polls.
     #[schema(minimum = 1)]
     interval: i64,
 }
 
 /// Start a device login
 ///
-/// A command line asks, shows the person `userCode` and `verificationUri`, and polls. At most 2,000 logins are open at
-/// once, and 20 from one address.
+/// Show the person `userCode` and `verificationUri`, then poll. At most 2,000 logins can be pending at once, and 20
+/// from one address.
 #[utoipa::path(post, path = "/v1/cli/device", tag = "device-login", request_body(content = StartDeviceLoginBody, example = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = StartedView)))]
 pub(crate) async fn start_device_login(
     State(api): State<Api>,
@@ -111,7 +111,7 @@ pub(super) async fn start(
     Ok(started)
 }
 
-/// Where the person goes, without and with the code.
+/// Returns the URL of the page for the person, without and with the code.
 pub(super) fn verification_uris(api: &Api, started: &StartedDeviceLogin) -> (String, String) {
     let page = format!("{}/device", api.settings().public_url);
     let complete = format!("{page}?user_code={}", started.user_code);

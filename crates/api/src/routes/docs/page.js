@@ -1,6 +1,6 @@
 "use strict";
 
-// The page is whole without this: it only hides what is not searched for.
+// The page works without this script, which only hides operations that do not match the search.
 const find = document.getElementById("find");
 const found = document.getElementById("found");
 const articles = [...document.querySelectorAll("article")];
@@ -8,7 +8,7 @@ const sections = [...document.querySelectorAll("main > section")];
 
 const show = () => {
   const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
-  // A path with real ids finds the operation: each of its segments is one or stands where a parameter does.
+  // A path with real ids finds its operation: each segment matches a segment of the template, or a parameter.
   const path = words.find((word) => word.startsWith("/"))?.split("?")[0].split("/");
   const fits = (article) => {
     const template = article.dataset.words.split(" ")[1].split("/");
@@ -37,7 +37,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   find.focus();
 });
-// A link to an operation that the search hides ends the search.
+// Following a link to a hidden operation ends the search.
 window.addEventListener("hashchange", () => {
   const target = document.getElementById(location.hash.slice(1));
   if (!target || !target.closest("[hidden]")) return;

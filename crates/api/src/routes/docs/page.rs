@@ -1,4 +1,4 @@
-//! The page of the API: a guide to authentication, and every operation with its parameters, body and responses.
+//! The API reference as a page: how to authenticate, and all operations with their parameters, bodies and responses.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use super::{
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// One operation of the document.
+/// An operation of the description.
 struct Operation<'d> {
     method: String,
     path: &'d str,
@@ -45,7 +45,7 @@ fn operations(document: &Value) -> Vec<Operation<'_>> {
     all
 }
 
-/// Who a caller's code stands for.
+/// Returns the meaning of a code of callers.
 fn caller(code: &str) -> &'static str {
     match code {
         "C" => "a person in the console",
@@ -79,7 +79,7 @@ pub(super) fn page(document: &Value) -> Markup {
             body {
                 header {
                     h1 { "Qala API" }
-                    p { (all.len()) " operations. The same as a document for programs: "
+                    p { (all.len()) " operations. For programs: "
                         a href="/openapi.json" { "/openapi.json" } " (OpenAPI 3.1)." }
                     div #search hidden {
                         label for="find" { "Find an operation" }
@@ -119,39 +119,47 @@ fn authentication() -> Markup {
     html! {
         section #authentication {
             h2 { "Authentication" }
-            p { "Each operation names who may call it. The lines below set the variables that the examples of this page use." }
+            p { "Each operation says who may call it. The examples on this page use the variables below." }
             h3 { "A person: the session cookie" }
-            p { "Signing in sets a cookie. What changes something with the cookie carries the console's " code { "Origin" } ", and so does signing in. Without the development sign-in, start with "
+            p { "Signing in sets a cookie. Requests that change something with the cookie must have the console's " code { "Origin" } ", and so must sign-in requests. Without the development sign-in, start with "
                 a href="#start_email_sign_in" { "a code by e-mail" } "." }
             pre tabindex="0" { code { "URL=http://127.0.0.1:7420\n"
                 "curl -c qala.cookies -H \"Origin: $URL\" -H 'Content-Type: application/json' \\\n  -d '{\"email\":\"dev@localhost.localdomain\"}' \"$URL/v1/auth/dev-login\"\n"
                 "curl -b qala.cookies \"$URL/v1/session\"" } }
             h3 { "A program: a personal access token" }
-            p { "A token acts for its person in one workspace, with the scopes " code { "read" } " or " code { "write" } ". A person makes it in the console; it is shown once. "
-                "See " a href="#create_token" { "how it is made" } " and " a href="#start_device_login" { "how a command line gets one" } "." }
+            p { "A token acts for its person in one workspace, with the scopes " code { "read" } " or " code { "write" } ". Create it in the console; it is shown only once. "
+                "See " a href="#create_token" { "how to create one" } " and " a href="#start_device_login" { "how a command line gets one" } "." }
             pre tabindex="0" { code { "curl -H \"Authorization: Bearer $TOKEN\" \"$URL/v1/tokens/self\"" } }
             h3 { "Rows: a project key" }
-            p { "A secret key (" code { "qk_sec_…" } ") is for servers. A publishable key (" code { "qk_pub_…" } ") may be in browsers: it reaches what the rules of a table allow. "
-                "See " a href="#create_project_key" { "how it is made" } "." }
+            p { "A secret key (" code { "qk_sec_…" } ") is for servers. A publishable key (" code { "qk_pub_…" } ") may be used in browsers: it can do what the policies of a table allow. "
+                "See " a href="#create_project_key" { "how to create one" } "." }
             pre tabindex="0" { code { "curl -H \"Authorization: Bearer $KEY\" \"$URL/v1/projects/$PROJECT_ID/rest/notes?limit=10\"" } }
-            h3 { "Which one counts" }
-            p { code { "Authorization" } " goes before the cookie. Where it is there and not valid, the answer is 401, whatever the cookie says." }
+            h3 { "Precedence" }
+            p { code { "Authorization" } " takes precedence over the cookie. If it is not valid, the response is 401 even if the cookie is." }
         }
     }
 }
 
-/// Codes that stand for a status everywhere; an operation may have more.
+/// Meaning of error statuses in general; an operation may have more codes.
 const CODES: [(&str, &str, &str); 10] = [
-    ("400", "invalid_request", "The body, path or query does not fit; the message names the field."),
+    (
+        "400",
+        "invalid_request",
+        "The body, path or query does not match the schema; the message names the field.",
+    ),
     ("401", "unauthorized", "There is no credential, or it is not valid."),
-    ("403", "forbidden, admin_only, console_only, insufficient_scope", "Known, and not allowed."),
-    ("404", "…_not_found", "Not there, or not visible to the caller; the code names the thing."),
-    ("406", "not_acceptable, not_one_row", "No type that Accept names, or not the one row that it asks for."),
-    ("409", "conflict and others", "The state forbids it."),
+    ("403", "forbidden, admin_only, console_only, insufficient_scope", "You are not allowed to do this."),
+    ("404", "…_not_found", "The object does not exist, or you may not see it; the code says what it is."),
+    (
+        "406",
+        "not_acceptable, not_one_row",
+        "No type in Accept is supported, or Accept requests exactly one row and there is none or more.",
+    ),
+    ("409", "conflict and others", "The request conflicts with the current state."),
     ("413", "too_large", "The body is too large."),
-    ("415", "unsupported_media_type", "The Content-Type is not read here."),
-    ("429", "rate_limited", "Wait for the seconds in Retry-After."),
-    ("503", "unavailable, overloaded", "Cannot be answered now."),
+    ("415", "unsupported_media_type", "The operation does not support the Content-Type."),
+    ("429", "rate_limited", "Too many requests. Retry after the seconds in Retry-After."),
+    ("503", "unavailable, overloaded", "The server cannot handle the request right now. Retry later."),
 ];
 
 fn codes(status: &str) -> &'static str {
@@ -162,7 +170,7 @@ fn errors() -> Markup {
     html! {
         section #errors {
             h2 { "Errors" }
-            p { "Every error has one form, with a code for programs, a message for people and the id of the request." }
+            p { "All errors have the same format: a code for programs, a message for people and the id of the request." }
             pre tabindex="0" { code { "{\"error\":{\"code\":\"app_not_found\",\"message\":\"There is no such app, or you may not see it.\",\n          \"hint\":\"…\",\"requestId\":\"req_…\"},\"requestId\":\"req_…\"}" } }
             div.wide tabindex="0" { table {
                 thead { tr { th scope="col" { "Status" } th scope="col" { "Codes" } th scope="col" { "When" } } }
@@ -261,12 +269,12 @@ fn responses(document: &Value, operation: &Operation<'_>) -> Markup {
     }
 }
 
-/// The name of a component, where there is one.
+/// Returns the name of the component that `schema` refers to; empty if it refers to none.
 fn name(schema: &Value) -> &str {
     schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).unwrap_or_default()
 }
 
-/// A call that a terminal takes, with the variables of the guide.
+/// Returns a command for a shell, with the variables of the guide.
 fn curl(document: &Value, operation: &Operation<'_>) -> String {
     let callers = operation.callers();
     let token = callers.iter().any(|code| code.starts_with("T:"));
@@ -300,7 +308,7 @@ fn curl(document: &Value, operation: &Operation<'_>) -> String {
     line
 }
 
-/// A parameter of a path as a variable of the shell: `{projectId}` is `$PROJECT_ID`.
+/// Returns a path parameter as a shell variable: `{projectId}` becomes `$PROJECT_ID`.
 fn variable(segment: &str) -> String {
     let Some(name) = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
         return segment.to_owned();
@@ -335,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_description_says_is_text() {
+    fn texts_of_the_description_are_escaped() {
         let document = json!({
             "tags": [{"name": "a", "description": "<b>"}],
             "paths": {"/v1/{x}": {"post": {"operationId": "make_x", "tags": ["a"], "summary": "<script>", "responses": {},

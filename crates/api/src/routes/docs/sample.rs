@@ -1,4 +1,4 @@
-//! The least that a schema allows, for the call that the page shows.
+//! The smallest value that a schema allows, for the example of an operation without one.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Content that stays as it is while the server runs, and is sent again only to who has another.
+//! Content that does not change while the server runs. It is sent only to clients that do not have it.
 
 use std::io::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) struct StaticAsset {
     media_type: &'static str,
     policy: Option<&'static str>,
     plain: Bytes,
-    /// None where compressing failed.
+    /// `None` if compression failed.
     gzip: Option<Bytes>,
     etag: HeaderValue,
 }
@@ -26,7 +26,7 @@ impl StaticAsset {
         let gzip = encoder.write_all(&plain).and_then(|()| encoder.finish()).ok().map(Bytes::from);
         let digest = Sha256::digest(&plain);
         let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        // Weak: with and without compression it is the same content in other bytes.
+        // Weak, since compressed and uncompressed responses have the same content in different bytes.
         let tag =
             HeaderValue::from_str(&format!("W/\"{digits}\"")).unwrap_or(HeaderValue::from_static("W/\"\""));
         Self { media_type, policy: None, plain, gzip, etag: tag }
@@ -64,14 +64,14 @@ fn header_list_items<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> i
     values.flat_map(|value| value.split(',')).map(str::trim)
 }
 
-/// Compares weakly, as `If-None-Match` is (RFC 9110).
+/// Compares weakly, as `If-None-Match` requires (RFC 9110, section 13.1.2).
 fn matches_etag(request_headers: &HeaderMap, tag: &HeaderValue) -> bool {
     let tag = tag.to_str().unwrap_or_default().trim_start_matches("W/");
     header_list_items(request_headers, &header::IF_NONE_MATCH)
         .any(|known| known == "*" || known.trim_start_matches("W/") == tag)
 }
 
-/// Reads `Accept-Encoding` (RFC 9110 section 12.5.3): a coding that is named goes before `*`.
+/// Reads `Accept-Encoding` (RFC 9110, section 12.5.3). A named coding takes precedence over `*`.
 fn accepts_gzip(request_headers: &HeaderMap) -> bool {
     let weight_of = |wanted: &str| {
         header_list_items(request_headers, &header::ACCEPT_ENCODING).find_map(|coding| {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn codings_have_weights() {
+    fn weights_of_codings_decide_about_gzip() {
         for taken in ["gzip", "br, GZIP", "*", "gzip;q=0.5", "*;q=0, gzip"] {
             assert!(accepts_gzip(&asked(header::ACCEPT_ENCODING, taken)), "{taken}");
         }

@@ -1,21 +1,21 @@
-//! Types of the description in words: what a value is, and its limits.
+//! Types of the description in words: the kind of a value, and its limits.
 
 use serde_json::Value;
 
-/// How deep members of members are listed. A schema may hold itself.
+/// Maximum depth of the listed members. A schema may contain itself.
 const DEPTH: usize = 4;
 
 /// A member of a body or response.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Member {
-    /// From the body inwards, as `trigger.cron` and `files[].name`.
+    /// Path from the body, such as `trigger.cron` or `files[].name`.
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) required: bool,
     pub(super) about: String,
 }
 
-/// The schema behind a reference.
+/// Returns the schema that `schema` refers to.
 pub(super) fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
     let target = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
     target.and_then(|target| document.pointer(target)).unwrap_or(schema)
@@ -34,14 +34,14 @@ fn is_nullable(schema: &Value) -> bool {
         })
 }
 
-/// What a value is, as `text, 1 to 60 characters` or `array of text, at most 20, or null`.
+/// Describes a type, as in `text, 1 to 60 characters` or `array of text, at most 20, or null`.
 pub(super) fn kind(document: &Value, schema: &Value) -> String {
     let mut said = describe_type(document, schema, 0);
     if is_nullable(schema) {
         said.push_str(", or null");
     }
     if let Some(value) = schema.get("default") {
-        said.push_str(&format!("; {value} when not said"));
+        said.push_str(&format!("; default {value}"));
     }
     said
 }
@@ -108,7 +108,7 @@ fn range(schema: &Value, least: &str, most: &str, before: &str, unit: &str) -> S
     }
 }
 
-/// The members of a schema's objects, those within others after them.
+/// Returns the members of a schema's objects, including those of nested objects.
 pub(super) fn members(document: &Value, schema: &Value) -> Vec<Member> {
     let mut found = Vec::new();
     collect(document, schema, "", 0, &mut found);
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_say_their_limits() {
+    fn types_are_described_with_their_limits() {
         let document =
             json!({"components": {"schemas": {"Role": {"type": "string", "enum": ["admin", "member"]}}}});
         let said = |schema: Value| kind(&document, &schema);
@@ -166,7 +166,7 @@ mod tests {
         );
         assert_eq!(
             said(json!({"type": "integer", "minimum": 1, "maximum": 200, "default": 50})),
-            "integer, 1 to 200; 50 when not said"
+            "integer, 1 to 200; default 50"
         );
         assert_eq!(
             said(json!({"type": "array", "items": {"$ref": "#/components/schemas/Role"}, "maxItems": 5})),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_listed_to_the_innermost_and_end() {
+    fn nested_members_are_listed_up_to_a_depth() {
         let document = json!({"components": {"schemas": {"Tree": {"type": "object", "required": ["of"], "properties": {
             "of": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}, "n": {"type": "integer"}}}}}});
         let found = members(&document, &json!({"$ref": "#/components/schemas/Tree"}));

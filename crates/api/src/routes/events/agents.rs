@@ -14,23 +14,23 @@ use crate::{
 };
 use application::feeds::AgentFeed;
 
-/// From where, and how long to wait.
+/// Position in the feed, and time to wait.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListAgentEvents {
-    /// The `cursor` of the answer before; from now on when not said.
+    /// The `cursor` of the previous response. Default: from now on.
     since: Option<u64>,
-    /// For how many seconds to wait while there is nothing.
+    /// Seconds to wait if there are no events.
     #[param(minimum = 0, maximum = 25, default = 0)]
     wait: Option<u64>,
 }
 
-/// Read what happened that an agent may act upon
+/// Read events that an agent may want to act on
 ///
-/// How runs ended, what waits for a person, and alerts, of apps the caller can view, oldest first. With `wait` the answer
-/// comes as soon as there is something, or empty after that time. Nothing is left out and nothing comes twice for
-/// whoever sends `cursor` back as `since`; what is no longer kept is announced by `gap`.
+/// Finished runs, approvals that wait for a person, and alerts, of apps that you can view, oldest first. With `wait`,
+/// the response is sent as soon as there is an event, or empty after that time. If you send `cursor` as the next
+/// `since`, you get each event exactly once; `gap` says that events are missing because they are no longer stored.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/agent-events", tag = "agent-tools", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAgentEvents), responses((status = 200, body = AgentFeed)))]
 pub(crate) async fn list_agent_events(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! The live stream of a workspace.
+//! The live stream of a workspace's events.
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use kernel::{
@@ -23,16 +23,16 @@ use crate::{
     state::Api,
 };
 
-/// From where.
+/// Position in the stream.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FollowEvents {
-    /// Only what came after this number; from now on when neither this nor `Last-Event-ID` is said.
+    /// Only events after this number. Default: from now on, unless `Last-Event-ID` is sent.
     since: Option<u64>,
 }
 
-/// Everything that happens about apps the reader can view.
+/// All events of apps that the client can view.
 struct WorkspaceEvents;
 
 #[async_trait::async_trait]
@@ -67,7 +67,7 @@ impl EventSource for WorkspaceEvents {
     }
 }
 
-/// The event's name, and what is told of it beside its app and time.
+/// Returns the event's name, and its data besides app and time.
 fn event_payload(what: &EventKind) -> (&'static str, Value) {
     match what {
         EventKind::Run { run, stage } => {
@@ -109,11 +109,12 @@ fn event_payload(what: &EventKind) -> (&'static str, Value) {
     }
 }
 
-/// Follow a workspace
+/// Follow a workspace's events
 ///
-/// Server-Sent Events, live: `run`, `build`, `refusal`, `alert`, `log`, and `resync` when what the reader has not seen is no
-/// longer kept. Each has its number as `id`; a reader that comes back with it in `Last-Event-ID` misses nothing.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/events", tag = "events", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen; goes before `since`."), FollowEvents), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
+/// Live Server-Sent Events: `run`, `build`, `refusal`, `alert`, `log`, and `resync` if events that you have not
+/// received are no longer stored. Each event has its number as `id`. If you reconnect with that in `Last-Event-ID`, you
+/// miss nothing.
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/events", tag = "events", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("Last-Event-ID" = Option<String>, Header, description = "Number of the last event that the client received; takes precedence over `since`."), FollowEvents), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn follow_events(
     State(api): State<Api>,
     Authorized(ctx, member): Authorized<Console, Member>,

@@ -1,4 +1,4 @@
-//! The gates of a workspace.
+//! Listing gates.
 
 use axum::{Json, extract::State};
 use kernel::authority::Member;
@@ -20,7 +20,7 @@ pub(crate) struct GateList {
 
 /// List the gates of a workspace
 ///
-/// What an app may reach is what its manifest names and an open gate allows.
+/// An app can reach a host if its manifest names the host and a gate to it is open.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/gates", tag = "gates", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = GateList)))]
 pub(crate) async fn list_gates(
     State(api): State<Api>,

@@ -14,7 +14,7 @@ use crate::{
     state::Api,
 };
 
-/// Whether the gate lets anything through.
+/// The new status of the gate.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetGateStatus {

@@ -1,11 +1,11 @@
-//! A gate as it stands on the wire.
+//! Gates on the wire.
 
 use connections::gates::{Gate, GateStatus, GateView, Method};
 use kernel::id::{AppId, ConnectionId, GateId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A workspace's rule for one outside host.
+/// The permission of a workspace's apps to reach one host.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Gate)]
@@ -17,9 +17,9 @@ pub(crate) struct GateItem {
     #[schema(required)]
     connection_id: Option<ConnectionId>,
     status: GateStatus,
-    /// The apps whose current manifest names the host.
+    /// Apps whose current manifest names the host.
     app_ids: Vec<AppId>,
-    /// How many calls to the host were refused in the last 24 hours.
+    /// Number of requests to the host that were refused in the last 24 hours.
     #[serde(rename = "blocked24h")]
     blocked_24h: u64,
 }

@@ -1,10 +1,10 @@
-//! Whether the process lives.
+//! Liveness of the process.
 
 use axum::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// That the process lives.
+/// The process is alive.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
     /// `ok`.
@@ -12,9 +12,9 @@ pub(crate) struct Health {
     status: &'static str,
 }
 
-/// Whether the process lives
+/// Check liveness
 ///
-/// It touches nothing else.
+/// Responds 200 as long as the process runs. It checks nothing else.
 #[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = Health)))]
 pub(crate) async fn check_health() -> Json<Health> {
     Json(Health { status: "ok" })

@@ -1,4 +1,4 @@
-//! Whether the server can serve.
+//! Readiness of the server.
 
 use axum::{Json, extract::State};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::{http::error::ApiResult, state::Api};
 
-/// That the server can serve.
+/// The server is ready.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Readiness {
     /// `ready`.
@@ -14,10 +14,10 @@ pub(crate) struct Readiness {
     status: &'static str,
 }
 
-/// Whether the server can serve
+/// Check readiness
 ///
-/// The database answers, its schema is up to date, and the disk has kept everything so far.
-#[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Readiness), (status = 503, description = "It cannot.", body = crate::http::error::ErrorEnvelope)))]
+/// Responds 200 if the database responds, its schema is up to date, and the disk has kept all writes so far.
+#[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Readiness), (status = 503, description = "The server is not ready.", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn check_readiness(State(api): State<Api>) -> ApiResult<Json<Readiness>> {
     api.store().check().await?;
     Ok(Json(Readiness { status: "ready" }))

@@ -1,5 +1,5 @@
-//! Which sites' scripts may send a public form and read the answer: those its settings list, and without cookies.
-//! Webhooks of every other mode are for servers, and no page is let in.
+//! CORS for public forms: scripts of the sites in a form's settings may send it and read the response, without cookies.
+//! Webhooks of other modes are for servers, and no page may use them.
 
 use axum::{
     Extension,
@@ -17,10 +17,10 @@ const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("POST");
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static("accept, content-type, idempotency-key");
 const EXPOSED_HEADERS: HeaderValue =
     HeaderValue::from_static("idempotent-replayed, retry-after, x-request-id");
-/// Settings change: a browser should not remember an answer for long.
+/// Time in seconds for which browsers cache a preflight response; short, because settings change.
 const PREFLIGHT_MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// The origin of the page that asks, if it may.
+/// Returns the origin of the calling page if the form's settings list it.
 async fn allowed_origin(api: &Api, hook: &str, headers: &HeaderMap) -> Option<HeaderValue> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let (Some(origin), None) = (origins.next(), origins.next()) else { return None };
@@ -29,7 +29,7 @@ async fn allowed_origin(api: &Api, hook: &str, headers: &HeaderMap) -> Option<He
     form.allowed_sites.iter().any(|site| site.as_bytes() == origin.as_bytes()).then(|| origin.clone())
 }
 
-/// Adds to an answer what lets a listed page read it, refusals included.
+/// Adds the CORS headers to a response, including an error, so that a listed page can read it.
 pub(super) async fn add_cors_headers(
     api: &Api,
     hook: &str,
@@ -47,7 +47,7 @@ pub(super) async fn add_cors_headers(
     }
 }
 
-/// Answers a browser that asks before it sends. A form that is not there is answered as a page that is not listed.
+/// Responds to a preflight request. For an unknown form, the response is the same as for a page that is not listed.
 pub(super) async fn preflight(
     State(api): State<Api>,
     Extension(info): Extension<RequestInfo>,

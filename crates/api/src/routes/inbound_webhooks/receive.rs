@@ -1,4 +1,4 @@
-//! Receiving a call of a webhook.
+//! Receiving a webhook call.
 
 use axum::{
     Json,
@@ -26,34 +26,35 @@ use crate::{
     state::Api,
 };
 
-/// That a call was accepted.
+/// The call was accepted.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HookAccepted {
     #[schema(example = "accepted")]
     status: &'static str,
-    /// The run it started, or that an earlier call like it started.
+    /// Run that this call started, or that an earlier identical call started.
     run_id: RunId,
     delivery_id: DeliveryId,
 }
 
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// Start an automation from outside
+/// Start an automation by a webhook call
 ///
-/// How a caller proves itself depends on the webhook's mode: `Service-Signature: t=…,v1=…` over `<t>.<raw body>`
+/// The proof that a caller must send depends on the webhook's mode: `Service-Signature: t=…,v1=…` over `<t>.<raw body>`
 /// for `signed`, `X-Hub-Signature-256: sha256=…` for `code_host`, `X-Service-Token` for `token`,
-/// `X-Messenger-Bot-Secret-Token` for `messenger`. A `form` proves nothing. An `Idempotency-Key` makes a retry safe: the answer is the first one's, with the header `Idempotent-Replayed: true`.
+/// `X-Messenger-Bot-Secret-Token` for `messenger`. A `form` has no proof. With an `Idempotency-Key`, retries are safe:
+/// they get the first response again, with the header `Idempotent-Replayed: true`.
 #[utoipa::path(post, path = "/v1/hooks/{id}", tag = "webhooks",
-    params(("id" = String, Path, description = "The identifier in the webhook's address.")),
-    request_body(description = "JSON of any type that says so (`…+json`) or a form, up to 256 KiB, for the mode `form` 32 KiB; nothing is null.", content(
+    params(("id" = String, Path, description = "The id in the webhook's URL.")),
+    request_body(description = "JSON with any JSON media type (`…+json`), or a form; up to 256 KiB, for the mode `form` 32 KiB. An empty body counts as null.", content(
         (Option<serde_json::Value> = "application/json", example = json!({"title": "An order"})),
         (Option<serde_json::Value> = "application/cloudevents+json", example = json!({"specversion": "1.0", "id": "17", "source": "/shop", "type": "order.made", "data": {"title": "An order"}})),
         (Option<Object> = "application/x-www-form-urlencoded", example = json!({"title": "An order"})),
     )),
     responses(
-        (status = 202, description = "The run is in the queue, durably; a page for a browser that sent a public form.", content((HookAccepted = "application/json"), (String = "text/html"))),
-        (status = 303, description = "A browser that sent a public form is led on."),
+        (status = 202, description = "The run is durably queued. A browser that sent a public form gets a page.", content((HookAccepted = "application/json"), (String = "text/html"))),
+        (status = 303, description = "Redirects a browser that sent a public form."),
         (status = 400, description = "`invalid_body`, `invalid_idempotency_key`", body = ErrorEnvelope),
         (status = 401, description = "`bad_signature`, `bad_token`, `stale_timestamp`", body = ErrorEnvelope),
         (status = 403, description = "`hook_disabled`, `bad_origin`", body = ErrorEnvelope),
@@ -69,7 +70,7 @@ pub(crate) async fn receive_webhook(
     Path(id): Path<String>,
     request: Request,
 ) -> ApiResult<Response> {
-    // Whoever guesses waits before anything is looked at.
+    // A sender that guessed too often has to wait before anything is looked up.
     api.rate_limits().check_hook_sender(ctx.client_ip).map_err(WebhookRefusal::RateLimited)?;
     let request_headers = request.headers().clone();
     let mut response = match receive(&api, &ctx, &id, request).await {
@@ -85,7 +86,7 @@ pub(crate) async fn receive_webhook(
     Ok(response)
 }
 
-/// Whether a browser asks that shows what it is answered.
+/// Returns `true` if the client accepts an HTML response.
 fn accepts_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted
@@ -93,7 +94,8 @@ fn accepts_html(headers: &HeaderMap) -> bool {
         .any(|range| range.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/html"))
 }
 
-/// The page is the form owner's towards their reader.
+/// Returns the page for the sender of a public form. It is without the name of Qala, since the form belongs to the
+/// site's owner.
 fn form_received_page(headers: &HeaderMap) -> Page {
     let locale = negotiate_locale(headers);
     let words = translations(locale);

@@ -21,9 +21,10 @@ use crate::{
 
 /// Accept an invite
 ///
-/// Only for the person whose address was invited. Anybody else is told 403 `wrong_address` while it waits, and not
-/// whom it is for. A link that leads nowhere is 404; the invited person is told 409 `invite_expired` or
-/// `invite_accepted`, or `invite_withdrawn` when whoever sent it can invite nobody any more. Whoever is a member already keeps the higher role.
+/// Only the person with the invited address can accept. While the invite is pending, others get 403 `wrong_address`,
+/// which does not reveal the address. An invalid link is 404. The invited person gets 409 `invite_expired` or
+/// `invite_accepted`, or `invite_withdrawn` if its sender can no longer invite people. Existing members keep the higher
+/// role.
 #[utoipa::path(post, path = "/v1/invites/{token}/accept", tag = "invites", params(("token" = String, Path, description = "The token of the invite's link.")), request_body(content = EmptyBody, example = json!({})), responses((status = 200, body = JoinedView)))]
 pub(crate) async fn accept_invite(
     State(api): State<Api>,
@@ -36,7 +37,7 @@ pub(crate) async fn accept_invite(
     Ok(Json(JoinedView { session: accept(&api, &ctx, session, &user, &token).await? }))
 }
 
-/// Accepts an invite for a signed-in person and opens the workspace in their session.
+/// Accepts an invite for a signed-in person, and opens the workspace in their session.
 pub(super) async fn accept(
     api: &Api,
     ctx: &Context,

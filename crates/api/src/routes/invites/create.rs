@@ -16,33 +16,34 @@ use crate::{
     state::Api,
 };
 
-/// Whom to invite, as what.
+/// The people to invite, and their role.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CreateInvites {
-    /// One that stands there twice is invited once.
+    /// E-mail addresses. Duplicates are ignored.
     #[schema(min_items = 1, max_items = 20, example = json!(["bek@example.com"]))]
     emails: Vec<String>,
     role: InviteRole,
-    /// For how many days the links are good; 7 when not said.
+    /// Days until the links expire. Default: 7.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 30, default = 7)]
     expires_in_days: Option<u16>,
-    /// When the access that they get ends by itself.
+    /// Time at which the new members' access ends.
     #[serde(default)]
     access_ends_at: Option<DateTime<Utc>>,
-    /// `email` when not said.
+    /// Default: `email`.
     #[serde(default)]
     deliver: Deliver,
-    /// The language of the mails; the workspace's when not said.
+    /// Language of the e-mails. Default: the workspace's.
     #[serde(default)]
     locale: Option<Locale>,
 }
 
 /// Invite people
 ///
-/// All or nobody. Somebody who is a member already is 409 `already_member`. An address that is invited already gets a
-/// new invite in place of the old one, whose link then leads nowhere. Mails take from the sender's hour.
+/// Either all invites are created or none. If somebody is a member already, the request fails with 409
+/// `already_member`. An address with a pending invite gets a new invite that replaces it; the old link stops working.
+/// E-mails count against the sender's hourly limit.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = CreateInvites, example = json!({"emails": ["bek@example.com"], "role": "member", "deliver": "link", "expiresInDays": 7})), responses((status = 200, body = SentInvites)))]
 pub(crate) async fn create_invites(
     State(api): State<Api>,
@@ -52,7 +53,7 @@ pub(crate) async fn create_invites(
     let (_, inviter) = api.signed_in_user(&ctx).await?;
     let input: CreateInvites = payload.json()?;
     if input.emails.len() > MAX_EMAILS {
-        return Err(Problem::invalid_field("emails", "must hold 1 to 20 addresses").into());
+        return Err(Problem::invalid_field("emails", "must have 1 to 20 addresses").into());
     }
     let email = |(index, text): (usize, &String)| {
         let invalid = |_| Problem::invalid_field(&format!("emails[{index}]"), "must be an e-mail address");

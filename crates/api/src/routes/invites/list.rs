@@ -1,4 +1,4 @@
-//! The invites of a workspace.
+//! Listing invites.
 
 use axum::{Json, extract::State};
 use kernel::authority::Admin;
@@ -12,7 +12,7 @@ use crate::{
     state::Api,
 };
 
-/// A workspace's invites, newest first.
+/// The invites of a workspace, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct InviteList {
     items: Vec<InviteView>,
@@ -20,7 +20,7 @@ pub(crate) struct InviteList {
 
 /// List the invites of a workspace
 ///
-/// Newest first, settled ones included, at most 500. Those that ended are forgotten 90 days after they expired.
+/// Newest first, including settled invites, at most 500. Invites are deleted 90 days after they expire.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = InviteList)))]
 pub(crate) async fn list_invites(
     State(api): State<Api>,

@@ -1,5 +1,5 @@
-//! The page that an invite's link leads to. Looking at it changes nothing, since mail scanners follow links; a form
-//! accepts.
+//! The page that an invite links to. Opening it changes nothing, since mail scanners open links; its form accepts the
+//! invite.
 
 use axum::{
     Extension,
@@ -30,7 +30,7 @@ use crate::{
 };
 use application::authentication::Credential;
 
-/// Shows what the link leads to.
+/// Shows the invite, or what became of it.
 pub(super) async fn show(
     State(api): State<Api>,
     Path(token): Path<String>,
@@ -63,7 +63,7 @@ pub(super) async fn show(
     Ok(page(locale, format_text(words.join, &[&name]), body).at_path(&here).into_response())
 }
 
-/// Who invites into what, as what, and until when; with the workspace's name.
+/// Returns the workspace's name, and a text that says who invites to which role, and until when.
 async fn invite_summary(api: &Api, locale: Locale, invite: &Invite) -> Result<(String, Markup), Problem> {
     let workspace = api.store().workspace(invite.workspace).await?;
     let workspace = workspace.ok_or(WorkspaceError::InviteNotFound)?;
@@ -84,8 +84,9 @@ async fn invite_summary(api: &Api, locale: Locale, invite: &Invite) -> Result<(S
     Ok((workspace.name, about))
 }
 
-/// What is shown above the sign-in form to whoever is on the way to the invite at `next`: a title, and who invites into
-/// what. Whoever has the link may know; what no longer waits is told to its own person alone, once signed in.
+/// Returns the title and the text above the sign-in form for a person on the way to the invite at `next`. Anybody with
+/// the link may see them while the invite is pending. After that, only the invited person gets to know more, once
+/// signed in.
 pub(crate) async fn invite_preview(
     api: &Api,
     locale: Locale,
@@ -105,7 +106,7 @@ pub(crate) async fn invite_preview(
     Ok(Some((format_text(words.join, &[&name]), above)))
 }
 
-/// The page of a token that was found to be one.
+/// Returns the path of the page for a valid token.
 fn invite_path(token: &str) -> String {
     format!("/invite/{token}")
 }
@@ -125,14 +126,14 @@ pub(super) async fn accept_form(
     };
     match accept(&api, &ctx, session, &user, &token).await {
         Ok(_) => {}
-        // A second press of the button.
+        // The button was pressed twice.
         Err(problem) if problem.code == "invite_accepted" => {}
         Err(problem) => return refusal_page(locale, problem, &token),
     }
     Ok(Redirect::to(&format!("/invite/{token}")).into_response())
 }
 
-/// The context of a page's request. A page takes the session's cookie alone.
+/// Returns the context of a request for a page. Pages accept only the session cookie.
 async fn page_context(
     api: &Api,
     info: &RequestInfo,
@@ -156,7 +157,8 @@ async fn find_signed_in_user(api: &Api, ctx: &Context) -> Result<Option<(Session
     }
 }
 
-/// Signing in comes back here. What is no token leads nowhere, so that no other path can be smuggled in.
+/// Redirects to the sign-in page, which returns here. A text that is not a token gets "not found", so that no other
+/// path can be smuggled in.
 fn redirect_to_sign_in(locale: Locale, token: &str) -> Response {
     if token::detect_kind(token) == Some(token::TokenKind::Invite) {
         Redirect::to(&sign_in_path(&invite_path(token))).into_response()
@@ -200,7 +202,7 @@ fn not_found_page(locale: Locale) -> Page {
     page(locale, words.invite_gone, body).status(StatusCode::NOT_FOUND)
 }
 
-/// A refusal as a page; what is our own fault is told like everywhere.
+/// Returns a page for a refusal. Server errors are returned as they are.
 fn refusal_page(locale: Locale, problem: Problem, token: &str) -> ApiResult<Response> {
     let status = match problem.kind {
         ProblemKind::NotFound => return Ok(not_found_page(locale).into_response()),

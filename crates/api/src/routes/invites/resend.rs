@@ -1,4 +1,4 @@
-//! Sending an invite again.
+//! Resending an invite.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -17,22 +17,22 @@ use crate::{
     state::Api,
 };
 
-/// How to send it.
+/// Options for resending.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResendInvite {
-    /// `email` when not said.
+    /// Default: `email`.
     #[serde(default)]
     deliver: Deliver,
-    /// The language of the mail; the workspace's when not said.
+    /// Language of the e-mail. Default: the workspace's.
     #[serde(default)]
     locale: Option<Locale>,
 }
 
-/// Send an invite again
+/// Resend an invite
 ///
-/// Its link is a fresh one, good for as many days as the first; the link before leads nowhere from now on. An invite
-/// that has expired waits again.
+/// Creates a new link, which expires after as many days as the first one; the old link stops working. An expired invite
+/// becomes pending again.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/invites/{inviteId}/resend", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("inviteId" = kernel::id::InviteId, Path, description = "The invite.")), request_body(content = ResendInvite, example = json!({"deliver": "link"})), responses((status = 200, body = SentInvites)))]
 pub(crate) async fn resend_invite(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Taking an invite back.
+//! Revoking an invite.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -10,9 +10,9 @@ use crate::{
     state::Api,
 };
 
-/// Take an invite back
+/// Revoke an invite
 ///
-/// Its link leads nowhere from now on.
+/// Its link stops working.
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/invites/{inviteId}", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("inviteId" = kernel::id::InviteId, Path, description = "The invite.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_invite(
     State(api): State<Api>,

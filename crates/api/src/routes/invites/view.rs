@@ -1,4 +1,4 @@
-//! An invite as it stands on the wire.
+//! Invites on the wire.
 
 use std::collections::BTreeMap;
 
@@ -25,17 +25,17 @@ pub(crate) struct InviteView {
     email: String,
     role: InviteRole,
     status: InviteStatus,
-    /// Who sent it last.
+    /// Person who sent it last.
     invited_by: UserId,
-    /// Their name.
+    /// Name of that person.
     #[schema(required)]
     invited_by_name: Option<String>,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
-    /// When its link ends by itself.
+    /// Time at which the link expires.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
-    /// When the access that it gives ends.
+    /// Time at which the membership's access ends; null for never.
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     access_ends_at: Option<DateTime<Utc>>,
@@ -57,7 +57,7 @@ impl InviteView {
     }
 }
 
-/// Invites with the names of who sent them.
+/// Returns invites with the names of their senders.
 pub(super) async fn invite_views(
     api: &Api,
     ctx: &Context,
@@ -71,25 +71,25 @@ pub(super) async fn invite_views(
     Ok(invites.into_iter().map(|invite| InviteView::of(invite, &names, ctx.now)).collect())
 }
 
-/// How links get to their people.
+/// Delivery of an invite's link.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Deliver {
-    /// By mail.
+    /// By e-mail.
     #[default]
     Email,
-    /// In the answer, for the caller to hand on.
+    /// In the response, for you to pass on.
     Link,
 }
 
-/// Invites that were sent.
+/// Invites that were created or resent.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SentInvites {
     items: Vec<InviteView>,
-    /// How the mails go out; null when links were asked for.
+    /// Delivery of the e-mails; null if you requested links.
     #[schema(required, inline)]
     delivery: Option<Delivery>,
-    /// The links, when they were asked for. They are shown only here.
+    /// Links, if you requested them. They are returned only here.
     links: Vec<InviteLink>,
 }
 
@@ -128,7 +128,8 @@ impl SentInvites {
     }
 }
 
-/// How the links of invites to these addresses go out; mails take from the sender's hour and from each recipient's.
+/// Returns how the links of invites are delivered. E-mails count against the limits of the sender and of each
+/// recipient.
 pub(super) fn invite_delivery<'a>(
     api: &'a Api,
     inviter: &'a User,

@@ -1,4 +1,4 @@
-//! Changing how people join.
+//! Changing the settings of a join domain.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -14,21 +14,21 @@ use crate::{
     state::Api,
 };
 
-/// What to change; what is not said stays.
+/// Changes. Fields that you do not send stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ChangeJoinDomain {
-    /// Whether people of the domain come in by signing in.
+    /// `true` if people of the domain join automatically when they sign in.
     #[serde(default)]
     auto_join: Option<bool>,
-    /// As what people come in.
+    /// Role of people who join.
     #[serde(default)]
     role: Option<JoinRole>,
 }
 
-/// Change how people join by their domain
+/// Change the settings of a join domain
 ///
-/// Once it is verified; before that 409 `domain_not_verified`.
+/// Before the domain is verified, this fails with 409 `domain_not_verified`.
 #[utoipa::path(patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = ChangeJoinDomain, example = json!({"autoJoin": true, "role": "member"})), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn change_join_domain(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Giving a domain up.
+//! Deleting a join domain.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -10,9 +10,9 @@ use crate::{
     state::Api,
 };
 
-/// Give a workspace's join domain up
+/// Delete a workspace's join domain
 ///
-/// Nobody can join with it any more. Whoever did stays.
+/// Nobody can join with it any more. People who joined with it stay members.
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_join_domain(
     State(api): State<Api>,

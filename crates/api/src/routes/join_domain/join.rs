@@ -1,4 +1,4 @@
-//! Joining a workspace by one's domain.
+//! Joining a workspace with an address of its domain.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -14,10 +14,10 @@ use crate::{
     state::Api,
 };
 
-/// Join a workspace by the domain of one's address
+/// Join a workspace by the domain of your address
 ///
-/// Only when the address is of the very domain that the workspace has verified. To anybody else the workspace is not
-/// there, nor to who was removed from it: they need an invite.
+/// The domain of your address must be exactly the one that the workspace has verified. For everybody else the workspace
+/// does not exist, including people who were removed from it: they need an invite.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/join", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = EmptyBody, example = json!({})), responses((status = 200, body = JoinedView)))]
 pub(crate) async fn join_workspace(
     State(api): State<Api>,
@@ -34,7 +34,7 @@ pub(crate) async fn join_workspace(
             let admitted = workspace::join_domains::join_by_domain(tx, &ctx, workspace, person).await?;
             api.open_joined_workspace(tx, &ctx, &session, &admitted).await?;
             if !admitted.is_new {
-                // The session alone changes.
+                // Only the session changes.
                 tx.audit(ctx.audit_entry("session.switch").workspace(workspace).target(session.session));
             }
             Ok::<_, Problem>(admitted)

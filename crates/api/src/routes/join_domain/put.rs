@@ -24,8 +24,8 @@ pub(crate) struct PutJoinDomain {
 
 /// Claim a domain
 ///
-/// In place of the one before. The answer has the DNS record that proves it. Nobody can join with it until it is
-/// verified. Domains where anybody can have an address are refused.
+/// Replaces the previous domain. The response has the DNS record with which you prove that you own the domain. Nobody
+/// can join before it is verified. Domains at which anybody can get an address are refused.
 #[utoipa::path(put, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = PutJoinDomain, example = json!({"domain": "example.com"})), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn put_join_domain(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! A workspace's join domain.
+//! Reading a workspace's join domain.
 
 use axum::{Json, extract::State};
 use kernel::authority::Admin;

@@ -1,4 +1,4 @@
-//! Which workspaces the caller could join.
+//! Listing workspaces that a person can join by their domain.
 
 use axum::{Json, extract::State};
 use kernel::id::WorkspaceId;
@@ -12,24 +12,24 @@ use crate::{
     state::Api,
 };
 
-/// Workspaces of the caller's domain.
+/// The workspaces that you can join by the domain of your address.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct JoinSuggestions {
     items: Vec<JoinSuggestion>,
 }
 
-/// A workspace that the caller could join.
+/// A workspace that you can join.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JoinSuggestion {
     workspace_id: WorkspaceId,
     name: String,
     member_count: u64,
-    /// As what.
+    /// Role that you would get.
     role: JoinRole,
 }
 
-/// List the workspaces that the caller could join by their domain
+/// List the workspaces that you can join by your domain
 #[utoipa::path(get, path = "/v1/me/join-suggestions", tag = "people", responses((status = 200, body = JoinSuggestions)))]
 pub(crate) async fn list_join_suggestions(
     State(api): State<Api>,

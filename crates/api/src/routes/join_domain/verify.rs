@@ -1,4 +1,4 @@
-//! Looking for the record that proves a domain.
+//! Verifying a join domain by its DNS record.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -12,10 +12,11 @@ use crate::{
     state::Api,
 };
 
-/// Look for the record that proves a workspace's domain
+/// Verify a workspace's join domain
 ///
-/// Found, the domain is verified; not found, it stays as it is. Of several workspaces that claim a domain the first to
-/// prove it has it, and the others are told 409 `domain_taken`. When DNS cannot be asked: 503 `dns_unreachable`.
+/// Looks up the DNS record. If it is found, the domain is verified, otherwise its state does not change. If several
+/// workspaces claim a domain, the first to prove it gets it; the others get 409 `domain_taken`. If DNS does not
+/// respond, the request fails with 503 `dns_unreachable`.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/join-domain/verify", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = EmptyBody, example = json!({})), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn verify_join_domain(
     State(api): State<Api>,
@@ -27,8 +28,8 @@ pub(crate) async fn verify_join_domain(
     let claimed = api.store().join_domain(admin.workspace()).await?;
     let claimed = claimed.ok_or(WorkspaceError::JoinDomainNotFound)?;
     let records = api.txt_resolver().lookup_txt(&claimed.record_host()).await.map_err(|error| {
-        Problem::unavailable("dns_unreachable", "DNS cannot be asked for this domain now.")
-            .hint("Try again in a few minutes; look whether the domain's name servers answer.")
+        Problem::unavailable("dns_unreachable", "The DNS lookup for this domain failed.")
+            .hint("Try again in a few minutes, and check that the domain's name servers respond.")
             .caused_by(error)
     })?;
     let dns_check = if claimed.is_verified_by(&records) { DnsCheck::Found } else { DnsCheck::Missing };

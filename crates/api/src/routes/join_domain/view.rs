@@ -1,4 +1,4 @@
-//! A join domain as it stands on the wire.
+//! Join domains on the wire.
 
 use chrono::{DateTime, Utc};
 use identity::User;
@@ -6,39 +6,39 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::join_domains::{Domain, DomainState, JoinDomain, JoinRole};
 
-/// The domain whose people may join a workspace.
+/// The join domain of a workspace.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = JoinDomain)]
 pub(crate) struct JoinDomainView {
-    /// In its ASCII form.
+    /// Domain in ASCII form.
     #[schema(required)]
     domain: Option<String>,
     status: JoinDomainStatus,
-    /// The DNS record that proves it.
+    /// DNS record that proves ownership.
     #[schema(required)]
     record: Option<RecordView>,
-    /// Whether people of the domain come in by signing in.
+    /// `true` if people of the domain join automatically when they sign in.
     auto_join: bool,
-    /// As what people come in.
+    /// Role of people who join.
     role: JoinRole,
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     verified_at: Option<DateTime<Utc>>,
-    /// What the caller could claim, when there is no domain yet.
+    /// Domain of your address, which you could claim; null if the workspace has a domain.
     #[schema(required)]
     suggestion: Option<String>,
 }
 
-/// Whether a domain is proved.
+/// Verification state of a join domain.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum JoinDomainStatus {
-    /// There is none.
+    /// The workspace has no domain.
     None,
-    /// It is claimed.
+    /// The domain is claimed.
     Pending,
-    /// Its record was found.
+    /// The DNS record was found.
     Verified,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct RecordView {
 }
 
 impl JoinDomainView {
-    /// A workspace's domain; for who has none, the one of the caller's address.
+    /// Returns the view of a workspace's domain, or a suggestion from the caller's address if there is none.
     pub(super) fn of(domain: Option<JoinDomain>, caller: &User) -> Self {
         let Some(domain) = domain else {
             let suggestion = Domain::from_email(caller.email.as_str());

@@ -1,4 +1,4 @@
-//! The log of an app.
+//! Reading the log of an app.
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
@@ -17,22 +17,22 @@ use crate::{
     state::Api,
 };
 
-/// Which lines.
+/// Filters of log lines.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListLogLines {
-    /// Only this loud or louder.
+    /// Only lines of at least this level.
     level: Option<LogLevel>,
-    /// Only lines that hold this text, whatever its case.
+    /// Only lines with this text, regardless of case.
     #[param(min_length = 1, max_length = 100)]
     q: Option<String>,
-    /// Only of this run.
+    /// Only lines of this run.
     run_id: Option<RunId>,
-    /// Only older than the line of this id.
+    /// Only lines before the line with this id.
     #[param(minimum = 1)]
     before: Option<u64>,
-    /// At most so many lines.
+    /// Maximum number of lines.
     #[param(minimum = 1, maximum = 500, default = 200)]
     limit: Option<u32>,
 }
@@ -42,9 +42,9 @@ pub(crate) struct ListLogLines {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogLines {
     lines: Vec<LogLineView>,
-    /// Whether there are older ones.
+    /// `true` if there are older lines.
     has_more: bool,
-    /// How many days lines are kept.
+    /// Days for which lines are kept.
     #[schema(minimum = 1)]
     keep_days: u32,
 }
@@ -95,9 +95,9 @@ pub(crate) async fn list_log_lines(
     if input.q.as_ref().is_some_and(|q| !(1..=100).contains(&q.chars().count())) {
         return Err(Problem::invalid_field("q", "must have 1 to 100 characters").into());
     }
-    // No line holds it, and not every database takes it.
+    // No line has it, and not every database accepts it.
     if input.q.as_ref().is_some_and(|q| q.contains('\0')) {
-        return Err(Problem::invalid_field("q", "may not hold the character U+0000").into());
+        return Err(Problem::invalid_field("q", "must not contain the character U+0000").into());
     }
     if input.before == Some(0) {
         return Err(Problem::invalid_field("before", "must be 1 or more").into());

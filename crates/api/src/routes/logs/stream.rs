@@ -27,19 +27,19 @@ use crate::{
     state::Api,
 };
 
-/// How many lines are told at once.
+/// Maximum number of lines of an event.
 const MAX_LINES_PER_EVENT: u32 = 200;
 
-/// From where.
+/// Position in the stream.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FollowLogLines {
-    /// Only what came after this number; from now on when neither this nor `Last-Event-ID` is said.
+    /// Only lines after this number. Default: from now on, unless `Last-Event-ID` is sent.
     since: Option<u64>,
 }
 
-/// The lines of one app.
+/// Log lines of one app.
 struct AppLogLines(AppId);
 
 #[async_trait::async_trait]
@@ -80,9 +80,9 @@ impl EventSource for AppLogLines {
 
 /// Follow the log of an app
 ///
-/// Server-Sent Events, live: `log` with lines as the log has them, oldest first, and `resync` when what the reader has
-/// not seen is no longer kept. The lines of a run come when an attempt has ended.
-#[utoipa::path(get, path = "/v1/apps/{id}/logs/stream", tag = "observability", params(("id" = kernel::id::AppId, Path, description = "The app."), ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen; goes before `since`."), FollowLogLines), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
+/// Live Server-Sent Events: `log` with lines as in the log, oldest first, and `resync` if lines that you have not
+/// received are no longer stored. The lines of a run are sent when an attempt has ended.
+#[utoipa::path(get, path = "/v1/apps/{id}/logs/stream", tag = "observability", params(("id" = kernel::id::AppId, Path, description = "The app."), ("Last-Event-ID" = Option<String>, Header, description = "Number of the last event that the client received; takes precedence over `since`."), FollowLogLines), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn follow_log_lines(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<ReadToken, AppRight<CanEdit>>,

@@ -21,20 +21,20 @@ use crate::{
     state::Api,
 };
 
-/// What to change; what is not said stays.
+/// Changes. Fields that you do not send stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ChangeMember {
-    /// Owners only are made by owners.
+    /// Only owners can make somebody an owner.
     #[serde(default)]
     role: Option<Role>,
-    /// When their access ends by itself, in the future; null lifts it. An owner's has no end.
+    /// Time in the future at which the access ends; null removes it. An owner's access cannot end.
     #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = Option<DateTime<Utc>>)]
     access_ends_at: Option<Option<DateTime<Utc>>>,
 }
 
-/// Tells null from nothing said.
+/// Distinguishes null from an absent field.
 fn deserialize_some<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<DateTime<Utc>>>, D::Error> {
@@ -43,8 +43,8 @@ fn deserialize_some<'de, D: Deserializer<'de>>(
 
 /// Change a member's role or end of access
 ///
-/// It takes effect with their next request, and narrows their tokens at once. Admins leave owners alone and make
-/// none; a workspace keeps at least one owner (409 `last_owner`).
+/// The change takes effect with the member's next request, and restricts their tokens at once. Admins can neither
+/// change owners nor make somebody an owner. A workspace keeps at least one owner (409 `last_owner`).
 #[utoipa::path(patch, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member.")), request_body(content = ChangeMember, example = json!({"role": "builder"})), responses((status = 200, body = MemberView)))]
 pub(crate) async fn change_member(
     State(api): State<Api>,

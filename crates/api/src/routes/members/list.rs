@@ -15,11 +15,11 @@ use crate::{
     state::Api,
 };
 
-/// Who is in a workspace, most authority first.
+/// The members of a workspace, most authority first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MemberList {
-    /// The caller.
+    /// Your id.
     you: UserId,
     your_role: Role,
     items: Vec<MemberView>,
@@ -27,7 +27,7 @@ pub(crate) struct MemberList {
 
 /// List the members of a workspace
 ///
-/// Most authority first. Whoever's access has ended is no member.
+/// Most authority first. People whose access has ended are not listed.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/members", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = MemberList)))]
 pub(crate) async fn list_members(
     State(api): State<Api>,

@@ -12,11 +12,11 @@ use crate::{
 use application::{membership::revoke_access, unit};
 use workspace::WorkspaceError;
 
-/// Leave a workspace, or remove somebody from it
+/// Leave a workspace, or remove a member
 ///
-/// Anybody leaves themselves; admins remove others, and owners owners. Their tokens end with it. Whoever was removed
-/// comes back by an invite only. The last owner cannot leave: 409 `last_owner`.
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member; the caller themselves, to leave.")), responses((status = 200, body = Ack)))]
+/// Everybody can leave. Admins can remove members other than owners; owners can also remove owners. The member's tokens
+/// are revoked. Removed members can come back only with an invite. The last owner cannot leave: 409 `last_owner`.
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member; your own id to leave the workspace.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn remove_member(
     State(api): State<Api>,
     Authorized(ctx, member): Authorized<Console, Member>,

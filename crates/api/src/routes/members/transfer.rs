@@ -1,4 +1,4 @@
-//! Handing a workspace over.
+//! Transferring the ownership of a workspace.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -17,19 +17,21 @@ use crate::{
     state::Api,
 };
 
-/// That it is meant.
+/// Confirmation of the transfer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TransferOwnership {
-    /// The workspace's name, typed back.
+    /// The workspace's name.
     #[schema(min_length = 1, max_length = 120, example = "Acme")]
     confirm_name: String,
 }
 
-/// Make another member an owner, and the caller an admin
+/// Transfer ownership to another member
 ///
-/// Whoever has a passkey must have used it within ten minutes: `step_up_required`.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/members/{userId}/transfer-ownership", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member who is to own it.")), request_body(content = TransferOwnership, example = json!({"confirmName": "Acme"})), responses((status = 200, body = Ack)))]
+/// The member becomes an owner, and you become an admin.
+///
+/// If you have a passkey, you must have used it in the last ten minutes; otherwise 403 `step_up_required`.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/members/{userId}/transfer-ownership", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member who becomes the owner.")), request_body(content = TransferOwnership, example = json!({"confirmName": "Acme"})), responses((status = 200, body = Ack)))]
 pub(crate) async fn transfer_ownership(
     State(api): State<Api>,
     Authorized(ctx, owner): Authorized<Console, Owner>,

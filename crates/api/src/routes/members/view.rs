@@ -1,4 +1,4 @@
-//! A member as they stand on the wire.
+//! Members on the wire.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,15 +20,15 @@ pub(crate) struct MemberView {
     role: Role,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     joined_at: DateTime<Utc>,
-    /// When their access ends by itself; null for never.
+    /// Time at which the member's access ends; null for never.
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     access_ends_at: Option<DateTime<Utc>>,
-    /// Whether they were seen in the last five minutes.
+    /// `true` if the member was active in the last five minutes.
     online: bool,
 }
 
-/// Members with what is known of the people.
+/// Returns members with the data of the people.
 pub(super) async fn member_views(
     api: &Api,
     ctx: &Context,
@@ -52,7 +52,10 @@ pub(super) async fn member_views(
     Ok(members.into_iter().filter_map(view).collect())
 }
 
-/// The member whom a path names.
+/// Parses the user id in a path.
+///
+/// # Errors
+/// 404 `member_not_found` if it is malformed.
 pub(super) fn parse_member_id(user: &str) -> Result<UserId, Problem> {
     user.parse().map_err(|_| Problem::not_found("member"))
 }

@@ -1,4 +1,4 @@
-//! Deciding whether an agent client may come in.
+//! Deciding about an authorization request.
 
 use application::{authorization::Deferred, unit};
 use axum::{Json, extract::State};
@@ -22,44 +22,44 @@ use crate::{
     state::Api,
 };
 
-/// What the person says.
+/// The decision of the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Answer {
-    /// Yes.
+    /// Allow access.
     Allow,
-    /// No.
+    /// Deny access.
     Deny,
 }
 
-/// The decision; nothing said is no.
+/// The decision. Default: deny.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Decide {
     decision: Option<Answer>,
-    /// Into which of the caller's workspaces; the one open in the session when not said.
+    /// Workspace that the client may access, one of yours. Default: the one that is open in the session.
     #[schema(max_length = 128)]
     workspace_id: Option<String>,
-    /// At most what was asked for, which it is when not said.
+    /// Access to allow, at most what was requested. Default: what was requested.
     access: Option<AgentAccess>,
 }
 
-/// How it came out.
+/// Outcome of the decision.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum OutcomeView {
-    /// The client has a code.
+    /// The client gets an authorization code.
     Allowed,
-    /// The client was told no.
+    /// The client gets an error.
     Denied,
 }
 
-/// What was decided.
+/// The outcome of the decision.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DecidedView {
     outcome: OutcomeView,
-    /// Where the browser goes next.
+    /// URL that the browser opens next.
     redirect_to: String,
 }
 
@@ -74,7 +74,7 @@ impl Decide {
 }
 
 impl Api {
-    /// Decides about an authorization that its person has open.
+    /// Decides about an authorization request that its person has claimed.
     pub(super) async fn decide_authorization(
         &self,
         ctx: &Context,
@@ -87,8 +87,8 @@ impl Api {
             Some(Answer::Allow) => {
                 let open = session.workspace.map(|workspace| workspace.to_string());
                 let workspace = input.workspace_id.or(open);
-                let workspace =
-                    workspace.ok_or_else(|| Problem::invalid_field("workspaceId", "is needed to allow"))?;
+                let workspace = workspace
+                    .ok_or_else(|| Problem::invalid_field("workspaceId", "is required to allow access"))?;
                 ConsentDecision::Allow {
                     member: membership.prove(self, ctx, &workspace).await?,
                     access: input.access,
@@ -104,9 +104,9 @@ impl Api {
     }
 }
 
-/// Decide whether an agent client may come in
+/// Decide about an agent client's authorization request
 ///
-/// Once. An empty body says no.
+/// A request can be decided once. An empty body denies it.
 #[utoipa::path(post, path = "/v1/oauth/authorizations/{id}/decision", tag = "oauth", params(("id" = kernel::id::AuthorizationId, Path, description = "The authorization.")), request_body(content = Decide, example = json!({"decision": "allow", "workspaceId": "ws_01h455vb4pex5vsknk084sn02q", "access": "read"})), responses((status = 200, body = DecidedView)))]
 pub(crate) async fn decide_authorization(
     State(api): State<Api>,
@@ -115,7 +115,7 @@ pub(crate) async fn decide_authorization(
     payload: Payload,
 ) -> ApiResult<Json<DecidedView>> {
     let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
-    // Whose it is comes before what is said about it.
+    // The ownership is checked before the body is parsed.
     let authorization = api.open_authorization(&ctx, user, &id).await?;
     let decided =
         api.decide_authorization(&ctx, authorization.id, payload.json_or_empty()?, &membership).await?;

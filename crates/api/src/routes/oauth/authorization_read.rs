@@ -1,4 +1,4 @@
-//! What an agent client asks.
+//! Reading an authorization request.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -13,7 +13,11 @@ use crate::{
 };
 
 impl Api {
-    /// The authorization for a person, who is from now on the only one to see it.
+    /// Claims the authorization request for a person, who is then the only one to see it.
+    ///
+    /// # Errors
+    /// 404 `authorization_not_found` if it does not exist or somebody else has claimed it; 409 `authorization_decided`
+    /// if it is decided; a [`Problem`] if the store fails.
     pub(super) async fn open_authorization(
         &self,
         ctx: &Context,
@@ -27,9 +31,9 @@ impl Api {
     }
 }
 
-/// Read what an agent client asks
+/// Read an agent client's authorization request
 ///
-/// The first person who reads it is the one who decides; for everybody else it is not there.
+/// The first person who reads it is the one to decide. For everybody else it does not exist.
 #[utoipa::path(get, path = "/v1/oauth/authorizations/{id}", tag = "oauth", params(("id" = kernel::id::AuthorizationId, Path, description = "The authorization.")), responses((status = 200, body = AuthorizationView)))]
 pub(crate) async fn read_authorization(
     State(api): State<Api>,
@@ -38,7 +42,7 @@ pub(crate) async fn read_authorization(
 ) -> ApiResult<Json<AuthorizationView>> {
     let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
     let authorization = api.open_authorization(&ctx, user, &id).await.map_err(|problem| {
-        // What is decided cannot be looked at any more.
+        // A decided request is no longer shown.
         if problem.kind == kernel::ProblemKind::Conflict {
             Problem::not_found("authorization")
         } else {

@@ -1,4 +1,4 @@
-//! A client sends a person here to be let in (draft-ietf-oauth-v2-1 §4.1.1).
+//! The authorization endpoint, to which clients send a person's browser (draft-ietf-oauth-v2-1, section 4.1.1).
 
 use axum::{
     extract::{Request, State},
@@ -22,10 +22,10 @@ use crate::{
 };
 use application::{authentication::Credential, unit};
 
-/// The most bytes of `state`.
+/// Maximum length of `state` in bytes.
 const MAX_STATE_BYTES: usize = 2048;
 
-/// Why a client that is known, and may be answered, is not let ask.
+/// Error code and description for a known client with a valid redirect URI.
 #[derive(Debug, PartialEq, Eq)]
 struct AuthorizationError(&'static str, &'static str);
 
@@ -43,7 +43,7 @@ async fn start_authorization(api: &Api, locale: Locale, request: &Parts) -> Resu
     let Some(parameters) = Parameters::parse(query.as_bytes()) else {
         return Ok(refused_page(locale, words.too_long).into_response());
     };
-    // Before these two are known to be good nobody is sent anywhere (§4.1.2.1).
+    // Until both are valid, the browser is not redirected (section 4.1.2.1).
     let Some(client) = (match parameters.get("client_id") {
         Some(id) => api.find_oauth_client(id).await?,
         None => None,
@@ -60,8 +60,8 @@ async fn start_authorization(api: &Api, locale: Locale, request: &Parts) -> Resu
                 .await?;
             see_other(&format!("{}/oauth/consent/{}", api.settings().public_url, authorization.id))
         }
-        // Only somebody signed in is sent to a client with an error, or anybody could be sent anywhere through here
-        // (§7.13.2).
+        // Only signed-in people are redirected to a client with an error. Otherwise anybody could use this endpoint to
+        // redirect others anywhere (section 7.13.2).
         Err(_) if !is_signed_in(api, request, ctx.now).await? => {
             see_other(&sign_in_path(request.uri.path_and_query().map_or("/", |path| path.as_str())))
         }
@@ -76,14 +76,14 @@ async fn start_authorization(api: &Api, locale: Locale, request: &Parts) -> Resu
     }
 }
 
-/// What the client asks for.
+/// Parses the client's request.
 fn parse_request(
     parameters: &Parameters,
     redirect: RedirectUri,
     base: &str,
 ) -> Result<AuthorizationRequest, AuthorizationError> {
     if parameters.has_duplicates() {
-        return Err(AuthorizationError("invalid_request", "A parameter stands more than once."));
+        return Err(AuthorizationError("invalid_request", "A parameter is given more than once."));
     }
     match parameters.get("response_type") {
         Some("code") => {}
@@ -102,12 +102,15 @@ fn parse_request(
     ))?;
     let state = parameters.get("state");
     if state.is_some_and(|state| state.len() > MAX_STATE_BYTES || state.contains('\0')) {
-        return Err(AuthorizationError("invalid_request", "state is too long."));
+        return Err(AuthorizationError("invalid_request", "state is too long or not valid."));
     }
     let requested = AgentAccess::from_scope(parameters.get("scope").unwrap_or_default())
-        .ok_or(AuthorizationError("invalid_scope", "scope may hold read and write."))?;
+        .ok_or(AuthorizationError("invalid_scope", "scope may be read, write or both."))?;
     if parameters.get("resource").is_some_and(|resource| !is_mcp_resource(resource, base)) {
-        return Err(AuthorizationError("invalid_target", "resource must be this server's."));
+        return Err(AuthorizationError(
+            "invalid_target",
+            "resource must be the agent server of this server.",
+        ));
     }
     let audience = mcp_resource_url(base);
     Ok(AuthorizationRequest {
@@ -131,7 +134,7 @@ pub(super) async fn is_signed_in(
 
 pub(super) fn see_other(location: &str) -> Result<Response, Problem> {
     let mut location = HeaderValue::from_str(location).map_err(Problem::internal)?;
-    // It may hold a code.
+    // It may have a code.
     location.set_sensitive(true);
     let headers = [
         (header::LOCATION, location),
@@ -141,7 +144,7 @@ pub(super) fn see_other(location: &str) -> Result<Response, Problem> {
     Ok((StatusCode::SEE_OTHER, headers).into_response())
 }
 
-/// A page that sends nobody anywhere.
+/// Returns a page for a request that is refused without a redirect.
 pub(super) fn refused_page(locale: Locale, why: &str) -> Page {
     let words = translations(locale);
     let body = html! {
@@ -151,7 +154,7 @@ pub(super) fn refused_page(locale: Locale, why: &str) -> Page {
     page(locale, words.does_not_work, body).status(StatusCode::BAD_REQUEST)
 }
 
-/// A page for what went wrong on the way.
+/// Returns a page for an error.
 pub(super) fn failed_page(locale: Locale, problem: &Problem) -> Page {
     use kernel::ProblemKind::{Forbidden, Internal, NotFound, RateLimited, Unavailable};
     let status = match problem.kind {
@@ -166,7 +169,7 @@ pub(super) fn failed_page(locale: Locale, problem: &Problem) -> Page {
         tracing::error!(
             error = problem as &dyn std::error::Error,
             cause = std::error::Error::source(problem),
-            "a page failed on our side"
+            "page failed"
         );
     }
     let words = translations(locale);

@@ -1,4 +1,4 @@
-//! The page on which a person decides whether an agent client may come in.
+//! The page on which a person decides about an agent client's authorization request.
 
 use axum::{
     extract::{Path, Request, State},
@@ -72,8 +72,9 @@ async fn apply_decision(api: &Api, locale: Locale, id: &str, request: Request) -
         Ok(authorization) => authorization,
         Err(problem) => return closed_page(locale, problem).map(Page::into_response),
     };
-    let form =
-        Parameters::from_form(request).await.map_err(|_| Problem::invalid("The form does not fit."))?;
+    let form = Parameters::from_form(request)
+        .await
+        .map_err(|_| Problem::invalid("The form does not match the schema."))?;
     let access = form.get("access").map(str::parse::<AgentAccess>).transpose()?;
     let decision = match form.get("decision") {
         Some("allow") => Some(Answer::Allow),
@@ -84,7 +85,7 @@ async fn apply_decision(api: &Api, locale: Locale, id: &str, request: Request) -
     see_other(decided.redirect_to.expose_secret())
 }
 
-/// The person whose cookie came along, and the request in their name.
+/// Returns the request's context with the signed-in person as its caller, and their session.
 async fn find_signed_in_user(
     api: &Api,
     mut ctx: Context,
@@ -103,7 +104,7 @@ async fn find_signed_in_user(
     }
 }
 
-/// What stands in place of a question that is decided, too old, or somebody else's.
+/// Returns the page for a request that is decided, expired or another person's.
 fn closed_page(locale: Locale, problem: Problem) -> Result<Page, Problem> {
     if !matches!(problem.kind, ProblemKind::NotFound | ProblemKind::Conflict) {
         return Err(problem);

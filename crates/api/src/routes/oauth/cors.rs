@@ -1,4 +1,4 @@
-//! Clients that run in a browser call the public endpoints from whatever site they are on, and bring no cookie.
+//! CORS for the public endpoints: clients in browsers call them from any site, without cookies.
 
 use axum::{
     extract::Request,
@@ -9,7 +9,7 @@ use axum::{
 
 const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
 
-/// Lets any page read the answer. It never says that credentials may be sent.
+/// Lets any page read the response, but not send credentials.
 pub(super) async fn allow_any_origin(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -19,7 +19,7 @@ pub(super) async fn allow_any_origin(request: Request, next: Next) -> Response {
     response
 }
 
-/// Answers a browser that asks before it sends.
+/// Responds to a preflight request.
 pub(super) async fn preflight() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST")),

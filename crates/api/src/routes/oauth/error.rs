@@ -1,4 +1,4 @@
-//! Errors as OAuth has them (RFC 6749 §5.2, RFC 7591 §3.2.2).
+//! Errors in the format of OAuth (RFC 6749, section 5.2; RFC 7591, section 3.2.2).
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ use serde::Serialize;
 
 use crate::http::error::write_rate_limit_headers;
 
-/// A refusal at a public endpoint.
+/// Error of a public endpoint.
 #[derive(Debug)]
 pub(super) struct OAuthError {
     status: StatusCode,
     code: &'static str,
-    /// For whoever writes the client; ASCII.
+    /// Text for developers of clients; ASCII.
     description: Cow<'static, str>,
-    /// Of a refusal for want of patience: what the headers tell.
+    /// Rate limit that refused the request, for the headers.
     rate_limit: Option<Box<Problem>>,
 }
 
@@ -39,7 +39,7 @@ impl OAuthError {
         Self { status, code, description: description.into(), rate_limit: None }
     }
 
-    /// 400 with one of OAuth's codes.
+    /// Returns an error with the status 400 and a code of OAuth.
     pub(super) fn bad_request(code: &'static str, description: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, description)
     }
@@ -48,7 +48,7 @@ impl OAuthError {
         Self::new(
             StatusCode::UNAUTHORIZED,
             "invalid_client",
-            "The client is not known; it may have to register again.",
+            "The client is unknown; it may have to register again.",
         )
     }
 }
@@ -76,7 +76,7 @@ impl From<GrantError> for OAuthError {
                 "The code or refresh token is wrong, used, expired, revoked, or another client's.",
             ),
             GrantError::InvalidScope => {
-                Self::bad_request("invalid_scope", "The scope is not known, or more than what was granted.")
+                Self::bad_request("invalid_scope", "The scope is unknown, or exceeds what was granted.")
             }
         }
     }
@@ -101,7 +101,7 @@ impl From<Problem> for OAuthError {
             tracing::error!(
                 error = &problem as &dyn std::error::Error,
                 cause = std::error::Error::source(&problem),
-                "a request of an agent client failed on our side"
+                "agent client request failed"
             );
         }
         let description = problem.message.clone();

@@ -1,5 +1,5 @@
-//! Parameters as OAuth has them (draft-ietf-oauth-v2-1 §3): none twice, an empty one is none, an unknown one is
-//! ignored.
+//! Parameters in the format of OAuth (draft-ietf-oauth-v2-1, section 3): none may be repeated, an empty one counts as
+//! missing, and an unknown one is ignored.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use axum::{extract::Request, http::header};
 use super::error::OAuthError;
 use crate::http::extract::read_body;
 
-/// The most bytes of a form or a query.
+/// Maximum length of a form or a query in bytes.
 const MAX_FORM_BYTES: usize = 8 << 10;
 
-/// The parameters of a request.
+/// Parameters of a request.
 #[derive(Debug, Default)]
 pub(super) struct Parameters(BTreeMap<String, Vec<String>>);
 
 impl Parameters {
-    /// Reads a query or a form; none when it is too long.
+    /// Parses a query or a form; `None` if it is too long.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         if text.len() > MAX_FORM_BYTES {
             return None;
@@ -28,7 +28,10 @@ impl Parameters {
         Some(Self(parameters))
     }
 
-    /// Takes the form of a request; none of its parameters stands twice.
+    /// Receives and parses the form of a request.
+    ///
+    /// # Errors
+    /// `invalid_request` if the body is not a form, is too long or repeats a parameter.
     pub(super) async fn from_form(request: Request) -> Result<Self, OAuthError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
@@ -40,16 +43,16 @@ impl Parameters {
         let form = Self::parse(&body).unwrap_or_default();
         match form.has_duplicates() {
             false => Ok(form),
-            true => Err(OAuthError::bad_request("invalid_request", "A parameter stands more than once.")),
+            true => Err(OAuthError::bad_request("invalid_request", "A parameter is given more than once.")),
         }
     }
 
-    /// Whether a parameter stands more than once.
+    /// Returns `true` if a parameter is given more than once.
     pub(super) fn has_duplicates(&self) -> bool {
         self.0.values().any(|values| values.len() > 1)
     }
 
-    /// A parameter that stands once and is not empty.
+    /// Returns the value of a parameter that is given once and is not empty.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         match self.0.get(name).map(Vec::as_slice) {
             Some([value]) if !value.is_empty() => Some(value),
@@ -57,7 +60,10 @@ impl Parameters {
         }
     }
 
-    /// As [`get`](Self::get), for what must be there.
+    /// Returns the value of a required parameter.
+    ///
+    /// # Errors
+    /// `invalid_request` if it is missing.
     pub(super) fn require(&self, name: &'static str) -> Result<&str, OAuthError> {
         self.get(name)
             .ok_or_else(|| OAuthError::bad_request("invalid_request", format!("{name} is missing.")))
@@ -69,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_is_none_and_twice_is_noticed() {
+    fn empty_parameters_count_as_missing_and_repeated_ones_are_detected() {
         let form = Parameters::parse(b"a=1&b=&c=x+y%2Bz&unknown=1").unwrap();
         assert_eq!((form.get("a"), form.get("b"), form.get("c")), (Some("1"), None, Some("x y+z")));
         assert!(!form.has_duplicates());

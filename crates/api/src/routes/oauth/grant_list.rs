@@ -1,4 +1,4 @@
-//! The agent clients that the caller let in.
+//! Listing grants to agent clients.
 
 use axum::{Json, extract::State};
 use kernel::authority::Member;
@@ -10,7 +10,7 @@ use crate::{
     state::Api,
 };
 
-/// List the agent clients that the caller let into a workspace
+/// List your grants to agent clients in a workspace
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/oauth/grants", tag = "oauth", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Vec<GrantView>)))]
 pub(crate) async fn list_grants(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Showing an agent client out.
+//! Revoking a grant to an agent client.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -10,9 +10,9 @@ use crate::{
     state::Api,
 };
 
-/// Show an agent client out
+/// Revoke your grant to an agent client
 ///
-/// Its tokens stop working at once.
+/// The client's tokens stop working at once.
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/oauth/grants/{grantId}", tag = "oauth", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("grantId" = kernel::id::GrantId, Path, description = "The grant.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_grant(
     State(api): State<Api>,

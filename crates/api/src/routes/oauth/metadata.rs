@@ -1,4 +1,5 @@
-//! What clients read first: who protects the agent server (RFC 9728), and how to ask to be let in (RFC 8414).
+//! Metadata that clients read first: of the agent server as a protected resource (RFC 9728), and of the authorization
+//! server (RFC 8414).
 
 use axum::{Json, extract::State};
 use identity::oauth::resource::mcp_resource_url;
@@ -7,7 +8,8 @@ use serde_json::{Value, json};
 use super::token::GRANT_TYPES;
 use crate::state::Api;
 
-/// Some clients look at the root, and drop what does not name the very URL they call: both name the agent server.
+/// Some clients read the metadata at the root, and discard it unless its `resource` is exactly the URL they call. So
+/// both paths return that of the agent server.
 pub(super) async fn protected_resource(State(api): State<Api>) -> Json<Value> {
     let base = &api.settings().public_url;
     Json(json!({

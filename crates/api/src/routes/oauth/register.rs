@@ -1,4 +1,4 @@
-//! A client registers itself (RFC 7591).
+//! Dynamic registration of clients (RFC 7591).
 
 use application::unit;
 use axum::{
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{error::OAuthError, token::REGISTERED_GRANT_TYPES};
 use crate::{auth::agent::public_context, http::extract::read_body, state::Api};
 
-/// The most bytes of a registration.
+/// Maximum length of a registration in bytes.
 const MAX_REGISTRATION_BYTES: usize = 16 << 10;
 
 pub(super) async fn register(
@@ -37,7 +37,7 @@ pub(super) async fn register(
     })?;
     let client = api.transaction(unit!(|tx| register_client(tx, &ctx, metadata.clone()).await)).await?;
     let redirects: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
-    // What was asked for and is not ours is answered as what it became: no client has a secret.
+    // Requested metadata that is not supported is replaced: no client has a secret.
     let mut answer = json!({
         "client_id": client.snapshot.id,
         "client_id_issued_at": ctx.now.timestamp(),

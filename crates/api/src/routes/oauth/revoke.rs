@@ -1,4 +1,4 @@
-//! A client gives a token back (RFC 7009).
+//! Revocation of a token by its client (RFC 7009).
 
 use application::unit;
 use axum::{
@@ -17,6 +17,6 @@ pub(super) async fn revoke(State(api): State<Api>, request: Request) -> Result<J
     let token = form.require("token")?;
     let client_id = form.require("client_id")?;
     api.transaction(unit!(|tx| revoke_client_token(tx, &ctx, api.peppers(), client_id, token).await)).await?;
-    // The same for a token that is not known, or another client's.
+    // The response is the same if the token is unknown or another client's.
     Ok(Json(json!({})))
 }

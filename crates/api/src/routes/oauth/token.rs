@@ -1,4 +1,4 @@
-//! A code or a refresh token becomes tokens (draft-ietf-oauth-v2-1 §3.2).
+//! The token endpoint: exchanges codes and refresh tokens for tokens (draft-ietf-oauth-v2-1, section 3.2).
 
 use application::unit;
 use axum::{
@@ -24,22 +24,22 @@ use crate::{
 
 const AUTHORIZATION_CODE: &str = "authorization_code";
 const REFRESH_TOKEN: &str = "refresh_token";
-/// RFC 8628 §3.4.
+/// Grant type of the device flow (RFC 8628, section 3.4).
 const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-/// What the metadata says is served here.
+/// Grant types in the metadata.
 pub(super) const GRANT_TYPES: [&str; 3] = [AUTHORIZATION_CODE, REFRESH_TOKEN, DEVICE_CODE];
-/// What a client that registers itself may use.
+/// Grant types of clients that register themselves.
 pub(super) const REGISTERED_GRANT_TYPES: [&str; 2] = [AUTHORIZATION_CODE, REFRESH_TOKEN];
 
-/// Tokens on their way to the client (RFC 6749 §5.1).
+/// Token response (RFC 6749, section 5.1).
 #[derive(Serialize)]
 pub(super) struct TokenResponse {
     access_token: String,
     token_type: &'static str,
-    /// Seconds.
+    /// Lifetime in seconds.
     expires_in: i64,
-    /// A command line gets none: its token lasts as long as its person said.
+    /// None for command lines: their token is valid for as long as the person chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
     scope: String,
@@ -67,7 +67,7 @@ pub(super) async fn token(
         AUTHORIZATION_CODE => exchange(&api, &ctx, &form).await,
         REFRESH_TOKEN => refresh(&api, &ctx, &form).await,
         DEVICE_CODE => exchange_device_code(&api, &ctx, &form).await,
-        _ => Err(OAuthError::bad_request("unsupported_grant_type", "The grant type is not served here.")),
+        _ => Err(OAuthError::bad_request("unsupported_grant_type", "The grant type is not supported.")),
     }
 }
 
@@ -82,7 +82,7 @@ async fn exchange(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<To
         redirect_uri: form.get("redirect_uri"),
         audience: audience.as_deref(),
     };
-    // A refusal may have ended a grant, which is committed too.
+    // A refusal may have revoked a grant, which must be committed too.
     let tokens =
         api.transaction(unit!(|tx| exchange_code(tx, ctx, api.peppers(), input.clone()).await)).await?;
     Ok(Json(tokens?.into()))
@@ -97,14 +97,14 @@ async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<Tok
     };
     let audience = audience(api, form)?;
     let input = RefreshRequest { token, client_id, access, audience: audience.as_deref() };
-    // A refusal may have ended a grant, which is committed too.
+    // A refusal may have revoked a grant, which must be committed too.
     let tokens =
         api.transaction(unit!(|tx| refresh_tokens(tx, ctx, api.peppers(), input.clone()).await)).await?;
     Ok(Json(tokens?.into()))
 }
 
-/// Exchanges a device login's code (RFC 8628 §3.4) for a personal access token of whoever approved. Command lines are
-/// not registered: the device code is the proof.
+/// Exchanges the code of a device login (RFC 8628, section 3.4) for a personal access token of the person who approved
+/// it. Command lines are not registered: the device code is the proof.
 async fn exchange_device_code(
     api: &Api,
     ctx: &Context,
@@ -120,9 +120,9 @@ async fn exchange_device_code(
         DeviceTokenOutcome::SlowDown(_) => {
             return refuse("slow_down", "Wait five seconds longer from now on.");
         }
-        DeviceTokenOutcome::Denied => return refuse("access_denied", "The login was refused."),
+        DeviceTokenOutcome::Denied => return refuse("access_denied", "The login was denied."),
         DeviceTokenOutcome::Expired => {
-            return refuse("expired_token", "The code is unknown, too old or used up.");
+            return refuse("expired_token", "The code is unknown, expired or used up.");
         }
     };
     let lifetime = created.token.expires_at.map_or(TimeDelta::zero(), |end| end - ctx.now);
@@ -140,13 +140,16 @@ async fn require_known_client<'a>(api: &Api, form: &'a Parameters) -> Result<&'a
     if api.is_known_oauth_client(id).await? { Ok(id) } else { Err(OAuthError::invalid_client()) }
 }
 
-/// What the tokens are to be for, in its one form, when it is said. Anything that is not this server is refused
-/// (RFC 8707 §2.2), and uses nothing up.
+/// Returns the resource that the tokens are for, if the request names one. Any resource other than the agent server is
+/// refused (RFC 8707, section 2.2), without using up the code or token.
 fn audience(api: &Api, form: &Parameters) -> Result<Option<String>, OAuthError> {
     let base = &api.settings().public_url;
     match form.get("resource") {
         None => Ok(None),
         Some(resource) if is_mcp_resource(resource, base) => Ok(Some(mcp_resource_url(base))),
-        Some(_) => Err(OAuthError::bad_request("invalid_target", "resource must be this server's.")),
+        Some(_) => Err(OAuthError::bad_request(
+            "invalid_target",
+            "resource must be the agent server of this server.",
+        )),
     }
 }

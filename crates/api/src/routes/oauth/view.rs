@@ -1,4 +1,4 @@
-//! Agent clients as they stand on the wire.
+//! Agent clients on the wire.
 
 use chrono::{DateTime, Utc};
 use identity::oauth::{AgentAccess, Authorization, ClientKind, Grant};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::workspaces::WorkspaceSummary;
 
-/// An agent client's question whether it may come in.
+/// An agent client's authorization request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OAuthAuthorization)]
@@ -21,56 +21,56 @@ pub(crate) struct AuthorizationView {
     client: AuthorizationClient,
     redirect: AuthorizationRedirect,
     resource: AuthorizationResource,
-    /// What it asks to do; it may be allowed less.
+    /// Requested access; you may allow less.
     requested_access: AgentAccess,
     user: AuthorizationUser,
-    /// Where the person may let it in.
+    /// Workspaces for which you can allow access.
     workspaces: Vec<AuthorizationWorkspace>,
 }
 
-/// Who asks.
+/// The agent client.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AuthorizationClient {
-    /// What it calls itself; proves nothing.
+    /// Name that the client chose; not verified.
     name: String,
     kind: ClientKind,
-    /// The host that its id proves.
+    /// Host that the client's id proves.
     #[schema(required)]
     host: Option<String>,
-    /// Whose it is, when that host is of somebody well known.
+    /// Well-known publisher to which the host belongs.
     #[schema(required)]
     recognized: Option<String>,
-    /// The host of the page it names as its own; proves nothing.
+    /// Host of the client's homepage, as it claims; not verified.
     #[schema(required)]
     homepage_host: Option<String>,
 }
 
-/// Where the answer goes.
+/// Redirect URI to which the response goes.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AuthorizationRedirect {
     origin: String,
     host: String,
     scheme: String,
-    /// Whether that is a program on the person's own machine.
+    /// `true` if it leads to a program on your own machine.
     local: bool,
 }
 
-/// What the client wants into.
+/// The resource that the client wants to access.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AuthorizationResource {
     name: &'static str,
     url: String,
 }
 
-/// Who decides.
+/// The person who decides.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AuthorizationUser {
     name: String,
     email: String,
 }
 
-/// A workspace the client may be let into.
+/// A workspace for which access can be allowed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AuthorizationWorkspace {
     id: WorkspaceId,
@@ -118,7 +118,7 @@ impl AuthorizationView {
     }
 }
 
-/// An agent client that was let into a workspace; never its tokens.
+/// A grant to an agent client in a workspace, without its tokens.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OAuthGrant)]
@@ -128,7 +128,7 @@ pub(crate) struct GrantView {
     client_kind: ClientKind,
     #[schema(required)]
     client_host: Option<String>,
-    /// Whose it is, when that host is of somebody well known.
+    /// Well-known publisher to which the host belongs.
     #[schema(required)]
     recognized: Option<String>,
     access: AgentAccess,
@@ -137,7 +137,7 @@ pub(crate) struct GrantView {
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     last_used_at: Option<DateTime<Utc>>,
-    /// When it ends, unless the client comes back before.
+    /// Time at which the grant expires unless the client uses it before.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     #[schema(required)]

@@ -1,5 +1,5 @@
-//! The cookie that ties an issuer's answer to the browser that asked: nobody can finish in one browser what was begun
-//! in another. What is in it is sealed, and good for ten minutes.
+//! The cookie that binds an issuer's response to the browser that started the sign-in, so that nobody can finish in one
+//! browser what was started in another. Its content is sealed and expires after ten minutes.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use chrono::TimeDelta;
@@ -12,7 +12,7 @@ use crate::state::Api;
 
 const LIFETIME: TimeDelta = TimeDelta::minutes(10);
 const CHARACTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// 256 bits, and the least that RFC 7636 §4.1 allows a verifier.
+/// Characters of a secret: 256 bits, and the minimum length of a verifier (RFC 7636, section 4.1).
 const SECRET_LEN: usize = 43;
 
 #[derive(Serialize, Deserialize)]
@@ -24,7 +24,7 @@ struct SealedAuthRequest {
     until: i64,
 }
 
-/// Fresh ties.
+/// Generates the secrets of a sign-in.
 pub(super) fn generate(random: &dyn Randomness) -> AuthRequestState {
     let secret = || SecretString::from(random.string(CHARACTERS, SECRET_LEN));
     AuthRequestState { state: secret(), nonce: secret(), verifier: secret() }
@@ -34,7 +34,7 @@ fn cookie_name(api: &Api) -> &'static str {
     if api.settings().is_https() { "__Host-qala_oidc" } else { "qala_oidc" }
 }
 
-/// The cookie for the browser.
+/// Returns the cookie for the browser.
 pub(super) fn seal_cookie(
     api: &Api,
     provider: &str,
@@ -54,22 +54,22 @@ pub(super) fn seal_cookie(
     header_value(api, &value, LIFETIME.num_seconds())
 }
 
-/// Takes the cookie away: it is good once.
+/// Returns the cookie that deletes it, since it is valid once.
 pub(super) fn removal_cookie(api: &Api) -> Result<HeaderValue, Problem> {
     header_value(api, "", 0)
 }
 
 fn header_value(api: &Api, value: &str, age: i64) -> Result<HeaderValue, Problem> {
     let secure = if api.settings().is_https() { "; Secure" } else { "" };
-    // Lax: the issuer sends the browser back from another site, with a GET.
+    // `Lax`, because the issuer sends the browser back from another site, with a GET.
     let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}{secure}", cookie_name(api));
     let mut value = HeaderValue::from_str(&text).map_err(Problem::internal)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// The ties of this browser for this provider, and where to go afterwards; none when there are none, they are too old,
-/// or `state` is not theirs.
+/// Returns the secrets of this browser's sign-in with the issuer, and the path to continue to; `None` if there are
+/// none, they have expired, or `state` is not theirs.
 pub(super) fn open_cookie(
     api: &Api,
     headers: &HeaderMap,

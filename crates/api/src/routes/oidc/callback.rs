@@ -1,4 +1,4 @@
-//! Back from an issuer.
+//! Returning from an issuer.
 
 use application::unit;
 use axum::{
@@ -23,39 +23,39 @@ use crate::{
     state::Api,
 };
 
-/// Where somebody starts anew.
+/// Page on which a person can start again.
 const SIGN_IN_PATH: &str = "/sign-in";
 
-/// What an issuer sends the browser back with. Issuers add parameters of their own.
+/// Query parameters of an issuer's response. Issuers may add others.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CallbackQuery {
-    /// What was sent along on the way there.
+    /// The `state` of the request.
     #[serde(default)]
     state: Option<String>,
-    /// What the issuer's word is exchanged for.
+    /// Authorization code.
     #[serde(default)]
     code: Option<String>,
-    /// Who the issuer is, where it says so (RFC 9207).
+    /// Identifier of the issuer, if it sends one (RFC 9207).
     #[serde(default)]
     iss: Option<String>,
-    /// Why there is none.
+    /// Error code, if the sign-in failed.
     #[serde(default)]
     error: Option<String>,
 }
 
-/// Come back from an issuer, signed in
+/// Finish the sign-in with an issuer
 ///
-/// For browsers: the answer is a redirect, or a page that says why not.
+/// For browsers. The response is a redirect, or a page that says why the sign-in failed.
 #[utoipa::path(get, path = "/v1/auth/oidc/{provider}/callback", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), CallbackQuery), 
     responses(
-        (status = 303, description = "To where the person wanted to go."),
-        (status = 400, description = "A page: the sign-in is over, or was begun in another browser. The envelope where the query does not fit.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 401, description = "A page: the issuer refused, or what it says does not hold.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 303, description = "Redirects to the page that the person wanted to open."),
+        (status = 400, description = "A page: the sign-in has ended, or was started in another browser. The error envelope if the query does not match the schema.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 401, description = "A page: the issuer refused, or its response is not valid.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
         (status = 403, description = "A page: the issuer does not vouch for the address.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 404, description = "There is no such issuer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 429, description = "Too many sign-ins were tried. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 503, description = "A page: the issuer does not answer.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 404, description = "There is no such issuer. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 429, description = "Too many sign-ins were attempted. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 503, description = "A page: the issuer does not respond.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
     ))]
 pub(crate) async fn finish_oidc_sign_in(
     State(api): State<Api>,
@@ -74,9 +74,9 @@ pub(crate) async fn finish_oidc_sign_in(
         Problem::new(
             ProblemKind::Invalid,
             "sign_in_over",
-            "This sign-in is over, or was begun in another browser.",
+            "This sign-in has ended, or was started in another browser.",
         )
-        .hint("Begin again.")
+        .hint("Start again.")
     };
     let state = answer.state.as_deref().unwrap_or_default();
     let Some((auth_state, next)) = auth_request::open_cookie(&api, &headers, &provider, state, ctx.now)
@@ -95,25 +95,25 @@ pub(crate) async fn finish_oidc_sign_in(
         .await
     {
         Ok(claims) => claims,
-        // Nothing was decided: the ties stay, and loading the page again tries again. A code that the issuer took
-        // after all is refused then.
+        // The sign-in is undecided: the cookie stays, so that reloading the page tries again. If the issuer accepted
+        // the code after all, the second attempt is refused.
         Err(error @ OidcError::Unreachable(_)) => {
             api.auth_states().restore(state);
             let problem =
-                Problem::unavailable("provider_unavailable", "The sign-in service does not answer.")
+                Problem::unavailable("provider_unavailable", "The sign-in service does not respond.")
                     .hint("Load this page again in a moment, or sign in with a code by e-mail.");
             return Err(problem.caused_by(error).into());
         }
         Err(OidcError::Refused(reason)) => {
-            tracing::warn!(provider, reason, "an issuer's answer was refused");
+            tracing::warn!(provider, reason, "issuer's response refused");
             let refused = Problem::new(
                 ProblemKind::Unauthorized,
                 "provider_refused",
-                "The sign-in service's answer was refused.",
+                "The response of the sign-in service was refused.",
             );
             return with_cookie_removed(
                 &api,
-                refusal_page(locale, refused.hint("Begin again."), SIGN_IN_PATH)?,
+                refusal_page(locale, refused.hint("Start again."), SIGN_IN_PATH)?,
             );
         }
     };
@@ -134,7 +134,7 @@ pub(crate) async fn finish_oidc_sign_in(
     with_cookie_removed(&api, with_session_cookie(&api, Some(&opened.secret), see_other(next))?)
 }
 
-/// The same answer, which also takes the ties away.
+/// Adds the deletion of the cookie to a response.
 fn with_cookie_removed(api: &Api, mut response: Response) -> ApiResult<Response> {
     response.headers_mut().append(header::SET_COOKIE, auth_request::removal_cookie(api)?);
     Ok(response)

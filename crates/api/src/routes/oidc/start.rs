@@ -1,4 +1,4 @@
-//! On the way to an issuer.
+//! Starting the sign-in with an issuer.
 
 use axum::{
     extract::State,
@@ -20,7 +20,7 @@ use crate::{
     state::Api,
 };
 
-/// Where to go afterwards.
+/// Page to open after the sign-in.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct StartQuery {
@@ -29,14 +29,14 @@ pub(crate) struct StartQuery {
     next: Option<String>,
 }
 
-/// Go to an issuer to sign in
+/// Start the sign-in with an issuer
 ///
-/// For browsers: the answer is a redirect.
+/// For browsers. The response is a redirect.
 #[utoipa::path(get, path = "/v1/auth/oidc/{provider}/start", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), StartQuery), responses(
-    (status = 303, description = "To the issuer."),
-    (status = 404, description = "There is no such issuer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-    (status = 429, description = "Too many sign-ins were begun. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-    (status = 503, description = "The issuer does not answer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    (status = 303, description = "Redirects to the issuer."),
+    (status = 404, description = "There is no such issuer. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    (status = 429, description = "Too many sign-ins were started. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    (status = 503, description = "The issuer does not respond. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
 ))]
 pub(crate) async fn start_oidc_sign_in(
     State(api): State<Api>,
@@ -56,7 +56,7 @@ pub(crate) async fn start_oidc_sign_in(
         .authorization_url(&provider, &redirect_uri(&api, &provider), &auth_state)
         .await
         .map_err(|error| {
-            Problem::unavailable("provider_unavailable", "The sign-in service does not answer.")
+            Problem::unavailable("provider_unavailable", "The sign-in service does not respond.")
                 .hint("Try again in a moment, or sign in with a code by e-mail.")
                 .caused_by(error)
         })?;

@@ -1,4 +1,4 @@
-//! Taking a passkey away.
+//! Deleting a passkey.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -10,9 +10,9 @@ use crate::{
     state::Api,
 };
 
-/// Take away one of the caller's passkeys
+/// Delete one of your passkeys
 ///
-/// After stepping up.
+/// Requires a step-up.
 #[utoipa::path(delete, path = "/v1/me/passkeys/{id}", tag = "passkeys", params(("id" = kernel::id::PasskeyId, Path, description = "The passkey.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_passkey(
     State(api): State<Api>,

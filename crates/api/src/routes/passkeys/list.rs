@@ -1,4 +1,4 @@
-//! The caller's passkeys.
+//! Listing passkeys.
 
 use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
@@ -12,14 +12,14 @@ use crate::{
     state::Api,
 };
 
-/// The caller's passkeys.
+/// Your passkeys.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PasskeyList {
     /// Oldest first.
     items: Vec<PasskeyView>,
 }
 
-/// List the caller's passkeys
+/// List your passkeys
 #[utoipa::path(get, path = "/v1/me/passkeys", tag = "passkeys", responses((status = 200, body = PasskeyList)))]
 pub(crate) async fn list_passkeys(State(api): State<Api>, ctx: Ctx<Console>) -> ApiResult<Json<PasskeyList>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

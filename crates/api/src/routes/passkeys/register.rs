@@ -1,4 +1,4 @@
-//! Making a passkey.
+//! Registering a passkey.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -14,25 +14,25 @@ use crate::{
     state::Api,
 };
 
-/// The browser's new passkey.
+/// A new passkey from the browser.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct FinishPasskeyRegistration {
-    /// As the challenge gave it.
+    /// The `ceremonyId` of the challenge.
     #[schema(max_length = 64)]
     ceremony_id: String,
-    /// What its owner calls it; `Passkey` when not said.
+    /// Name of the passkey. Default: `Passkey`.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 60, example = "Laptop")]
     name: Option<String>,
-    /// What `navigator.credentials.create` gave, in its JSON form.
+    /// Result of `navigator.credentials.create`, in its JSON format.
     #[schema(value_type = Object)]
     credential: Value,
 }
 
-/// Begin to make a passkey
+/// Start registering a passkey
 ///
-/// Whoever has a passkey already steps up with it first: 403 `step_up_required`.
+/// If you have a passkey already, step up with it first; otherwise 403 `step_up_required`.
 #[utoipa::path(post, path = "/v1/auth/passkeys/register/start", tag = "passkeys", responses((status = 200, body = PasskeyChallenge)))]
 pub(crate) async fn start_passkey_registration(
     State(api): State<Api>,
@@ -51,7 +51,7 @@ pub(crate) async fn start_passkey_registration(
     Ok(Json(PasskeyChallenge { ceremony_id, options }))
 }
 
-/// Keep the passkey that the browser made
+/// Finish registering a passkey
 #[utoipa::path(post, path = "/v1/auth/passkeys/register/finish", tag = "passkeys", request_body(content = FinishPasskeyRegistration, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "name": "Laptop", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0", "attestationObject": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YQ"}}})), responses((status = 200, body = PasskeyView)))]
 pub(crate) async fn finish_passkey_registration(
     State(api): State<Api>,

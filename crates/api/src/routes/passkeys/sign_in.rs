@@ -12,9 +12,9 @@ use crate::{
     state::Api,
 };
 
-/// Begin to sign in with a passkey
+/// Start a sign-in with a passkey
 ///
-/// Nobody says who they are: the browser offers the passkeys it has for this site.
+/// You need not say who you are: the browser offers the passkeys that it has for this site.
 #[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/start", tag = "passkeys", responses((status = 200, body = PasskeyChallenge)))]
 pub(crate) async fn start_passkey_sign_in(
     State(api): State<Api>,
@@ -28,7 +28,7 @@ pub(crate) async fn start_passkey_sign_in(
     Ok(Json(PasskeyChallenge { ceremony_id, options }))
 }
 
-/// Sign in with a passkey's answer
+/// Finish a sign-in with a passkey
 #[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = SessionView), (status = 401, description = "`passkey_refused`", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn finish_passkey_sign_in(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Proving oneself again with a passkey.
+//! Stepping up with a passkey.
 
 use application::unit;
 use axum::{Json, extract::State, response::Response};
@@ -11,7 +11,7 @@ use crate::{
     state::Api,
 };
 
-/// Begin to step up
+/// Start a step-up with a passkey
 #[utoipa::path(post, path = "/v1/auth/passkeys/step-up/start", tag = "passkeys", responses((status = 200, body = PasskeyChallenge)))]
 pub(crate) async fn start_passkey_step_up(
     State(api): State<Api>,
@@ -28,9 +28,10 @@ pub(crate) async fn start_passkey_step_up(
     Ok(Json(PasskeyChallenge { ceremony_id, options }))
 }
 
-/// Step up with a passkey's answer
+/// Finish a step-up with a passkey
 ///
-/// For ten minutes the session counts as freshly proven. Its cookie is new, and the old one is worth nothing.
+/// For ten minutes, the session counts as freshly proven. The response sets a new session cookie; the old one stops
+/// working.
 #[utoipa::path(post, path = "/v1/auth/passkeys/step-up/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = Ack)))]
 pub(crate) async fn finish_passkey_step_up(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! A passkey as it stands on the wire.
+//! Passkeys on the wire.
 
 use chrono::{DateTime, Utc};
 use identity::passkeys::Passkey;

@@ -1,4 +1,4 @@
-//! Making a project.
+//! Creating a backend project.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -20,7 +20,7 @@ use crate::{
 };
 use application::{sample_data, unit};
 
-/// What the project is to be.
+/// A new backend project.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewProject {
@@ -31,17 +31,17 @@ pub(crate) struct NewProject {
     description: Option<String>,
 }
 
-/// Make a backend project
+/// Create a backend project
 ///
-/// It comes with a sample table and no keys.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewProject, example = json!({"name": "Orders", "description": "What the shop has sold."})), responses((status = 200, body = ProjectView)))]
+/// The project has a sample table and no keys.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewProject, example = json!({"name": "Orders", "description": "Orders of the shop."})), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn create_project(
     State(api): State<Api>,
     Authorized(ctx, member): Authorized<Console, Member>,
     payload: Payload,
 ) -> ApiResult<Json<ProjectView>> {
     if !member.role().at_least(Role::Member) {
-        let message = "This needs the role of member or higher.";
+        let message = "You need the role member or higher.";
         return Err(Problem::forbidden("forbidden", message).into());
     }
     let input: NewProject = payload.json()?;

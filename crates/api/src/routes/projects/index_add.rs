@@ -1,4 +1,4 @@
-//! Making an index.
+//! Adding an index.
 
 use axum::{Json, extract::State, http::StatusCode};
 use backend_data::{Access, NewIndex, Table};
@@ -16,9 +16,10 @@ use crate::{
 };
 use application::rows_problem;
 
-/// Make an index of a table of a backend project
+/// Add an index to a table of a backend project
 ///
-/// Filters and orders on its columns then cost the same however many rows there are. Writers wait until it stands.
+/// With an index, the cost of filters and orders on its columns does not grow with the number of rows. Writes wait
+/// until the index is built.
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
 pub(crate) async fn add_project_index(
     State(api): State<Api>,

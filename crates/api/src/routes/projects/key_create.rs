@@ -1,4 +1,4 @@
-//! Making a key.
+//! Creating a project key.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -15,35 +15,35 @@ use crate::{
     state::Api,
 };
 
-/// What the key is to be.
+/// A new project key.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewKey {
     kind: KeyKind,
     #[schema(min_length = 1, max_length = 60, example = "Web shop")]
     name: String,
-    /// Of secret keys only; `rows:read` and `rows:write` when not said.
+    /// Secret keys only. Default: `rows:read` and `rows:write`.
     #[serde(default)]
     #[schema(max_items = 3)]
     scopes: Option<Vec<KeyScope>>,
-    /// Of secret keys only: the only tables it may use; all when not said.
+    /// Secret keys only: tables to which the key is restricted. Default: all tables.
     #[serde(default)]
     #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<backend_data::TableName>>)]
     tables: Option<Vec<String>>,
 }
 
-/// How many scopes there are; `max_items` above.
+/// Maximum number of scopes; the same as `max_items` above.
 const MAX_SCOPES: usize = 3;
 
-/// A fresh key.
+/// A new project key with its value.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CreatedKey {
     key: KeyRecord,
-    /// The key's value, which is given only here.
+    /// Value of the key. It is returned only here.
     secret: String,
 }
 
-/// Make a key to a backend project
+/// Create a key for a backend project
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = NewKey, example = json!({"kind": "secret", "name": "Web shop", "scopes": ["rows:read", "rows:write"], "tables": ["notes"]})), responses((status = 200, body = CreatedKey)))]
 pub(crate) async fn create_project_key(
     State(api): State<Api>,
@@ -52,7 +52,7 @@ pub(crate) async fn create_project_key(
 ) -> ApiResult<Json<CreatedKey>> {
     let NewKey { kind, name, scopes, tables } = payload.json()?;
     if scopes.as_ref().is_some_and(|scopes| scopes.len() > MAX_SCOPES) {
-        return Err(Problem::invalid_field("scopes", "names each scope once").into());
+        return Err(Problem::invalid_field("scopes", "must name each scope at most once").into());
     }
     let input = projects::keys::CreateKey { kind, name, scopes, tables };
     let created = api

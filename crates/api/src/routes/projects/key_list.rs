@@ -1,4 +1,4 @@
-//! The keys of a project.
+//! Listing project keys.
 
 use axum::{Json, extract::State};
 use projects::{ProjectRight, access::Own};
@@ -12,7 +12,7 @@ use crate::{
 
 /// List the keys of a backend project
 ///
-/// Revoked ones are among them; values are never shown.
+/// The list includes revoked keys. The values of keys are never returned.
 #[utoipa::path(get, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), responses((status = 200, body = Vec<KeyRecord>)))]
 pub(crate) async fn list_project_keys(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Revoking a key.
+//! Revoking a project key.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -11,7 +11,9 @@ use crate::{
     state::Api,
 };
 
-/// Revoke a key to a backend project at once
+/// Revoke a key of a backend project
+///
+/// The key stops working at once, and within a second on other nodes.
 #[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/keys/{keyId}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("keyId" = kernel::id::ProjectKeyId, Path, description = "The key.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_project_key(
     State(api): State<Api>,

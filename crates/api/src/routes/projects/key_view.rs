@@ -1,4 +1,4 @@
-//! A key as it stands on the wire; never its value.
+//! Project keys on the wire, without their values.
 
 use chrono::{DateTime, Utc};
 use kernel::id::{ProjectKeyId, UserId};
@@ -6,7 +6,7 @@ use projects::{KeyKind, KeyScope, ProjectKey};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A key to a project's data API.
+/// A key for a project's data API.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProjectKey)]
@@ -15,15 +15,15 @@ pub(crate) struct KeyRecord {
     #[schema(min_length = 1, max_length = 60)]
     name: String,
     kind: KeyKind,
-    /// What its value begins with.
+    /// Beginning of the key's value.
     prefix: String,
-    /// What its value ends with.
+    /// Last four characters of the key's value.
     #[schema(min_length = 4, max_length = 4)]
     last4: String,
-    /// What a secret key may be used for; none of a publishable one, which the tables' rules limit.
+    /// Scopes of a secret key; empty for a publishable key, which the policies of tables restrict.
     #[schema(max_items = 3)]
     scopes: Vec<KeyScope>,
-    /// The only tables a secret key may use; null for all.
+    /// Tables to which a secret key is restricted; null for all tables.
     #[schema(required, max_items = 64)]
     tables: Option<Vec<String>>,
     #[serde(serialize_with = "kernel::rfc3339::millis")]

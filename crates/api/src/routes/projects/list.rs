@@ -1,4 +1,4 @@
-//! The projects of a workspace.
+//! Listing backend projects.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -16,31 +16,31 @@ use crate::{
     state::Api,
 };
 
-/// Which page.
+/// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListProjects {
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
 
-/// The projects of a workspace that the caller can see, newest first.
+/// The backend projects of a workspace that you can view, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProjectList {
     items: Vec<ProjectView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }
 
 /// List the backend projects of a workspace
 ///
-/// Rows are not counted here: every `rowCount` is null.
+/// Rows are not counted in this list, so every `rowCount` is null.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListProjects), responses((status = 200, body = ProjectList)))]
 pub(crate) async fn list_projects(
     State(api): State<Api>,
@@ -54,7 +54,7 @@ pub(crate) async fn list_projects(
         let fact =
             ProjectFact { project: project.id, workspace: project.workspace, created_by: project.created_by };
         let follows = page.after.is_none_or(|after| project.id.uuid() < after);
-        // Whoever may see none of them sees an empty list.
+        // A member who may view none of them gets an empty list.
         if follows && let Ok(access) = authorize_project(member.clone(), Some(&fact)) {
             seen.push((summary, access));
             if seen.len() > page.limit as usize {

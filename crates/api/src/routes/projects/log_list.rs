@@ -1,4 +1,4 @@
-//! The latest requests to a project's data API.
+//! Listing the latest requests to a project's data API.
 
 use std::collections::HashMap;
 
@@ -21,24 +21,24 @@ use crate::{
     state::Api,
 };
 
-/// How many.
+/// Length of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListRequests {
-    /// At most so many requests.
+    /// Maximum number of requests.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
 
-/// The latest requests, newest first, and how the last hour went.
+/// The latest requests, newest first, and metrics of the last hour.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RequestLog {
     logs: Vec<RequestEntry>,
     metrics: RequestMetrics,
 }
 
-/// One request.
+/// A request to the data API.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestEntry {
@@ -47,7 +47,7 @@ pub(crate) struct RequestEntry {
     at: DateTime<Utc>,
     #[schema(min_length = 1, max_length = 10)]
     method: String,
-    /// Without its query.
+    /// Path without the query.
     #[schema(max_length = 300)]
     path: String,
     #[schema(required)]
@@ -62,30 +62,30 @@ pub(crate) struct RequestEntry {
     key_name: Option<String>,
     #[schema(required)]
     key_kind: Option<KeyKind>,
-    /// How many rows it showed or wrote.
+    /// Number of rows that were returned or written.
     #[schema(required)]
     rows: Option<u64>,
     #[schema(required)]
     error_code: Option<String>,
 }
 
-/// How the last hour went.
+/// Metrics of the last hour.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestMetrics {
     #[schema(minimum = 1)]
     window_minutes: u64,
-    /// Requests of each minute, the oldest first.
+    /// Number of requests in each minute, oldest first.
     #[schema(max_items = 120)]
     per_minute: Vec<u64>,
     requests_per_min: f64,
     total: u64,
-    /// How many were refused or failed.
+    /// Number of requests that were refused or failed.
     errors: u64,
-    /// Half took no longer, to within a tenth.
+    /// Median duration in milliseconds, to within 10 %; null without requests.
     #[schema(required)]
     p50_ms: Option<f64>,
-    /// Nineteen of twenty took no longer, to within a tenth.
+    /// 95th percentile of the duration in milliseconds, to within 10 %; null without requests.
     #[schema(required)]
     p95_ms: Option<f64>,
     #[schema(required)]
@@ -108,10 +108,10 @@ impl From<TrafficMetrics> for RequestMetrics {
     }
 }
 
-/// Read the log of requests to a backend project's data API
+/// List the latest requests to a backend project's data API
 ///
-/// Requests whose key was known. Those answered by another node appear within a quarter of a minute. When there are very
-/// many, all are counted and not all of them are listed.
+/// Only requests with a valid key are listed. Requests to other nodes appear within 15 seconds. If there are very many
+/// requests, all are counted but not all are listed.
 #[utoipa::path(get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ListRequests), responses((status = 200, body = RequestLog)))]
 pub(crate) async fn list_project_requests(
     State(api): State<Api>,

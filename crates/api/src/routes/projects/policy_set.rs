@@ -1,4 +1,4 @@
-//! Setting the rules of a table.
+//! Setting the policy of a table.
 
 use axum::{Json, extract::State};
 use backend_data::{Access, Rule, Table};
@@ -19,35 +19,35 @@ use crate::{
 };
 use application::rows_problem;
 
-/// The rules of a table, in either form.
+/// The policy of a table, as rules or as sentences.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewPolicy {
-    /// The rules as trees; their sentences are not read.
+    /// Rules as trees. Their `sentence` is ignored.
     #[serde(default)]
     #[schema(max_items = 16)]
     rules: Option<Vec<Rule>>,
-    /// The rules in plain words, as `sentence` has them.
+    /// Rules as sentences, as in `sentence`.
     #[serde(default)]
     #[schema(max_items = 16, example = json!(["Signed-in people may read every row."]))]
     sentences: Option<Vec<String>>,
 }
 
-/// The rules of a table, in both forms.
+/// The policy of a table, as rules and as sentences.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Policy {
     #[schema(max_items = 16)]
     rules: Vec<Rule>,
-    /// The sentence of each, in the same order, and whole: `sentence` of a rule ends after 400 characters.
+    /// Full sentence of each rule, in the same order. The `sentence` of a rule ends after 400 characters.
     sentences: Vec<String>,
 }
 
-/// Set the rules of a backend project's table
+/// Set the policy of a backend project's table
 ///
-/// Rules replace those that were there. They are given as trees or as sentences, and the answer has both. A rule from a
-/// sentence keeps the id of the rule that said the same before.
+/// The rules replace all rules of the table. Send them as trees or as sentences; the response has both. A rule from a
+/// sentence keeps the id of the existing rule with the same sentence.
 #[utoipa::path(put, path = "/v1/backend/projects/{projectId}/tables/{table}/policy", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewPolicy, examples(
-    ("sentences" = (summary = "In words", value = json!({"sentences": ["Signed-in people may read every row."]}))),
+    ("sentences" = (summary = "As sentences", value = json!({"sentences": ["Signed-in people may read every row."]}))),
     ("rules" = (summary = "As trees", value = json!({"rules": [{"id": "readers", "audience": {"kind": "role", "role": "editor"}, "actions": ["read", "update"], "where": {"t": "cmp", "column": "title", "op": "neq", "value": {"k": "lit", "v": "secret"}}, "columns": ["title"]}]}))),
 )), responses((status = 200, body = Policy)))]
 pub(crate) async fn set_table_policy(
@@ -64,7 +64,7 @@ pub(crate) async fn set_table_policy(
     let rules = match (rules, sentences) {
         (Some(rules), None) => rules,
         (None, Some(sentences)) => from_sentences(&known, &sentences)?,
-        _ => return Err(Problem::invalid("Give `rules` or `sentences`, and not both.").into()),
+        _ => return Err(Problem::invalid("Send either `rules` or `sentences`.").into()),
     };
     let said: Vec<String> = rules.iter().map(Rule::to_full_sentence).collect();
     let detail = json!({ "table": table, "rules": said });
@@ -84,7 +84,7 @@ fn from_sentences(table: &Table, sentences: &[String]) -> Result<Vec<Rule>, Prob
         let says = |rule: &Rule| rule.sentence == said || rule.to_full_sentence() == said;
         let before = table.rules.iter().find(|rule| says(rule) && !taken(&rule.id));
         if let Some(before) = before {
-            // Its own sentence, also where that was cut short.
+            // Also if the sentence in the request was cut off.
             rules.push(before.clone());
             continue;
         }

@@ -1,4 +1,4 @@
-//! Trying the rules of a table.
+//! Testing the policy of a table.
 
 use std::collections::BTreeMap;
 
@@ -21,36 +21,36 @@ use crate::{
 };
 use application::{authentication::key_access, rows_problem, sample_data};
 
-/// What is to be tried.
+/// The request to test.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PolicyTrial {
     #[serde(rename = "as")]
     caller: TrialCaller,
     action: Action,
-    /// The row to insert, what an update sets, or a row to be read or deleted that need not be there.
+    /// Row to insert, values of an update, or a row to read or delete that need not exist.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     row: Option<Box<RawValue>>,
-    /// Which rows are meant, as filters of the data API; at most 20 are tried, and all of the table where nothing is said.
+    /// Rows to test, as filters of the data API; at most 20 are tested. Default: all rows of the table.
     #[serde(default)]
     #[schema(example = "title=like.Buy*")]
     filter: Option<String>,
 }
 
-/// As whom.
+/// Caller of the test.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(remote = "Self", tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum TrialCaller {
-    /// Anyone with the publishable key.
+    /// Anybody with a publishable key.
     Visitor,
     /// A signed-in person.
     Person {
-        /// The claims of the person's token; `sub` says who it is.
+        /// Claims of the person's token; `sub` identifies the person.
         #[schema(value_type = Object)]
         claims: BTreeMap<String, Value>,
     },
-    /// A server with a key.
+    /// A server with a secret key.
     Key {
         #[serde(rename = "keyId")]
         key_id: String,
@@ -59,7 +59,7 @@ pub(crate) enum TrialCaller {
 
 kernel::object_only!(TrialCaller);
 
-/// Whether something is allowed.
+/// Decision of the policy.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Decision {
@@ -73,37 +73,37 @@ impl From<bool> for Decision {
     }
 }
 
-/// What came of it.
+/// The result of a policy test.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PolicyVerdict {
-    /// Whether it is allowed, for one row at least.
+    /// `allow` if at least one row is allowed.
     decision: Decision,
-    /// The id of the rule that decides; null where none does.
+    /// Id of the rule that decides; null if none does.
     #[schema(required)]
     rule: Option<String>,
-    /// Why, in one sentence.
+    /// Reason, as a sentence.
     reason: String,
-    /// Every rule of the table.
+    /// Result of every rule of the table.
     rules: Vec<TriedRule>,
-    /// Every row that was tried.
+    /// Result of every row that was tested.
     rows: Vec<TriedRow>,
 }
 
-/// What one rule says.
+/// The result of a rule.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TriedRule {
     id: String,
-    /// Whether it speaks of this caller, this action and these columns.
+    /// `true` if the rule is about this caller, this action and these columns.
     applies: bool,
-    /// How many of the rows meet its condition; null where it does not apply.
+    /// Number of rows that meet the rule's condition; null if the rule does not apply.
     #[schema(required)]
     matched: Option<u64>,
-    /// Why it does not allow it.
+    /// Reason why the rule does not allow the request.
     #[schema(required)]
     reason: Option<String>,
 }
 
-/// What holds for one row.
+/// The result of a row.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TriedRow {
     id: String,
@@ -126,10 +126,10 @@ impl From<RuleTestReport> for PolicyVerdict {
     }
 }
 
-/// Try the rules of a backend project's table
+/// Test the policy of a backend project's table
 ///
-/// As a visitor, a signed-in person or a key. Nothing is written: an update is asked about rows as they are and as they
-/// would become.
+/// Tests as a visitor, a signed-in person or a key. Nothing is written: an update is tested against the rows before and
+/// after it.
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/policy/test", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = PolicyTrial, example = json!({"as": {"kind": "person", "claims": {"sub": "ann", "role": "clerk"}}, "action": "read", "filter": "title=like.Buy*"})), responses((status = 200, body = PolicyVerdict)))]
 pub(crate) async fn test_table_policy(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! One project.
+//! Reading a backend project.
 
 use axum::{Json, extract::State};
 use projects::ProjectAccess;
@@ -12,7 +12,7 @@ use crate::{
 
 /// Read a backend project
 ///
-/// Every table's rows are counted for it, one by one, and it says how many bytes they take.
+/// Counts the rows of all tables one by one, and determines the bytes that they take.
 #[utoipa::path(get, path = "/v1/backend/projects/{projectId}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn read_project(
     State(api): State<Api>,

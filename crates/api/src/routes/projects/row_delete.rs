@@ -1,4 +1,4 @@
-//! Deleting one row.
+//! Deleting a row, for the console.
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use backend_data::{Access, WriteOptions};
@@ -16,7 +16,7 @@ use application::rows_problem;
 
 /// Delete a row of a backend project's table
 ///
-/// The answer is the row as it was.
+/// The response is the row before it was deleted.
 #[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", tag = "backend-console",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
     responses((status = 200, description = "The deleted row.", body = Object)))]

@@ -1,4 +1,4 @@
-//! Every row of a table, as a file.
+//! Exporting all rows of a table as a file.
 
 use axum::{
     body::Body,
@@ -25,12 +25,12 @@ use crate::{
 };
 use application::rows_problem;
 
-/// The most rows of one export.
+/// Maximum number of rows of an export.
 const MAX_ROWS: u64 = 5_000;
-/// How many are read at a time.
+/// Number of rows read at a time.
 const PAGE_SIZE: u64 = 500;
 
-/// The form of the file.
+/// Format of the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FileForm {
@@ -39,21 +39,21 @@ pub(crate) enum FileForm {
     Json,
 }
 
-/// Which form.
+/// Format of the file.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportRows {
-    /// CSV when not said.
+    /// Default: CSV.
     #[serde(default)]
     #[param(inline)]
     format: FileForm,
 }
 
-/// Export every row of a backend project's table
+/// Export all rows of a backend project's table
 ///
-/// Up to 5,000 rows in the order of their ids, sent while they are read. `Content-Range` names how many come and how many
-/// there are, so that progress can be shown and a file that is not whole is seen to be none.
+/// Up to 5,000 rows, ordered by id, sent while they are read. `Content-Range` has the number of rows that are sent and
+/// the total, so that you can show progress and detect an incomplete file.
 #[utoipa::path(get, path = "/v1/backend/projects/{projectId}/tables/{table}/export", tag = "backend-console",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ExportRows),
     responses((status = 200, description = "The rows.", content((Vec<Object> = "application/json"), (String = "text/csv")))))]
@@ -84,7 +84,7 @@ pub(crate) async fn export_project_rows(
                 match self::fetch_page(&api, &project_ref, &table, form, &cursor, false).await {
                     Ok(next) if next.rows > 0 => Some(next),
                     Ok(_) => None,
-                    // Ends the answer before its end, which its reader sees.
+                    // Aborts the response, so that the client notices.
                     Err(problem) => return Some((Err(problem), None)),
                 }
             }
@@ -121,12 +121,12 @@ async fn fetch_page(
     api.rows().list(project_ref, &Access::Owner, table, &query, &options).await.map_err(rows_problem)
 }
 
-/// A page's part of the file: the names stand in the first, and rows follow rows.
+/// Returns the part of the file for a page: only the first has column names, and rows are joined.
 fn file_chunk(form: FileForm, page: &Page, sent: u64) -> Bytes {
     match form {
         FileForm::Csv if sent == 0 => page.body.clone(),
         FileForm::Csv => {
-            // No column's name holds a line break.
+            // Names of columns have no line break.
             let end = page.body.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             page.body.slice(end..)
         }

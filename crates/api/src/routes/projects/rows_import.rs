@@ -1,4 +1,4 @@
-//! Rows from a file.
+//! Importing rows from a file.
 
 use projects::{ProjectRight, access::Edit};
 use std::sync::Arc;
@@ -29,38 +29,38 @@ use crate::{
 };
 use application::rows_problem;
 
-/// The most a file may have.
+/// Maximum length of a file in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
-/// How many files are taken in at once: each may fill that much of the disk.
+/// Maximum number of concurrent imports, since each may take that much of the disk.
 static IMPORT_PERMITS: Semaphore = Semaphore::const_new(4);
-/// What asks for progress.
+/// Media type that requests progress.
 const NDJSON: &str = "application/x-ndjson";
 
-/// How.
+/// Options of the import.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ImportRows {
-    /// Check every row and write none.
+    /// Check all rows without writing any.
     #[serde(default)]
     check: bool,
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Imported {
-    /// How many rows the file holds.
+    /// Number of rows in the file.
     rows: u64,
-    /// How many of them were added: all, or none where they were only checked.
+    /// Number of rows added: all of them, or 0 if they were only checked.
     imported: u64,
 }
 
 /// Import rows into a backend project's table
 ///
-/// From CSV, whose first line names the columns, a JSON array, or JSON objects on lines (`application/x-ndjson`); up to
-/// 250,000 rows and 256 MiB. Every row is checked before the first is written; then all are added or none is, and the
-/// refusal names the first row that does not fit. With `Accept: application/x-ndjson` the answer is lines: `{"checked": n}`
-/// and `{"written": n}` while it goes on, and at the end what the answer would have been, or an error as everywhere.
+/// Accepts CSV with the column names in the first line, a JSON array, or one JSON object per line
+/// (`application/x-ndjson`); up to 250,000 rows and 256 MiB. All rows are checked before the first is written. Either
+/// all are added or none, and the error names the first row that is not valid. With `Accept: application/x-ndjson`, the
+/// response is a sequence of lines: `{"checked": n}` and `{"written": n}` for progress, then the result or an error.
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/import", tag = "backend-console",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ImportRows),
     request_body(content(
@@ -79,7 +79,7 @@ pub(crate) async fn import_project_rows(
     let project_ref = project_ref(&api, &right).await?;
     let form = file_form(request.headers())?;
     let lines = media_type(request.headers(), header::ACCEPT).eq_ignore_ascii_case(NDJSON);
-    let busy = |_| Problem::unavailable("overloaded", "Other files are being imported. Try again soon.");
+    let busy = |_| Problem::unavailable("overloaded", "Too many imports are running. Try again in a moment.");
     let permit = IMPORT_PERMITS.try_acquire().map_err(busy)?;
     let file = Spool::receive(request, MAX_FILE_BYTES, &api.http().scratch_dir, api.random()).await?;
     let max_stored_bytes = api.max_stored_bytes(right.member().workspace()).await?;
@@ -94,7 +94,7 @@ pub(crate) async fn import_project_rows(
     }
     let (progress_tx, progress_rx) = mpsc::unbounded();
     let request_id = ctx.request_id;
-    // Whoever asked may stop listening: what was begun is finished and stands in the audit log.
+    // The client may disconnect. The import continues, and its audit entry is written.
     let done = tokio::spawn(async move {
         let done = import.run(Some(progress_tx)).await;
         drop(permit);
@@ -126,38 +126,29 @@ struct Import {
 
 impl Import {
     async fn run(self, progress_tx: Option<mpsc::UnboundedSender<Value>>) -> Result<Imported, Problem> {
-        let Self {
-            api,
-            project_ref: place,
-            table,
-            file,
-            check,
-            form,
-            audit_entry: note,
-            max_stored_bytes: max_stored,
-        } = self;
-        let progress = progress_tx.map(|tell| -> Arc<dyn Fn(Progress) + Send + Sync> {
+        let Self { api, project_ref, table, file, check, form, audit_entry, max_stored_bytes } = self;
+        let progress = progress_tx.map(|sender| -> Arc<dyn Fn(Progress) + Send + Sync> {
             Arc::new(move |progress| {
-                // Nobody may be listening any more.
-                let _ = tell.unbounded_send(match progress {
+                // The client may have disconnected.
+                let _ = sender.unbounded_send(match progress {
                     Progress::Checked(rows) => json!({ "checked": rows }),
                     Progress::Written(rows) => json!({ "written": rows }),
                 });
             })
         });
         let options = ImportOptions { format: form, dry_run: check, progress, ..ImportOptions::default() };
-        let rows = api.audited_rows([note])?.with_storage_limit(Some(max_stored));
-        let done = rows.import(&place, &Access::Owner, &table, file, &options).await;
+        let rows = api.audited_rows([audit_entry])?.with_storage_limit(Some(max_stored_bytes));
+        let done = rows.import(&project_ref, &Access::Owner, &table, file, &options).await;
         let rows = done.map_err(import_problem)?;
         if check {
             return Ok(Imported { rows, imported: 0 });
         }
-        api.deliver_outbox(&place).await;
+        api.deliver_outbox(&project_ref).await;
         Ok(Imported { rows, imported: rows })
     }
 }
 
-/// The console's errors have no details: which row it was must be in the hint.
+/// Adds the details, which say what row it was, as the hint, since the errors of these operations have no details.
 fn import_problem(error: Error) -> Problem {
     let details = error.details().map(str::to_owned);
     let problem = rows_problem(error);
@@ -167,7 +158,7 @@ fn import_problem(error: Error) -> Problem {
     }
 }
 
-/// What a header says, without parameters.
+/// Returns the media type of a header, without parameters.
 fn media_type(headers: &HeaderMap, name: header::HeaderName) -> &str {
     let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     value.split(';').next().unwrap_or_default().trim()
@@ -179,7 +170,7 @@ fn file_form(headers: &HeaderMap) -> Result<FileFormat, Problem> {
         "application/json" => Ok(FileFormat::Json),
         NDJSON => Ok(FileFormat::JsonLines),
         _ => {
-            let message = "The body must be CSV, a JSON array, or JSON objects on lines.";
+            let message = "The body must be CSV, a JSON array, or one JSON object per line.";
             Err(Problem::new(ProblemKind::Unsupported, "unsupported_media_type", message)
                 .hint("Send Content-Type: text/csv, application/json or application/x-ndjson."))
         }

@@ -1,4 +1,4 @@
-//! Adding rows.
+//! Inserting rows, for the console.
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use backend_data::{Access, WriteOptions};
@@ -17,7 +17,9 @@ use crate::{
 };
 use application::rows_problem;
 
-/// Insert one row or up to 500, all or nothing, into a backend project's table
+/// Insert rows into a backend project's table
+///
+/// Inserts one row or up to 500: either all or none.
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/rows", tag = "backend-console",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")),
     request_body(content = crate::http::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!({"id": "tea", "title": "Buy tea"})),

@@ -1,4 +1,4 @@
-//! Changing what a project's data API allows.
+//! Changing the settings of a backend project.
 
 use std::{
     collections::BTreeSet,
@@ -21,44 +21,44 @@ use crate::{
 };
 use application::{rows_problem, unit};
 
-/// What is to be different; what is not said stays.
+/// Changes. Fields that you do not send stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ChangeProjectSettings {
-    /// Requests a minute with one key.
+    /// Requests per minute with one key.
     #[serde(default)]
     #[schema(minimum = 10, maximum = 100_000)]
     rate_limit_per_min: Option<u32>,
-    /// Requests a minute from one address.
+    /// Requests per minute from one address.
     #[serde(default)]
     #[schema(minimum = 10, maximum = 100_000)]
     ip_rate_per_min: Option<u32>,
-    /// The most a body may have.
+    /// Maximum size of a request body, in KiB.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 1_024)]
     max_body_kb: Option<u32>,
-    /// Which sites' browsers may call.
+    /// Origins whose pages may call the data API.
     #[serde(default)]
     #[schema(max_items = 20, example = json!(["https://shop.example"]))]
     allowed_origins: Option<Vec<String>>,
-    /// Whose tokens tell signed-in people; null for nobody's.
+    /// Issuer of the person tokens that the project accepts; null for none.
     #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = Option<NewIdentityProvider>)]
     identity: Option<Option<NewIdentityProvider>>,
-    /// The tables that anyone may read: these and no others.
+    /// Tables that anybody may read; all others become private.
     #[serde(default)]
     #[schema(max_items = 64)]
     public_read_tables: Option<Vec<String>>,
-    /// The names, again, of those that anyone may read from now on.
+    /// Names of those tables that become readable for anybody with this request, as a confirmation.
     #[serde(default)]
     #[schema(max_items = 64)]
     confirm_public_read: Vec<String>,
 }
 
-/// How many tables one request may name; `max_items` above.
+/// Maximum number of tables in a request; the same as `max_items` above.
 const MAX_NAMES: usize = 64;
 
-/// A value that was said, be it null.
+/// Deserializes a field that is present, even as null, to `Some`.
 fn deserialize_some<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -69,10 +69,10 @@ where
 
 /// Change the settings of a backend project
 ///
-/// They are in force at once, and within a second on other nodes.
+/// The changes take effect at once, and within a second on other nodes.
 #[utoipa::path(patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = ChangeProjectSettings, examples(
-    ("limits" = (summary = "Limits, and whose pages may call", value = json!({"allowedOrigins": ["https://shop.example"], "rateLimitPerMin": 600, "maxBodyKb": 256}))),
-    ("identity" = (summary = "Whose tokens are believed", value = json!({"identity": {"issuer": "https://id.example", "audience": "shop", "keys": [{"kty": "EC", "crv": "P-256", "x": "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY", "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"}]}})))
+    ("limits" = (summary = "Limits and allowed origins", value = json!({"allowedOrigins": ["https://shop.example"], "rateLimitPerMin": 600, "maxBodyKb": 256}))),
+    ("identity" = (summary = "Issuer of person tokens", value = json!({"identity": {"issuer": "https://id.example", "audience": "shop", "keys": [{"kty": "EC", "crv": "P-256", "x": "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY", "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"}]}})))
 )), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn change_project_settings(
     State(api): State<Api>,
@@ -85,7 +85,7 @@ pub(crate) async fn change_project_settings(
         ("confirmPublicRead", &input.confirm_public_read),
     ] {
         if names.len() > MAX_NAMES {
-            return Err(Problem::invalid_field(field, format!("names at most {MAX_NAMES} tables")).into());
+            return Err(Problem::invalid_field(field, format!("must name at most {MAX_NAMES} tables")).into());
         }
     }
     let project_ref = project_ref(&api, &right).await?;
@@ -95,7 +95,8 @@ pub(crate) async fn change_project_settings(
         for table in api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)? {
             let wanted = unmatched.remove(table.name.as_str());
             if wanted && !table.public_read && !input.confirm_public_read.contains(&table.name) {
-                let what = format!("must repeat {}: anyone could read every row of it", table.name);
+                let what =
+                    format!("must contain {}, since anybody could then read all of its rows", table.name);
                 return Err(Problem::invalid_field("confirmPublicRead", what).into());
             }
             if wanted != table.public_read {
@@ -103,7 +104,9 @@ pub(crate) async fn change_project_settings(
             }
         }
         if !unmatched.is_empty() {
-            return Err(Problem::invalid_field("publicReadTables", "names a table that is not there").into());
+            return Err(
+                Problem::invalid_field("publicReadTables", "names a table that does not exist").into()
+            );
         }
     }
     let change = SettingsChange {

@@ -1,74 +1,74 @@
-//! A project's settings as they stand on the wire: without the secrets that are in them.
+//! Settings of a backend project on the wire, without secrets.
 
 use projects::{IdentityProvider, Settings, SigningKey};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What a project's data API allows.
+/// The settings of a project's data API.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Settings)]
 pub(crate) struct SettingsView {
-    /// Requests a minute with one key.
+    /// Requests per minute with one key.
     #[schema(minimum = 10, maximum = 100_000)]
     rate_limit_per_min: u32,
-    /// Requests a minute from one address.
+    /// Requests per minute from one address.
     #[schema(minimum = 10, maximum = 100_000)]
     ip_rate_per_min: u32,
-    /// The largest request body, in KiB.
+    /// Maximum size of a request body, in KiB.
     #[schema(minimum = 1, maximum = 1_024)]
     max_body_kb: u32,
-    /// The sites whose browsers may call.
+    /// Origins whose pages may call the data API.
     #[schema(max_items = 20)]
     allowed_origins: Vec<String>,
-    /// Whose tokens tell signed-in people.
+    /// Issuer of the person tokens that the project accepts.
     #[schema(required)]
     identity: Option<IdentityView>,
 }
 
-/// Whose tokens tell the signed-in people of a project.
+/// The issuer of a project's person tokens.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = IdentityProvider)]
 pub(crate) struct IdentityView {
-    /// What `iss` must be.
+    /// Required value of `iss`.
     issuer: String,
-    /// What `aud` must hold.
+    /// Value that `aud` must contain.
     audience: String,
-    /// The claim that holds the role.
+    /// Name of the claim with the roles.
     role_claim: String,
-    /// The keys, at most 8.
+    /// Keys of the issuer; at most 8.
     keys: Vec<KeyView>,
 }
 
-/// A JSON Web Key (RFC 7517). Of a symmetric key only `kty`, `kid` and `alg` are shown.
+/// A JSON Web Key (RFC 7517). Of a symmetric key, only `kty`, `kid` and `alg` are returned.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SigningKey)]
 struct KeyView {
-    /// The key's type.
+    /// Key type.
     kty: String,
-    /// The key's name.
+    /// Key id.
     #[serde(skip_serializing_if = "Option::is_none")]
     kid: Option<String>,
-    /// Its algorithm.
+    /// Algorithm.
     #[serde(skip_serializing_if = "Option::is_none")]
     alg: Option<String>,
-    /// What it is used for.
+    /// Use of the key.
     #[serde(rename = "use", skip_serializing_if = "Option::is_none")]
     usage: Option<String>,
-    /// The curve.
+    /// Curve.
     #[serde(skip_serializing_if = "Option::is_none")]
     crv: Option<String>,
-    /// The modulus of an RSA key.
+    /// Modulus of an RSA key.
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<String>,
-    /// The exponent of an RSA key.
+    /// Exponent of an RSA key.
     #[serde(skip_serializing_if = "Option::is_none")]
     e: Option<String>,
-    /// The point of a curve.
+    /// X coordinate of the point of an elliptic curve key.
     #[serde(skip_serializing_if = "Option::is_none")]
     x: Option<String>,
-    /// The point of a curve.
+    /// Y coordinate of the point of an elliptic curve key.
     #[serde(skip_serializing_if = "Option::is_none")]
     y: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Making a table.
+//! Creating a table.
 
 use axum::{Json, extract::State, http::StatusCode};
 use backend_data::{Access, NewTable, Table};
@@ -13,10 +13,10 @@ use crate::{
 };
 use application::rows_problem;
 
-/// Make a table in a backend project
+/// Create a table in a backend project
 ///
-/// `id` and `created_at` are added. The table starts private: to make it one that anyone may read, `confirmPublic`
-/// must repeat its name.
+/// The columns `id` and `created_at` are added. The table is private by default. To let anybody read it, set `publicRead`
+/// and repeat the table's name in `confirmPublic`.
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
 pub(crate) async fn create_project_table(
     State(api): State<Api>,

@@ -20,11 +20,11 @@ use crate::{
 };
 use application::rows_problem;
 
-/// That it is meant.
+/// Confirmation of the drop.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DropTable {
-    /// The table's name, typed again.
+    /// The table's name.
     #[schema(value_type = backend_data::TableName)]
     confirm: String,
 }
@@ -44,7 +44,7 @@ pub(crate) async fn drop_project_table(
     }
     let input: DropTable = payload.json()?;
     if input.confirm != table {
-        return Err(Problem::invalid_field("confirm", "must repeat the table's name").into());
+        return Err(Problem::invalid_field("confirm", "must be the table's name").into());
     }
     let rows = api.audited_rows([audit_entry(&ctx, "table.drop", &right, json!({ "table": table }))])?;
     rows.drop_table(&project_ref, &Access::Owner, &table).await.map_err(rows_problem)?;

@@ -1,4 +1,4 @@
-//! A project as it stands on the wire.
+//! Backend projects on the wire.
 
 use backend_data::{Access, Error, ErrorKind, ProjectRef, ReadOptions, Table};
 use chrono::{DateTime, Utc};
@@ -27,21 +27,21 @@ pub(crate) struct ProjectView {
     description: String,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
-    /// Where its data API is: a table's name follows after a slash.
+    /// URL of the data API, to which `/` and the name of a table are appended.
     url: String,
     table_count: u64,
-    /// How many keys are not revoked.
+    /// Number of keys that are not revoked.
     key_count: u64,
-    /// How many rows its tables hold together, counted one by one; null in lists, and where counting takes too long.
+    /// Number of rows of all tables, counted one by one; null in lists, and if counting takes too long.
     #[schema(required)]
     row_count: Option<u64>,
-    /// Bytes its rows take, with their indexes; an estimate on PostgreSQL; null in lists, and where it takes too long
-    /// to find out.
+    /// Bytes that the rows take with their indexes; an estimate on PostgreSQL. Null in lists, and if determining it
+    /// takes too long.
     #[schema(required)]
     stored_bytes: Option<u64>,
-    /// Bytes they may take, by the plan of the workspace. Then writes are refused, and deletes are not.
+    /// Maximum number of bytes by the workspace's plan. At the limit, writes other than deletes are refused.
     max_stored_bytes: u64,
-    /// Requests to the data API, over the last hour.
+    /// Average number of requests per minute to the data API in the last hour.
     requests_per_min: f64,
     workspace_id: WorkspaceId,
     created_by: UserId,
@@ -52,7 +52,7 @@ pub(crate) struct ProjectView {
 }
 
 impl ProjectView {
-    /// A project without its numbers of rows.
+    /// Returns a project without the numbers of rows and bytes.
     pub(super) async fn without_counts(
         api: &Api,
         summary: ProjectSummary,
@@ -87,7 +87,7 @@ impl ProjectView {
         })
     }
 
-    /// A project with its numbers of rows and bytes.
+    /// Returns a project with the numbers of rows and bytes.
     pub(super) async fn with_counts(
         api: &Api,
         summary: ProjectSummary,
@@ -104,14 +104,14 @@ impl ProjectView {
     }
 }
 
-/// How many rows a table holds; nothing where counting takes too long, or the table has just been dropped.
+/// Returns the number of rows of a table; `None` if counting takes too long or the table was just dropped.
 async fn count_rows(api: &Api, project_ref: &ProjectRef, table: &str) -> Result<Option<u64>, Problem> {
     let options = ReadOptions { include_count: true, ..ReadOptions::default() };
     let page = api.rows().list(project_ref, &Access::Owner, table, "select=id&limit=0", &options).await;
     if_available(page.map(|page| page.total)).map(Option::flatten)
 }
 
-/// The store's figure, if it came in time; nothing where it did not, or where there is nothing any more.
+/// Returns a figure of the store; `None` if it took too long or its object no longer exists.
 fn if_available<T>(found: Result<T, Error>) -> Result<Option<T>, Problem> {
     match found {
         Ok(found) => Ok(Some(found)),

@@ -1,4 +1,4 @@
-//! Several writes at once.
+//! Executing several writes in one transaction.
 
 use axum::{
     Json,
@@ -16,16 +16,16 @@ use super::{
 };
 use crate::{http::extract::Path, state::Api};
 
-/// Operations over tables of one project.
+/// Operations on tables of one project.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Batch {
-    /// Done in this order.
+    /// Executed in this order.
     #[schema(min_items = 1, max_items = 50)]
     operations: Vec<BatchOperation>,
 }
 
-/// How an operation changes rows.
+/// Method of an operation.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum BatchMethod {
@@ -35,55 +35,56 @@ pub(crate) enum BatchMethod {
     Delete,
 }
 
-/// One operation: what the request for it alone would say.
+/// An operation, with what a single request for it would have.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BatchOperation {
     method: BatchMethod,
     #[schema(example = "notes")]
     table: String,
-    /// The one row that is meant; of PUT, PATCH and DELETE.
+    /// Row of a PUT, PATCH or DELETE.
     #[serde(default)]
     id: Option<String>,
-    /// The query string, without its question mark.
+    /// Query string, without the question mark.
     #[serde(default)]
     #[schema(example = "done=is.true")]
     query: String,
-    /// The rows or the column values; none of DELETE.
+    /// Rows or column values; none for a DELETE.
     #[serde(default)]
     #[schema(value_type = serde_json::Value)]
     body: Option<Box<RawValue>>,
-    /// As the header `Prefer`.
+    /// Preferences, as in the header `Prefer`.
     #[serde(default)]
     #[schema(example = "return=minimal")]
     prefer: String,
 }
 
-/// What came of the operations.
+/// The results of the operations.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BatchResults {
     /// In the order of the operations.
     results: Vec<BatchResult>,
 }
 
-/// What came of one operation.
+/// The result of an operation.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BatchResult {
-    /// The status that the request for it alone would have had.
+    /// Status that a single request for the operation would have had.
     status: u16,
-    /// How many rows it wrote.
+    /// Number of rows written.
     rows: u64,
-    /// The rows; null where none was asked for.
+    /// Rows; null if none were requested.
     #[schema(required, value_type = serde_json::Value)]
     body: Option<Box<RawValue>>,
 }
 
-/// Change rows of several tables, all or nothing
+/// Change rows of several tables in one transaction
 ///
-/// Up to 50 inserts, upserts, updates and deletes, one after the other in one transaction: each sees what those before it did. Rules
-/// and scopes hold as for each alone, and each counts as a request against rate limits. When one is refused, none is done, and `details` says which it was.
+/// Executes up to 50 inserts, upserts, updates and deletes in order: either all or none. Each sees the changes of those
+/// before it. Policies and scopes apply as for single requests, and each operation counts as a request against rate
+/// limits. If one fails, `details` says which.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/_batch", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")),
     request_body(content = Batch, example = json!({"operations": [
         {"method": "POST", "table": "notes", "body": {"id": "tea", "title": "Buy tea"}, "query": "select=id"},
         {"method": "PATCH", "table": "notes", "id": "tea", "body": {"title": "Buy green tea"}, "prefer": "return=minimal"},
@@ -96,7 +97,7 @@ pub(crate) async fn batch_rows(
     request: Request,
 ) -> RestResult<Json<BatchResults>> {
     let Batch { operations } = caller.body(request).await?.json()?;
-    // The request itself has paid for the first.
+    // The request itself counts for the first.
     let more = u32::try_from(operations.len().saturating_sub(1)).unwrap_or(u32::MAX);
     if more > 0 {
         caller.charge(&api, more)?;
@@ -110,7 +111,7 @@ pub(crate) async fn batch_rows(
             (BatchMethod::Put, Some(body)) => (OperationKind::Put, body.get().as_bytes()),
             (BatchMethod::Patch, Some(body)) => (OperationKind::Update, body.get().as_bytes()),
             (_, body) => {
-                let what = if body.is_some() { "takes no body" } else { "needs a body" };
+                let what = if body.is_some() { "must not have a body" } else { "requires a body" };
                 return Err(Problem::invalid_field(&format!("operations[{at}]"), what).into());
             }
         };

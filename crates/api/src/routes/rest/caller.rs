@@ -1,4 +1,4 @@
-//! Who calls the data API: a project key, alone or with a person's token beside it.
+//! The caller of the data API: a project key, with or without a person token.
 
 use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
@@ -30,12 +30,12 @@ use application::{authentication::ResolvedKey, authorization::Requirement};
 
 const APIKEY: HeaderName = HeaderName::from_static("apikey");
 
-/// The scope that an operation asks of a project key, as a type.
+/// Scope that an operation requires of a project key, as a type.
 pub(crate) trait RequiredScope: Send + Sync + 'static {
     const SCOPE: Option<KeyScope>;
 }
 
-/// Any key of the project.
+/// No scope: any key of the project.
 #[derive(Debug)]
 pub(crate) enum AnyScope {}
 
@@ -67,7 +67,7 @@ impl RequiredScope for SchemaWrite {
     const SCOPE: Option<KeyScope> = Some(KeyScope::SchemaWrite);
 }
 
-/// A caller whose key may have the scope `S`, counted against the project's rate limits.
+/// Caller whose key can have the scope `S`. Extracting it counts the request against the project's rate limits.
 pub(crate) struct Keyed<S>(KeyCaller, PhantomData<S>);
 
 impl<S> Deref for Keyed<S> {
@@ -96,37 +96,40 @@ impl<S: RequiredScope> FromRequestParts<Api> for Keyed<S> {
     }
 }
 
-/// A caller with a key to the project in the path. For a key that was looked up lately nothing is read from the store.
+/// Caller with a key for the project in the path. For a key that was used recently, nothing is read from the store.
 pub(crate) struct KeyCaller {
     resolved_key: Arc<ResolvedKey>,
-    /// The person whose token came with the key.
+    /// Access of the person whose token was sent with the key.
     person_access: Option<Arc<RowAccess>>,
     ctx: Context,
 }
 
 impl KeyCaller {
-    /// Where the project's rows are.
+    /// Returns the location of the project's rows.
     pub(super) fn project_ref(&self) -> &ProjectRef {
         &self.resolved_key.project_ref
     }
 
-    /// The rows' engine, within what the project's plan allows.
+    /// Returns the row engine with the storage limit of the project's plan.
     pub(super) fn rows(&self, api: &Api) -> Engine {
         self.with_storage_limit(api.rows())
     }
 
-    /// An engine within what the project's plan allows.
+    /// Returns an engine with the storage limit of the project's plan.
     pub(super) fn with_storage_limit(&self, engine: &Engine) -> Engine {
         engine.with_storage_limit(Some(self.resolved_key.max_stored_bytes))
     }
 
-    /// The project of the key.
+    /// Returns the project of the key.
     pub(super) fn project(&self) -> &Project {
         &self.resolved_key.project
     }
 
-    /// Takes more from the minutes of the key and of its address, for a request that does the work of several. What
-    /// costs more than a whole minute takes what the request has left of it.
+    /// Takes `cost` more units from the limits of the key and its address, for a request that does the work of several.
+    /// A cost above a limit takes all but one unit of it.
+    ///
+    /// # Errors
+    /// 429 `rate_limited`.
     pub(super) fn charge(&self, api: &Api, cost: u32) -> Result<(), Problem> {
         let (key, project) = (&self.resolved_key.key, &self.resolved_key.project);
         let (per_key, per_address) = (project.settings.rate_limit_per_min, project.settings.ip_rate_per_min);
@@ -135,17 +138,20 @@ impl KeyCaller {
         api.rate_limits().check_project(key.id, per_key, project.id, address, per_address, cost).map(drop)
     }
 
-    /// What the caller may do, as the row engine sees it.
+    /// Returns the caller's access, as the row engine takes it.
     pub(super) fn access(&self) -> &RowAccess {
         self.person_access.as_deref().unwrap_or(&self.resolved_key.access)
     }
 
-    /// Takes a body of at most the project's limit.
+    /// Receives a body of at most the project's limit.
+    ///
+    /// # Errors
+    /// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely.
     pub(super) async fn body(&self, request: Request) -> Result<Payload, Problem> {
         Payload::read(request, self.resolved_key.project.settings.max_body_kb as usize * 1024).await
     }
 
-    /// The engine's refusal in the caller's terms: what forbids a secret key something is always its scopes.
+    /// Converts an error of the engine. If the engine refuses a secret key, the reason is always its scopes.
     pub(super) fn map_error(&self, error: Error) -> RestError {
         let is_scope_error =
             error.kind() == ErrorKind::Forbidden && matches!(self.access(), RowAccess::Service { .. });
@@ -153,14 +159,14 @@ impl KeyCaller {
         if is_scope_error { error.with_scope_code() } else { error }
     }
 
-    /// An audit row for a change to the project's tables.
+    /// Returns an audit entry about a change to the project's tables.
     pub(super) fn audit(&self, action: &'static str, detail: Value) -> AuditEntry {
         let project = &self.resolved_key.project;
         self.ctx.audit_entry(action).workspace(project.workspace).target(project.id).detail(detail)
     }
 }
 
-/// Whose request it is, for the log of requests.
+/// Caller of a request, for the log of requests.
 pub(super) struct LoggedCaller {
     pub(super) api: Api,
     pub(super) resolved_key: Arc<ResolvedKey>,
@@ -176,7 +182,7 @@ impl KeyCaller {
         let now = api.now();
         let refused = |problem: Problem| {
             if problem.kind == ProblemKind::Unauthorized {
-                // Guessing costs the guesser's address.
+                // Guesses count against the address.
                 api.rate_limits().check(None, info.address, 2)?;
             }
             Err::<Self, RestError>(problem.into())
@@ -198,7 +204,7 @@ impl KeyCaller {
         if let Some(rate) =
             api.rate_limits().check_project(key.id, per_key, project.id, info.address, per_address, 1)?
         {
-            // Only the first stands: a request is counted once.
+            // Only the first value is kept: a request counts once.
             let _first = info.rate.set(rate);
         }
         if project_in_path(parts.uri.path()) != Some(project.id) {
@@ -218,7 +224,8 @@ impl KeyCaller {
     }
 }
 
-/// The project in a path of the data API, `/v1/projects/{projectId}/…`. An id has nothing that would be encoded.
+/// Returns the project in a path of the data API, `/v1/projects/{projectId}/…`. Ids have no characters that are
+/// encoded.
 pub(super) fn project_in_path(path: &str) -> Option<ProjectId> {
     path.split('/').nth(3)?.parse().ok()
 }
@@ -235,7 +242,7 @@ async fn authenticate_key(
     api.project_key(presented.key, now).await
 }
 
-/// The person a token tells of.
+/// Returns the access of the person with a token.
 fn verify_person(
     api: &Api,
     known: &ResolvedKey,
@@ -243,27 +250,28 @@ fn verify_person(
     now: Timestamp,
 ) -> Result<Arc<RowAccess>, Problem> {
     if known.key.kind == KeyKind::Secret {
-        return Err(Problem::unauthorized().hint("A person's token goes with a publishable key."));
+        return Err(Problem::unauthorized().hint("Send a person token only with a publishable key."));
     }
     let trusted_issuer = known.trusted_issuer.as_ref().ok_or_else(|| {
-        Problem::unauthorized().hint("The project's settings do not say whose tokens tell signed-in people.")
+        Problem::unauthorized().hint("The project's settings name no issuer of person tokens.")
     })?;
-    api.person_tokens().verify(trusted_issuer, token, now).map_err(|refused| {
-        Problem::unauthorized().hint(format!("The person's token is not believed: {refused}."))
-    })
+    api.person_tokens()
+        .verify(trusted_issuer, token, now)
+        .map_err(|refused| Problem::unauthorized().hint(format!("The person token is not valid: {refused}.")))
 }
 
-/// What a request brings to prove itself.
+/// Credentials of a request.
 #[derive(Debug, PartialEq)]
 struct KeyCredentials<'h> {
     key: &'h str,
-    /// The token of a person, verified or not.
+    /// Token of a person, not yet verified.
     person: Option<&'h str>,
 }
 
-/// The key a request brings: in `apikey`, or else as Bearer. A key in the address is none: addresses end up in logs.
+/// Returns the key of a request: that in `apikey`, or else the bearer token. A key in the URL is ignored, since URLs
+/// appear in logs.
 ///
-/// A Bearer beside `apikey` is a person's token, unless it is the key again, as clients send it while nobody is
+/// With `apikey`, the bearer token is a person token, unless it is the key again, as clients send it while nobody is
 /// signed in.
 fn key_credentials(headers: &HeaderMap) -> Option<KeyCredentials<'_>> {
     let apikey = single_value(headers, &APIKEY)?;
@@ -277,14 +285,14 @@ fn key_credentials(headers: &HeaderMap) -> Option<KeyCredentials<'_>> {
     }
 }
 
-/// The one value of a header, if it is there at all; nothing when there are several, or it is not text.
+/// Returns the value of a header that may be absent; `None` if there are several, or it is not text.
 fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a str>> {
     let mut values = headers.get_all(name).iter();
     let Some(first) = values.next() else { return Some(None) };
     if values.next().is_some() { None } else { first.to_str().ok().map(Some) }
 }
 
-/// Refuses a key that can never do what the operation is for. What rows a publishable key reaches is up to the rules.
+/// Refuses a key that can never have the scope. For a publishable key, policies decide what rows it can use.
 fn check_scope(known: &ResolvedKey, scope: Option<KeyScope>) -> Result<(), Problem> {
     let Some(scope) = scope else { return Ok(()) };
     let allowed = match known.key.kind {
@@ -294,7 +302,7 @@ fn check_scope(known: &ResolvedKey, scope: Option<KeyScope>) -> Result<(), Probl
     if allowed {
         return Ok(());
     }
-    let message = format!("This needs a secret key with the scope {}.", scope.as_str());
+    let message = format!("You need a secret key with the scope {}.", scope.as_str());
     Err(Problem::forbidden(INSUFFICIENT_SCOPE, message))
 }
 
@@ -305,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_comes_in_either_header_and_a_person_beside_it() {
+    fn a_key_is_read_from_either_header_and_a_person_token_next_to_it() {
         type Case = (&'static [(&'static str, &'static str)], Option<(&'static str, Option<&'static str>)>);
         let cases: [Case; 10] = [
             (&[], None),

@@ -1,4 +1,4 @@
-//! Adding a column with a key.
+//! Adding a column, with a project key.
 
 use axum::{
     Json,
@@ -16,8 +16,8 @@ use crate::{http::extract::Path, state::Api};
 
 /// Add a column to a table
 ///
-/// One that is not nullable needs an empty table.
-#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/columns", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewColumn, example = json!({"name": "price", "type": "real", "nullable": true})), responses((status = 201, body = Table)))]
+/// A column that is not nullable can be added only to an empty table.
+#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/columns", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewColumn, example = json!({"name": "price", "type": "real", "nullable": true})), responses((status = 201, body = Table)))]
 pub(crate) async fn add_column(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,
@@ -29,7 +29,7 @@ pub(crate) async fn add_column(
     let rows = api.audited_rows([caller.audit("column.add", json!({ "table": table, "column": column }))])?;
     let changed = rows.add_column(caller.project_ref(), caller.access(), &table, input).await;
     let mut table = changed.map_err(|error| caller.map_error(error))?;
-    // Rules are shown in the console alone.
+    // Policies are shown only in the console.
     table.rules.clear();
     api.deliver_outbox(caller.project_ref()).await;
     Ok((StatusCode::CREATED, Json(table)))

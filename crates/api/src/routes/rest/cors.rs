@@ -1,4 +1,4 @@
-//! Which sites' browsers may call a project's data API: exactly those its settings list, and without cookies.
+//! CORS for the data API: pages of the origins in a project's settings may call it, without cookies.
 
 use std::sync::{
     Arc,
@@ -30,10 +30,10 @@ const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
     "content-range, etag, location, next-cursor, preference-applied, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \
      x-request-id",
 );
-/// Settings change: a browser should not remember an answer for long.
+/// Time in seconds for which browsers cache a preflight response; short, because settings change.
 const PREFLIGHT_MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// The origin of a page that calls, and whether the project lists it.
+/// Origin of the calling page, and whether the project lists it.
 #[derive(Clone)]
 pub(super) struct CorsDecision(Arc<(HeaderValue, AtomicBool)>);
 
@@ -42,7 +42,7 @@ impl CorsDecision {
         Self(Arc::new((origin, AtomicBool::new(false))))
     }
 
-    /// An answer with the headers that let the page read it, where its origin is listed.
+    /// Adds the CORS headers to a response if the origin is listed.
     fn apply(&self, mut response: Response) -> Response {
         let headers = response.headers_mut();
         headers.append(header::VARY, HeaderValue::from_static("Origin"));
@@ -54,7 +54,7 @@ impl CorsDecision {
         response
     }
 
-    /// Lets the page read the answer when its origin is listed.
+    /// Allows the page to read the response if its origin is listed.
     pub(super) fn decide(&self, allowed: &[String]) {
         let (origin, listed) = &*self.0;
         if allowed.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()) {
@@ -63,8 +63,8 @@ impl CorsDecision {
     }
 }
 
-/// The refusal of a request that no operation answers. Pages that the project lists may read it: the key is not looked at,
-/// as for a browser that asks before it sends, which is told here what it is told at every path.
+/// Returns the error for a request that matches no operation. Pages that the project lists may read it. The key is not
+/// checked, as for a preflight request, which gets the same response here as at any path.
 pub(super) async fn unmatched_response(api: &Api, request: &Parts, problem: Problem) -> Response {
     let refusal = |problem| RestError::from(problem).into_response();
     let origin = request.headers.get(header::ORIGIN).cloned();
@@ -81,7 +81,7 @@ pub(super) async fn unmatched_response(api: &Api, request: &Parts, problem: Prob
     decision.apply(response)
 }
 
-/// Adds to an answer what lets a listed page read it; refusals included, once the project is known.
+/// Adds the CORS headers to a response so that a listed page can read it; also to errors, once the project is known.
 pub(super) async fn add_cors_headers(mut request: Request, next: Next) -> Response {
     let Some(origin) = request.headers().get(header::ORIGIN).cloned() else { return next.run(request).await };
     let decision = CorsDecision::new(origin);
@@ -90,8 +90,8 @@ pub(super) async fn add_cors_headers(mut request: Request, next: Next) -> Respon
     decision.apply(response)
 }
 
-/// Answers a browser that asks before it sends. It never brings the key, so the answer is the same for a project
-/// that does not exist as for a page that is not listed.
+/// Responds to a preflight request. It never has a key, so the response is the same for a project that does not exist
+/// and for a page that is not listed.
 pub(super) async fn preflight(
     State(api): State<Api>,
     Extension(info): Extension<RequestInfo>,

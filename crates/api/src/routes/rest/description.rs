@@ -1,4 +1,4 @@
-//! What a key may use of its project, for tools: an OpenAPI document and types for TypeScript.
+//! Descriptions of what a key can use of its project, for tools: an OpenAPI document and TypeScript types.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -16,14 +16,14 @@ use super::{
 };
 use crate::state::Api;
 
-/// Describe the data API of the project as OpenAPI 3.1
+/// Read the OpenAPI description of the project's data API
 ///
-/// The tables, columns and operations that the caller may use, and no others: a publishable key is told what the rules
-/// allow a visitor, or with a person's token that person. It follows the schema and the rules at once. `ETag` and
-/// `If-None-Match` spare a copy that has not changed.
+/// An OpenAPI 3.1 document with the tables, columns and operations that the caller can use. For a publishable key,
+/// these are what policies allow a visitor or, with a person token, that person. Changes of the schema and of policies
+/// show at once. Use `ETag` and `If-None-Match` to avoid downloading an unchanged document.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/_openapi.json", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")),
-    responses((status = 200, description = "An OpenAPI 3.1 document.", body = Object), (status = 304, description = "It is as it was.")))]
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")),
+    responses((status = 200, description = "An OpenAPI 3.1 document.", body = Object), (status = 304, description = "Not modified since the `ETag` that you sent.")))]
 pub(crate) async fn read_project_openapi(
     State(api): State<Api>,
     caller: Keyed<AnyScope>,
@@ -35,20 +35,21 @@ pub(crate) async fn read_project_openapi(
     Ok(conditional_response(&headers, HeaderValue::from_static("application/json"), document.to_string()))
 }
 
-/// Describe the tables of the project as TypeScript types
+/// Read the project's tables as TypeScript types
 ///
-/// A module that exports `Database`, as `createClient<Database>` of supabase-js and `PostgrestClient<Database>` take it.
-/// It holds what the caller may use, as the OpenAPI document does; what it may not do to a table has the type `never`.
+/// A module that exports `Database`, for `createClient<Database>` of supabase-js and `PostgrestClient<Database>`. It
+/// has what the caller can use, as the OpenAPI document does; operations that the caller may not use on a table have
+/// the type `never`.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/_types.ts", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")),
-    responses((status = 200, description = "A module.", body = String, content_type = "text/plain"), (status = 304, description = "It is as it was.")))]
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")),
+    responses((status = 200, description = "A TypeScript module.", body = String, content_type = "text/plain"), (status = 304, description = "Not modified since the `ETag` that you sent.")))]
 pub(crate) async fn read_project_types(
     State(api): State<Api>,
     caller: Keyed<AnyScope>,
     headers: HeaderMap,
 ) -> RestResult<Response> {
     let types = usable(&api, &caller).await?.typescript();
-    // Browsers take `video/mp2t` for the ending: as plain text it is shown.
+    // Browsers take files ending in `.ts` for `video/mp2t`; they show plain text.
     Ok(conditional_response(&headers, HeaderValue::from_static("text/plain; charset=utf-8"), types))
 }
 
@@ -66,7 +67,7 @@ fn conditional_response(headers: &HeaderMap, media: HeaderValue, text: String) -
         let known = known.trim();
         known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag
     });
-    // It is of this caller alone.
+    // The description depends on the caller.
     let fresh = [(header::CACHE_CONTROL, "private, no-cache"), (header::VARY, "apikey, authorization")];
     let tag = [(header::ETAG, tag)];
     if known {

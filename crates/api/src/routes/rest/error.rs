@@ -1,4 +1,4 @@
-//! What the data API answers when it refuses: our envelope, and beside it what clients of PostgREST read.
+//! Errors of the data API: the API's error envelope, and the members that clients of PostgREST expect.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ use kernel::{Problem, ProblemKind, StoreError};
 use crate::http::error::{ApiError, DataErrorMembers};
 use application::rows_problem;
 
-/// A refusal or failure of the data API, and how many rows there are where a range lies outside of them.
+/// Error of the data API, with the total number of rows if a range begins after the last row.
 #[derive(Debug)]
 pub(crate) struct RestError(Box<(Problem, DataErrorMembers, Option<u64>)>);
 
-/// An answer of the data API.
+/// Result of a handler of the data API.
 pub(crate) type RestResult<T> = Result<T, RestError>;
 
 impl From<Problem> for RestError {
@@ -57,7 +57,7 @@ impl From<RestError> for Problem {
 }
 
 impl RestError {
-    /// The same refusal under the code that says a key's scopes are the reason.
+    /// Replaces the code by the one for missing scopes.
     pub(super) fn with_scope_code(mut self) -> Self {
         self.0.0.code = INSUFFICIENT_SCOPE.into();
         self
@@ -66,7 +66,7 @@ impl RestError {
 
 pub(super) const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
 
-/// PostgREST's code for what never reached the engine; ours where it has none.
+/// Returns PostgREST's code for an error from outside the engine; the error's own code if there is none.
 fn postgrest_code(problem: &Problem) -> Cow<'static, str> {
     match problem.kind {
         ProblemKind::Invalid => "PGRST100".into(),

@@ -1,4 +1,4 @@
-//! Making an index with a key.
+//! Adding an index, with a project key.
 
 use axum::{
     Json,
@@ -14,10 +14,11 @@ use super::{
 };
 use crate::{http::extract::Path, state::Api};
 
-/// Make an index of a table
+/// Add an index to a table
 ///
-/// Filters and orders on its columns then cost the same however many rows there are. Writers wait until it stands.
-#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
+/// With an index, the cost of filters and orders on its columns does not grow with the number of rows. Writes wait
+/// until the index is built.
+#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
 pub(crate) async fn add_index(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,
@@ -33,7 +34,7 @@ pub(crate) async fn add_index(
         .add_index(caller.project_ref(), caller.access(), &table, input)
         .await;
     let mut table = changed.map_err(|error| caller.map_error(error))?;
-    // Rules are shown in the console alone.
+    // Policies are shown only in the console.
     table.rules.clear();
     api.deliver_outbox(caller.project_ref()).await;
     Ok((StatusCode::CREATED, Json(table)))

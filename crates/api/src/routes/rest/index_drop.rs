@@ -1,4 +1,4 @@
-//! Dropping an index with a key.
+//! Dropping an index, with a project key.
 
 use axum::{Json, extract::State};
 use backend_data::Table;
@@ -11,7 +11,7 @@ use super::{
 use crate::{http::extract::Path, state::Api};
 
 /// Drop an index of a table
-#[utoipa::path(delete, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("index" = String, Path, description = "The index's name.")), responses((status = 200, body = Table)))]
+#[utoipa::path(delete, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("index" = String, Path, description = "The index's name.")), responses((status = 200, body = Table)))]
 pub(crate) async fn drop_index(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,

@@ -1,4 +1,4 @@
-//! The log of requests to a project's data API. What it costs a request is an entry in memory.
+//! The log of requests to a project's data API. A request costs an entry in memory.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,31 +9,31 @@ use projects::traffic::RequestRecord;
 use super::caller::LoggedCaller;
 use crate::http::error;
 
-/// The longest path that is kept.
+/// Maximum length of a path in characters; longer ones are cut.
 const MAX_PATH_CHARS: usize = 300;
 
-/// Whose request it is, once that is known.
+/// Caller of the request, once it is known.
 #[derive(Clone, Default)]
 pub(super) struct RequestLogSlot(Arc<OnceLock<LoggedCaller>>);
 
 impl RequestLogSlot {
-    /// Says whose it is.
+    /// Sets the caller.
     pub(super) fn set(&self, caller: LoggedCaller) {
         let _first = self.0.set(caller);
     }
 }
 
-/// How many rows an answer tells of.
+/// Number of rows in a response.
 #[derive(Clone, Copy)]
 pub(super) struct RowCount(pub(super) u64);
 
-/// Notes every request whose key was known, be it answered or refused.
+/// Records every request with a known key, whether it succeeds or not.
 pub(super) async fn log_requests(mut request: HttpRequest, next: Next) -> Response {
     let started = std::time::Instant::now();
     let slot = RequestLogSlot::default();
     request.extensions_mut().insert(slot.clone());
     let method = request.method().as_str().to_owned();
-    // Never the query: it holds values of rows.
+    // Never the query, since it has values of rows.
     let path: String = request.uri().path().chars().take(MAX_PATH_CHARS).collect();
     let response = next.run(request).await;
     if let Some(LoggedCaller { api, resolved_key: known, at }) = slot.0.get() {

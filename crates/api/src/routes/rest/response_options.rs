@@ -1,4 +1,4 @@
-//! What a request's headers ask of the answer, and the answer in that form.
+//! Options for a response that a request's headers give, and the response with them.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ const OBJECT_STRIPPED_TYPE: &str = "application/vnd.pgrst.object+json;nulls=stri
 const CSV_TYPE: &str = "text/csv; charset=utf-8";
 const NEXT_CURSOR: HeaderName = HeaderName::from_static("next-cursor");
 
-/// Whether rows come as an array, or the one row as an object, and how they are written.
+/// Representation of rows: as an array, or one row as an object; and their format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Representation {
     is_object: bool,
@@ -37,7 +37,7 @@ const ARRAY: Representation = Representation { is_object: false, format: Format:
 const OBJECT: Representation = Representation { is_object: true, format: Format::Json };
 const CSV: Representation = Representation { is_object: false, format: Format::Csv };
 
-/// What `Prefer`, `Accept` and `Range` ask for.
+/// Options of `Prefer`, `Accept` and `Range`.
 #[derive(Debug)]
 pub(crate) struct ResponseOptions {
     prefer: Prefer,
@@ -51,7 +51,7 @@ impl FromRequestParts<Api> for ResponseOptions {
     async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, RestError> {
         let form = negotiate(header_values(&parts.headers, &header::ACCEPT)).ok_or_else(|| {
             let message =
-                "The answer can be application/json, application/vnd.pgrst.object+json or text/csv.";
+                "The response can be application/json, application/vnd.pgrst.object+json or text/csv.";
             Problem::new(ProblemKind::NotAcceptable, "not_acceptable", message)
         })?;
         let prefer = applicable_preferences(&parse_prefer(&parts.headers)?, &parts.method);
@@ -60,7 +60,7 @@ impl FromRequestParts<Api> for ResponseOptions {
 }
 
 impl ResponseOptions {
-    /// How rows are to be read.
+    /// Returns the options for reading rows.
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {
             include_count: self.prefer.count.is_some(),
@@ -71,18 +71,18 @@ impl ResponseOptions {
         }
     }
 
-    /// How rows are to be written.
+    /// Returns the options for writing rows.
     pub(super) fn write_options(&self) -> WriteOptions {
         let format = self.representation.format;
         WriteOptions { format, ..WriteOptions::from_prefer(&self.prefer, self.representation.is_object) }
     }
 
-    /// How a row is to be written.
+    /// Returns the format for writing a row.
     pub(super) fn format(&self) -> Format {
         self.representation.format
     }
 
-    /// A page of rows: 206 when it was counted and is not all of them.
+    /// Returns a page of rows, with status 206 if the rows were counted and the page does not have all of them.
     pub(crate) fn page_response(&self, page: Page) -> Response {
         let partial = page.total.is_some_and(|total| page.rows < total);
         let status = if partial { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
@@ -95,12 +95,12 @@ impl ResponseOptions {
         response
     }
 
-    /// The row of an address.
+    /// Returns a single row.
     pub(super) fn row_response(&self, page: Page) -> Response {
         self.rows_response(StatusCode::OK, page.body)
     }
 
-    /// What an insert into the table at `path` did.
+    /// Returns the result of an insert into the table at `path`.
     pub(super) fn insert_response(&self, path: &str, written: WriteOutcome) -> Response {
         let status = if written.inserted == Some(0) { StatusCode::OK } else { StatusCode::CREATED };
         if self.prefer.returns != Some(Return::HeadersOnly) {
@@ -108,7 +108,7 @@ impl ResponseOptions {
         }
         let location = single_id(&written).map(|id| format!("{path}?id=eq.{}", percent_encode(&id)));
         let mut response = self.with_applied_preferences(status.into_response());
-        if let Some(location) = location.and_then(|place| HeaderValue::try_from(place).ok()) {
+        if let Some(location) = location.and_then(|location| HeaderValue::try_from(location).ok()) {
             response.headers_mut().insert(header::LOCATION, location);
         }
         response.extensions_mut().insert(RowCount(written.rows));
@@ -116,7 +116,7 @@ impl ResponseOptions {
         response
     }
 
-    /// What an upsert of one row did.
+    /// Returns the result of an upsert of one row.
     pub(super) fn put_response(&self, written: WriteOutcome) -> Response {
         let made = written.inserted == Some(1);
         let (shown, minimal) = match made {
@@ -129,7 +129,7 @@ impl ResponseOptions {
         response
     }
 
-    /// What an update did: its rows are the first of those it touched.
+    /// Returns the result of an update, with a range from the first of the updated rows.
     pub(super) fn update_response(&self, written: WriteOutcome) -> Response {
         let rows = written.rows;
         let mut response = self.change_response(written);
@@ -137,12 +137,12 @@ impl ResponseOptions {
         response
     }
 
-    /// What a delete did.
+    /// Returns the result of a delete.
     pub(super) fn change_response(&self, written: WriteOutcome) -> Response {
         self.write_response(StatusCode::OK, StatusCode::NO_CONTENT, written)
     }
 
-    /// `Content-Range` of a write: the rows it shows, and how many it touched where that was asked.
+    /// Sets the `Content-Range` of a write: the rows in the response and, if requested, the number of written rows.
     fn set_write_range(&self, response: &mut Response, shown: u64, touched: u64) {
         set_content_range(response, &content_range(0, shown, self.prefer.count.is_some().then_some(touched)));
     }
@@ -180,7 +180,7 @@ impl ResponseOptions {
     }
 }
 
-/// The id of the one row that was written, where it is shown.
+/// Returns the id of the written row, if there is exactly one and the response has it.
 fn single_id(written: &WriteOutcome) -> Option<String> {
     if written.rows != 1 {
         return None;
@@ -194,7 +194,7 @@ fn percent_encode(id: &str) -> String {
     percent_encoding::utf8_percent_encode(id, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
-/// An answer whose JSON the engine wrote.
+/// Returns a response with JSON from the engine.
 pub(crate) fn json_response(status: StatusCode, body: Bytes) -> Response {
     body_response(status, ARRAY_TYPE, body)
 }
@@ -219,9 +219,9 @@ fn parse_prefer(headers: &HeaderMap) -> Result<Prefer, RestError> {
     })
 }
 
-/// The preferences that a method has any use for: the others are not applied, and are not said to be.
+/// Returns the preferences that apply to a method. The others have no effect, and the response does not list them.
 fn applicable_preferences(prefer: &Prefer, method: &Method) -> Prefer {
-    // There is no address to give for what may be many rows.
+    // With several rows, there is no single URL to return.
     let returns = prefer.returns.map(|returns| match returns {
         Return::HeadersOnly if *method != Method::POST => Return::Minimal,
         other => other,
@@ -238,7 +238,7 @@ fn applicable_preferences(prefer: &Prefer, method: &Method) -> Prefer {
     }
 }
 
-/// The best form that every value of `Accept` together allows; nothing when there is none.
+/// Returns the best representation that all values of `Accept` allow; `None` if there is none.
 fn negotiate<'a>(values: impl Iterator<Item = &'a str>) -> Option<Representation> {
     let mut said = false;
     let mut best: Option<(f32, Representation)> = None;
@@ -263,7 +263,7 @@ fn negotiate<'a>(values: impl Iterator<Item = &'a str>) -> Option<Representation
             match name {
                 "q" | "Q" => quality = value.parse().unwrap_or(0.0),
                 "nulls" if strippable && value == "stripped" => form.format = Format::Stripped,
-                // Another shape of the rows, which is not made here.
+                // A variant that is not supported.
                 "nulls" => other = true,
                 _ => {}
             }
@@ -275,7 +275,7 @@ fn negotiate<'a>(values: impl Iterator<Item = &'a str>) -> Option<Representation
     if said { best.map(|(_, form)| form) } else { Some(ARRAY) }
 }
 
-/// The rows that `Range` names. One that does not parse, or counts something else, is like none (RFC 9110 §14.2).
+/// Returns the rows in `Range`. A range that is not valid, or in other units, is ignored (RFC 9110, section 14.2).
 fn requested_range(headers: &HeaderMap) -> Option<(u64, Option<u64>)> {
     let unit = headers.get(RANGE_UNIT).map(HeaderValue::as_bytes);
     if unit.is_some_and(|unit| !unit.eq_ignore_ascii_case(b"items")) {
@@ -293,10 +293,10 @@ fn parse_range(text: &str) -> Option<(u64, Option<u64>)> {
     Some((number(first)?, last))
 }
 
-/// `first-last/total`, `*` standing for no rows and for a number that was not asked for.
+/// Formats `first-last/total`, with `*` for no rows and for a total that was not requested.
 fn content_range(offset: u64, rows: u64, total: Option<u64>) -> String {
     let mut text = String::with_capacity(24);
-    // Writing to a string does not fail.
+    // Writing to a `String` cannot fail.
     let _ = match rows {
         0 => text.write_char('*'),
         rows => write!(text, "{offset}-{}", offset.saturating_add(rows - 1)),
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_acceptable_form_is_chosen() {
+    fn the_best_acceptable_representation_is_chosen() {
         let cases: [(&[&str], Option<Representation>); 13] = [
             (&[], Some(ARRAY)),
             (&["*/*"], Some(ARRAY)),
@@ -349,7 +349,7 @@ mod tests {
             ("0-24", Some((0, Some(24)))),
             ("items=5-9", Some((5, Some(9)))),
             ("7-", Some((7, None))),
-            // Backwards: the engine refuses it with 416.
+            // Reversed; the engine refuses it with 416.
             ("1-0", Some((1, Some(0)))),
             ("-5", None),
             ("bytes=0-24", None),
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn content_range_says_what_is_known() {
+    fn content_range_has_the_rows_and_the_total_if_known() {
         let cases = [
             ((0, 25, None), "0-24/*"),
             ((0, 25, Some(3573)), "0-24/3573"),
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn only_fitting_preferences_are_applied() {
+    fn only_preferences_for_the_method_are_applied() {
         let all = "return=headers-only, count=exact, resolution=merge-duplicates, missing=default";
         let applied = |method: &Method| {
             applicable_preferences(&Prefer::parse(all).unwrap(), method).preference_applied()

@@ -1,4 +1,4 @@
-//! Deleting one row.
+//! Deleting a row.
 
 use axum::{
     extract::{RawQuery, State},
@@ -14,12 +14,12 @@ use crate::{http::extract::Path, state::Api};
 
 /// Delete a row
 ///
-/// The answer is the row as it was.
+/// The response is the row before it was deleted.
 #[utoipa::path(delete, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
     responses(
         (status = 200, description = "The deleted row.", body = Object),
-        (status = 204, description = "Done, with `return=minimal`."),
+        (status = 204, description = "No body, as requested with `return=minimal`."),
     ))]
 pub(crate) async fn delete_row(
     State(api): State<Api>,

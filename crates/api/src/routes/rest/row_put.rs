@@ -1,4 +1,4 @@
-//! Inserting or updating the row of an id.
+//! Inserting or updating a row by its id.
 
 use axum::{
     extract::{RawQuery, Request, State},
@@ -12,17 +12,17 @@ use super::{
 };
 use crate::{http::extract::Path, state::Api};
 
-/// Insert the row of an id, or update it where it exists
+/// Insert or update a row by its id
 ///
-/// The query names the row and nothing else, as in `id=eq.tea`; `select` may stand beside it. It does what an insert of this
-/// row with `Prefer: resolution=merge-duplicates` does: what the body leaves out stays in a row that exists.
+/// The query has the row's id, as in `id=eq.tea`, and optionally `select`. The effect is that of an insert with
+/// `Prefer: resolution=merge-duplicates`: columns of an existing row that you do not send stay as they are.
 #[utoipa::path(put, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Query, description = "`eq.` and the id of the row."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows.")),
-    request_body(content = Object, description = "Column values; an id among them is that of the query.", example = json!({"title": "Buy tea"})),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Query, description = "`eq.` and the id of the row."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows.")),
+    request_body(content = Object, description = "Column values; an `id` among them must be that of the query.", example = json!({"title": "Buy tea"})),
     responses(
-        (status = 200, description = "The row as it is now.", body = Vec<Object>),
-        (status = 201, description = "The row that was made.", body = Vec<Object>),
-        (status = 204, description = "Updated, with `return=minimal`."),
+        (status = 200, description = "The row after the change.", body = Vec<Object>),
+        (status = 201, description = "The new row.", body = Vec<Object>),
+        (status = 204, description = "Updated. No body, as requested with `return=minimal`."),
     ))]
 pub(crate) async fn put_row(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! One row.
+//! Reading a row.
 
 use axum::{
     extract::{RawQuery, State},
@@ -14,9 +14,9 @@ use crate::{http::extract::Path, state::Api};
 
 /// Read a row
 ///
-/// `select` says which columns.
+/// `select` lists the columns to return.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
     responses((status = 200, description = "The row.", body = Object)))]
 pub(crate) async fn read_row(
     State(api): State<Api>,

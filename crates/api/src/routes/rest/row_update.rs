@@ -1,4 +1,4 @@
-//! Changing one row.
+//! Updating a row.
 
 use axum::{
     extract::{RawQuery, Request, State},
@@ -14,13 +14,13 @@ use crate::{http::extract::Path, state::Api};
 
 /// Update a row
 ///
-/// What the body does not name stays.
+/// Fields that you do not send stay as they are.
 #[utoipa::path(patch, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
     request_body(content = Object, description = "Column values.", example = json!({"title": "Buy green tea"})),
     responses(
-        (status = 200, description = "The row as it is now.", body = Object),
-        (status = 204, description = "Done, with `return=minimal`."),
+        (status = 200, description = "The row after the change.", body = Object),
+        (status = 204, description = "No body, as requested with `return=minimal`."),
     ))]
 pub(crate) async fn update_row(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Adding rows.
+//! Inserting rows.
 
 use axum::{
     extract::{RawQuery, Request, State},
@@ -14,17 +14,22 @@ use super::{
 };
 use crate::{http::extract::Path, state::Api};
 
-/// Insert one row or up to 500, all or nothing
+/// Insert rows
 ///
-/// `columns` names the columns to write when the rows do not all give the same ones. With
-/// `Prefer: resolution=merge-duplicates` or `resolution=ignore-duplicates` a row whose `id` exists is updated or left;
-/// `on_conflict` names other columns instead, of which there must be a unique index.
-/// The body may be `text/csv`, its first line naming the columns. `Prefer: return=headers-only` answers with the
-/// address of a row alone. `order` orders the rows of the answer, which come as they were sent otherwise. A merge that makes no row answers 200. A caller who may not read the rows is shown their ids.
+/// Inserts one row or up to 500: either all or none.
+///
+/// `columns` lists the columns to write, if not all rows have the same ones. With
+/// `Prefer: resolution=merge-duplicates`, a row whose `id` exists is updated; with `resolution=ignore-duplicates`, it
+/// is left as it is. `on_conflict` names other columns to compare, which need a unique index. If no row is new after a
+/// merge, the status is 200.
+///
+/// The body may be `text/csv` with the column names in the first line. With `Prefer: return=headers-only`, the response
+/// has only the URL of the row. `order` orders the rows in the response; by default, they are in the order in which you
+/// sent them. If you may not read the rows, you get only their ids.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
     request_body(content = crate::http::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])),
-    responses((status = 201, description = "The inserted rows.", body = Vec<Object>), (status = 200, description = "Rows that were all there before, merged.", body = Vec<Object>)))]
+    responses((status = 201, description = "The inserted rows.", body = Vec<Object>), (status = 200, description = "All rows existed and were merged.", body = Vec<Object>)))]
 pub(crate) async fn insert_rows(
     State(api): State<Api>,
     caller: Keyed<RowsWrite>,

@@ -1,4 +1,4 @@
-//! Rows that meet a query.
+//! Listing rows by a query.
 
 use axum::{
     extract::{RawQuery, State},
@@ -15,20 +15,20 @@ use crate::{
     state::Api,
 };
 
-/// List the rows the caller may see
+/// List rows
 ///
-/// The query language is PostgREST's: `column=operator.value` filters (`eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `like`,
-/// `ilike`, `in.(…)`, `is`, `isdistinct`, each also as `not.…`), `and=(…)` and `or=(…)` trees, `select=a,alias:b`,
-/// `order=a.desc.nullslast,b`, `limit` (at most 1,000) and `offset`. A `Range` of rows is understood too.
-/// `Accept: application/vnd.pgrst.object+json` asks for exactly one row, as an object. The answer's `Content-Range`
-/// names the rows it holds.
+/// Returns rows that you may read. The query language is PostgREST's: filters `column=operator.value` (`eq`, `neq`,
+/// `gt`, `gte`, `lt`, `lte`, `like`, `ilike`, `in.(…)`, `is`, `isdistinct`, each also as `not.…`), trees `and=(…)` and
+/// `or=(…)`, `select=a,alias:b`, `order=a.desc.nullslast,b`, `limit` (at most 1,000) and `offset`. You can also send a
+/// `Range` of rows. `Accept: application/vnd.pgrst.object+json` requests exactly one row, as an object. `Content-Range`
+/// in the response says which rows it has.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count every row."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count all rows."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
     responses(
         (status = 200, description = "Rows, each an object of column values.", body = Vec<Object>),
-        (status = 206, description = "The same, counted, and not all of them.", body = Vec<Object>),
-        (status = 406, description = "Not exactly one row, or no form that is acceptable.", body = DataErrorEnvelope),
-        (status = 416, description = "The range lies outside the rows.", body = DataErrorEnvelope),
+        (status = 206, description = "A part of the rows, with their total number.", body = Vec<Object>),
+        (status = 406, description = "There is not exactly one row, or no media type in `Accept` is supported.", body = DataErrorEnvelope),
+        (status = 416, description = "The range begins after the last row.", body = DataErrorEnvelope),
     ))]
 pub(crate) async fn list_rows(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Changing rows that meet a query.
+//! Updating rows by filters.
 
 use axum::{
     extract::{RawQuery, Request, State},
@@ -12,17 +12,17 @@ use super::{
 };
 use crate::{http::extract::Path, state::Api};
 
-/// Update every row that meets the filters
+/// Update all rows that match the filters
 ///
-/// At least one filter is needed; to mean every row, say `id=not.is.null`. Filters are those of listing. `order` orders the
-/// answer, and with `limit` and `offset` beside it only those rows change. With
-/// `Prefer: handling=strict, max-affected=N` nothing changes when more rows would.
+/// At least one filter is required; to update all rows, send `id=not.is.null`. Filters are those of listing rows.
+/// `order` orders the response; with `limit` (and `offset`), only the first rows of that order change. With
+/// `Prefer: handling=strict, max-affected=N`, nothing changes if there are more rows.
 #[utoipa::path(patch, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
     request_body(content = Object, description = "Column values.", example = json!({"title": "Buy green tea"})),
     responses(
-        (status = 200, description = "The rows as they are now.", body = Vec<Object>),
-        (status = 204, description = "Done, with `return=minimal`."),
+        (status = 200, description = "The rows after the change.", body = Vec<Object>),
+        (status = 204, description = "No body, as requested with `return=minimal`."),
     ))]
 pub(crate) async fn update_rows(
     State(api): State<Api>,

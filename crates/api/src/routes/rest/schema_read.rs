@@ -1,4 +1,4 @@
-//! The tables a caller may use.
+//! Reading the schema that a caller can use.
 
 use axum::{Json, extract::State};
 use backend_data::Table;
@@ -11,17 +11,17 @@ use super::{
 };
 use crate::state::Api;
 
-/// The tables and columns the caller may use.
+/// The tables and columns that you can use.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DataSchema)]
 pub(crate) struct Schema {
     tables: Vec<Table>,
 }
 
-/// List the tables and columns the caller may use
+/// List the tables and columns that you can use
 ///
-/// A publishable key sees what the rules allow. Rules and counts are shown in the console alone.
-#[utoipa::path(get, path = "/v1/projects/{projectId}/schema", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")), responses((status = 200, body = Schema)))]
+/// For a publishable key, these are what policies allow. Policies and counts are shown only in the console.
+#[utoipa::path(get, path = "/v1/projects/{projectId}/schema", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")), responses((status = 200, body = Schema)))]
 pub(crate) async fn read_schema(State(api): State<Api>, caller: Keyed<AnyScope>) -> RestResult<Json<Schema>> {
     let tables = api.rows().schema(caller.project_ref(), caller.access()).await;
     Ok(Json(Schema { tables: tables.map_err(|error| caller.map_error(error))? }))

@@ -1,4 +1,4 @@
-//! Making a table with a key.
+//! Creating a table, with a project key.
 
 use axum::{
     Json,
@@ -14,11 +14,11 @@ use super::{
 };
 use crate::state::Api;
 
-/// Make a table
+/// Create a table
 ///
-/// `id` and `created_at` are added. The table starts private: to make it one that anyone may read, `confirmPublic`
-/// must repeat its name.
-#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
+/// The columns `id` and `created_at` are added. The table is private by default. To let anybody read it, set
+/// `publicRead` and repeat the table's name in `confirmPublic`.
+#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
 pub(crate) async fn create_table(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,

@@ -1,4 +1,4 @@
-//! What a run asks people.
+//! Listing the approvals of a run.
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
@@ -16,25 +16,25 @@ use crate::{
     state::Api,
 };
 
-/// The questions of a run, the first first.
+/// The approvals of a run, oldest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ApprovalList {
     items: Vec<ApprovalView>,
 }
 
-/// A question of a run.
+/// An approval: a question that a run asks a person.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Approval)]
 pub(crate) struct ApprovalView {
     id: ApprovalId,
-    /// What is asked.
+    /// The question.
     title: String,
-    /// What a person should know before they answer.
+    /// Information for the decision.
     #[schema(required)]
     detail: Option<String>,
     state: ApprovalState,
-    /// Until when it may be answered.
+    /// Time until which it can be decided.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
 }
@@ -46,7 +46,7 @@ impl From<Approval> for ApprovalView {
     }
 }
 
-/// List what a run asks people
+/// List the approvals of a run
 #[utoipa::path(get, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = ApprovalList)))]
 pub(crate) async fn list_run_approvals(
     State(api): State<Api>,

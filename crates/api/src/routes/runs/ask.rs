@@ -24,37 +24,37 @@ use crate::{
     state::Api,
 };
 
-/// What is asked.
+/// A question about a run.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AskRun {
-    /// A question in words. Rules do not read it; a model would.
+    /// Question in words. Rules ignore it; a model would read it.
     #[serde(default)]
     #[schema(min_length = 2, max_length = 500)]
     question: Option<String>,
-    /// The workspace's language when not said.
+    /// Language of the response. Default: the workspace's.
     #[serde(default)]
     locale: Option<Locale>,
-    /// Whether only the rules may answer. While no model is connected, only they do.
+    /// `true` to have only the rules answer. While no model can be connected, only they do.
     #[serde(default)]
     rules_only: Option<bool>,
 }
 
-/// Who wrote an answer.
+/// Source of an answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerSource {
     /// The rules.
     Rules,
-    /// A model of the workspace's.
+    /// A model of the workspace.
     #[expect(dead_code, reason = "no model can be connected yet")]
     WorkspaceModel,
-    /// A model of the platform's.
+    /// A model of the platform.
     #[expect(dead_code, reason = "no model can be connected yet")]
     PlatformModel,
 }
 
-/// What is said of a run.
+/// The answer to a question about a run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RunAnswer)]
@@ -66,55 +66,55 @@ pub(crate) struct RunAnswerView {
     generated_at: DateTime<Utc>,
     locale: Locale,
     source: AnswerSource,
-    /// The model that wrote it; none while the rules do.
+    /// Model that wrote the answer; null if the rules did.
     #[schema(required)]
     model: Option<String>,
-    /// Always false: every answer is made from the facts as they stand.
+    /// Always false: each answer is made from the current facts.
     cached: bool,
     status: RunStatus,
     #[schema(required)]
     failure_class: Option<FailureClass>,
     confidence: Confidence,
-    /// What happened.
+    /// Summary of what happened.
     #[schema(min_length = 1, max_length = 600)]
     headline: String,
     #[schema(min_length = 1, max_length = 1200)]
     why: String,
-    /// What to do.
+    /// Advice on what to do next.
     #[schema(min_length = 1, max_length = 1200)]
     next: String,
-    /// An answer to the question; null when none was asked.
+    /// Answer to the question; null if you did not ask one.
     #[schema(required, max_length = 2400)]
     answer: Option<String>,
-    /// Lines of log that it rests on: number, time, who said it, and the line.
+    /// Log lines that support the answer: number, time, source and text.
     #[schema(max_items = 12)]
     evidence: Vec<String>,
     what_changed: WhatChanged,
     #[schema(required)]
     fix: Option<FixView>,
-    /// What `POST /v1/runs/{id}/change` would plan.
+    /// Change that `POST /v1/runs/{id}/change` would plan.
     #[schema(required)]
     suggestion: Option<Suggestion>,
 }
 
-/// What differs from the last good run of the same automation.
+/// Differences from the last successful run of the same automation.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WhatChanged {
     #[schema(required)]
     last_good: Option<LastGood>,
-    /// Null when it cannot be told.
+    /// `true` if the run had another version; null if that is unknown.
     #[schema(required)]
     version_changed: Option<bool>,
-    /// Null when it cannot be told.
+    /// `true` if the code differs; null if that is unknown.
     #[schema(required)]
     code_changed: Option<bool>,
-    /// In what the manifests differ.
+    /// Differences between the manifests.
     #[schema(max_items = 12)]
     lines: Vec<String>,
 }
 
-/// The last run that succeeded before this one.
+/// The last successful run before this one.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LastGood {
@@ -126,7 +126,7 @@ pub(crate) struct LastGood {
     version: Option<VersionRefView>,
 }
 
-/// What may be done about it.
+/// A remedy for the failure.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FixView {
@@ -144,7 +144,7 @@ pub(crate) struct FixView {
     version_number: Option<u32>,
 }
 
-/// What kind of thing may be done.
+/// Type of a remedy.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FixKind {
@@ -175,17 +175,17 @@ impl From<Fix> for FixView {
     }
 }
 
-/// A change that would have let the run through.
+/// A change that would have let the run succeed.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Suggestion {
     kind: SuggestionKind,
-    /// The host to let the app reach.
+    /// Host that the app would be allowed to reach.
     #[schema(min_length = 1, max_length = 253)]
     domain: String,
 }
 
-/// What kind of change it is.
+/// Type of a suggested change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SuggestionKind {
@@ -243,7 +243,7 @@ async fn run_answer(
     Ok(Json(RunAnswerView::of(ctx, facts, locale, input)))
 }
 
-/// Ask the rules about a run
+/// Read the rules' answer about a run
 #[utoipa::path(get, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery), responses((status = 200, body = RunAnswerView)))]
 pub(crate) async fn read_run_answer(
     State(api): State<Api>,
@@ -255,8 +255,8 @@ pub(crate) async fn read_run_answer(
 
 /// Ask about a run
 ///
-/// A model would answer whoever can edit the app, when the workspace has one. None can be connected yet, so the rules
-/// answer, and the answer says so: `source` is `rules` and `model` is null.
+/// If the workspace had a model, it would answer people who can edit the app. None can be connected yet, so the rules
+/// answer: `source` is `rules` and `model` is null.
 #[utoipa::path(post, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = AskRun, example = json!({"question": "Why did it fail?", "locale": "en"})), responses((status = 200, body = RunAnswerView)))]
 pub(crate) async fn ask_run(
     State(api): State<Api>,

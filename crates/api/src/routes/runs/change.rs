@@ -1,4 +1,4 @@
-//! Planning the change that a refused run suggests.
+//! Planning the change that a run suggests.
 
 use application::unit;
 use apps::{
@@ -22,14 +22,14 @@ use crate::{
     state::Api,
 };
 
-/// Nothing.
+/// An empty object.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanChange {}
 
-/// Plan the change that a refused run suggests
+/// Plan the change that a run suggests
 ///
-/// It lets the app reach the host that the gate refused. Nothing is built; the plan expires after an hour.
+/// The change lets the app reach the host that the gate refused. Nothing is built yet. The plan expires after an hour.
 #[utoipa::path(post, path = "/v1/runs/{id}/change", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = PlanChange, example = json!({})), responses((status = 200, body = ChangePlanView)))]
 pub(crate) async fn plan_run_change(
     State(api): State<Api>,
@@ -56,18 +56,18 @@ pub(crate) async fn plan_run_change(
     Ok(Json(ChangePlanView::of(change, app.name, right.member().role())))
 }
 
-/// The host that the run was refused, and how it was called.
+/// Returns the host that the gate refused to the run, and the method of the request.
 fn suggested_host(facts: &RunFacts) -> Result<(String, HttpMethod), Problem> {
     let suggestion = diagnose(facts, Locale::En).suggested_host;
     let method = facts.find_failed_request().and_then(|request| HttpMethod::from_name(&request.method));
     match (suggestion, method) {
         (Some(host), Some(method)) => Ok((host, method)),
         _ if facts.host.is_some_and(|host| host.is_declared && !host.is_gate_open) => {
-            Err(nothing_suggested("The manifest names the host already; the gate to it is closed.")
-                .hint("An admin opens the gate: PATCH /v1/gates/{id}."))
+            Err(nothing_suggested("The manifest already names the host, but the gate to it is closed.")
+                .hint("An admin can open the gate: PATCH /v1/gates/{id}."))
         }
         _ => Err(nothing_suggested(
-            "This run suggests no change: the gate refused it no host that a manifest could name.",
+            "This run suggests no change: the gate did not refuse a host that a manifest can name.",
         )),
     }
 }

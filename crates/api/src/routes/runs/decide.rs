@@ -1,4 +1,4 @@
-//! Answering what a run asks.
+//! Deciding an approval.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -18,20 +18,20 @@ use crate::{
     state::Api,
 };
 
-/// A person's answer.
+/// The decision about an approval.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct DecideApproval {
-    /// The question.
+    /// The approval.
     approval_id: ApprovalId,
-    /// Whether it is a yes.
+    /// `true` to approve.
     approved: bool,
 }
 
-/// Answer what a run asks
+/// Decide an approval of a run
 ///
-/// The run is begun again with the answer. A question is answered once: 409 `approval_settled` after that, and once it
-/// has expired. Only in the console: what waits for a person is not answered by a program.
+/// The run starts again with the decision. An approval can be decided once; afterwards, and once it has expired, you
+/// get 409 `approval_settled`. Works only in the console, so that no program decides what waits for a person.
 #[utoipa::path(post, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = DecideApproval, example = json!({"approvalId": "apv_01h455vb4pex5vsknk084sn02q", "approved": true})), responses((status = 200, body = ApprovalView)))]
 pub(crate) async fn decide_run_approval(
     State(api): State<Api>,

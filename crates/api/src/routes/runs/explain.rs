@@ -1,4 +1,4 @@
-//! What became of a run, why, and what to do.
+//! Explaining a run: what happened, why, and what to do next.
 
 use axum::{Json, extract::State};
 use kernel::{Locale, authority::AppAccess, id::RunId};
@@ -12,18 +12,18 @@ use crate::{
     state::Api,
 };
 
-/// In which language.
+/// Language of the explanation.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LocaleQuery {
-    /// The workspace's language when not said.
+    /// Language of the response. Default: the workspace's.
     pub(super) locale: Option<Locale>,
 }
 
 /// Explain a run
 ///
-/// By rules over what is stored about it.
+/// Rules make the explanation from what is stored about the run.
 #[utoipa::path(get, path = "/v1/runs/{id}/explain", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery), responses((status = 200, body = Explanation)))]
 pub(crate) async fn explain_run(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! The runs of a workspace.
+//! Listing runs.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -17,32 +17,32 @@ use crate::{
     state::Api,
 };
 
-/// Which runs, and which page of them.
+/// Filters, and the page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListRuns {
-    /// Only of this app.
+    /// Only items of this app.
     app_id: Option<AppId>,
-    /// Only of this automation.
+    /// Only items of this automation.
     automation_id: Option<AutomationId>,
-    /// Only those that stand so.
+    /// Only runs with this status.
     status: Option<RunStatus>,
-    /// Only those started so.
+    /// Only runs with this trigger.
     trigger: Option<TriggerKind>,
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
 
-/// The runs of a workspace whose app the caller can view, newest first.
+/// The runs of a workspace whose app you can view, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunList {
     items: Vec<RunView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! How a workspace's queue is doing.
+//! Reading the state of a workspace's queue.
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
@@ -12,20 +12,20 @@ use crate::{
     state::Api,
 };
 
-/// How a workspace's queue is doing.
+/// The state of a workspace's queue.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QueueHealthView {
     workspace_id: WorkspaceId,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     as_of: DateTime<Utc>,
-    /// How many wait and could begin.
+    /// Number of runs that wait and could start now.
     queued: u64,
-    /// How many wait for a moment to come: put off, or to be tried again.
+    /// Number of runs that wait for a time: delayed, or to be retried.
     put_off: u64,
     running: u64,
     waiting_approval: u64,
-    /// Since when the oldest of the queued could have begun.
+    /// Time since which the oldest queued run could have started.
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     oldest_queued_at: Option<DateTime<Utc>>,
@@ -33,7 +33,7 @@ pub(crate) struct QueueHealthView {
     dead_letters_open: u64,
 }
 
-/// What finished in the last hour.
+/// Number of runs that finished in the last hour.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FinishedLastHour {
     succeeded: u64,
@@ -41,7 +41,7 @@ pub(crate) struct FinishedLastHour {
     blocked: u64,
 }
 
-/// Read how a workspace's queue is doing
+/// Read the state of a workspace's queue
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/queue-health", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = QueueHealthView)))]
 pub(crate) async fn read_queue_health(
     State(api): State<Api>,

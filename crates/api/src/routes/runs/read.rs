@@ -1,4 +1,4 @@
-//! One run.
+//! Reading a run.
 
 use axum::{Json, extract::State};
 use kernel::{Problem, authority::AppAccess, id::RunId};

@@ -1,4 +1,4 @@
-//! Running a failed run again.
+//! Replaying a failed run.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -20,11 +20,11 @@ use crate::{
     state::Api,
 };
 
-/// How it is to be run again.
+/// Options of a replay.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplayRun {
-    /// Any JSON up to 256 KiB, null too; what the run was given when not said.
+    /// Input of the new run: any JSON up to 256 KiB, including null. Default: the input of the failed run.
     #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = serde_json::Value)]
     input: Option<Box<RawValue>>,
@@ -32,19 +32,19 @@ pub(crate) struct ReplayRun {
     version: WhichVersion,
 }
 
-/// The run that was started.
+/// The new run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Replayed)]
 pub(crate) struct ReplayedView {
     run_id: RunId,
-    /// The dead letter that is settled with it.
+    /// Dead letter that the replay settles.
     #[schema(required)]
     dead_letter_id: Option<DeadLetterId>,
     version: VersionRefView,
-    /// Whether it is given something else than before.
+    /// `true` if the input differs from the original.
     edited: bool,
-    /// Whether the spending cap holds it back.
+    /// `true` if the spending cap holds the run back.
     held: bool,
 }
 
@@ -60,9 +60,9 @@ impl From<ReplayedRun> for ReplayedView {
     }
 }
 
-/// Run a failed run again
+/// Replay a failed run
 ///
-/// It becomes a new run, of the current version or of the one that failed. An open dead letter of the run is settled.
+/// Starts a new run with the current version or that of the failed run. An open dead letter of the run is settled.
 #[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = ReplayRun, example = json!({"version": "current", "input": {"title": "A corrected order"}})), responses((status = 200, body = ReplayedView)))]
 pub(crate) async fn replay_run(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! What the gate decided in a run, and what was said last.
+//! Reading the gate's decisions in a run, and its last log lines.
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
@@ -15,48 +15,48 @@ use crate::{
     state::Api,
 };
 
-/// How many of the gate's last decisions are given.
+/// Maximum number of decisions, the last of the run.
 const MAX_DECISIONS: u32 = 200;
-/// How many of the last lines are given.
+/// Maximum number of log lines, the last of the run.
 const MAX_LINES: u32 = 100;
 
-/// What the gate decided in a run, and what was said last.
+/// The gate's decisions in a run, and its last log lines.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunTrace {
     run_id: RunId,
-    /// The last 200 decisions, oldest first.
+    /// Last 200 decisions, oldest first.
     gate: Vec<GateDecision>,
-    /// The last 100 lines, oldest first; without what the code said for those who cannot edit the app.
+    /// Last 100 lines, oldest first; without the output of the code for people who cannot edit the app.
     lines: Vec<LogLineView>,
 }
 
-/// What the gate decided about one request.
+/// The gate's decision about a request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GateDecision {
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
-    /// Null when the address had no proper host, or the request went through a connection.
+    /// Null if the URL had no valid host, or the request went through a connection.
     #[schema(required)]
     host: Option<String>,
-    /// The name of the connection it went through.
+    /// Name of the connection that the request went through.
     #[schema(required)]
     connection: Option<String>,
     method: String,
     decision: EgressDecision,
-    /// Why it was refused.
+    /// Code of the refusal.
     #[schema(required)]
     reason: Option<String>,
-    /// What the other side answered with.
+    /// Status of the response.
     #[schema(required)]
     status: Option<u16>,
-    /// Null of runs that ran before this was noted.
+    /// Null for runs from before the duration was recorded.
     #[schema(required)]
     duration_ms: Option<u64>,
 }
 
-/// What was decided.
+/// Decision about a request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = EgressDecision)]
@@ -65,7 +65,7 @@ pub(crate) enum EgressDecision {
     Refused,
 }
 
-/// The request that a line of the gate's tells of.
+/// Returns the request in a log line of the gate.
 fn gate_decision(line: &LogLine) -> Option<GateDecision> {
     let note: EgressLogEntry = line.content.message.parse().ok()?;
     let (decision, reason, status) = match &note.outcome {
@@ -84,7 +84,7 @@ fn gate_decision(line: &LogLine) -> Option<GateDecision> {
     })
 }
 
-/// Read what the gate decided in a run, and its last lines
+/// Read the gate's decisions in a run, and its last log lines
 #[utoipa::path(get, path = "/v1/runs/{id}/trace", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = RunTrace)))]
 pub(crate) async fn read_run_trace(
     State(api): State<Api>,

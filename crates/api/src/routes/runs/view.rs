@@ -1,4 +1,4 @@
-//! A run as it stands on the wire.
+//! Runs on the wire.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kernel::id::{AppId, AutomationId, RunId, VersionId, WorkspaceId};
@@ -19,14 +19,14 @@ pub(crate) struct RunView {
     workspace_id: WorkspaceId,
     app_id: AppId,
     app_name: String,
-    /// The automation that started it.
+    /// Automation that started the run.
     #[schema(required)]
     road_id: Option<AutomationId>,
     #[schema(required)]
     road_name: Option<String>,
     trigger: TriggerKind,
     status: RunStatus,
-    /// When it began; while it waits, when it was accepted.
+    /// Time at which the run started; until then, the time at which it was accepted.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     started_at: DateTime<Utc>,
     #[schema(required)]
@@ -34,25 +34,25 @@ pub(crate) struct RunView {
     finished_at: Option<DateTime<Utc>>,
     #[schema(required)]
     duration_ms: Option<u64>,
-    /// Minutes of a person's work it saved.
+    /// Minutes of a person's work that the run saved.
     minutes_saved: f64,
     #[schema(required)]
     error_code: Option<String>,
     #[schema(required)]
     error_message: Option<String>,
-    /// What it runs or ran.
+    /// Version that the run has or had.
     #[schema(required)]
     version: Option<VersionRefView>,
     #[schema(required)]
     replay_of: Option<RunId>,
-    /// When it was accepted.
+    /// Time at which the run was accepted.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     accepted_at: DateTime<Utc>,
-    /// How many attempts were begun.
+    /// Number of attempts that were started.
     attempt: u32,
 }
 
-/// The version a run ran.
+/// A version of an app, as of a run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = VersionRef)]
@@ -109,19 +109,19 @@ pub(crate) struct RunWithSteps {
     #[serde(flatten)]
     run: RunView,
     steps: Vec<StepView>,
-    /// Why it failed or was blocked, in plain words.
+    /// Explanation of why the run failed or was blocked.
     #[schema(required)]
     explanation: Option<Explanation>,
 }
 
-/// One thing a run did.
+/// A step of a run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RunStep)]
 pub(crate) struct StepView {
     index: usize,
     label: String,
-    /// Where in the app it happened; not known.
+    /// Location in the app; unknown, so always null.
     #[schema(required, value_type = serde_json::Value)]
     at: Option<serde_json::Value>,
     status: StepStatus,
@@ -153,7 +153,7 @@ impl RunWithSteps {
     }
 }
 
-/// What stands for the steps of a run of which no attempt has ended yet.
+/// Returns a step for a run of which no attempt has finished yet.
 fn placeholder_step(run: &Run) -> Step {
     let (label, status) = match run.state {
         RunState::Queued { .. } => ("Wait in the queue", StepStatus::Pending),

@@ -1,4 +1,4 @@
-//! Signing out somewhere else.
+//! Ending another session.
 
 use application::unit;
 use axum::{
@@ -14,7 +14,7 @@ use crate::{
     state::Api,
 };
 
-/// End one of the caller's sessions
+/// End one of your sessions
 #[utoipa::path(delete, path = "/v1/me/sessions/{id}", tag = "session", params(("id" = kernel::id::SessionId, Path, description = "The session.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn end_one_session(
     State(api): State<Api>,

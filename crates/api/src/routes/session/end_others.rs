@@ -1,4 +1,4 @@
-//! Signing out everywhere else, or everywhere.
+//! Ending all other sessions, or all of them.
 
 use application::unit;
 use axum::{
@@ -16,19 +16,19 @@ use crate::{
     state::Api,
 };
 
-/// Which sessions end.
+/// Sessions to end.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EndSessionsQuery {
-    /// This one too.
+    /// `true` to end this session too.
     #[serde(default)]
     all: bool,
 }
 
 /// Sign out everywhere else
 ///
-/// With `all=true` here too.
+/// With `all=true`, you are signed out here too.
 #[utoipa::path(delete, path = "/v1/me/sessions", tag = "session", params(EndSessionsQuery), responses((status = 200, body = Ack)))]
 pub(crate) async fn end_other_sessions(
     State(api): State<Api>,

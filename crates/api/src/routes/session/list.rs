@@ -1,4 +1,4 @@
-//! Where the person is signed in.
+//! Listing a person's sessions.
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
@@ -17,36 +17,36 @@ use crate::{
     state::Api,
 };
 
-/// The caller's sessions.
+/// Your sessions.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionList {
     /// Newest first.
     items: Vec<SessionItem>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
 }
 
-/// One place where the caller is signed in.
+/// One of your sessions.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionItem {
     id: SessionId,
-    /// Whether it is the one that asks.
+    /// `true` for the session of this request.
     current: bool,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
-    /// To the minute or so.
+    /// Accurate to about a minute.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     last_seen_at: DateTime<Utc>,
-    /// When it ends unless it is used again.
+    /// Time at which the session expires unless it is used before.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
-    /// From where it was opened.
+    /// IP address from which it was started.
     #[schema(required)]
     address: Option<String>,
-    /// The browser and system, as the browser itself says.
+    /// Browser and system, as the browser describes itself.
     #[schema(required, example = "Firefox on Linux")]
     device: Option<String>,
     /// `email`, `passkey`, `oidc` or `dev`.
@@ -68,21 +68,21 @@ impl SessionItem {
     }
 }
 
-/// Which page.
+/// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListSessions {
-    /// What the page before gave as `nextCursor`.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
 }
 
-/// List where the caller is signed in
+/// List your sessions
 ///
-/// A person has at most 100 sessions: signing in once more ends the one that was seen least recently.
+/// You can have at most 100 sessions. Signing in again ends the one that was used least recently.
 #[utoipa::path(get, path = "/v1/me/sessions", tag = "session", params(ListSessions), responses((status = 200, body = SessionList)))]
 pub(crate) async fn list_sessions(
     State(api): State<Api>,

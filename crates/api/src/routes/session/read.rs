@@ -1,4 +1,4 @@
-//! Who is signed in.
+//! Reading the current session.
 
 use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
@@ -9,7 +9,7 @@ use crate::{
     state::Api,
 };
 
-/// Who is signed in
+/// Read the current session
 #[utoipa::path(get, path = "/v1/session", tag = "session", responses((status = 200, body = SessionView)))]
 pub(crate) async fn read_session(State(api): State<Api>, ctx: Ctx<Console>) -> ApiResult<Json<SessionView>> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

@@ -1,4 +1,4 @@
-//! Making a token.
+//! Creating a personal access token.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -17,7 +17,7 @@ use crate::{
     state::Api,
 };
 
-/// What the token is to be.
+/// A new personal access token.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CreateToken {
@@ -25,29 +25,32 @@ pub(crate) struct CreateToken {
     name: String,
     #[schema(min_items = 1, max_items = 3, example = json!(["read"]))]
     scopes: Vec<Scope>,
-    /// 1 to 365; null for a token that does not expire; 90 when not said.
+    /// 1 to 365; null for a token that does not expire. Default: 90.
     #[serde(default = "default_expires_in_days")]
     #[schema(minimum = 1, maximum = 365, default = 90)]
     expires_in_days: Option<u16>,
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the field's type: null means never")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the type of the field: null means that the token does not expire"
+)]
 fn default_expires_in_days() -> Option<u16> {
     Some(90)
 }
 
-/// A fresh token.
+/// A new token with its value.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CreatedToken {
     token: TokenRecord,
-    /// The token's value, which is given only here.
+    /// Value of the token. It is returned only here.
     secret: String,
 }
 
-/// Make a personal access token
+/// Create a personal access token
 ///
-/// A token can never make another token. Whoever has a passkey steps up before making one with the scope `admin`: 403
-/// `step_up_required`.
+/// A token cannot create other tokens. If you have a passkey, you must step up before you create a token with the scope
+/// `admin`; otherwise 403 `step_up_required`.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = CreateToken, example = json!({"name": "Deploys", "scopes": ["read"], "expiresInDays": 90})), responses((status = 200, body = CreatedToken)))]
 pub(crate) async fn create_token(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! The caller's own tokens.
+//! Listing a person's tokens.
 
 use axum::{
     Json,
@@ -20,21 +20,21 @@ use crate::{
     state::Api,
 };
 
-/// Which page.
+/// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListTokens {
-    /// The cursor of the page, from the `Link` header of the page before.
+    /// Cursor from the `Link` header of the previous page.
     cursor: Option<String>,
-    /// At most so many items.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 200)]
     limit: Option<u32>,
 }
 
-/// List the caller's own tokens in a workspace
+/// List your tokens in a workspace
 ///
-/// Newest first, revoked and expired ones included. Where more follow, the header `Link` has the address of the next
+/// Newest first, including revoked and expired tokens. If there are more, the header `Link` has the URL of the next
 /// page with `rel="next"`.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListTokens), responses((status = 200, body = Vec<TokenRecord>)))]
 pub(crate) async fn list_tokens(

@@ -1,4 +1,4 @@
-//! What the presented token is.
+//! Reading the presented token.
 
 use axum::{Json, extract::State};
 use identity::oauth::ClientKind;
@@ -17,30 +17,30 @@ use crate::{
     state::Api,
 };
 
-/// What the presented token is, and for whom it acts.
+/// The presented token, and the person it acts for.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct OwnToken {
     token: TokenRecord,
     workspace: TokenWorkspace,
     user: TokenUser,
     role: Role,
-    /// Of an agent sign-in only.
+    /// Grant of an agent; only for an agent's access token.
     #[serde(skip_serializing_if = "Option::is_none")]
     oauth: Option<TokenAgent>,
 }
 
-/// The agent sign-in a token is of.
+/// The grant of an agent's access token.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokenAgent {
     grant_id: GrantId,
     client_name: String,
     client_kind: ClientKind,
-    /// What the token is for: the agent server's URL.
+    /// Resource that the token is for: the agent server's URL.
     audience: String,
 }
 
-/// The workspace a token works in.
+/// The workspace in which a token is valid.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TokenWorkspace {
     id: WorkspaceId,
@@ -48,7 +48,7 @@ pub(crate) struct TokenWorkspace {
     slug: String,
 }
 
-/// For whom a token acts.
+/// The person a token acts for.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TokenUser {
     id: UserId,
@@ -64,7 +64,7 @@ pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx<AnyToken>) -
     let (token, oauth) = match caller.grant {
         None => {
             let mut token = store.token(caller.token).await?.ok_or_else(Problem::unauthorized)?;
-            // Noted in the store with the next batch.
+            // The store is updated later, with other uses.
             token.last_used_at = Some(ctx.now);
             (token.into(), None)
         }
@@ -84,7 +84,7 @@ pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx<AnyToken>) -
     };
     let workspace = store.workspace(caller.workspace).await?.ok_or_else(Problem::unauthorized)?;
     let user = store.user(caller.user).await?.ok_or_else(Problem::unauthorized)?;
-    // Whoever has no access any more has a token that opens nothing, not even this.
+    // The token of a person who has lost access is worth nothing, not even here.
     let member =
         api.member(&ctx, &caller.workspace.to_string()).await.map_err(|problem| match problem.kind {
             ProblemKind::NotFound => Problem::unauthorized(),

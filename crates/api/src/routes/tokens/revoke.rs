@@ -1,4 +1,4 @@
-//! Revoking one of the caller's tokens.
+//! Revoking one of a person's tokens.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -10,7 +10,7 @@ use crate::{
     state::Api,
 };
 
-/// Revoke one of the caller's own tokens
+/// Revoke one of your tokens
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/tokens/{tokenId}", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("tokenId" = kernel::id::TokenId, Path, description = "The token.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_token(
     State(api): State<Api>,

@@ -10,9 +10,9 @@ use crate::{
     state::Api,
 };
 
-/// Revoke the presented token at once
+/// Revoke the presented token
 ///
-/// An agent sign-in ends with it, and its other tokens too.
+/// The token stops working at once. For an agent's access token, the grant with all its tokens is revoked.
 #[utoipa::path(delete, path = "/v1/tokens/self", tag = "tokens", responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx<AnyToken>) -> ApiResult<Json<Ack>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

@@ -1,4 +1,4 @@
-//! A token as it stands on the wire; never its value.
+//! Tokens on the wire, without their values.
 
 use chrono::{DateTime, Utc};
 use identity::{
@@ -9,7 +9,7 @@ use kernel::{caller::Scope, id::TokenId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A personal access token, or an agent sign-in's.
+/// A personal access token, or an agent's access token.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokenRecord {
@@ -18,9 +18,9 @@ pub(crate) struct TokenRecord {
     name: String,
     #[schema(max_items = 3)]
     scopes: Vec<Scope>,
-    /// What its value begins with.
+    /// Beginning of the token's value.
     prefix: String,
-    /// What its value ends with.
+    /// Last four characters of the token's value.
     #[schema(min_length = 4, max_length = 4)]
     last4: String,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
@@ -37,7 +37,7 @@ pub(crate) struct TokenRecord {
 }
 
 impl TokenRecord {
-    /// An agent's access token, under the name of its client.
+    /// Returns the record of an agent's access token, with the name of its client.
     pub(super) fn of_agent(token: AccessToken, grant: &Grant) -> Self {
         Self {
             id: token.id,

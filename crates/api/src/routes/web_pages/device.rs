@@ -1,4 +1,4 @@
-//! The page on which a person lets a command line in.
+//! The page on which a person approves or denies a device login.
 
 use application::unit;
 use axum::{
@@ -54,7 +54,7 @@ pub(super) struct DenyForm {
     user_code: String,
 }
 
-/// Asks for the code, or shows what it stands for.
+/// Asks for the code, or shows the device login with it.
 pub(super) async fn show(
     State(api): State<Api>,
     ctx: Ctx<PageVisitor>,
@@ -153,7 +153,7 @@ fn decision_page(
     page(locale, format_text(words.device_question, &[&asked.client]), body).at_path(&here)
 }
 
-/// Lets it in.
+/// Approves the device login.
 pub(super) async fn approve(
     State(api): State<Api>,
     ctx: Ctx<PageVisitor>,
@@ -193,7 +193,7 @@ async fn try_approve(api: &Api, ctx: &kernel::Context, input: &ApproveForm) -> A
     Ok(login)
 }
 
-/// Refuses it.
+/// Denies the device login.
 pub(super) async fn deny(
     State(api): State<Api>,
     ctx: Ctx<PageVisitor>,

@@ -34,9 +34,9 @@ use crate::{
     state::Api,
 };
 
-/// Where to go when nothing else is said: the page says who is signed in.
+/// Default target after a sign-in: this page shows who is signed in.
 const HERE: &str = "/sign-in";
-/// A form with a path.
+/// Maximum length of a form with a path, in bytes.
 const MAX_SIGN_OUT_BYTES: usize = 8 << 10;
 
 #[derive(Deserialize)]
@@ -50,12 +50,12 @@ pub(super) struct StartForm {
     email: String,
     #[serde(default)]
     next: Option<String>,
-    /// The language of the mail; the page's when not said.
+    /// Language of the e-mail. Default: that of the page.
     #[serde(default)]
     locale: Option<String>,
 }
 
-/// What came by mail: the code with its address, or the link's token.
+/// Code with its e-mail address, or token of the link.
 #[derive(Deserialize)]
 pub(super) struct MailedForm {
     #[serde(default)]
@@ -68,7 +68,7 @@ pub(super) struct MailedForm {
     next: Option<String>,
 }
 
-/// The mailed link.
+/// Query parameters of the e-mailed link.
 #[derive(Deserialize)]
 pub(super) struct EmailLinkQuery {
     token: String,
@@ -80,7 +80,7 @@ fn next_or_default(next: Option<&str>) -> &str {
     next.and_then(local_path).unwrap_or(HERE)
 }
 
-/// The form, or who is signed in.
+/// Shows the sign-in form, or who is signed in.
 pub(super) async fn show(
     State(api): State<Api>,
     ctx: Ctx<PageVisitor>,
@@ -148,7 +148,7 @@ fn sign_in_form(api: &Api, locale: Locale, next: &str, invited: Option<(String, 
     page(locale, title, body).at_path(&sign_in_path(next))
 }
 
-/// Sends a code and asks for it. The page is the same whether the address is known or not.
+/// Sends a code and asks for it. The page does not reveal whether the address is known.
 pub(super) async fn start(
     State(api): State<Api>,
     ctx: Ctx<PageVisitor>,
@@ -172,12 +172,12 @@ pub(super) async fn start(
     Ok(code_form(locale, &email, next, &sent).into_response())
 }
 
-/// Refuses a text that is no address. The code is for these pages alone, which have their own words for it.
+/// Returns the error for a text that is not an address. Only these pages use its code, and have translations for it.
 fn invalid_email() -> Problem {
     Problem::new(ProblemKind::Invalid, "invalid_email", "This is not a valid e-mail address.")
 }
 
-/// The form for a mailed code, with what else one may do when none has come.
+/// Returns the form for a code, with alternatives if no e-mail has arrived.
 fn code_form(locale: Locale, email: &Email, next: &str, before: &Markup) -> Page {
     let words = translations(locale);
     let body = html! {
@@ -201,8 +201,8 @@ fn code_form(locale: Locale, email: &Email, next: &str, before: &Markup) -> Page
     page(locale, words.sign_in, body)
 }
 
-/// Where the mailed link leads. Looking at it uses nothing up, since programs look at links before people do: the
-/// button does.
+/// Shows the page of the e-mailed link. Opening it does not use up the token, since programs open links before people
+/// do; its button does.
 pub(super) async fn show_email_link(
     _ctx: Ctx<PageVisitor>,
     Language(locale): Language,
@@ -219,7 +219,7 @@ pub(super) async fn show_email_link(
     Ok(page(locale, words.sign_in_question, body).into_response())
 }
 
-/// Takes the code, or the link's token.
+/// Signs in with a code or the token of a link.
 pub(super) async fn verify(
     State(api): State<Api>,
     ctx: Ctx<PageVisitor>,
@@ -253,7 +253,7 @@ pub(super) async fn verify(
     let address = input.email.as_deref().and_then(|email| email.parse::<Email>().ok());
     match (outcome, address, &input.token) {
         (Ok(opened), ..) => Ok(complete_sign_in(&api, locale, &opened, input.next.as_deref())?),
-        // There may be tries left: the code can be typed again where it was typed.
+        // The person may have attempts left, and can enter the code again.
         (Err(IdentityError::InvalidCode), Some(email), None) => {
             let problem = Problem::from(IdentityError::InvalidCode);
             let before = html! { div.alarm { (translations(locale).error_markup(&problem)) } };
@@ -263,7 +263,7 @@ pub(super) async fn verify(
     }
 }
 
-/// The development sign-in.
+/// Signs in for development.
 pub(super) async fn dev_sign_in(
     State(api): State<Api>,
     ctx: Ctx<PageVisitor>,
@@ -297,8 +297,8 @@ fn complete_sign_in(
 ) -> Result<Response, Problem> {
     let secret: &SecretString = &opened.secret;
     let next = next_or_default(next);
-    // What an agent asks wrongly is answered to it from there, and browsers hold a form's redirects to `form-action`
-    // to the last: so this is no redirect.
+    // The authorization endpoint may redirect to the client with an error. Browsers apply `form-action` to all
+    // redirects of a form, so the response is a page instead of a redirect.
     let response = if next.starts_with("/oauth/authorize") {
         let words = translations(locale);
         let body = html! { p { a href=(next) { (words.proceed) } } };
@@ -315,7 +315,7 @@ pub(super) async fn sign_out(
     ctx: Ctx<PageVisitor>,
     request: Request,
 ) -> ApiResult<Response> {
-    // Where to go on may be said, and need not.
+    // The path to continue to is optional.
     let body = read_body(request, MAX_SIGN_OUT_BYTES).await?;
     let next = url::form_urlencoded::parse(&body).find(|(name, _)| name == "next");
     let next = next.map(|(_, next)| next.into_owned());

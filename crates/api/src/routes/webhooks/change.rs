@@ -1,4 +1,4 @@
-//! Switching a webhook on or off, or changing its limit.
+//! Changing a webhook.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -16,7 +16,7 @@ use crate::{
     state::Api,
 };
 
-/// What to change; what is not said stays.
+/// Changes. Fields that you do not send stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WebhookChange {
@@ -25,12 +25,12 @@ pub(crate) struct WebhookChange {
     #[serde(default)]
     #[schema(minimum = 1, maximum = 600)]
     per_minute: Option<u16>,
-    /// What a public form asks; only with the mode `form`.
+    /// Settings of a public form; only for the mode `form`.
     #[serde(default)]
     form: Option<FormChange>,
 }
 
-/// Switch a webhook on or off, change its limit, or what its form asks
+/// Enable or disable a webhook, or change its limit or its form
 #[utoipa::path(patch, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = WebhookChange, example = json!({"enabled": true, "perMinute": 120})), responses((status = 200, body = WebhookView)))]
 pub(crate) async fn change_webhook(
     State(api): State<Api>,

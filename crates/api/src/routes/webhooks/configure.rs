@@ -1,4 +1,4 @@
-//! Setting a webhook up.
+//! Configuring a webhook.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -18,29 +18,29 @@ use crate::{
     state::Api,
 };
 
-/// What the webhook is to be.
+/// The configuration of a webhook.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ConfigureWebhook {
     mode: ProofMode,
-    /// How many calls a minute it takes; when not said as before, or 60, and 20 for a form.
+    /// Maximum number of calls per minute. Default: the current limit; 60 for a new webhook, 20 for a form.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 600)]
     per_minute: Option<u16>,
-    /// What a public form asks; only with the mode `form`.
+    /// Settings of a public form; only for the mode `form`.
     #[serde(default)]
     form: Option<FormChange>,
-    /// Needed to choose `none`, and to change the mode of a webhook that is set up.
+    /// Must be `true` to choose the mode `none`, or to change the mode of an existing webhook.
     #[serde(default)]
     confirm: bool,
 }
 
-/// A webhook, and its secret where a new one was made.
+/// A webhook, with its secret if a new one was issued.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConfiguredWebhook {
     #[serde(flatten)]
     webhook: WebhookView,
-    /// The secret or token, which is given only here; null where none was made.
+    /// Secret or token. It is returned only here; null if no new one was issued.
     #[schema(required)]
     secret: Option<String>,
 }
@@ -54,11 +54,11 @@ impl ConfiguredWebhook {
     }
 }
 
-/// Set up an automation's webhook
+/// Configure an automation's webhook
 ///
-/// The same mode again keeps the secret and answers with `secret: null`; `rotate` makes a new one.
+/// If the mode does not change, the secret stays and the response has `secret: null`. Use `rotate` to issue a new one.
 #[utoipa::path(put, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = ConfigureWebhook, examples(
-    ("token" = (summary = "Senders show a token", value = json!({"mode": "token", "perMinute": 120, "confirm": true}))),
+    ("token" = (summary = "Senders send a token", value = json!({"mode": "token", "perMinute": 120, "confirm": true}))),
     ("form" = (summary = "A public form", value = json!({"mode": "form", "confirm": true, "form": {"allowedSites": ["https://www.example.com"], "redirect": "https://www.example.com/thanks"}})))
 )), responses((status = 200, body = ConfiguredWebhook)))]
 pub(crate) async fn configure_webhook(

@@ -1,28 +1,28 @@
-//! What a public form asks, as it stands on the wire.
+//! Settings of a public form on the wire.
 
 use runs::webhooks::{ChangeForm, FormSettings};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-/// What to change about a public form; what is not said stays.
+/// Changes of a public form's settings. Fields that you do not send stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct FormChange {
-    /// The field that people do not see: letters, digits, underscores and hyphens.
+    /// Name of the field that people do not see: letters, digits, underscores and hyphens.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 64, default = "_gotcha", pattern = "^[A-Za-z0-9_-]+$")]
     hidden_field: Option<String>,
-    /// The origins whose pages may send it; any when empty.
+    /// Origins whose pages may send the form; empty for any.
     #[serde(default)]
     #[schema(max_items = 5, example = json!(["https://www.example.com"]))]
     allowed_sites: Option<Vec<String>>,
-    /// An https URL to which a browser goes next; null for a short page of thanks.
+    /// HTTPS URL to which a browser is redirected after sending; null for a short page of thanks.
     #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = Option<String>, max_length = 2000, example = "https://www.example.com/thanks")]
     redirect: Option<Option<String>>,
 }
 
-/// Tells null from nothing said.
+/// Distinguishes null from an absent field.
 fn deserialize_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -34,17 +34,17 @@ impl From<FormChange> for ChangeForm {
     }
 }
 
-/// What a public form asks.
+/// The settings of a public form.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = FormSettings)]
 pub(super) struct FormView {
-    /// The field that people do not see.
+    /// Name of the field that people do not see.
     hidden_field: String,
-    /// The origins whose pages may send it; any when empty.
+    /// Origins whose pages may send the form; empty for any.
     #[schema(max_items = 5)]
     allowed_sites: Vec<String>,
-    /// Where a browser goes next.
+    /// URL to which a browser is redirected after sending.
     #[schema(required)]
     redirect: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A webhook's settings and last deliveries.
+//! Reading a webhook's settings and latest deliveries.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -21,12 +21,12 @@ use crate::{
 pub(crate) struct WebhookWithDeliveries {
     #[serde(flatten)]
     webhook: WebhookView,
-    /// The last ten, newest first.
+    /// Last ten deliveries, newest first.
     #[schema(max_items = 10)]
     deliveries: Vec<DeliveryView>,
 }
 
-/// Read an automation's webhook and its last deliveries
+/// Read an automation's webhook and its latest deliveries
 #[utoipa::path(get, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = WebhookWithDeliveries)))]
 pub(crate) async fn read_webhook(
     State(api): State<Api>,

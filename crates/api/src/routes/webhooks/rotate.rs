@@ -1,4 +1,4 @@
-//! Issuing a new secret.
+//! Rotating the secret of a webhook.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -15,9 +15,9 @@ use crate::{
     state::Api,
 };
 
-/// Issue a new secret for a webhook
+/// Rotate the secret of a webhook
 ///
-/// The old one stops at that moment.
+/// Issues a new secret. The old one stops working at once.
 #[utoipa::path(post, path = "/v1/automations/{id}/webhook/rotate", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = ConfiguredWebhook)))]
 pub(crate) async fn rotate_webhook(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Sending a sample through a webhook.
+//! Testing a webhook.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -22,17 +22,17 @@ use crate::{
     state::Api,
 };
 
-/// What the sample holds.
+/// The test call.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TestWebhook {
-    /// Any JSON; a small object when not said.
+    /// Any JSON. Default: a small object.
     #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = serde_json::Value)]
     body: Option<Box<RawValue>>,
 }
 
-/// The sample, and the run it started.
+/// The delivery of the test call, and the run that it started.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TestedWebhook {
@@ -42,10 +42,10 @@ pub(crate) struct TestedWebhook {
 
 const SAMPLE: &str = r#"{"title":"A sample from the console","sample":true}"#;
 
-/// Send a sample through a webhook
+/// Test a webhook
 ///
-/// It takes the same path as a real call and starts a run. It is signed with the webhook's secret and its proof is checked;
-/// of a token only a digest is kept, so that a webhook with one is sent its sample without.
+/// Sends a sample along the same path as a real call, and starts a run. The sample is signed with the webhook's secret,
+/// and the signature is checked. For a webhook with a token, it is sent without: only a digest of the token is stored.
 #[utoipa::path(post, path = "/v1/automations/{id}/webhook/test", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = TestWebhook, example = json!({"body": {"title": "A test order"}})), responses((status = 200, body = TestedWebhook)))]
 pub(crate) async fn test_webhook(
     State(api): State<Api>,
@@ -61,7 +61,7 @@ pub(crate) async fn test_webhook(
     {
         Ok(accepted) => accepted,
         Err(refusal) => {
-            // A refusal that leaves no delivery wrote nothing that the audit row could stand beside.
+            // A refusal without a delivery has written nothing that carries the audit entry.
             if refusal.delivery_code().is_none() {
                 api.transaction(unit!(|tx| {
                     tx.audit(webhook.test_audit(&ctx));

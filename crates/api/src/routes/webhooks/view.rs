@@ -1,4 +1,4 @@
-//! A webhook as it stands on the wire; never its secret.
+//! Webhooks on the wire, without their secrets.
 
 use chrono::{DateTime, Utc};
 use kernel::id::{AutomationId, DeliveryId, HookId, RunId};
@@ -19,17 +19,17 @@ use crate::state::Api;
 pub(crate) struct WebhookView {
     id: HookId,
     automation_id: AutomationId,
-    /// Where calls are sent.
+    /// URL for calls.
     address: String,
     mode: ProofMode,
-    /// A prefix, an ellipsis and the last four characters of the secret.
+    /// Prefix, ellipsis and last four characters of the secret.
     #[schema(required)]
     hint: Option<String>,
     enabled: bool,
-    /// How many calls a minute it takes.
+    /// Maximum number of calls per minute.
     #[schema(minimum = 1, maximum = 600)]
     per_minute: u16,
-    /// What a public form asks; null in the other modes.
+    /// Settings of a public form; null in other modes.
     #[schema(required)]
     form: Option<FormView>,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
@@ -55,17 +55,17 @@ impl WebhookView {
     }
 }
 
-/// What became of a call.
+/// Outcome of a call.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DeliveryStatus {
-    /// It started a run.
+    /// The call started a run.
     Accepted,
-    /// It proved itself and was refused all the same.
+    /// The call had a valid proof but was refused.
     Refused,
 }
 
-/// One call of a webhook.
+/// A call of a webhook.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Delivery)]
@@ -74,15 +74,15 @@ pub(crate) struct DeliveryView {
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     received_at: DateTime<Utc>,
     status: DeliveryStatus,
-    /// The run it started.
+    /// Run that the call started.
     #[schema(required)]
     run_id: Option<RunId>,
-    /// Why it was refused; `honeypot` when a program filled a form's hidden field.
+    /// Code of the refusal; `honeypot` if a program filled in the hidden field of a form.
     #[schema(required)]
     code: Option<String>,
-    /// How large its body was.
+    /// Length of the body in bytes.
     bytes: u32,
-    /// Whether it was a test from the console.
+    /// `true` if it was a test from the console.
     sample: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Making a workspace with its starter world.
+//! Creating a workspace with its sample data.
 
 use axum::{Json, extract::State};
 use kernel::{
@@ -17,7 +17,7 @@ use crate::{
 };
 use application::{sample_data, unit};
 
-/// What the workspace is to be.
+/// A new workspace.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CreateWorkspace {
@@ -29,7 +29,7 @@ pub(crate) struct CreateWorkspace {
     intents: Vec<Intent>,
     #[serde(default)]
     locale: Option<Locale>,
-    /// An IANA time zone; UTC when not said.
+    /// IANA time zone. Default: UTC.
     #[serde(default)]
     #[schema(max_length = 64, example = "Asia/Almaty")]
     timezone: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct CreateWorkspace {
     currency: Option<Currency>,
 }
 
-/// A fresh workspace.
+/// The new workspace.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CreatedWorkspace {
     workspace: WorkspaceView,
@@ -57,7 +57,7 @@ pub(crate) struct WorkspaceView {
     cell: Cell,
     locale: Locale,
     timezone: String,
-    /// What an hour of a person's work costs, in the currency's minor unit.
+    /// Cost of an hour of a person's work, in the currency's minor unit.
     hourly_cost_minor: u32,
     currency: Currency,
     member_count: u64,
@@ -80,7 +80,7 @@ impl WorkspaceView {
     }
 }
 
-/// What a new workspace comes with.
+/// The sample data of a new workspace.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StarterView {
@@ -91,9 +91,9 @@ pub(crate) struct StarterView {
     road_ids: Vec<AutomationId>,
 }
 
-/// Make a workspace
+/// Create a workspace
 ///
-/// It comes with a starter world: a working sample app, its gates, a road and a backend project.
+/// The workspace has sample data: a working app, its gates, an automation and a backend project.
 #[utoipa::path(post, path = "/v1/workspaces", tag = "workspaces", request_body(content = CreateWorkspace, example = json!({"name": "Acme", "profile": "global", "teamSize": "solo", "intents": ["automations"], "timezone": "Asia/Almaty"})), responses((status = 200, body = CreatedWorkspace)))]
 pub(crate) async fn create_workspace(
     State(api): State<Api>,

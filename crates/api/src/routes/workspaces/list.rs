@@ -1,4 +1,4 @@
-//! The caller's workspaces.
+//! Listing a person's workspaces.
 
 use axum::{Json, extract::State};
 use kernel::{Caller, Problem, authority::Role, id::WorkspaceId};
@@ -12,18 +12,18 @@ use crate::{
     state::Api,
 };
 
-/// The caller and their workspaces.
+/// You and your workspaces.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorkspaceList {
     user: UserView,
     items: Vec<WorkspaceItem>,
-    /// The one open in this session.
+    /// Workspace that is open in this session.
     #[schema(required)]
     current_id: Option<WorkspaceId>,
 }
 
-/// One of the caller's workspaces.
+/// One of your workspaces.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorkspaceItem {
@@ -35,7 +35,7 @@ pub(crate) struct WorkspaceItem {
     member_count: u64,
 }
 
-/// List the caller's workspaces
+/// List your workspaces
 #[utoipa::path(get, path = "/v1/workspaces", tag = "workspaces", responses((status = 200, body = WorkspaceList)))]
 pub(crate) async fn list_workspaces(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! Opening another workspace in this session.
+//! Switching the workspace of a session.
 
 use application::unit;
 use axum::{Json, extract::State};
@@ -10,7 +10,7 @@ use crate::{
     state::Api,
 };
 
-/// Open another of the caller's workspaces in this session
+/// Switch this session to another of your workspaces
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/switch", tag = "workspaces", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = SessionView)))]
 pub(crate) async fn switch_workspace(
     State(api): State<Api>,

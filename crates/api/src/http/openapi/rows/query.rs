@@ -1,4 +1,4 @@
-//! The query language of rows as declared parameters: what each operation over rows takes.
+//! The query parameters of operations on rows.
 
 use backend_data::query::MAX_LIMIT;
 use serde_json::json;
@@ -14,7 +14,7 @@ use utoipa::{
 use super::error_response;
 use crate::http::error::{DataErrorEnvelope, ErrorEnvelope};
 
-/// Adds the parameters that the operation takes.
+/// Adds the parameters of an operation.
 pub(super) fn describe(operation: &mut Operation) {
     let id = operation.operation_id.clone().unwrap_or_default();
     let parameters = match id.as_str() {
@@ -29,8 +29,10 @@ pub(super) fn describe(operation: &mut Operation) {
     if limited {
         let envelope =
             if id == "list_project_rows" { ErrorEnvelope::name() } else { DataErrorEnvelope::name() };
-        let refusal =
-            error_response("The limit is negative, or the rows asked for lie behind the last.", &envelope);
+        let refusal = error_response(
+            "The limit is negative, or the requested range begins after the last row.",
+            &envelope,
+        );
         operation.responses.responses.entry("416".to_owned()).or_insert_with(|| refusal.into());
     }
 }
@@ -54,32 +56,35 @@ fn integer() -> ObjectBuilder {
 }
 
 fn select() -> Parameter {
-    let what = "The columns of the response, as in `id,title`, `name:title` or `data->tags`.";
+    let what = "Columns in the response, as in `id,title`, `name:title` or `data->tags`.";
     parameter("select", what, text()).build()
 }
 
 fn list_parameters() -> Vec<Parameter> {
-    let limit = format!("How many rows at most. A list has no more than {MAX_LIMIT}, whatever is asked for.");
+    let limit = format!("Maximum number of rows, {MAX_LIMIT} at most in a list.");
     vec![
         select(),
-        parameter("order", "The order of the rows, as in `created_at.desc.nullslast,title`.", text()).build(),
+        parameter("order", "Order of the rows, as in `created_at.desc.nullslast,title`.", text()).build(),
         parameter("limit", &limit, integer().minimum(Some(0))).build(),
-        parameter("offset", "How many rows are passed over; none when it is negative.", integer()).build(),
+        parameter("offset", "Number of rows to skip; a negative number skips none.", integer()).build(),
     ]
 }
 
 fn cursor() -> Parameter {
-    let what = "Where a walk goes on: empty to begin it, then the `Next-Cursor` of the page before.";
+    let what =
+        "Position in the pages: empty for the first page, then the `Next-Cursor` of the previous page.";
     parameter("cursor", what, text()).build()
 }
 
 fn columns() -> Parameter {
-    let what = "The columns that are read from each row, as in `id,title`; without it every row gives the same ones.";
+    let what =
+        "Columns to read from each row, as in `id,title`; without it, all rows must have the same columns.";
     parameter("columns", what, text()).build()
 }
 
 fn on_conflict() -> Parameter {
-    let what = "The column by which `Prefer: resolution=…` finds rows that exist; `id` by default. It has a unique index.";
+    let what =
+        "Column by which `Prefer: resolution=…` finds existing rows; it needs a unique index. Default: `id`.";
     parameter("on_conflict", what, text()).build()
 }
 
@@ -88,17 +93,21 @@ fn filters() -> Vec<Parameter> {
     let columns = ObjectBuilder::new()
         .schema_type(Type::Object)
         .additional_properties(Some(AdditionalProperties::RefOr(text().into())));
-    let what = "A column, or a path into a document, and what its value must be: `column=operator.value`, as in \
-                `price=gt.10` or `data->tags=cs.[\"new\"]`. All must hold. Two tests of one column stand in `and`.";
+    let what = "A column, or a path into a document, and the condition for its value: `column=operator.value`, as in \
+                `price=gt.10` or `data->tags=cs.[\"new\"]`. All conditions must hold. For several conditions on one \
+                column, use `and`.";
     let filters = parameter("filters", what, columns)
         .style(Some(ParameterStyle::Form))
         .explode(Some(true))
         .example(Some(json!({"title": "like.Buy*", "done": "is.false"})));
     vec![
-        tree("and", "Tests that all hold, as in `(price.gt.10,price.lt.20)`; `not.and` turns them round."),
+        tree(
+            "and",
+            "Conditions that must all hold, as in `(price.gt.10,price.lt.20)`; `not.and` negates them.",
+        ),
         tree(
             "or",
-            "Tests of which one holds, as in `(price.lt.10,title.like.Buy*)`; `not.or` turns them round.",
+            "Conditions of which one must hold, as in `(price.lt.10,title.like.Buy*)`; `not.or` negates them.",
         ),
         filters.build(),
     ]
