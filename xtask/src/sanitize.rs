@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::{shell, workspace::Workspace};
+use xtask::{shell, workspace::Workspace};
 
 /// The one crate with `unsafe` code.
 const PACKAGE: &str = "process-snapshot";

@@ -14,7 +14,6 @@ pub fn millis<S: Serializer>(at: &DateTime<Utc>, serializer: S) -> Result<S::Ok,
 }
 
 /// Writes a moment, or null.
-#[expect(clippy::ref_option, reason = "the form that serde asks for")]
 pub fn millis_or_null<S: Serializer>(at: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => millis(at, serializer),

@@ -178,6 +178,7 @@ fn check_claims(
 #[cfg(test)]
 mod tests {
     use kernel::vault::MasterKeys;
+    use ring::{hmac, signature};
     use ring::{
         rand::SystemRandom,
         signature::{EcdsaKeyPair, Ed25519KeyPair, KeyPair as _},

@@ -83,8 +83,7 @@ async fn exchange(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<To
         audience: audience.as_deref(),
     };
     // A refusal may have revoked a grant, which must be committed too.
-    let tokens =
-        api.transaction(unit!(|tx| exchange_code(tx, ctx, api.peppers(), input.clone()).await)).await?;
+    let tokens = api.transaction(unit!(|tx| exchange_code(tx, ctx, api.peppers(), input).await)).await?;
     Ok(Json(tokens?.into()))
 }
 
@@ -98,8 +97,7 @@ async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<Tok
     let audience = audience(api, form)?;
     let input = RefreshRequest { token, client_id, access, audience: audience.as_deref() };
     // A refusal may have revoked a grant, which must be committed too.
-    let tokens =
-        api.transaction(unit!(|tx| refresh_tokens(tx, ctx, api.peppers(), input.clone()).await)).await?;
+    let tokens = api.transaction(unit!(|tx| refresh_tokens(tx, ctx, api.peppers(), input).await)).await?;
     Ok(Json(tokens?.into()))
 }
 
