@@ -4,10 +4,10 @@
 //! knows HTTP and JSON but no SQL. The crate has four layers; a file imports only from its own layer and those listed
 //! before it:
 //!
-//! 1. [`http`] and [`state`]: errors, extractors, pages, streams, shared types
-//! 2. [`auth`]: the callers of an operation, and the extractors that enforce its access
-//! 3. [`routes`]: one operation per file; `docs/adding-a-route.md` describes how to add one
-//! 4. [`router`]: mounts the operations
+//! 1. `http` and `state`: errors, extractors, pages, streams, shared types
+//! 2. `auth`: the callers of an operation, and the extractors that enforce its access
+//! 3. `routes`: one operation per file; `docs/adding-a-route.md` describes how to add one
+//! 4. `router`: mounts the operations
 
 mod auth;
 mod http;
