@@ -85,6 +85,9 @@ struct Options {
     /// Measure this instead.
     #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "beside_release", "only"])]
     scene: Option<scenarios::Scenario>,
+    /// Lift the rate limits in the scene `fairness` too, which otherwise keeps them as they are shipped.
+    #[arg(long, requires = "scene")]
+    no_rate_limits: bool,
     #[command(flatten)]
     peers: scenarios::peers::Programs,
     /// Only these figures.
@@ -176,7 +179,9 @@ fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let database = url.map_or(Database::Sqlite, Database::Existing);
-        let mut server = start_server(qala, database).await?;
+        let keeps_limits = options.scene == Some(scenarios::Scenario::Fairness) && !options.no_rate_limits;
+        let limits = if keeps_limits { RateLimits::AsShipped } else { RateLimits::Lifted };
+        let mut server = start_server(qala, database, limits).await?;
         if let Some(earlier) = &options.beside_release {
             return release_comparison::run(&server, earlier, options, &progress).await;
         }
@@ -191,14 +196,27 @@ fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     })
 }
 
+/// Rate limits of a server that is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RateLimits {
+    /// None, so that a figure is of what the server can do.
+    Lifted,
+    /// The defaults, with a load generator that may name the address of each client.
+    AsShipped,
+}
+
 /// A server of this release.
-async fn start_server(program: PathBuf, database: Database) -> Result<Server> {
-    start_for_bench(Server::with(database).binary(program)).await
+async fn start_server(program: PathBuf, database: Database, limits: RateLimits) -> Result<Server> {
+    start_for_bench(Server::with(database).binary(program), limits).await
 }
 
 /// Starts a server as all figures want it.
-async fn start_for_bench(server: ServerOptions) -> Result<Server> {
-    let server = server.arg("--no-rate-limits").env("QALA_LOG", "info,access=off").start();
+async fn start_for_bench(server: ServerOptions, limits: RateLimits) -> Result<Server> {
+    let server = match limits {
+        RateLimits::Lifted => server.arg("--no-rate-limits"),
+        RateLimits::AsShipped => server.args(["--trusted-proxies", "127.0.0.0/8"]),
+    };
+    let server = server.env("QALA_LOG", "info,access=off").start();
     server.await.context("cannot start the server to measure")
 }
 

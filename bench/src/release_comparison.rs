@@ -102,7 +102,7 @@ pub(super) async fn run(
     let database =
         cluster.as_ref().map_or(Database::Sqlite, |cluster| Database::Existing(cluster.url().to_owned()));
     let beside = Server::with(database).binary(earlier).of_another_release();
-    let beside = super::start_for_bench(beside).await?;
+    let beside = super::start_for_bench(beside, super::RateLimits::Lifted).await?;
     progress.report("making a workspace with rows and a webhook at each");
     let (ours, theirs) = (Release::prepare(server).await?, Release::prepare(&beside).await?);
 

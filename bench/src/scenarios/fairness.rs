@@ -1,5 +1,9 @@
 //! A quiet workspace alone, and beside one that takes whatever it can get: visits and runs that sleep and compute, huge
 //! answers, floods of log and rows, slow regular expressions.
+//!
+//! Rate limits are as shipped, unless `--no-rate-limits` lifts them: they are part of what keeps a neighbour from the
+//! others' share. Visitors of the quiet one come from many addresses, as people do; each connection of the hostile one has
+//! an address of its own.
 
 use std::{
     fs,
@@ -12,6 +16,8 @@ use anyhow::{Context as _, Result};
 use tokio::time::sleep;
 use xtask::shell::Progress;
 
+use http::HeaderValue;
+
 use crate::{
     Options, api,
     connection::Connection,
@@ -19,6 +25,8 @@ use crate::{
     rounds::millis,
 };
 
+/// Network of the visitors of the quiet workspace (RFC 5737).
+const QUIET_NETWORK: [u8; 3] = [203, 0, 113];
 /// Connections of the quiet workspace.
 const QUIET_CONNECTIONS: usize = 2;
 /// Time between two requests of each of them: 100 requests a second in all. One that sends as fast as it is answered uses most of a
@@ -31,6 +39,7 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     progress.report("making a quiet and a hostile workspace");
     let quiet = api::BenchWorkspace::create(server).await?;
     let (page, rows, health) = (quiet.page().await?, quiet.row_by_id(), api::healthz());
+    let (page, rows) = (from_addresses(&page, QUIET_NETWORK, 250), from_addresses(&rows, QUIET_NETWORK, 250));
     let figures = [("answer of an app", &page), ("row by id", &rows), ("/healthz", &health)];
     let hostile = api::hostile_loads(server).await?;
     let address = server.base_url().trim_start_matches("http://").to_owned();
@@ -47,7 +56,9 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     }
     // On threads of its own: what the hostile one's client computes must not delay the quiet one's.
     let flood = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    for (connections, maker) in hostile {
+    for (load, (connections, maker)) in (0_u8..).zip(hostile) {
+        // A request's number tells its connection, see below.
+        let maker = from_addresses(&maker, [198, 18, load], connections);
         for first in 0..connections {
             flood.spawn(send_forever(address.clone(), Arc::clone(&maker), first, connections));
         }
@@ -68,6 +79,17 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     }
     println!("resident memory of the server's main process: {} MB", resident / 1000);
     Ok(())
+}
+
+/// Names one of `count` addresses of a network as the client of each request, in the order of their numbers.
+fn from_addresses(maker: &RequestFactory, network: [u8; 3], count: u64) -> RequestFactory {
+    let (maker, [a, b, c]) = (Arc::clone(maker), network);
+    Arc::new(move |number| {
+        let mut request = maker(number)?;
+        let address = format!("{a}.{b}.{c}.{}", number % count);
+        request.headers_mut().insert("x-forwarded-for", HeaderValue::try_from(address)?);
+        Ok(request)
+    })
 }
 
 /// Sends whatever is answered, and begins again when the connection ends.
