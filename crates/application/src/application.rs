@@ -8,6 +8,7 @@ use kernel::{
     Caller, Clock, Context, Randomness, Timestamp, id::RequestId, mail::Delivery, token::Peppers,
     vault::Vault,
 };
+use projects::person_token::JwtVerifier;
 use runs::{engine::Engine, queue::SpendingCap, serve::AppServer};
 use workspace::{Plan, join_domains::TxtResolver};
 
@@ -38,6 +39,8 @@ pub struct Services {
     pub relying_party: Option<Arc<dyn RelyingParty>>,
     /// OpenID Connect providers that people may sign in with.
     pub oidc_providers: Arc<dyn OidcProviders>,
+    /// Verifier of person tokens' signatures.
+    pub jwt: Arc<dyn JwtVerifier>,
     /// Resolver of TXT records.
     pub txt_resolver: Arc<dyn TxtResolver>,
     /// Clock.
@@ -100,13 +103,14 @@ impl Application {
     #[must_use]
     pub fn new(services: Services, settings: Settings) -> Self {
         let rate_limits = RateLimits::new(settings.rate_limits);
+        let jwt = Arc::clone(&services.jwt);
         Self(Arc::new(State {
             services,
             settings,
             rate_limits,
             attempt_limiter: AttemptLimiter::default(),
             credential_cache: CredentialCache::default(),
-            person_tokens: PersonTokenCache::default(),
+            person_tokens: PersonTokenCache::new(jwt),
             auth_states: AuthStateCache::default(),
             traffic: TrafficBuffer::default(),
             stream_quota: StreamQuota::default(),

@@ -104,7 +104,7 @@ impl SigningKey {
                     (None, Some(PlaintextKey(clear))) => SecretString::from(clear.clone()),
                     (None, None) => return None,
                 };
-                KeyMaterial::hmac(&URL_SAFE_NO_PAD.decode(text.expose_secret()).ok()?)
+                KeyMaterial::Hmac(URL_SAFE_NO_PAD.decode(text.expose_secret()).ok()?.into())
             }
         };
         Some(VerificationKey { kid: self.kid.clone(), material })

@@ -25,6 +25,6 @@ pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};
 pub use error::ProjectError;
 pub use identity_provider::{IdentityProvider, NewIdentityProvider, SigningKey};
 pub use keys::{KeyKind, KeyScope, KeyScopes, ProjectKey};
-pub use person_token::{PersonClaims, PersonTokenError, PersonTokenVerifier};
+pub use person_token::{JwtVerifier, PersonClaims, PersonTokenError, PersonTokenVerifier};
 pub use ports::{ProjectsRead, ProjectsTx};
 pub use projects::{Project, Settings, SettingsChange};

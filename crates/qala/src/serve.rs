@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, io::IsTerminal as _, process::ExitCode, sync::A
 
 use adapter_dns::DnsTxtResolver;
 use adapter_gate::{ClientMetadataFetcher, EgressClient, EgressLimits};
+use adapter_jwt::RingJwtVerifier;
 use adapter_oidc::OidcIssuers;
 use adapter_passkeys::WebauthnRelyingParty;
 use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
@@ -123,6 +124,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             ),
             relying_party: relying_party(&console_origin)?,
             oidc_providers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
+            jwt: Arc::new(RingJwtVerifier),
             txt_resolver: Arc::clone(&dns),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),

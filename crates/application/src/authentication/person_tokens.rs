@@ -7,7 +7,7 @@ use kernel::{Timestamp, id::ProjectId, vault::Vault};
 use moka::sync::Cache;
 use projects::{
     IdentityProvider, PersonClaims, PersonTokenVerifier,
-    person_token::{self, PersonTokenError},
+    person_token::{JwtVerifier, PersonTokenError},
 };
 use sha2::{Digest as _, Sha256};
 
@@ -45,16 +45,19 @@ struct CachedAccess {
 }
 
 /// Verified tokens, by a hash of the token and of the settings it was verified with.
-pub struct PersonTokenCache(Cache<Fingerprint, Arc<CachedAccess>>);
-
-impl Default for PersonTokenCache {
-    fn default() -> Self {
-        let cache = Cache::builder().max_capacity(CAPACITY_BYTES).time_to_idle(IDLE_TTL);
-        Self(cache.weigher(|_, cached: &Arc<CachedAccess>| cached.weight).build())
-    }
+pub struct PersonTokenCache {
+    jwt: Arc<dyn JwtVerifier>,
+    tokens: Cache<Fingerprint, Arc<CachedAccess>>,
 }
 
 impl PersonTokenCache {
+    /// Creates an empty cache of tokens that `jwt` has verified.
+    #[must_use]
+    pub fn new(jwt: Arc<dyn JwtVerifier>) -> Self {
+        let tokens = Cache::builder().max_capacity(CAPACITY_BYTES).time_to_idle(IDLE_TTL);
+        Self { jwt, tokens: tokens.weigher(|_, cached: &Arc<CachedAccess>| cached.weight).build() }
+    }
+
     /// Returns the access of the person with this token.
     ///
     /// # Errors
@@ -66,14 +69,14 @@ impl PersonTokenCache {
         now: Timestamp,
     ) -> Result<Arc<Access>, PersonTokenError> {
         let digest = Sha256::new_with_prefix(issuer.fingerprint).chain_update(token).finalize().into();
-        if let Some(cached) = self.0.get(&digest).filter(|cached| now < cached.valid_until) {
+        if let Some(cached) = self.tokens.get(&digest).filter(|cached| now < cached.valid_until) {
             return Ok(Arc::clone(&cached.access));
         }
         let PersonClaims { subject, roles, claims, expires_at } =
-            person_token::verify_person_token(&issuer.verifier, token, now)?;
+            issuer.verifier.verify(&*self.jwt, token, now)?;
         let access = Arc::new(Access::Person(Person { subject, roles, claims }));
         let weight = u32::try_from(token.len()).unwrap_or(u32::MAX);
-        self.0.insert(
+        self.tokens.insert(
             digest,
             Arc::new(CachedAccess { access: Arc::clone(&access), valid_until: expires_at, weight }),
         );
@@ -83,22 +86,38 @@ impl PersonTokenCache {
 
 #[cfg(test)]
 mod tests {
-    use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+    use std::{
+        collections::BTreeMap,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
     use chrono::TimeDelta;
-    use hmac::{Hmac, KeyInit as _, Mac as _};
     use kernel::{Id, SeededRandomness, vault::MasterKeys};
-    use projects::NewIdentityProvider;
-    use serde_json::json;
+    use projects::{NewIdentityProvider, person_token::VerificationKey};
+    use serde_json::{Value, json};
 
     use super::*;
 
-    const SECRET: &[u8] = b"a secret of at least thirty-two bytes";
+    /// A verifier of tokens that are their claims, and counts them.
+    #[derive(Debug, Default)]
+    struct Unsigned(AtomicUsize);
+
+    impl JwtVerifier for Unsigned {
+        fn verify(
+            &self,
+            token: &str,
+            _keys: &[VerificationKey],
+        ) -> Result<BTreeMap<String, Value>, PersonTokenError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            serde_json::from_str(token).map_err(|_| PersonTokenError::Signature)
+        }
+    }
 
     fn trusted_issuer(audience: &str) -> TrustedIssuer {
         let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
         let random = SeededRandomness::new(7);
         let project: ProjectId = Id::generate(&random, Timestamp::UNIX_EPOCH);
-        let key = json!({ "kty": "oct", "k": URL_SAFE_NO_PAD.encode(SECRET) });
+        let key = json!({ "kty": "oct", "k": "YSBzZWNyZXQgb2YgYXQgbGVhc3QgdGhpcnR5LXR3byBieXRlcw" });
         let provider = json!({ "issuer": "https://id.example", "audience": audience, "keys": [key] });
         let provider: NewIdentityProvider = serde_json::from_value(provider).unwrap();
         TrustedIssuer::new(
@@ -109,31 +128,37 @@ mod tests {
     }
 
     fn token(expires_at: Timestamp) -> String {
-        let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let claims = json!({
-            "sub": "ann", "iss": "https://id.example", "aud": "shop", "exp": expires_at.timestamp(),
-        });
-        let message = format!("{}.{}", part(json!({ "alg": "HS256" })), part(claims));
-        let mut mac = Hmac::<Sha256>::new_from_slice(SECRET).unwrap();
-        mac.update(message.as_bytes());
-        format!("{message}.{}", URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
+        let expires = expires_at.timestamp();
+        json!({ "sub": "ann", "iss": "https://id.example", "aud": "shop", "exp": expires }).to_string()
     }
 
     #[test]
     fn a_verified_token_is_cached_until_it_expires_and_only_for_the_same_settings() {
+        let jwt = Arc::new(Unsigned::default());
+        let verified = || jwt.0.load(Ordering::Relaxed);
+        let cache = PersonTokenCache::new(Arc::clone(&jwt) as Arc<dyn JwtVerifier>);
         let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
-        let (cache, token) = (PersonTokenCache::default(), token(now + TimeDelta::seconds(60)));
+        let token = token(now + TimeDelta::seconds(60));
         let first = cache.verify(&trusted_issuer("shop"), &token, now).unwrap();
         let again = cache.verify(&trusted_issuer("shop"), &token, now).unwrap();
-        assert!(Arc::ptr_eq(&first, &again), "the token was verified again");
+        assert!(Arc::ptr_eq(&first, &again));
+        assert_eq!(verified(), 1);
         let other = cache.verify(&trusted_issuer("elsewhere"), &token, now);
-        assert_eq!(other.unwrap_err(), PersonTokenError::Audience);
+        assert_eq!((other.unwrap_err(), verified()), (PersonTokenError::Audience, 2));
         // Clocks may differ by 30 seconds.
         let late = now + TimeDelta::seconds(91);
-        let over = cache.verify(&trusted_issuer("shop"), &token, late);
-        assert_eq!(over.unwrap_err(), PersonTokenError::Expired);
-        let (message, _) = token.rsplit_once('.').unwrap();
-        let forged = cache.verify(&trusted_issuer("shop"), &format!("{message}.AAAA"), now);
-        assert_eq!(forged.unwrap_err(), PersonTokenError::Signature);
+        let expired = cache.verify(&trusted_issuer("shop"), &token, late);
+        assert_eq!((expired.unwrap_err(), verified()), (PersonTokenError::Expired, 3));
+    }
+
+    #[test]
+    fn a_refused_token_is_not_cached() {
+        let jwt = Arc::new(Unsigned::default());
+        let cache = PersonTokenCache::new(Arc::clone(&jwt) as Arc<dyn JwtVerifier>);
+        for attempt in 1..=2 {
+            let refused = cache.verify(&trusted_issuer("shop"), "forged", Timestamp::UNIX_EPOCH);
+            assert_eq!(refused.unwrap_err(), PersonTokenError::Signature);
+            assert_eq!(jwt.0.load(Ordering::Relaxed), attempt);
+        }
     }
 }
