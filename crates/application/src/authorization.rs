@@ -50,7 +50,9 @@ impl Application {
     }
 
     async fn member_of(&self, ctx: &Context, workspace: WorkspaceId) -> Result<Member, Problem> {
-        membership_of(self.store(), &ctx.caller, workspace, ctx.now).await
+        let member = membership_of(self.store(), &ctx.caller, workspace, ctx.now).await?;
+        tracing::Span::current().record("workspace", tracing::field::display(workspace));
+        Ok(member)
     }
 
     /// Returns a gate's id and the caller's membership of its workspace.

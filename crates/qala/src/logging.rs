@@ -28,7 +28,7 @@ pub(crate) fn init(format: Option<LogFormat>) -> anyhow::Result<()> {
     let _started = match format {
         LogFormat::Text => builder.with_target(false).try_init(),
         LogFormat::Json => {
-            builder.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init()
+            builder.json().flatten_event(true).with_current_span(false).with_span_list(true).try_init()
         }
     };
     Ok(())

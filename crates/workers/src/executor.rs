@@ -217,6 +217,7 @@ impl Inner {
 
     fn finished_run(&self, run: &ClaimedRun, conclusion: AttemptOutcome, ending: RunOutcome) -> FinishedRun {
         let RunOutcome { steps, lines, minutes_saved } = ending;
+        tracing::debug!(is_final = conclusion.is_final(), steps = steps.len(), "attempt finished");
         FinishedRun {
             id: run.id,
             workspace: run.workspace,
@@ -281,6 +282,10 @@ struct RunOutcome {
 
 #[async_trait]
 impl Runner for Executor {
+    #[tracing::instrument(
+        skip_all,
+        fields(run = %run.id, workspace = %run.workspace, app = %run.app, attempt = run.attempt)
+    )]
     async fn run(&self, mut run: ClaimedRun) -> FinishedRun {
         let inner = &self.0;
         let content = match inner.admit(&run).await {
@@ -344,6 +349,7 @@ impl Runner for Executor {
 
 #[async_trait]
 impl AppServer for Executor {
+    #[tracing::instrument(level = "debug", name = "visit", skip_all, fields(%workspace, %app, %version))]
     async fn serve(
         &self,
         workspace: WorkspaceId,

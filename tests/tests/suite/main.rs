@@ -41,6 +41,7 @@ mod sandbox;
 mod schedules;
 mod secrets;
 mod sessions;
+mod spans;
 mod storage;
 mod streams;
 mod supabase_client;

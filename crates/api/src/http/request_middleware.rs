@@ -53,7 +53,13 @@ pub(crate) async fn apply(State(api): State<Api>, mut request: Request, next: Ne
         // The template, not the path: a path may have a secret, such as that of an invite.
         (request.method().clone(), request.extensions().get::<MatchedPath>().cloned())
     });
-    let span = tracing::info_span!("request", request_id = %info.request_id);
+    // The workspace is recorded once the caller is known to be its member.
+    let span = tracing::info_span!(
+        "request",
+        request_id = %info.request_id,
+        workspace = tracing::field::Empty,
+        project = tracing::field::Empty,
+    );
     request.extensions_mut().insert(info.clone());
 
     let response = if head_size(&request) > MAX_HEAD_BYTES {

@@ -196,6 +196,7 @@ impl KeyCaller {
             log_slot.set(LoggedCaller { api: api.clone(), resolved_key: Arc::clone(&known), at: now });
         }
         let (key, project) = (&known.key, &known.project);
+        tracing::Span::current().record("project", tracing::field::display(project.id));
         let settings = &project.settings;
         if let Some(cors_decision) = parts.extensions.get::<CorsDecision>() {
             cors_decision.decide(&settings.allowed_origins);
