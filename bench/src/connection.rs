@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn an_answer_is_read_to_its_end_and_no_further() {
         let head = parse_head(b"HTTP/1.1 202 Accepted\r\nContent-Length: 3\r\n\r\nabc").unwrap().unwrap();
-        assert!(matches!(head, Head { status: 202, head_length: 43, body: BodyLength::Known(3) }));
+        assert!(matches!(head, Head { status: 202, head_length: 44, body: BodyLength::Known(3) }));
         assert!(parse_head(b"HTTP/1.1 200 OK\r\nContent-").unwrap().is_none());
     }
 

@@ -61,7 +61,7 @@ tests::on_both! {
         let lines = trace["lines"].as_array().context("lines")?;
         assert_eq!(lines.len(), 100);
         let last = lines[99]["message"].as_str().unwrap_or_default();
-        assert!(last.starts_with("at least 870 more lines"), "the last line tells what was dropped: {last}");
+        assert!(last.starts_with("at least 870 more log lines were dropped"), "the last line tells what was dropped: {last}");
         assert!(lines.iter().all(|line| line["message"].as_str().is_some_and(|text| text.chars().count() <= 2000)));
         let log = owner.app_log(&app, Some(&run)).await?;
         assert_eq!(log.len(), 132, "131 lines of 2,000 characters are 256 KiB, and one tells of the rest");

@@ -89,7 +89,7 @@ async fn a_letter_outlives_the_server_that_wrote_it() -> Result<()> {
 #[tokio::test]
 async fn a_mail_server_that_is_misnamed_stops_the_start() -> Result<()> {
     for (url, said) in
-        [("mail.example.com", "--smtp-url"), ("smtp://u:hunter2@mail.example.com?tls=none", "in the clear")]
+        [("mail.example.com", "--smtp-url"), ("smtp://u:hunter2@mail.example.com?tls=none", "unencrypted")]
     {
         let error = Server::with(Database::Sqlite).args(["--smtp-url", url]).start().await.err();
         let error = format!("{:#}", error.context("it must not start")?);

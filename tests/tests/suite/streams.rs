@@ -283,7 +283,7 @@ tests::on_both! {
         let (stopped, (_, clean)) = tokio::join!(server.restart(), pieces.drain());
         stopped?;
         assert!(!clean, "the stream ended as if it were complete");
-        let line = fixture.wait_for_log_line(Duration::from_secs(15), "the server stopped").await?;
+        let line = fixture.wait_for_log_line(Duration::from_secs(15), "the server shut down").await?;
         assert_eq!(line.source, "platform");
         assert!(!fixture.owner.app_log(&fixture.app, None).await?.iter().all(|line| line.message != "began"));
         Ok(())
