@@ -13,7 +13,7 @@ use fixtures::*;
 async fn code_that_asks_a_person_is_stopped_until_there_is_an_answer() {
     use runs::{approvals::ApprovalAnswer, engine::ApprovalQuestion};
     let asks = || {
-        executor(store(), async |_, host: Arc<dyn Host>| {
+        executor(FakeStore::default(), async |_, host: Arc<dyn Host>| {
             let question = |title: &str| ApprovalQuestion { title: title.to_owned(), detail: None };
             let refused = host.approval(question("")).await.unwrap_err();
             assert_eq!(refused.code, "approval_unavailable");
@@ -36,7 +36,7 @@ async fn code_that_asks_a_person_is_stopped_until_there_is_an_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_records_its_steps_its_log_and_the_minutes_saved() {
-    let executor = executor(store(), async |invocation: Invocation, host: Arc<dyn Host>| {
+    let executor = executor(FakeStore::default(), async |invocation: Invocation, host: Arc<dyn Host>| {
         let HandlerCall::Scheduled(event) = &invocation.handler else { panic!("not a run") };
         assert_eq!((event.trigger.as_str(), event.data.get(), event.attempt), ("webhook", r#"{"id":1}"#, 1));
         assert_eq!(
@@ -70,7 +70,7 @@ async fn a_run_records_its_steps_its_log_and_the_minutes_saved() {
 #[tokio::test(start_paused = true)]
 async fn versions_and_gates_are_read_once() {
     // The mock allows one read of the version and, in one run, one of the gates.
-    let executor = executor(store(), async |_, host: Arc<dyn Host>| {
+    let executor = executor(FakeStore::default(), async |_, host: Arc<dyn Host>| {
         for _ in 0..3 {
             host.fetch(request("GET", "https://api.example.com/")).await.map_err(uncaught)?;
         }
@@ -81,7 +81,8 @@ async fn versions_and_gates_are_read_once() {
 
 #[tokio::test]
 async fn a_failure_is_retried_until_the_retries_are_used_up() {
-    let executor = executor(store(), async |_, _| Err(fail(FailureCode::AppError, "main.js:1: no")));
+    let executor =
+        executor(FakeStore::default(), async |_, _| Err(fail(FailureCode::AppError, "main.js:1: no")));
     let finished = executor.run(claimed()).await;
     let AttemptOutcome::Retry { at, fault } = &finished.outcome else { panic!("{:?}", finished.outcome) };
     assert_eq!(fault.code, "app_error");
@@ -101,7 +102,7 @@ async fn a_policy_refusal_blocks_the_run_unless_the_code_caught_it() {
         // The other side failed, which is not a policy refusal.
         ("https://slow.example.com/", "GET", "app_error", false),
     ] {
-        let executor = executor(store(), move |_, host: Arc<dyn Host>| async move {
+        let executor = executor(FakeStore::default(), move |_, host: Arc<dyn Host>| async move {
             host.fetch(request(method, url)).await.map_err(uncaught)?;
             nothing()
         });
@@ -112,7 +113,7 @@ async fn a_policy_refusal_blocks_the_run_unless_the_code_caught_it() {
         let status = if blocked { StepStatus::Blocked } else { StepStatus::Failed };
         assert_eq!(finished.steps[1].status, status);
     }
-    let catches = executor(store(), async |_, host: Arc<dyn Host>| {
+    let catches = executor(FakeStore::default(), async |_, host: Arc<dyn Host>| {
         drop(host.fetch(request("GET", "https://evil.example/")).await);
         // The code claims a refusal that the gate never made.
         Err(Failure { host_code: Some("private_address".into()), ..fail(FailureCode::AppError, "no") })
@@ -124,7 +125,7 @@ async fn a_policy_refusal_blocks_the_run_unless_the_code_caught_it() {
 
 #[tokio::test]
 async fn rows_stay_within_scopes_and_tables() {
-    let executor = executor(store(), async |_, host: Arc<dyn Host>| {
+    let executor = executor(FakeStore::default(), async |_, host: Arc<dyn Host>| {
         let select = |table: &str| DataCall::Select { table: table.into(), query: String::new() };
         let delete = DataCall::Delete { table: "notes".into(), query: "id=eq.1".into() };
         for (binding, call, expected) in [
@@ -155,7 +156,7 @@ async fn rows_stay_within_scopes_and_tables() {
 
 #[tokio::test]
 async fn steps_are_bounded() {
-    let executor = executor(store(), async |_, host: Arc<dyn Host>| {
+    let executor = executor(FakeStore::default(), async |_, host: Arc<dyn Host>| {
         for _ in 0..60 {
             let select = DataCall::Select { table: "notes".into(), query: String::new() };
             host.data("notes", select).await.map_err(uncaught)?;
@@ -170,26 +171,27 @@ async fn steps_are_bounded() {
 #[tokio::test]
 async fn a_run_that_cannot_start_runs_no_code() {
     let never = |_, _| async { panic!("it ran") };
-    let run = async |store: MockStore, run: ClaimedRun| {
+    let run = async |store: FakeStore, run: ClaimedRun| {
         let finished = executor(store, never).run(run).await;
         assert!(matches!(finished.outcome, AttemptOutcome::Failed(_)));
         assert!(finished.steps.is_empty());
         code(&finished.outcome).to_owned()
     };
-    assert_eq!(run(store(), ClaimedRun { version: None, ..claimed() }).await, "no_version");
-    assert_eq!(run(store(), ClaimedRun { version: Some(id(99)), ..claimed() }).await, "no_version");
-    assert_eq!(run(store(), ClaimedRun { attempt: 6, ..claimed() }).await, "lease_lost");
+    assert_eq!(run(FakeStore::default(), ClaimedRun { version: None, ..claimed() }).await, "no_version");
+    assert_eq!(
+        run(FakeStore::default(), ClaimedRun { version: Some(id(99)), ..claimed() }).await,
+        "no_version"
+    );
+    assert_eq!(run(FakeStore::default(), ClaimedRun { attempt: 6, ..claimed() }).await, "lease_lost");
     let paused = ClaimedRun { app_availability: AppAvailability::Paused, ..claimed() };
-    assert_eq!(run(store(), paused).await, "app_paused");
+    assert_eq!(run(FakeStore::default(), paused).await, "app_paused");
     let gone = ClaimedRun { app_availability: AppAvailability::Deleted, ..claimed() };
-    assert_eq!(run(store(), gone).await, "app_deleted");
+    assert_eq!(run(FakeStore::default(), gone).await, "app_deleted");
 }
 
 #[tokio::test]
 async fn failures_of_the_platform_do_not_cost_the_app_its_retries() {
-    let mut away = MockStore::new();
-    away.expect_version().returning(|_, _, _| Err(StoreError::Unavailable("away".into())));
-    let executor = executor(away, |_, _| async { panic!("it ran") });
+    let executor = executor(FakeStore::unavailable(), |_, _| async { panic!("it ran") });
     let finished = executor.run(ClaimedRun { retries: 0, ..claimed() }).await;
     assert!(matches!(finished.outcome, AttemptOutcome::Retry { .. }), "{:?}", finished.outcome);
 }

@@ -1,28 +1,30 @@
-//! An executor over a mock store, an engine whose app code is a closure, and a fake client for outbound requests.
+//! An executor over a fake store, an engine whose app code is a closure, and a fake client for outbound requests.
 
-use std::{collections::BTreeMap, pin::Pin, sync::Mutex, time::Duration};
+use std::{
+    collections::BTreeMap,
+    pin::Pin,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use apps::{App, AppVersion, AppsRead, Manifest, VersionKind, access::AppGrant, versions::VersionContent};
+use apps::{AppVersion, Manifest, VersionKind, versions::VersionContent};
 use backend_data::{
     Catalog, Column, ColumnType, Dialect, ProjectRef, RowStore, StoreError as RowsError, Table,
     store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 };
 use connections::{
-    EgressPermit, Gate, GateReader, GateStatus, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
-    gates::{GateView, Method},
+    EgressPermit, Gate, GateStatus, OutboundRequest, OutboundResponse, Refusal, RefusalCode, gates::Method,
 };
 use kernel::{
     Id, Locale, SeededRandomness, Timestamp,
-    authority::{AppFact, AppRights, MembershipFact, Visibility},
     clock::ManualClock,
     events::RefusedRequest,
-    id::{GateId, ProjectId, RunId, UserId},
-    page::PageRequest,
-    token::Digest,
+    id::{ProjectId, RunId},
 };
-use mockall::mock;
-use observability::LogSink;
-use projects::{Project, ProjectFact, ProjectKey, ProjectsRead, projects::ProjectSummary};
+use projects::{Project, projects::ProjectSummary};
 use runs::{
     TriggerKind,
     engine::{ExportedHandlers, Host, HostError},
@@ -30,91 +32,105 @@ use runs::{
 use serde_json::{json, value::RawValue};
 use uuid::Uuid;
 use workspace::{
-    Plan, WorkspaceRead,
-    workspaces::{Currency, Profile, TeamSize, Workspace, WorkspaceSummary},
+    Plan,
+    workspaces::{Currency, Profile, TeamSize, Workspace},
 };
 
 use super::super::*;
 
-mock! {
-    pub(super) Store {}
+/// A store with the app, its version and gates; project 7 of workspace 1 is the only project. What may be cached is read
+/// once.
+#[derive(Default)]
+pub(super) struct FakeStore {
+    is_unavailable: bool,
+    version_was_read: AtomicBool,
+    gates_were_read: AtomicBool,
+    lines: KeptLines,
+}
 
-    #[async_trait]
-    impl AppsRead for Store {
-        async fn app_fact(&self, app: AppId, user: UserId) -> Result<Option<AppFact>, StoreError>;
-        async fn app_by_slug(&self, slug: &str) -> Result<Option<App>, StoreError>;
-        async fn app(&self, workspace: WorkspaceId, app: AppId) -> Result<Option<App>, StoreError>;
-        async fn apps(
-            &self,
-            workspace: WorkspaceId,
-            user: UserId,
-            visible: Visibility,
-            page: PageRequest,
-        ) -> Result<Vec<(App, AppRights)>, StoreError>;
-        async fn versions(
-            &self,
-            workspace: WorkspaceId,
-            app: AppId,
-            page: PageRequest,
-        ) -> Result<Vec<AppVersion>, StoreError>;
-        async fn version(
-            &self,
-            workspace: WorkspaceId,
-            app: AppId,
-            version: VersionId,
-        ) -> Result<Option<(AppVersion, VersionContent)>, StoreError>;
-        async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<AppGrant>, StoreError>;
+/// Lines that were appended to the app's log.
+pub(super) type KeptLines = Arc<Mutex<Vec<(LogSource, String)>>>;
+
+impl FakeStore {
+    /// A store whose database does not respond.
+    pub(super) fn unavailable() -> Self {
+        Self { is_unavailable: true, ..Self::default() }
     }
 
-    #[async_trait]
-    impl GateReader for Store {
-        async fn list(&self, workspace: WorkspaceId, since: Timestamp) -> Result<Vec<GateView>, StoreError>;
-        async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError>;
-        async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
+    pub(super) fn kept_lines(&self) -> KeptLines {
+        Arc::clone(&self.lines)
+    }
+}
+
+#[async_trait]
+impl ExecutorStore for FakeStore {
+    async fn version(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version_id: VersionId,
+    ) -> Result<Option<(AppVersion, VersionContent)>, StoreError> {
+        if self.is_unavailable {
+            return Err(StoreError::Unavailable("away".into()));
+        }
+        assert!(!self.version_was_read.swap(true, Ordering::Relaxed), "the version was read again");
+        Ok(((workspace, app, version_id) == (id(1), id(2), id(3))).then(version))
     }
 
-    #[async_trait]
-    impl LogSink for Store {
-        async fn append_log(
-            &self,
-            workspace: WorkspaceId,
-            app: AppId,
-            lines: Vec<NewLogLine>,
-            refused: Vec<RefusedRequest>,
-        ) -> Result<(), StoreError>;
+    async fn project(
+        &self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<Option<ProjectSummary>, StoreError> {
+        let found = (workspace, project) == (id(1), id(7));
+        Ok(found.then(|| ProjectSummary {
+            project: Project {
+                id: project,
+                workspace,
+                name: "Rows".into(),
+                slug: "rows".into(),
+                description: String::new(),
+                shard: 0,
+                settings: projects::Settings::default(),
+                created_by: id(4),
+                created_at: start(),
+            },
+            key_count: 0,
+        }))
     }
 
-    #[async_trait]
-    impl WorkspaceRead for Store {
-        async fn membership(
-            &self,
-            workspace: WorkspaceId,
-            user: UserId,
-        ) -> Result<Option<MembershipFact>, StoreError>;
-        async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError>;
-        async fn workspaces_of(
-            &self,
-            user: UserId,
-            now: Timestamp,
-        ) -> Result<Vec<WorkspaceSummary>, StoreError>;
+    async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError> {
+        Ok(Some(Workspace {
+            id: workspace,
+            slug: "rows".into(),
+            name: "Rows".into(),
+            profile: Profile::Global,
+            team_size: TeamSize::Solo,
+            intents: Vec::new(),
+            locale: Locale::En,
+            timezone: "UTC".into(),
+            currency: Currency::Usd,
+            hourly_cost_minor: 0,
+            plan: Plan::Free,
+            created_at: start(),
+        }))
     }
 
-    #[async_trait]
-    impl ProjectsRead for Store {
-        async fn project_fact(&self, project: ProjectId) -> Result<Option<ProjectFact>, StoreError>;
-        async fn project(
-            &self,
-            workspace: WorkspaceId,
-            project: ProjectId,
-        ) -> Result<Option<ProjectSummary>, StoreError>;
-        async fn project_by_key(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;
-        async fn projects(&self, workspace: WorkspaceId) -> Result<Vec<ProjectSummary>, StoreError>;
-        async fn project_keys(
-            &self,
-            workspace: WorkspaceId,
-            project: ProjectId,
-        ) -> Result<Vec<ProjectKey>, StoreError>;
-        async fn project_key_by_digest(&self, digests: &[Digest]) -> Result<Option<ProjectKey>, StoreError>;
+    async fn open_gates(&self, _: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
+        assert!(!self.gates_were_read.swap(true, Ordering::Relaxed), "the gates were read again");
+        Ok(vec![gate("api.example.com"), gate("slow.example.com")])
+    }
+
+    async fn append_log(
+        &self,
+        _: WorkspaceId,
+        _: AppId,
+        lines: Vec<NewLogLine>,
+        _: Vec<RefusedRequest>,
+    ) -> Result<(), StoreError> {
+        let lines = lines.into_iter().map(|line| (line.source, line.message));
+        self.lines.lock().unwrap().extend(lines);
+        Ok(())
     }
 }
 
@@ -293,55 +309,8 @@ pub(super) fn gate(host: &str) -> Gate {
     }
 }
 
-/// A mock store with the app, its version and gates; project 7 of workspace 1 is the only project.
-pub(super) fn store() -> MockStore {
-    let mut store = MockStore::new();
-    store.expect_version().times(..=1).returning(|workspace, app, version_id| {
-        let known = (workspace, app, version_id) == (id(1), id(2), id(3));
-        Ok(known.then(version))
-    });
-    store.expect_project().returning(|workspace, project| {
-        let found = (workspace, project) == (id(1), id(7));
-        Ok(found.then(|| ProjectSummary {
-            project: Project {
-                id: project,
-                workspace,
-                name: "Rows".into(),
-                slug: "rows".into(),
-                description: String::new(),
-                shard: 0,
-                settings: projects::Settings::default(),
-                created_by: id(4),
-                created_at: start(),
-            },
-            key_count: 0,
-        }))
-    });
-    store.expect_workspace().returning(|workspace| {
-        Ok(Some(Workspace {
-            id: workspace,
-            slug: "rows".into(),
-            name: "Rows".into(),
-            profile: Profile::Global,
-            team_size: TeamSize::Solo,
-            intents: Vec::new(),
-            locale: Locale::En,
-            timezone: "UTC".into(),
-            currency: Currency::Usd,
-            hourly_cost_minor: 0,
-            plan: Plan::Free,
-            created_at: start(),
-        }))
-    });
-    store
-        .expect_open_gates()
-        .times(..=1)
-        .returning(|_| Ok(vec![gate("api.example.com"), gate("slow.example.com")]));
-    store
-}
-
 pub(super) fn executor<W>(
-    store: MockStore,
+    store: FakeStore,
     script: impl Fn(Invocation, Arc<dyn Host>) -> W + Send + Sync + 'static,
 ) -> Executor
 where

@@ -8,13 +8,8 @@ use super::{super::*, fixtures::*};
 
 #[tokio::test]
 async fn a_visit_leaves_its_lines_in_the_log() {
-    let mut store = store();
-    let kept = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&kept);
-    store.expect_append_log().returning(move |_, _, lines, _| {
-        sink.lock().unwrap().extend(lines.into_iter().map(|line| (line.source, line.message)));
-        Ok(())
-    });
+    let store = FakeStore::default();
+    let kept = store.kept_lines();
     let executor = executor(store, async |invocation: Invocation, host: Arc<dyn Host>| {
         let HandlerCall::Fetch(request) = invocation.handler else { panic!("not a request") };
         host.log(engine::LogLevel::Warn, "asked".into());
@@ -43,21 +38,14 @@ async fn a_visit_leaves_its_lines_in_the_log() {
     assert_eq!(kept, expected);
 }
 
-/// Returns the lines that were written to the app's log.
-fn lines_kept(store: &mut MockStore) -> Arc<Mutex<Vec<String>>> {
-    let kept = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&kept);
-    store.expect_append_log().returning(move |_, _, lines, _| {
-        sink.lock().unwrap().extend(lines.into_iter().map(|line| line.message));
-        Ok(())
-    });
-    kept
+fn messages(kept: &KeptLines) -> Vec<String> {
+    kept.lock().unwrap().iter().map(|(_, message)| message.clone()).collect()
 }
 
 #[tokio::test]
 async fn a_streamed_response_leaves_its_lines_at_its_end() {
-    let mut store = store();
-    let kept = lines_kept(&mut store);
+    let store = FakeStore::default();
+    let kept = store.kept_lines();
     let (ends, end) = tokio::sync::oneshot::channel();
     let end = Mutex::new(Some(end));
     let executor = executor(store, move |_, host: Arc<dyn Host>| {
@@ -85,13 +73,13 @@ async fn a_streamed_response_leaves_its_lines_at_its_end() {
     assert!(kept.lock().unwrap().is_empty());
     ends.send(Err(fail(FailureCode::Timeout, "too long"))).unwrap();
     executor.flush().await;
-    assert_eq!(*kept.lock().unwrap(), ["begun", "late", "timeout: too long"]);
+    assert_eq!(messages(&kept), ["begun", "late", "timeout: too long"]);
 }
 
 #[tokio::test]
 async fn a_shutdown_cuts_streamed_responses_off_and_keeps_their_lines() {
-    let mut store = store();
-    let kept = lines_kept(&mut store);
+    let store = FakeStore::default();
+    let kept = store.kept_lines();
     let executor = executor(store, async |_, host: Arc<dyn Host>| {
         host.log(engine::LogLevel::Info, "begun".into());
         let (body, completion) = (Box::pin(futures::stream::pending()), Box::pin(std::future::pending()));
@@ -101,18 +89,15 @@ async fn a_shutdown_cuts_streamed_responses_off_and_keeps_their_lines() {
     let _response = executor.serve(id(1), id(2), id(3), request).await.unwrap();
     executor.cancel_streams();
     executor.flush().await;
-    assert_eq!(
-        *kept.lock().unwrap(),
-        ["begun", "overloaded: the server shut down before the response ended"]
-    );
+    assert_eq!(messages(&kept), ["begun", "overloaded: the server shut down before the response ended"]);
 }
 
 /// Long lines of any script are kept up to a bound, and the last line counts those that were not.
 #[tokio::test]
 async fn a_visit_leaves_a_bounded_log() {
     for text in ["x", "é", "语"] {
-        let mut store = store();
-        let kept = lines_kept(&mut store);
+        let store = FakeStore::default();
+        let kept = store.kept_lines();
         let executor = executor(store, move |_, host: Arc<dyn Host>| async move {
             for _ in 0..1000 {
                 host.log(engine::LogLevel::Info, text.repeat(2000));
@@ -126,7 +111,7 @@ async fn a_visit_leaves_a_bounded_log() {
         });
         executor.serve(id(1), id(2), id(3), request("GET", "https://notes.example.com/")).await.unwrap();
         executor.flush().await;
-        let kept = kept.lock().unwrap();
+        let kept = messages(&kept);
         let bytes: usize = kept.iter().map(String::len).sum();
         let lines = (64 << 10) / (2000 * text.len());
         assert_eq!((kept.len(), bytes < (65 << 10)), (lines + 1, true), "{text}");
