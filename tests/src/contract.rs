@@ -102,6 +102,14 @@ impl ApiDescription {
         let status = received.status.as_str();
         let response = &operation["responses"][status];
         ensure!(response.is_object(), "{status} is not among the responses of {method} {template}");
+        // Errors that many operations have are described once.
+        let (response, response_at) = match response["$ref"].as_str().and_then(|it| it.strip_prefix('#')) {
+            Some(component) => {
+                let shared = self.document.pointer(component).context("a component that is not there")?;
+                (shared, component.to_owned())
+            }
+            None => (response, format!("{at}/responses/{status}")),
+        };
         // The sender of a webhook sends what it likes.
         if received.status.is_success() && !template.starts_with("/v1/hooks/") {
             self.check_request(sent, query, operation, &at)
@@ -127,7 +135,7 @@ impl ApiDescription {
         match received.body {
             Some(body) if is_json(kind) && described.get("schema").is_some() => {
                 let body = serde_json::from_slice(body).context("the body is not JSON")?;
-                let schema = format!("{at}/responses/{status}/content/{}/schema", escape_pointer_token(kind));
+                let schema = format!("{response_at}/content/{}/schema", escape_pointer_token(kind));
                 self.validate(&schema, &body).with_context(|| format!("{status} of {method} {template}"))
             }
             _ => Ok(()),
@@ -307,6 +315,7 @@ mod tests {
                 "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Made"}}}},
                 "204": {"description": "Nothing."},
                 "409": {"content": {"application/json": {}}},
+                "404": {"$ref": "#/components/responses/Missing"},
             },
         });
         let name = json!({"type": "string", "maxLength": 3});
@@ -315,7 +324,9 @@ mod tests {
                 "/v1/things/{id}": {"post": operation},
                 "/v1/things/own": {"post": {"responses": {"204": {"description": "Nothing."}}}},
             },
-            "components": {"schemas": {
+            "components": {"responses": {
+                "Missing": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/New"}}}},
+            }, "schemas": {
                 "New": {"type": "object", "required": ["name"], "properties": {"name": name}},
                 "Made": {"allOf": [{"$ref": "#/components/schemas/New"}, {"type": "object", "properties": {
                     "at": {"type": "string", "format": "date-time"}, "any": {},
@@ -353,6 +364,7 @@ mod tests {
             json!({"name": "abc", "at": "2026-01-01T00:00:00Z", "any": {"x": 1}, "of": [{"name": "a"}]});
         post("/v1/things/1", 200, &whole).unwrap();
         post("/v1/things/1?limit=1", 409, &json!({"anything": 1})).unwrap();
+        post("/v1/things/1", 404, &json!({"name": "a"})).unwrap();
         post("/v1/things/own", 204, &Value::Null).unwrap();
         post("/v1/lost", 404, &json!({})).unwrap();
         post("/page", 200, &json!({})).unwrap();
@@ -396,6 +408,7 @@ mod tests {
         assert_differs(post("/v1/things/1", 418, &json!({})), "418 is not among the responses");
         assert_differs(post("/v1/things/1", 200, &json!({})), "\"name\" is a required property");
         assert_differs(post("/v1/things/1", 200, &json!({"name": "abcd"})), "longer than 3 characters");
+        assert_differs(post("/v1/things/1", 404, &json!({"name": "abcd"})), "longer than 3 characters");
         assert_differs(post("/v1/things/1", 200, &json!({"name": "a", "at": "noon"})), "date-time");
         assert_differs(post("/v1/things/1", 200, &json!({"name": "a", "more": 1})), "more");
         assert_differs(

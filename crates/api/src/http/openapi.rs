@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod enum_names;
+mod errors;
 mod rows;
 mod shapes;
 mod variants;
@@ -22,6 +23,7 @@ use utoipa::{
     },
 };
 
+use self::errors::Errors;
 use crate::http::error::{DataErrorEnvelope, DataErrorMembers, ErrorBody, ErrorEnvelope};
 
 /// Groups of operations, with their descriptions.
@@ -86,6 +88,7 @@ pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
     ] {
         components.schemas.insert(name.into_owned(), schema);
     }
+    errors::describe(components);
     variants::name_variants(&mut components.schemas);
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("__Host-qala_session")));
     let bearer = |format: &str| {
@@ -133,30 +136,17 @@ fn add_security_and_errors(path: &str, method: &str, operation: &mut Operation) 
     }
     operation.security = Some(security);
 
-    let known = !by("P") && !callers.is_empty();
-    let has_body = operation.request_body.is_some();
-    let takes_input = method != "GET" || path.contains('{') || operation.parameters.is_some();
-    let errors = [
-        (
-            "400",
-            takes_input,
-            "The body, path or query does not match the schema; the message names the field.",
-        ),
-        ("401", known, "You are not signed in, or the credential is missing, expired or revoked."),
-        ("403", known, "You are not allowed to do this; the code says why."),
-        ("404", path.contains('{'), "The object does not exist, or you may not see it."),
-        ("409", method != "GET", "The request conflicts with the current state."),
-        ("413", has_body, "The body is too large."),
-        ("415", has_body, "The operation does not support the `Content-Type`."),
-        ("429", path.starts_with("/v1"), "Too many requests; retry after the seconds in `Retry-After`."),
-        ("503", path.starts_with("/v1"), "The server cannot handle the request right now; retry later."),
-    ];
-    let name = if by("K") { DataErrorEnvelope::name() } else { ErrorEnvelope::name() };
-    for (status, applies, description) in errors {
-        if applies && !operation.responses.responses.contains_key(status) {
-            let refusal = error_response(description, &name);
-            operation.responses.responses.insert(status.to_owned(), refusal.into());
-        }
+    let errors = Errors {
+        takes_input: method != "GET" || path.contains('{') || operation.parameters.is_some(),
+        requires_credential: !by("P") && !callers.is_empty(),
+        names_object: path.contains('{'),
+        changes: method != "GET",
+        has_body: operation.request_body.is_some(),
+        is_limited: path.starts_with("/v1"),
+        is_data: by("K"),
+    };
+    for (status, response) in errors.responses() {
+        operation.responses.responses.entry(status.to_owned()).or_insert(response);
     }
 }
 

@@ -244,6 +244,7 @@ fn responses(document: &Value, operation: &Operation<'_>) -> Markup {
             thead { tr { th scope="col" { "Status" } th scope="col" { "Body" } th scope="col" { "About" } } }
             tbody {
                 @for (status, response) in operation.described["responses"].as_object().into_iter().flatten() {
+                    @let response = resolve(document, response);
                     tr {
                         th scope="row" { (status) }
                         td {
@@ -267,6 +268,12 @@ fn responses(document: &Value, operation: &Operation<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Returns the component that `described` refers to, or `described` itself if it refers to none.
+fn resolve<'d>(document: &'d Value, described: &'d Value) -> &'d Value {
+    let pointer = described["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+    pointer.and_then(|pointer| document.pointer(pointer)).unwrap_or(described)
 }
 
 /// Returns the name of the component that `schema` refers to; empty if it refers to none.
