@@ -13,7 +13,7 @@ use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder a
 
 use super::models;
 use crate::{
-    caller_cache::CachedRecord,
+    caller_cache::{CachedRecord, digest_keys},
     convert::{RowContext, digest_bytes, parse_digest},
     entity::{column::DbId, oauth_access_tokens, oauth_clients, oauth_grants},
     error::OrStoreError as _,
@@ -46,7 +46,7 @@ impl OAuthRead for Store {
         candidates: &[Digest],
     ) -> Result<Option<(AccessToken, Grant)>, StoreError> {
         let cache = self.cache_view().await;
-        let record = match cache.get_by_digest(|all| &all.agent_tokens, candidates) {
+        let record = match cache.get_by_digest(|all| &all.agent_tokens, digest_keys(candidates)) {
             Some(record) => record,
             None => {
                 let found = oauth_access_tokens::Entity::find()
