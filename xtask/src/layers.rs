@@ -1,4 +1,5 @@
-//! `cargo xtask layers`: which crate may depend on which, and which file of a crate may import from which.
+//! `cargo xtask layers`: which crate may depend on which, which file of a crate may import from which, and where SQL may
+//! stand as text.
 //!
 //! Only direct arrows are looked at. That is enough: every crate on a path is under its own rule, so a forbidden crate
 //! cannot hide behind an allowed one. The exception is what a library for others brings along: of that, the whole tree.
@@ -6,6 +7,7 @@
 mod circles;
 mod floors;
 mod imports;
+mod raw_statements;
 
 use std::{collections::BTreeSet, fmt, path::PathBuf};
 
@@ -252,6 +254,14 @@ fn check_modules(member: &Member, violations: &mut Vec<Violation>) -> Result<()>
         violations.extend(floors.check(&imports).into_iter().map(|subject| Violation {
             subject: format!("{}: {subject}", member.name),
             rule: "a file imports from its own floor and those below".to_owned(),
+        }));
+    }
+    for rule in raw_statements::RAW_STATEMENTS.iter().filter(|rule| rule.crate_name == member.name) {
+        violations.extend(rule.check(&member.source)?.into_iter().map(|subject| Violation {
+            subject: format!("{}: {subject}", member.name),
+            rule: "use the builder; text of SQL is for the queue and the group commit, and for what is listed in \
+                   RAW_STATEMENTS"
+                .to_owned(),
         }));
     }
     Ok(())
