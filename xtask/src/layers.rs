@@ -52,7 +52,7 @@ impl Layer {
             "backend-data" => Self::StandaloneDomain,
             "migrations" => Self::Migrations,
             "application" => Self::Application,
-            "caller-cache" | "group-commit" | "process-snapshot" => Self::AdapterLibrary,
+            "caller-cache" | "group-commit" | "process-snapshot" | "span-macros" => Self::AdapterLibrary,
             "api" | "mcp" | "console" | "cli" => Self::Surface,
             "workers" => Self::Workers,
             "qala" => Self::Binary,
@@ -139,11 +139,10 @@ impl Layer {
             Self::Domain => "a domain crate depends on kernel only",
             Self::StandaloneDomain => "backend-data is a library for others and depends on no crate of ours",
             Self::Adapter => {
-                "an adapter depends on kernel, domain crates, migrations, caller-cache, group-commit and \
-                 process-snapshot only"
+                "an adapter depends on kernel, domain crates, migrations and the libraries of adapters only"
             }
             Self::AdapterLibrary => {
-                "caller-cache, group-commit and process-snapshot depend on no crate of ours"
+                "caller-cache, group-commit, process-snapshot and span-macros depend on no crate of ours"
             }
             Self::Migrations => "migrations depend on kernel only",
             Self::Application => "application depends on kernel and domain crates only",

@@ -156,6 +156,7 @@ impl Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait::async_trait]
 impl kernel::Transactions for Store {
     type Tx = StoreTx;

@@ -23,6 +23,7 @@ use crate::{
     store::Store,
 };
 
+#[span_macros::traced]
 #[async_trait]
 impl IdentityRead for Store {
     async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
@@ -104,6 +105,7 @@ impl IdentityRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl TokenUsageWriter for Store {
     async fn touch_tokens(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError> {

@@ -34,6 +34,7 @@ impl Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl OAuthRead for Store {
     async fn registered_client(&self, id: OAuthClientId) -> Result<Option<Client>, StoreError> {
@@ -104,6 +105,7 @@ impl OAuthRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl GrantUsageWriter for Store {
     async fn touch_grants(&self, uses: &[(GrantId, Timestamp)]) -> Result<(), StoreError> {
