@@ -47,7 +47,7 @@ impl BatchWriter for NoWriter {
         Some(Box::new(move |_| {
             ops.into_iter().for_each(|Op(number, reply)| {
                 let _ = reply.send(number);
-            })
+            });
         }))
     }
 

@@ -84,9 +84,9 @@ async fn a_repository_call_is_a_span_of_its_request_with_its_workspace_and_witho
         tx.insert_token(&token, &digests[0]).await.unwrap();
         tx.audit(world.context().audit_entry("test.write"));
         Box::new(tx).commit().await.unwrap();
-        assert_eq!(world.store.token_by_digest(&digests).await.unwrap(), Some(token.clone()));
+        assert_eq!(world.store.token_by_digest(&digests).await.unwrap(), Some(token));
         let page = PageRequest { limit: 10, after: None };
-        assert_eq!(world.store.tokens(world.workspace, world.user, page).await.unwrap(), [token.clone()]);
+        assert_eq!(world.store.tokens(world.workspace, world.user, page).await.unwrap().len(), 1);
         assert_eq!(world.store.members(world.workspace, at(0)).await.unwrap().len(), 1);
     }
     .instrument(tracing::info_span!("request", request_id = "req_1"))
