@@ -8,16 +8,13 @@ mod consistent_snapshot;
 mod error;
 mod files;
 mod snapshot;
+mod sources;
 mod target;
 
-use std::{
-    collections::BTreeMap,
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{ops::ControlFlow, path::Path, time::Duration};
 
 pub use error::BackupError;
+pub use sources::BackupSources;
 
 use crate::{
     consistent_snapshot::ConsistentSnapshot,
@@ -27,17 +24,6 @@ use crate::{
 
 /// Time a read of a project's file waits for a lock when the file is opened only to be copied.
 const DEFERRED_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Databases of an installation.
-#[derive(Debug, Clone)]
-pub struct BackupSources {
-    /// Path of the control plane's database.
-    pub control_plane: PathBuf,
-    /// Directory of each shard of rows; empty if rows are not in SQLite.
-    pub rows: BTreeMap<u16, PathBuf>,
-    /// Shards that are not in SQLite, and not part of the backup.
-    pub external_shards: Vec<u16>,
-}
 
 /// Progress of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -71,6 +71,7 @@ impl std::fmt::Debug for DnsTxtResolver {
 
 #[async_trait]
 impl TxtResolver for DnsTxtResolver {
+    #[tracing::instrument(level = "debug", skip_all, fields(host, method = "TXT"))]
     async fn lookup_txt(&self, host: &str) -> Result<Vec<String>, DnsLookupError> {
         // The dot at the end keeps search domains out.
         let lookup = self.0.txt_lookup(format!("{host}."));

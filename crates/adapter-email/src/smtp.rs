@@ -23,6 +23,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Sends e-mails through one mail server.
 pub struct SmtpMailTransport {
     transport: AsyncSmtpTransport<Tokio1Executor>,
+    /// Host of the server.
+    host: String,
     from: Mailbox,
     clock: Arc<dyn Clock>,
 }
@@ -52,7 +54,12 @@ impl SmtpMailTransport {
     pub fn new(server: &SmtpUrl, from: &str, clock: Arc<dyn Clock>) -> Result<Self, SmtpSetupError> {
         let from: Mailbox = from.parse().map_err(|_| SmtpSetupError::InvalidSender)?;
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(server.url.expose_secret())?;
-        Ok(Self { transport: transport.timeout(Some(TIMEOUT)).build(), from, clock })
+        Ok(Self {
+            transport: transport.timeout(Some(TIMEOUT)).build(),
+            host: server.host.clone(),
+            from,
+            clock,
+        })
     }
 
     /// Connects to the server, and signs in if its URL has credentials.
@@ -92,6 +99,14 @@ impl SmtpMailTransport {
 
 #[async_trait]
 impl MailTransport for SmtpMailTransport {
+    // Neither the recipient nor the content: a message has links that sign people in.
+    #[tracing::instrument(
+        name = "deliver_email",
+        level = "debug",
+        skip_all,
+        fields(host = %self.host, method = "SMTP", email = %id),
+        err(level = "debug")
+    )]
     async fn deliver(&self, id: MailId, content: &RenderedEmail) -> Result<(), DeliveryError> {
         let message = self.build_message(id, content)?;
         self.transport.send(message).await.map(drop).map_err(|error| classify_error(&error))

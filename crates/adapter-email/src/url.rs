@@ -16,6 +16,8 @@ use url::{Host, Url};
 pub struct SmtpUrl {
     /// URL in the form that `lettre` reads.
     pub(crate) url: SecretString,
+    /// Host of the server, which is not a secret.
+    pub(crate) host: String,
     /// True if the connection is encrypted.
     pub is_encrypted: bool,
 }
@@ -65,13 +67,14 @@ impl FromStr for SmtpUrl {
             _ => return Err(SmtpUrlError::Parameter),
         };
         let encrypted = url.scheme() == "smtps" || requested_tls.unwrap_or(!is_loopback);
+        let host = url.host_str().unwrap_or_default().to_owned();
         let has_credentials = !url.username().is_empty() || url.password().is_some();
         if has_credentials && !encrypted && !is_loopback {
             return Err(SmtpUrlError::PlaintextPassword);
         }
         let starttls = encrypted && url.scheme() == "smtp";
         url.set_query(starttls.then_some("tls=required"));
-        Ok(Self { url: SecretString::from(String::from(url)), is_encrypted: encrypted })
+        Ok(Self { url: SecretString::from(String::from(url)), host, is_encrypted: encrypted })
     }
 }
 

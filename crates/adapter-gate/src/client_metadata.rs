@@ -93,6 +93,7 @@ impl ClientMetadataFetcher {
             .unwrap_or_else(|_| Err(DocumentError::Unreachable("it took longer than 5 seconds".to_owned())))
     }
 
+    #[tracing::instrument(level = "debug", skip_all, fields(host = id.host(), method = "GET"))]
     async fn fetch_document(&self, id: &MetadataUrl) -> Result<CachedDocument, DocumentError> {
         let refuse = |what: &str| DocumentError::Unreachable(what.to_owned());
         let address = self.resolve_permitted_address(id).await?;

@@ -68,6 +68,13 @@ impl EgressClient {
         }
     }
 
+    /// Sends one request, without following a redirect.
+    #[tracing::instrument(
+        level = "debug",
+        skip_all,
+        fields(host = %permit.host(), method = %permit.method(), status = tracing::field::Empty),
+        err(level = "debug")
+    )]
     async fn send_once(
         &self,
         permit: &EgressPermit,
@@ -83,10 +90,12 @@ impl EgressClient {
             request = request.body(body);
         }
         let first_byte = self.limits.connect_timeout + self.limits.first_byte_timeout;
-        match timeout(first_byte, request.send()).await {
-            Ok(sent) => sent.map_err(|error| refusal(host, &error)),
-            Err(_) => Err(timed_out(host)),
-        }
+        let response = match timeout(first_byte, request.send()).await {
+            Ok(sent) => sent.map_err(|error| refusal(host, &error))?,
+            Err(_) => return Err(timed_out(host)),
+        };
+        tracing::Span::current().record("status", response.status().as_u16());
+        Ok(response)
     }
 
     async fn read_response(
@@ -123,6 +132,14 @@ impl EgressClient {
 
 #[async_trait]
 impl OutboundClient for EgressClient {
+    // A message of a refusal names the host, and no path, query or secret.
+    #[tracing::instrument(
+        name = "egress",
+        level = "debug",
+        skip_all,
+        fields(host = %permit.host(), method = %permit.method()),
+        err(level = "debug")
+    )]
     async fn send(
         &self,
         request: OutboundRequest,

@@ -54,8 +54,20 @@ impl IssuerHttpClient {
         Ok(Self(client))
     }
 
+    // The error is left out: it repeats the URL, whose query may hold a secret.
+    #[tracing::instrument(
+        name = "issuer_request",
+        level = "debug",
+        skip_all,
+        fields(
+            host = request.uri().host(),
+            method = request.method().as_str(),
+            status = tracing::field::Empty
+        )
+    )]
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, RequestError> {
         let mut response = self.0.execute(request.try_into()?).await?;
+        tracing::Span::current().record("status", response.status().as_u16());
         // Whatever its body says, a server error is not a decision about the person.
         if response.status().is_server_error() {
             return Err(RequestError::ServerError(response.status()));

@@ -8,7 +8,7 @@ use runs::webhooks::WebhookSnapshot;
 use tokio::sync::Notify;
 
 use crate::{
-    caller_cache::{CallerCache, CallerChange},
+    caller_cache::{CallerCache, CallerChange, CallerRecords, ChangeTable},
     events::notifier::EventNotifier,
 };
 
@@ -40,9 +40,13 @@ pub(crate) struct CommittedChanges {
 }
 
 impl AfterCommit {
-    pub(crate) fn new(queue_notify: Arc<Notify>, event_notifier: Arc<EventNotifier>) -> Self {
+    pub(crate) fn new(
+        changes: ChangeTable,
+        queue_notify: Arc<Notify>,
+        event_notifier: Arc<EventNotifier>,
+    ) -> Self {
         Self {
-            caller_cache: Arc::new(CallerCache::new()),
+            caller_cache: Arc::new(CallerCache::new(CallerRecords::default(), changes)),
             webhook_cache: Cache::new(WEBHOOK_CACHE_CAPACITY),
             event_notifier,
             queue_notify,

@@ -59,6 +59,7 @@ fn join_methods(methods: &[Method]) -> String {
     methods.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(" ")
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl GateReader for Store {
     async fn list(
@@ -203,6 +204,7 @@ impl Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl GateTx for StoreTx {
     async fn gate(&mut self, workspace: WorkspaceId, id: GateId) -> Result<Option<Gate>, StoreError> {

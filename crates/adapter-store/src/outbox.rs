@@ -37,6 +37,7 @@ struct ClaimedRow {
     give_up_at: DbTime,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl Outbox for Store {
     async fn claim_emails(

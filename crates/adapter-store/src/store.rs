@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     after_commit::AfterCommit,
-    caller_cache::CacheView,
+    caller_cache::{CacheView, ChangeTable},
     connect::{self, DatabaseUrl, IfMissing},
     error::OrStoreError as _,
     events::notifier::EventNotifier,
@@ -101,13 +101,14 @@ impl Store {
         queue_notify: Arc<Notify>,
         event_notifier: Arc<EventNotifier>,
     ) -> Self {
+        let changes = ChangeTable(connections.read.clone());
         Self(Arc::new(Inner {
             connections,
             write_lock,
             group_commit,
             last_claimed_workspace: Mutex::new(Uuid::nil()),
             write_probe: WriteProbe::default(),
-            after_commit: Arc::new(AfterCommit::new(queue_notify, event_notifier)),
+            after_commit: Arc::new(AfterCommit::new(changes, queue_notify, event_notifier)),
         }))
     }
 
@@ -143,7 +144,7 @@ impl Store {
 
     /// Begins a reading of the caller cache.
     pub(crate) async fn cache_view(&self) -> CacheView<'_> {
-        self.0.after_commit.caller_cache.view(self.read()).await
+        self.0.after_commit.caller_cache.view().await
     }
 
     pub(crate) fn is_postgres(&self) -> bool {
@@ -155,6 +156,7 @@ impl Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait::async_trait]
 impl kernel::Transactions for Store {
     type Tx = StoreTx;

@@ -102,6 +102,7 @@ impl StoreTx {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl UnitOfWork for StoreTx {
     fn audit(&mut self, entry: AuditEntry) {

@@ -174,7 +174,7 @@ fn leaves(tree: &UseTree, prefix: &[String]) -> Vec<(String, Segments)> {
     }
 }
 
-fn item_attributes(item: &Item) -> &[Attribute] {
+pub(super) fn item_attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Fn(item) => &item.attrs,
         Item::Impl(item) => &item.attrs,
@@ -186,7 +186,7 @@ fn item_attributes(item: &Item) -> &[Attribute] {
 }
 
 /// `true` for `#[cfg(test)]`, also where it is one of several conditions any of which is enough.
-fn is_test_only(attributes: &[Attribute]) -> bool {
+pub(super) fn is_test_only(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
             && attribute.meta.require_list().is_ok_and(|list| {

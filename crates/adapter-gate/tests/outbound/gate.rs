@@ -33,7 +33,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-const HOST: &str = "upstream.example";
+pub(crate) const HOST: &str = "upstream.example";
 
 /// Resolves to these addresses in turn, then to the last ones for ever.
 struct FakeResolver(Vec<Vec<&'static str>>, AtomicUsize);
@@ -75,7 +75,7 @@ fn allowed_loopback(port: u16) -> AllowedHost {
     AllowedHost::new(HOST.parse().unwrap(), port, "127.0.0.0/8".parse().unwrap())
 }
 
-fn permit(method: &str, port: u16, path: &str) -> EgressPermit {
+pub(crate) fn permit(method: &str, port: u16, path: &str) -> EgressPermit {
     authorize_egress(&format!("http://{HOST}:{port}{path}"), method, &policy(vec![allowed_loopback(port)]))
         .unwrap()
 }
@@ -89,11 +89,11 @@ fn short_limits() -> EgressLimits {
     }
 }
 
-fn egress_client() -> EgressClient {
+pub(crate) fn egress_client() -> EgressClient {
     EgressClient::with_resolver(short_limits(), FakeResolver::new(&[&["127.0.0.1"]])).unwrap()
 }
 
-async fn server() -> u16 {
+pub(crate) async fn server() -> u16 {
     async fn echo(request: Request) -> Response {
         let (parts, body) = request.into_parts();
         let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();

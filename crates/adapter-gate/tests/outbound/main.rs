@@ -4,3 +4,4 @@
 
 mod documents;
 mod gate;
+mod spans;

@@ -34,6 +34,7 @@ fn change(model: &app_changes::Model) -> Result<Change, StoreError> {
     })
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl ChangesRead for Store {
     async fn change_scope(&self, id: ChangeId) -> Result<Option<(WorkspaceId, AppId)>, StoreError> {
@@ -58,6 +59,7 @@ impl ChangesRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl ChangesTx for StoreTx {
     async fn count_open_changes(

@@ -101,6 +101,7 @@ fn version(model: VersionRow) -> Result<AppVersion, StoreError> {
     })
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl AppsRead for Store {
     async fn app_fact(&self, app: AppId, user: UserId) -> Result<Option<AppFact>, StoreError> {

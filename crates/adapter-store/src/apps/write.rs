@@ -27,6 +27,7 @@ use crate::{
     tx::StoreTx,
 };
 
+#[span_macros::traced]
 #[async_trait]
 impl AppsTx for StoreTx {
     async fn insert_app(&mut self, app: &App) -> Result<(), StoreError> {

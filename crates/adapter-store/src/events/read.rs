@@ -31,6 +31,7 @@ use crate::{
 /// Events that one read passes; at most. What a reader may not see, or did not ask for, costs no more than this.
 const MAX_SCANNED: i64 = 5_000;
 
+#[span_macros::traced]
 #[async_trait]
 impl EventFeed for Store {
     async fn feed(

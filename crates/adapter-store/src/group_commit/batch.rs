@@ -8,12 +8,11 @@ use runs::{
     queue::{ClaimedRun, FinishedRun},
     webhooks::{AcceptCall, AcceptOutcome, RefusedDelivery},
 };
-use tokio::sync::oneshot;
 
-use super::{claim::ClaimRequest, fsync_queue::DurabilityWaiter};
+use super::claim::ClaimRequest;
 
 /// The channel of an operation's result.
-pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+pub(super) type Reply<T> = ::group_commit::Reply<Result<T, StoreError>>;
 
 /// An operation, with the channel of its result.
 pub(crate) enum WriteOp {
@@ -33,18 +32,6 @@ impl WriteOp {
             Self::Claim(_, reply) => drop(reply.send(Err(error))),
         }
     }
-}
-
-/// A writer of batches.
-pub(super) trait BatchWriter {
-    /// Times that it lingers for more operations. None, unless it has a thread of its own.
-    const LINGER_ROUNDS: u32;
-
-    /// Writes all of a batch in one transaction, or nothing of it.
-    async fn write(&mut self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError>;
-
-    /// Calls `waiter` once everything that was written until now survives a loss of power.
-    fn on_durable(&self, waiter: DurabilityWaiter);
 }
 
 /// The operations of a batch, by kind.

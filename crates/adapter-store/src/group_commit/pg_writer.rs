@@ -1,32 +1,55 @@
 //! The writer of PostgreSQL, over the pools' connections.
 
+use ::group_commit::{BatchWriter, DurabilityWaiter};
 use kernel::StoreError;
 use sea_orm::DatabaseConnection;
 
 use super::{
-    batch::{Batch, BatchOutcome, BatchWriter},
-    fsync_queue::DurabilityWaiter,
+    batch::{Batch, BatchOutcome, WriteOp},
+    replies::{Replies, clone_error},
 };
 use crate::{error::OrStoreError as _, pool};
 
 /// A writer whose transactions are sent to the database.
-pub(super) struct PgWriter(pub(super) DatabaseConnection);
+pub(super) struct PgWriter {
+    pub(super) db: DatabaseConnection,
+    pub(super) replies: Replies,
+}
 
 impl BatchWriter for PgWriter {
-    const LINGER_ROUNDS: u32 = 0;
+    type Op = WriteOp;
+    type Outcome = BatchOutcome;
+    type Error = StoreError;
 
-    async fn write(&mut self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError> {
-        if let Some(written) = batch.outcome_if_idle(&self.0).await? {
+    async fn write(&mut self, ops: &[WriteOp]) -> Result<BatchOutcome, StoreError> {
+        let batch = Batch::from_ops(ops);
+        if let Some(written) = batch.outcome_if_idle(&self.db).await? {
             return Ok(written);
         }
-        let tx = pool::begin(&self.0).await?;
+        let tx = pool::begin(&self.db).await?;
         let written = batch.perform(&tx, None).await?;
         tx.commit().await.or_store_error()?;
         Ok(written)
     }
 
+    fn reply(
+        &mut self,
+        ops: impl Iterator<Item = WriteOp>,
+        written: BatchOutcome,
+    ) -> Option<DurabilityWaiter> {
+        self.replies.reply(ops, written)
+    }
+
     fn on_durable(&self, waiter: DurabilityWaiter) {
         // PostgreSQL answers a commit once it is.
         waiter(Ok(()));
+    }
+
+    fn fail(op: WriteOp, error: &StoreError) {
+        op.fail(clone_error(error));
+    }
+
+    fn is_unavailable(error: &StoreError) -> bool {
+        matches!(error, StoreError::Unavailable(_))
     }
 }

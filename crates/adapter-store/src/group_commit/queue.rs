@@ -21,6 +21,7 @@ use crate::{
     store::Store,
 };
 
+#[span_macros::traced]
 #[async_trait]
 impl RunQueue for Store {
     async fn claim(

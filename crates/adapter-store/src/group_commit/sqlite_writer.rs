@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use ::group_commit::{BatchWriter, Checkpointer, DurabilityWaiter, FsyncQueue, SyncHealth, WalFile};
 use kernel::StoreError;
 use rusqlite::{
     CachedStatement, Connection, ToSql,
@@ -12,9 +13,9 @@ use rusqlite::{
 use sea_orm::{DbBackend, Value};
 
 use super::{
-    batch::{Batch, BatchOutcome, BatchWriter},
-    checkpointer::Checkpointer,
-    fsync_queue::{DurabilityWaiter, FsyncQueue, SyncHealth},
+    batch::{Batch, BatchOutcome, WriteOp},
+    checkpointer,
+    replies::{Replies, clone_error},
     signature_cache::SignatureCache,
 };
 use crate::{
@@ -34,34 +35,43 @@ pub(super) struct SqliteWriter {
     checkpointer: Checkpointer,
     fsync_queue: FsyncQueue,
     signature_cache: SignatureCache,
+    replies: Replies,
 }
 
 impl SqliteWriter {
     /// Opens a writer on a database that exists.
-    pub(super) fn open(path: &Path, write_lock: WriteLock) -> Result<Self, StoreError> {
+    pub(super) fn open(path: &Path, write_lock: WriteLock, replies: Replies) -> Result<Self, StoreError> {
+        let mut wal_file = WalFile::for_database(path);
+        let fsync_queue = FsyncQueue::start(move || wal_file.sync());
         Ok(Self {
             connection: WriterConnection::open(path)?,
             write_lock,
-            checkpointer: Checkpointer::start(path)?,
-            fsync_queue: FsyncQueue::start(path)?,
+            checkpointer: checkpointer::start(path)?,
+            fsync_queue: fsync_queue.map_err(|error| StoreError::Unavailable(error.into()))?,
             signature_cache: SignatureCache::default(),
+            replies,
         })
     }
 
     /// The health of the disk.
     pub(super) fn sync_health(&self) -> SyncHealth {
-        self.fsync_queue.sync_health()
+        self.fsync_queue.health()
     }
 }
 
 impl BatchWriter for SqliteWriter {
+    type Op = WriteOp;
+    type Outcome = BatchOutcome;
+    type Error = StoreError;
+
     const LINGER_ROUNDS: u32 = 2;
 
-    async fn write(&mut self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError> {
+    async fn write(&mut self, ops: &[WriteOp]) -> Result<BatchOutcome, StoreError> {
+        let batch = Batch::from_ops(ops);
         if let Some(written) = batch.outcome_if_idle(&self.connection).await? {
             return Ok(written);
         }
-        self.fsync_queue.sync_health().check()?;
+        self.sync_health().check().map_err(|failed| StoreError::Unavailable(failed.into()))?;
         self.signature_cache.load_once(&self.connection, &batch.accept).await?;
         let _guard = self.write_lock.acquire().await?;
         let tx = self.connection.begin()?;
@@ -72,8 +82,24 @@ impl BatchWriter for SqliteWriter {
         Ok(written)
     }
 
+    fn reply(
+        &mut self,
+        ops: impl Iterator<Item = WriteOp>,
+        written: BatchOutcome,
+    ) -> Option<DurabilityWaiter> {
+        self.replies.reply(ops, written)
+    }
+
     fn on_durable(&self, waiter: DurabilityWaiter) {
         self.fsync_queue.enqueue(waiter);
+    }
+
+    fn fail(op: WriteOp, error: &StoreError) {
+        op.fail(clone_error(error));
+    }
+
+    fn is_unavailable(error: &StoreError) -> bool {
+        matches!(error, StoreError::Unavailable(_))
     }
 }
 
@@ -89,7 +115,7 @@ impl WriterConnection {
             // A prepared statement stays as it is: otherwise it is prepared anew whenever a bound value changes.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
-            // A commit does not wait for the disk: outcomes that callers outside rely on do (see `fsync_queue`).
+            // A commit does not wait for the disk: outcomes that callers outside rely on do (see `on_durable`).
             connection.execute_batch(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; \
                  PRAGMA temp_store = memory",

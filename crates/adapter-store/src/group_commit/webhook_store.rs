@@ -24,6 +24,7 @@ use crate::{
     store::Store,
 };
 
+#[span_macros::traced]
 #[async_trait]
 impl WebhookStore for Store {
     async fn webhook_snapshot(

@@ -63,6 +63,7 @@ fn device_login(model: device_logins::Model) -> Result<DeviceLogin, StoreError> 
     })
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl DeviceRead for Store {
     async fn device_login_by_user_code(
@@ -130,6 +131,7 @@ struct OpenCountsRow {
     from_network: i64,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl DeviceTx for StoreTx {
     async fn count_open_device_logins(

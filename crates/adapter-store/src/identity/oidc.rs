@@ -15,6 +15,7 @@ use crate::{
     tx::StoreTx,
 };
 
+#[span_macros::traced]
 #[async_trait]
 impl OidcTx for StoreTx {
     async fn find_user_by_identity(

@@ -40,6 +40,7 @@ impl From<passkeys::Model> for Passkey {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl PasskeyRead for Store {
     async fn passkeys_of(&self, user: UserId) -> Result<Vec<Passkey>, StoreError> {
@@ -53,6 +54,7 @@ impl PasskeyRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl PasskeyTx for StoreTx {
     async fn insert_ceremony(&mut self, ceremony: &Ceremony) -> Result<(), StoreError> {

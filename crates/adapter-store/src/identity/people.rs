@@ -35,6 +35,7 @@ struct OnlineRow {
     user_id: DbId<kind::User>,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl PeopleRead for Store {
     async fn users(&self, wanted: &[UserId]) -> Result<Vec<User>, StoreError> {
@@ -77,6 +78,7 @@ impl PeopleRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl PeopleTx for StoreTx {
     async fn revoke_tokens_of(

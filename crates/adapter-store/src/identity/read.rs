@@ -16,13 +16,14 @@ use sea_orm::{
 
 use super::models;
 use crate::{
-    caller_cache::CachedRecord,
+    caller_cache::{CachedRecord, digest_keys},
     convert::{RowContext, digest_bytes, parse_digest},
     entity::{column::DbId, sessions, tokens, users},
     error::OrStoreError as _,
     store::Store,
 };
 
+#[span_macros::traced]
 #[async_trait]
 impl IdentityRead for Store {
     async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
@@ -40,7 +41,7 @@ impl IdentityRead for Store {
 
     async fn session_by_digest(&self, candidates: &[Digest]) -> Result<Option<Session>, StoreError> {
         let cache = self.cache_view().await;
-        if let Some(record) = cache.get_by_digest(|all| &all.sessions, candidates) {
+        if let Some(record) = cache.get_by_digest(|all| &all.sessions, digest_keys(candidates)) {
             return Ok(Some(record.value.clone()));
         }
         let found = sessions::Entity::find()
@@ -59,7 +60,7 @@ impl IdentityRead for Store {
 
     async fn token_by_digest(&self, candidates: &[Digest]) -> Result<Option<Token>, StoreError> {
         let cache = self.cache_view().await;
-        if let Some(record) = cache.get_by_digest(|all| &all.tokens, candidates) {
+        if let Some(record) = cache.get_by_digest(|all| &all.tokens, digest_keys(candidates)) {
             return Ok(Some(record.value.clone()));
         }
         let found = tokens::Entity::find()
@@ -104,6 +105,7 @@ impl IdentityRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl TokenUsageWriter for Store {
     async fn touch_tokens(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError> {

@@ -30,6 +30,7 @@ use crate::{
 /// Sessions that one sign-in ends, beyond those that a person may have; at most.
 const MAX_EVICTED_SESSIONS: u64 = 500;
 
+#[span_macros::traced]
 #[async_trait]
 impl SessionRead for Store {
     async fn session(&self, id: SessionId) -> Result<Option<Session>, StoreError> {
@@ -50,6 +51,7 @@ impl SessionRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl SessionTx for StoreTx {
     async fn delete_session_of(&mut self, user: UserId, session: SessionId) -> Result<bool, StoreError> {
@@ -134,6 +136,7 @@ impl SessionTx for StoreTx {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl SessionUsageWriter for Store {
     async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {

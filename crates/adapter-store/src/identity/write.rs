@@ -26,6 +26,7 @@ use crate::{
     tx::StoreTx,
 };
 
+#[span_macros::traced]
 #[async_trait]
 impl IdentityTx for StoreTx {
     async fn find_user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError> {

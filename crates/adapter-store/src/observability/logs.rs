@@ -38,6 +38,7 @@ fn log_line(model: log_lines::Model) -> Result<LogLine, StoreError> {
     })
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl LogRead for Store {
     async fn log_lines(
@@ -125,6 +126,7 @@ fn single_char(mut characters: impl Iterator<Item = char>) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl LogSink for Store {
     async fn append_log(

@@ -102,6 +102,7 @@ impl Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl ProjectsRead for Store {
     async fn project_fact(&self, id: ProjectId) -> Result<Option<ProjectFact>, StoreError> {
@@ -169,6 +170,7 @@ impl ProjectsRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl ProjectsTx for StoreTx {
     async fn count_projects(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
@@ -279,6 +281,7 @@ impl ProjectsTx for StoreTx {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl KeyUsageWriter for Store {
     async fn touch_keys(&self, uses: &[(ProjectKeyId, Timestamp)]) -> Result<(), StoreError> {

@@ -68,6 +68,7 @@ fn add_to_count() -> OnConflict {
         .to_owned()
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl TrafficLog for Store {
     async fn record_requests(

@@ -54,6 +54,7 @@ fn approvals_of(workspace: WorkspaceId) -> Select<approvals::Entity> {
     approvals::Entity::find().filter(approvals::Column::WorkspaceId.eq(DbId(workspace)))
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl ApprovalsRead for Store {
     async fn approvals(&self, workspace: WorkspaceId, run: RunId) -> Result<Vec<Approval>, StoreError> {
@@ -67,6 +68,7 @@ impl ApprovalsRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl ApprovalsTx for StoreTx {
     async fn approval_for_update(

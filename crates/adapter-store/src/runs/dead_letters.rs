@@ -99,6 +99,7 @@ struct PayloadRow {
     payload: Option<String>,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl DeadLettersRead for Store {
     async fn dead_letter_scope(&self, id: DeadLetterId) -> Result<Option<(WorkspaceId, AppId)>, StoreError> {
@@ -300,6 +301,7 @@ struct KeyOwnerRow {
     run_id: DbId<kind::Run>,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl DeadLettersTx for StoreTx {
     async fn dead_letter_for_update(

@@ -28,6 +28,7 @@ struct EarlierRow {
     id: DbId<kind::Run>,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl DiagnosisRead for Store {
     async fn last_good(&self, run: &Run) -> Result<Option<Run>, StoreError> {

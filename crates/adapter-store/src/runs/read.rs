@@ -37,6 +37,7 @@ use crate::{
     store::Store,
 };
 
+#[span_macros::traced]
 #[async_trait]
 impl RunsRead for Store {
     async fn automation_scope(&self, id: AutomationId) -> Result<Option<(WorkspaceId, AppId)>, StoreError> {

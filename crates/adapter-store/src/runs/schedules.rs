@@ -36,6 +36,7 @@ use crate::{
     tx::StoreTx,
 };
 
+#[span_macros::traced]
 #[async_trait]
 impl ScheduleStore for Store {
     async fn due_automations(&self, now: Timestamp, limit: u32) -> Result<Vec<Automation>, StoreError> {
@@ -148,6 +149,7 @@ async fn insert_occurrences(
     Ok(())
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl OccurrencesRead for Store {
     async fn occurrences(

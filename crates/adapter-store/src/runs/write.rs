@@ -41,6 +41,7 @@ use crate::{
 /// Error code of runs that were waiting when their automation was deleted.
 const AUTOMATION_DELETED: &str = "automation_deleted";
 
+#[span_macros::traced]
 #[async_trait]
 impl RunsTx for StoreTx {
     async fn insert_automation(&mut self, automation: &Automation) -> Result<(), StoreError> {

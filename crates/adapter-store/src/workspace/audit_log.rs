@@ -29,6 +29,7 @@ fn record(model: audit_log::Model) -> Result<AuditRecord, StoreError> {
     })
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl AuditRead for Store {
     async fn audit_records(

@@ -109,6 +109,7 @@ struct EmailRow {
     email: String,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl InvitesRead for Store {
     async fn invites(&self, workspace: WorkspaceId) -> Result<Vec<Invite>, StoreError> {
@@ -142,6 +143,7 @@ impl InvitesRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl InvitesTx for StoreTx {
     async fn invite_by_digest(&mut self, digests: &[Digest]) -> Result<Option<Invite>, StoreError> {

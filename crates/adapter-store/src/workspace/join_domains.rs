@@ -71,6 +71,7 @@ struct SuggestionRow {
     member_count: i64,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl JoinDomainsRead for Store {
     async fn join_domain(&self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError> {
@@ -135,6 +136,7 @@ impl JoinDomainsRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl JoinDomainsTx for StoreTx {
     async fn join_domain_of(&mut self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError> {

@@ -63,6 +63,7 @@ pub(super) fn member_count(now: Timestamp) -> SelectStatement {
         .to_owned()
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl MembersRead for Store {
     async fn members(&self, workspace: WorkspaceId, now: Timestamp) -> Result<Vec<Membership>, StoreError> {
@@ -92,6 +93,7 @@ struct WorkspaceInfoRow {
     locale: DbText<kernel::Locale>,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl MembersTx for StoreTx {
     async fn lock_members(&mut self, workspace: WorkspaceId) -> Result<Option<WorkspaceInfo>, StoreError> {

@@ -59,6 +59,7 @@ struct SummaryRow {
     member_count: i64,
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl WorkspaceRead for Store {
     async fn membership(
@@ -147,6 +148,7 @@ fn permanent_member(
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl WorkspaceTx for StoreTx {
     async fn insert_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError> {

@@ -30,6 +30,7 @@ mod people;
 mod projects;
 mod queue;
 mod schedules;
+mod spans;
 mod startup;
 mod unit_of_work;
 mod workspaces;

@@ -13,7 +13,7 @@ use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder a
 
 use super::models;
 use crate::{
-    caller_cache::CachedRecord,
+    caller_cache::{CachedRecord, digest_keys},
     convert::{RowContext, digest_bytes, parse_digest},
     entity::{column::DbId, oauth_access_tokens, oauth_clients, oauth_grants},
     error::OrStoreError as _,
@@ -34,6 +34,7 @@ impl Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl OAuthRead for Store {
     async fn registered_client(&self, id: OAuthClientId) -> Result<Option<Client>, StoreError> {
@@ -46,7 +47,7 @@ impl OAuthRead for Store {
         candidates: &[Digest],
     ) -> Result<Option<(AccessToken, Grant)>, StoreError> {
         let cache = self.cache_view().await;
-        let record = match cache.get_by_digest(|all| &all.agent_tokens, candidates) {
+        let record = match cache.get_by_digest(|all| &all.agent_tokens, digest_keys(candidates)) {
             Some(record) => record,
             None => {
                 let found = oauth_access_tokens::Entity::find()
@@ -104,6 +105,7 @@ impl OAuthRead for Store {
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl GrantUsageWriter for Store {
     async fn touch_grants(&self, uses: &[(GrantId, Timestamp)]) -> Result<(), StoreError> {

@@ -59,6 +59,7 @@ fn with_stage_columns(
     }
 }
 
+#[span_macros::traced]
 #[async_trait]
 impl OAuthTx for StoreTx {
     async fn insert_client(
