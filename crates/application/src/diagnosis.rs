@@ -161,7 +161,7 @@ impl Application {
 
 /// Returns what the manifest and the gates now say about a host to which a request was refused.
 pub fn host_state(host: &str, method: &str, manifest: &Manifest, gates: &[Gate]) -> HostStatus {
-    let known = HttpMethod::from_name(method);
+    let known = method.parse::<HttpMethod>().ok();
     let declared = manifest.permissions.egress.iter().find(|egress| egress.host == host);
     let allows = |methods: &Vec<HttpMethod>| known.is_some_and(|known| methods.contains(&known));
     let host = GateHost::parse(host).ok();

@@ -144,25 +144,13 @@ pub enum HttpMethod {
     Delete,
 }
 
-impl HttpMethod {
-    /// Returns the method with this name in upper case, if a manifest can name it.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
-            .into_iter()
-            .find(|method| method.as_str() == name)
-    }
-
-    /// Returns the method's name in HTTP.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
+kernel::names! {
+    HttpMethod {
+        Get = "GET",
+        Post = "POST",
+        Put = "PUT",
+        Patch = "PATCH",
+        Delete = "DELETE",
     }
 }
 

@@ -28,18 +28,12 @@ pub enum AppRightName {
     CanShare,
 }
 
-impl AppRightName {
-    const ALL: [Self; 4] = [Self::CanView, Self::CanRun, Self::CanEdit, Self::CanShare];
-
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::CanView => "can_view",
-            Self::CanRun => "can_run",
-            Self::CanEdit => "can_edit",
-            Self::CanShare => "can_share",
-        }
+crate::names! {
+    AppRightName {
+        CanView = "can_view",
+        CanRun = "can_run",
+        CanEdit = "can_edit",
+        CanShare = "can_share",
     }
 }
 

@@ -1,7 +1,5 @@
 //! Roles in a workspace, and the proofs they give.
 
-use std::{fmt, str::FromStr};
-
 use serde::{Deserialize, Serialize};
 
 use super::sharing::Sharing;
@@ -27,40 +25,21 @@ pub enum Role {
     Viewer,
 }
 
-impl Role {
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Admin => "admin",
-            Self::Builder => "builder",
-            Self::Member => "member",
-            Self::Viewer => "viewer",
-        }
+crate::names! {
+    Role {
+        Owner = "owner",
+        Admin = "admin",
+        Builder = "builder",
+        Member = "member",
+        Viewer = "viewer",
     }
+}
 
+impl Role {
     /// Returns true if this role has at least the authority of `other`.
     #[must_use]
     pub fn at_least(self, other: Self) -> bool {
         self <= other
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Role {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Owner, Self::Admin, Self::Builder, Self::Member, Self::Viewer]
-            .into_iter()
-            .find(|role| role.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("role", "must be owner, admin, builder, member or viewer"))
     }
 }
 

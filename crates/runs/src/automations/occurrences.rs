@@ -1,10 +1,8 @@
 //! Occurrences of a schedule: which of those that have passed start a run, and the result of each.
 
-use std::{fmt, str::FromStr};
-
 use chrono::TimeDelta;
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     id::{OccurrenceId, RunId},
 };
 use serde::{Deserialize, Serialize};
@@ -38,26 +36,11 @@ pub enum CatchUp {
     All,
 }
 
-impl CatchUp {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Last => "last",
-            Self::All => "all",
-        }
-    }
-}
-
-impl FromStr for CatchUp {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::None, Self::Last, Self::All]
-            .into_iter()
-            .find(|policy| policy.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("catchUp", "must be none, last or all"))
+kernel::names! {
+    CatchUp {
+        None = "none",
+        Last = "last",
+        All = "all",
     }
 }
 
@@ -73,25 +56,10 @@ pub enum Overlap {
     Skip,
 }
 
-impl Overlap {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Skip => "skip",
-        }
-    }
-}
-
-impl FromStr for Overlap {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Allow, Self::Skip]
-            .into_iter()
-            .find(|policy| policy.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("overlap", "must be allow or skip"))
+kernel::names! {
+    Overlap {
+        Allow = "allow",
+        Skip = "skip",
     }
 }
 
@@ -131,17 +99,15 @@ pub enum SkipReason {
     QuotaReached,
 }
 
-impl fmt::Display for SkipReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Missed => "missed",
-            Self::Superseded => "superseded",
-            Self::TooOld => "too_old",
-            Self::TooMany => "too_many",
-            Self::Overlap => "overlap",
-            Self::NotRunnable => "not_runnable",
-            Self::QuotaReached => "quota_reached",
-        })
+kernel::names! {
+    SkipReason {
+        Missed = "missed",
+        Superseded = "superseded",
+        TooOld = "too_old",
+        TooMany = "too_many",
+        Overlap = "overlap",
+        NotRunnable = "not_runnable",
+        QuotaReached = "quota_reached",
     }
 }
 

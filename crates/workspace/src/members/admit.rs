@@ -20,13 +20,11 @@ pub enum JoinChannel {
     AutoJoin,
 }
 
-impl JoinChannel {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Invite => "invite",
-            Self::Domain => "domain",
-            Self::AutoJoin => "auto_join",
-        }
+kernel::names! {
+    JoinChannel {
+        Invite = "invite",
+        Domain = "domain",
+        AutoJoin = "auto_join",
     }
 }
 

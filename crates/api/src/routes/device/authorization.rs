@@ -61,7 +61,7 @@ pub(crate) async fn start_device_authorization(
     };
     let scopes: Scopes = match form.scope.as_deref().unwrap_or("read write").parse() {
         Ok(scopes) => scopes,
-        Err(problem) => return error_response("invalid_scope", problem),
+        Err(error) => return error_response("invalid_scope", error.into()),
     };
     let input = StartDeviceLogin {
         client: form.client_id,

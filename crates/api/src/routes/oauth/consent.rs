@@ -75,7 +75,8 @@ async fn apply_decision(api: &Api, locale: Locale, id: &str, request: Request) -
     let form = Parameters::from_form(request)
         .await
         .map_err(|_| Problem::invalid("The form does not match the schema."))?;
-    let access = form.get("access").map(str::parse::<AgentAccess>).transpose()?;
+    let access = form.get("access").map(str::parse::<AgentAccess>).transpose();
+    let access = access.map_err(|error| Problem::invalid_field("access", error))?;
     let decision = match form.get("decision") {
         Some("allow") => Some(Answer::Allow),
         _ => None,
