@@ -12,12 +12,12 @@ pub use project_keys::{ResolvedKey, key_access};
 
 use identity::{IdentityRead, oauth::resource::mcp_resource_url};
 use kernel::{
-    Caller, Context, Problem, Timestamp,
+    Caller, Context, Timestamp,
     caller::TokenCaller,
     token::{self, Digest, Peppers, TokenKind},
 };
 
-use crate::Application;
+use crate::{Application, Problem};
 
 /// Credential of a request, well-formed or not.
 #[derive(Debug)]

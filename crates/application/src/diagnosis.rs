@@ -6,7 +6,7 @@ use connections::{
     egress::log_entry::{EgressLogEntry, EgressOutcome},
 };
 use kernel::{
-    Locale, Problem,
+    Locale,
     authority::{AppAccess, AppRightName},
     id::{AppId, RunId, VersionId, WorkspaceId},
 };
@@ -19,7 +19,7 @@ use runs::{
     },
 };
 
-use crate::Application;
+use crate::{Application, Problem};
 
 /// Number of a run's last log lines that are considered.
 const MAX_LOG_LINES: u32 = 300;

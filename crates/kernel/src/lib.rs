@@ -4,7 +4,6 @@
 //! * [`clock`] and [`random`]: time and randomness as ports, so that expiry and ids can be tested
 //! * [`caller`] and [`authority`]: the sender of a request, and the proofs of what they may do
 //! * [`context`]: the caller, time, randomness and id of one request
-//! * [`problem`]: the form that every refusal and failure has
 //! * [`audit`] and [`unit_of_work`]: the audit entry of each change, and the transaction that carries both
 //! * [`events`]: facts about apps, for feeds and streams
 //! * [`mail`] and [`locale`]: e-mails, and their languages
@@ -28,7 +27,6 @@ pub mod mail;
 pub mod names;
 pub mod objects;
 pub mod page;
-pub mod problem;
 pub mod random;
 pub mod rfc3339;
 pub mod slug;
@@ -45,7 +43,6 @@ pub use clock::{Clock, SystemClock, Timestamp};
 pub use context::Context;
 pub use id::Id;
 pub use locale::Locale;
-pub use problem::{Problem, ProblemKind};
 pub use random::{Randomness, SeededRandomness, SystemRandomness};
 pub use store_error::StoreError;
 pub use unit_of_work::{Transactions, UnitOfWork};

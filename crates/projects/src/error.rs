@@ -1,6 +1,6 @@
 //! Errors of this domain.
 
-use kernel::{Problem, StoreError};
+use kernel::StoreError;
 
 /// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
@@ -28,23 +28,4 @@ pub enum ProjectError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl From<ProjectError> for Problem {
-    fn from(error: ProjectError) -> Self {
-        match error {
-            ProjectError::InvalidField { field, what } => Self::invalid_field(field, what),
-            ProjectError::TooManyProjects => Self::conflict(
-                "too_many_projects",
-                "The workspace has reached its limit of backend projects.",
-            ),
-            ProjectError::TooManyKeys => {
-                Self::conflict("too_many_keys", "The project has reached its limit of active keys.")
-                    .hint("Revoke a key that is no longer used.")
-            }
-            ProjectError::ProjectNotFound => Self::not_found("project"),
-            ProjectError::KeyNotFound => Self::not_found("key"),
-            ProjectError::Store(error) => error.into(),
-        }
-    }
 }

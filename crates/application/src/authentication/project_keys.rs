@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use backend_data::{Access, ProjectRef, Scope};
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     id::{ProjectId, ProjectKeyId, WorkspaceId},
     token::{self, Digest, TokenKind},
     vault::Vault,
@@ -16,7 +16,7 @@ use moka::sync::Cache;
 use projects::{KeyKind, KeyScope, Project, ProjectKey};
 
 use super::person_tokens::TrustedIssuer;
-use crate::{Application, sample_data};
+use crate::{Application, Problem, sample_data};
 
 /// Time for which a key is cached.
 const KEY_CACHE_TTL: Duration = Duration::from_secs(1);

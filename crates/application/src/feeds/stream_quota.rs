@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-use kernel::{Problem, ProblemKind, id::UserId};
+use kernel::id::UserId;
 use tokio::sync::watch;
 
-use crate::Application;
+use crate::{Application, Problem, ProblemKind};
 
 /// Maximum number of streams and waiting requests per person and process.
 const MAX_PER_USER: usize = 16;

@@ -5,13 +5,11 @@ use std::{fmt, marker::PhantomData};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    error::AuthorityError,
     role::{Member, Role},
     sharing::Sharing,
 };
-use crate::{
-    Problem,
-    id::{AppId, UserId, WorkspaceId},
-};
+use crate::id::{AppId, UserId, WorkspaceId};
 
 /// A right on an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -113,13 +111,13 @@ pub struct AppAccess {
 /// view and run them, and viewers may view apps that are shared with the whole workspace. Grants add to these rights.
 ///
 /// # Errors
-/// 404 `app_not_found` when the caller may not view the app.
-pub fn authorize_app(member: Member, fact: Option<&AppFact>) -> Result<AppAccess, Problem> {
-    let missing = || Problem::not_found("app");
-    let fact = fact.filter(|fact| fact.workspace == member.workspace()).ok_or_else(missing)?;
+/// [`AuthorityError::AppNotVisible`] when the caller may not view the app.
+pub fn authorize_app(member: Member, fact: Option<&AppFact>) -> Result<AppAccess, AuthorityError> {
+    let missing = AuthorityError::AppNotVisible;
+    let fact = fact.filter(|fact| fact.workspace == member.workspace()).ok_or(missing)?;
     let rights = effective_rights(&member, fact);
     if !rights.contains(AppRightName::CanView) {
-        return Err(missing());
+        return Err(missing);
     }
     Ok(AppAccess { member, app: fact.app, rights })
 }
@@ -163,14 +161,12 @@ impl AppAccess {
     /// Proves that the caller has the right `R`.
     ///
     /// # Errors
-    /// 403 `forbidden`, which names the right. The caller may view the app, so there is nothing to hide.
-    pub fn require<R: Right>(self) -> Result<AppRight<R>, Problem> {
+    /// [`AuthorityError::AppRightRequired`] when they do not. They may view the app, so there is nothing to hide.
+    pub fn require<R: Right>(self) -> Result<AppRight<R>, AuthorityError> {
         if self.rights.contains(R::NAME) {
             Ok(AppRight(self, PhantomData))
         } else {
-            let message = format!("This requires the right `{}` on the app.", R::NAME.as_str());
-            Err(Problem::forbidden("forbidden", message)
-                .hint("Ask the creator of the app or an admin to share it with you."))
+            Err(AuthorityError::AppRightRequired(R::NAME))
         }
     }
 }
@@ -268,6 +264,9 @@ mod tests {
             sharing: Sharing::Workspace,
             granted: AppRights::ALL,
         };
-        assert_eq!(authorize_app(member(Role::Owner), Some(&fact)).unwrap_err().code, "app_not_found");
+        assert_eq!(
+            authorize_app(member(Role::Owner), Some(&fact)).unwrap_err(),
+            AuthorityError::AppNotVisible
+        );
     }
 }

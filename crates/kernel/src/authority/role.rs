@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sharing::Sharing;
+use super::{error::AuthorityError, sharing::Sharing};
 use crate::{
-    Caller, Problem, Timestamp,
+    Caller, Timestamp,
     id::{UserId, WorkspaceId},
 };
 
@@ -81,15 +81,15 @@ pub struct Member {
 /// Proves that the caller is a member of the workspace. A token gives the proof only for its own workspace.
 ///
 /// # Errors
-/// 401 when the caller is not a person; 404 `workspace_not_found` when they are not a member, their access has ended, or
+/// [`AuthorityError::NotAPerson`]; [`AuthorityError::NotAMember`] when they are not a member, their access has ended, or
 /// their token belongs to another workspace.
 pub fn authorize_member(
     caller: &Caller,
     workspace: WorkspaceId,
     fact: Option<&MembershipFact>,
     now: Timestamp,
-) -> Result<Member, Problem> {
-    let user = caller.user().ok_or_else(Problem::unauthorized)?;
+) -> Result<Member, AuthorityError> {
+    let user = caller.user().ok_or(AuthorityError::NotAPerson)?;
     let is_other_workspace = matches!(caller, Caller::Token(token) if token.workspace != workspace);
     match fact {
         Some(fact)
@@ -100,7 +100,7 @@ pub fn authorize_member(
         {
             Ok(Member { workspace, user, role: fact.role })
         }
-        _ => Err(Problem::not_found("workspace")),
+        _ => Err(AuthorityError::NotAMember),
     }
 }
 
@@ -138,37 +138,36 @@ impl Member {
     /// Proves that the caller may create apps and automations.
     ///
     /// # Errors
-    /// 403 `forbidden` for members and viewers.
-    pub fn require_builder(self) -> Result<Builder, Problem> {
+    /// [`AuthorityError::RoleRequired`] for members and viewers.
+    pub fn require_builder(self) -> Result<Builder, AuthorityError> {
         if self.role.at_least(Role::Builder) {
             Ok(Builder(self))
         } else {
-            Err(Problem::forbidden("forbidden", "This requires the role builder or higher.")
-                .hint("Ask an admin of the workspace for that role."))
+            Err(AuthorityError::RoleRequired(Role::Builder))
         }
     }
 
     /// Proves that the caller is an admin or owner.
     ///
     /// # Errors
-    /// 403 `admin_only` for everyone else.
-    pub fn require_admin(self) -> Result<Admin, Problem> {
+    /// [`AuthorityError::RoleRequired`] for everyone else.
+    pub fn require_admin(self) -> Result<Admin, AuthorityError> {
         if self.role.at_least(Role::Admin) {
             Ok(Admin(self))
         } else {
-            Err(Problem::forbidden("admin_only", "Only admins and owners of the workspace can do this."))
+            Err(AuthorityError::RoleRequired(Role::Admin))
         }
     }
 
     /// Proves that the caller is an owner.
     ///
     /// # Errors
-    /// 403 `forbidden` for everyone else.
-    pub fn require_owner(self) -> Result<Owner, Problem> {
+    /// [`AuthorityError::RoleRequired`] for everyone else.
+    pub fn require_owner(self) -> Result<Owner, AuthorityError> {
         if self.role == Role::Owner {
             Ok(Owner(self))
         } else {
-            Err(Problem::forbidden("forbidden", "Only owners of the workspace can do this."))
+            Err(AuthorityError::RoleRequired(Role::Owner))
         }
     }
 }
@@ -221,8 +220,8 @@ mod tests {
         let member =
             |caller: &Caller, fact: Option<&MembershipFact>| authorize_member(caller, id(2), fact, now);
         assert!(member(&person(), Some(&fact(Role::Viewer))).is_ok());
-        assert_eq!(member(&person(), None).unwrap_err().code, "workspace_not_found");
-        assert_eq!(member(&Caller::Anonymous, None).unwrap_err().code, "unauthorized");
+        assert_eq!(member(&person(), None).unwrap_err(), AuthorityError::NotAMember);
+        assert_eq!(member(&Caller::Anonymous, None).unwrap_err(), AuthorityError::NotAPerson);
 
         let ended = MembershipFact { access_ends_at: Some(now), ..fact(Role::Owner) };
         assert!(member(&person(), Some(&ended)).is_err());
@@ -239,7 +238,7 @@ mod tests {
         let token = |workspace| token_of(id(1), workspace, Scopes::of(Scope::Read));
         assert!(authorize_member(&token(id(2)), id(2), Some(&fact(Role::Owner)), now).is_ok());
         let refusal = authorize_member(&token(id(3)), id(2), Some(&fact(Role::Owner)), now).unwrap_err();
-        assert_eq!(refusal.code, "workspace_not_found");
+        assert_eq!(refusal, AuthorityError::NotAMember);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
-    Problem,
     authority::Admin,
     id::{AuditId, RequestId, TokenId, UserId},
     page::{Page, PageRequest},

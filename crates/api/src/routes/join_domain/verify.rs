@@ -1,8 +1,8 @@
 //! Verifying a join domain by its DNS record.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::Admin};
+use kernel::authority::Admin;
 use workspace::{WorkspaceError, join_domains::DnsCheck};
 
 use super::view::JoinDomainView;

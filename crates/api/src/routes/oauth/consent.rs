@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use identity::oauth::{AgentAccess, Authorization, ClientKind};
-use kernel::{Caller, Context, Locale, Problem, ProblemKind, caller::SessionCaller};
+use kernel::{Caller, Context, Locale, caller::SessionCaller};
 use maud::{Markup, html};
 use secrecy::ExposeSecret as _;
 use workspace::workspaces::WorkspaceSummary;
@@ -24,7 +24,7 @@ use crate::{
     },
     state::Api,
 };
-use application::{authentication::Credential, authorization::Deferred};
+use application::{Problem, ProblemKind, authentication::Credential, authorization::Deferred};
 
 pub(super) async fn show(State(api): State<Api>, Path(id): Path<String>, request: Request) -> Response {
     let locale = negotiate_locale(request.headers());

@@ -1,13 +1,13 @@
 //! Planning the change that a run suggests.
 
-use application::unit;
+use application::{Problem, unit};
 use apps::{
     changes::{AppBaseline, RefusedHost, plan_egress},
     manifest::HttpMethod,
 };
 use axum::{Json, extract::State};
 use kernel::{
-    Locale, Problem,
+    Locale,
     authority::{AppRight, CanEdit},
     id::RunId,
 };

@@ -180,17 +180,3 @@ impl StdError for Problem {
         self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
     }
 }
-
-impl From<crate::caller::InvalidScopes> for Problem {
-    fn from(error: crate::caller::InvalidScopes) -> Self {
-        use crate::caller::InvalidScopes::{Empty, Repeated, Unknown};
-        Self::invalid_field(
-            "scopes",
-            match error {
-                Repeated => "has a scope twice",
-                Empty => "must have at least one of read, write, admin",
-                Unknown => "may only have read, write, admin",
-            },
-        )
-    }
-}
