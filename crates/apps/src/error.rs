@@ -2,17 +2,14 @@
 
 use kernel::StoreError;
 
+use crate::InvalidInput;
+
 /// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// A field is out of bounds.
-    #[error("`{path}` {what}")]
-    InvalidField {
-        /// Path of the field on the wire, such as `manifest.permissions.egress[0].host`.
-        path: String,
-        /// Rest of a sentence that begins with the field: the bounds, or what is wrong.
-        what: String,
-    },
+    /// A value of the input is refused.
+    #[error(transparent)]
+    InvalidInput(#[from] InvalidInput),
     /// The app does not exist, or was deleted.
     #[error("there is no such app")]
     AppNotFound,
@@ -31,10 +28,4 @@ pub enum AppError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl AppError {
-    pub(crate) fn invalid(path: impl Into<String>, what: impl Into<String>) -> Self {
-        Self::InvalidField { path: path.into(), what: what.into() }
-    }
 }

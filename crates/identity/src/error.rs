@@ -2,6 +2,8 @@
 
 use kernel::StoreError;
 
+use crate::InvalidInput;
+
 /// Error of a response that fails verification, or of a challenge that cannot be made. The text may be logged.
 #[derive(Debug, thiserror::Error)]
 #[error("the passkey response was rejected: {0}")]
@@ -13,14 +15,9 @@ pub enum IdentityError {
     /// The text is not an e-mail address.
     #[error("the address is not a valid e-mail address")]
     InvalidEmail,
-    /// A field's value is out of bounds.
-    #[error("{field} {rule}")]
-    InvalidField {
-        /// The field's name on the wire.
-        field: &'static str,
-        /// Rule that the value breaks, in the form `must …`.
-        rule: &'static str,
-    },
+    /// A value of the input is refused.
+    #[error(transparent)]
+    InvalidInput(#[from] InvalidInput),
     /// The code or link is wrong, used, expired or was never requested. The error does not say which.
     #[error("the sign-in code is not valid")]
     InvalidCode,

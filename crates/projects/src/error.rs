@@ -2,17 +2,14 @@
 
 use kernel::StoreError;
 
+use crate::InvalidInput;
+
 /// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
-    /// A field is out of bounds.
-    #[error("`{field}` {what}")]
-    InvalidField {
-        /// Name of the field on the wire.
-        field: &'static str,
-        /// Rest of a sentence that begins with the field: the bounds, or what is wrong.
-        what: &'static str,
-    },
+    /// A value of the input is refused.
+    #[error(transparent)]
+    InvalidInput(#[from] InvalidInput),
     /// The workspace has 2,000 projects.
     #[error("the workspace has too many projects")]
     TooManyProjects,

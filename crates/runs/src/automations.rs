@@ -14,6 +14,8 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::InvalidInput;
+
 pub use create::{CreateAutomation, create_automation};
 pub use delete::delete_automation;
 pub use start::{MAX_INPUT, StartRun, start_run};
@@ -133,17 +135,16 @@ impl Automation {
     }
 
     /// Checks the bounds of its fields.
-    fn check_limits(&self) -> Result<(), crate::RunsError> {
-        use crate::RunsError;
+    fn check_limits(&self) -> Result<(), InvalidInput> {
         let length = self.name.trim().chars().count();
         if !(1..=60).contains(&length) || self.name.chars().any(char::is_control) {
-            return Err(RunsError::invalid("name", "must have 1 to 60 printable characters"));
+            return Err(InvalidInput::AutomationName);
         }
         if self.max_concurrency.is_some_and(|max| !(1..=1000).contains(&max)) {
-            return Err(RunsError::invalid("maxConcurrency", "must be from 1 to 1000, or null"));
+            return Err(InvalidInput::MaxConcurrency);
         }
         if self.retries > 5 {
-            return Err(RunsError::invalid("retries", "must be from 0 to 5"));
+            return Err(InvalidInput::Retries);
         }
         Ok(())
     }

@@ -2,17 +2,14 @@
 
 use kernel::{StoreError, id::RunId};
 
+use crate::InvalidInput;
+
 /// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum RunsError {
-    /// A field is out of bounds.
-    #[error("`{field}` {what}")]
-    InvalidField {
-        /// Path of the field on the wire, such as `trigger.cron`.
-        field: &'static str,
-        /// Rest of a sentence that begins with the field: the bounds, or what is wrong.
-        what: String,
-    },
+    /// A value of the input is refused.
+    #[error(transparent)]
+    InvalidInput(#[from] InvalidInput),
     /// The automation does not exist, or belongs to another app.
     #[error("there is no such automation")]
     AutomationNotFound,
@@ -64,10 +61,4 @@ pub enum RunsError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl RunsError {
-    pub(crate) fn invalid(field: &'static str, what: impl Into<String>) -> Self {
-        Self::InvalidField { field, what: what.into() }
-    }
 }

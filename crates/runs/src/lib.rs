@@ -18,6 +18,7 @@ pub mod diagnosis;
 pub mod engine;
 pub mod error;
 pub mod fair_share;
+mod invalid_input;
 pub mod ports;
 pub mod queue;
 pub mod runs;
@@ -28,6 +29,7 @@ pub mod webhooks;
 
 pub use automations::{Automation, AutomationStatus, Trigger, TriggerKind};
 pub use error::RunsError;
+pub use invalid_input::InvalidInput;
 pub use ports::{RunsRead, RunsTx};
 pub use runs::{Run, RunStatus};
 pub use webhooks::Webhook;

@@ -2,17 +2,14 @@
 
 use kernel::StoreError;
 
+use crate::InvalidInput;
+
 /// A refusal or failure of this domain.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// A field is out of its bounds.
-    #[error("`{field}` {what}")]
-    InvalidField {
-        /// The name of the field on the wire.
-        field: &'static str,
-        /// The rule that was broken, as in "must be in the future".
-        what: &'static str,
-    },
+    /// A value of the input is refused.
+    #[error(transparent)]
+    InvalidInput(#[from] InvalidInput),
     /// The workspace does not exist, or the caller may not see it.
     #[error("there is no such workspace")]
     WorkspaceNotFound,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use identity::{IdentityError, oauth::ConsentError};
+use identity::{IdentityError, InvalidInput, oauth::ConsentError};
 
 use crate::problem::{Problem, ProblemKind};
 
@@ -12,7 +12,7 @@ impl From<IdentityError> for Problem {
             IdentityError::InvalidEmail => {
                 Self::invalid_field("email", "must be an e-mail address of at most 254 characters")
             }
-            IdentityError::InvalidField { field, rule } => Self::invalid_field(field, rule),
+            IdentityError::InvalidInput(error) => error.into(),
             IdentityError::InvalidCode => Self::new(
                 ProblemKind::Unauthorized,
                 "invalid_code",
@@ -85,5 +85,22 @@ impl From<ConsentError> for Problem {
             ConsentError::GrantNotFound => Self::not_found("grant"),
             ConsentError::Store(error) => error.into(),
         }
+    }
+}
+
+impl From<InvalidInput> for Problem {
+    fn from(error: InvalidInput) -> Self {
+        let (field, rule): (&str, &'static str) = match error {
+            InvalidInput::PersonName => ("name", "must have 1 to 120 printable characters"),
+            InvalidInput::PasskeyName => ("name", "must have 1 to 60 printable characters"),
+            InvalidInput::TokenName => ("name", "must have 1 to 60 printable characters"),
+            InvalidInput::TokenLifetime => ("expiresInDays", "must be from 1 to 365, or null"),
+            InvalidInput::DeviceClientName => ("client", "must have 1 to 60 printable characters"),
+            InvalidInput::DeviceHostName => ("host", "must have 1 to 64 printable characters"),
+            InvalidInput::DeviceTokenLifetime => ("expiresInDays", "must be from 1 to 365"),
+            InvalidInput::DeviceAdminScope => ("scopes", "may contain only read and write"),
+            InvalidInput::ScopesNotRequested => ("scopes", "must not exceed the requested scopes"),
+        };
+        Self::invalid_field(field, rule)
     }
 }

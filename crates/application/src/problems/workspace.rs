@@ -1,13 +1,13 @@
 //! Problems of workspaces, members, invites and join domains.
 
-use workspace::{WorkspaceError, invites::MAX_PENDING};
+use workspace::{InvalidInput, WorkspaceError, invites::MAX_PENDING};
 
 use crate::problem::Problem;
 
 impl From<WorkspaceError> for Problem {
     fn from(error: WorkspaceError) -> Self {
         match error {
-            WorkspaceError::InvalidField { field, what } => Self::invalid_field(field, what),
+            WorkspaceError::InvalidInput(error) => error.into(),
             WorkspaceError::WorkspaceNotFound => Self::not_found("workspace"),
             WorkspaceError::MemberNotFound => Self::not_found("member"),
             WorkspaceError::AdminOnly => {
@@ -73,5 +73,23 @@ impl From<WorkspaceError> for Problem {
             }
             WorkspaceError::Store(error) => error.into(),
         }
+    }
+}
+
+impl From<InvalidInput> for Problem {
+    fn from(error: InvalidInput) -> Self {
+        let (field, rule): (&str, &'static str) = match error {
+            InvalidInput::Name => ("name", "must have 2 to 60 printable characters"),
+            InvalidInput::IntentCount => ("intents", "must have at most three items"),
+            InvalidInput::Timezone => ("timezone", "must be an IANA time zone such as Asia/Almaty"),
+            InvalidInput::AccessEnd => ("accessEndsAt", "must be in the future"),
+            InvalidInput::ConfirmationName => ("confirmName", "must be the exact name of the workspace"),
+            InvalidInput::EmailCount => ("emails", "must hold 1 to 20 addresses"),
+            InvalidInput::LinkLifetime => ("expiresInDays", "must be from 1 to 30"),
+            InvalidInput::DomainName => {
+                ("domain", "must be a domain name such as example.com, of 3 to 253 characters")
+            }
+        };
+        Self::invalid_field(field, rule)
     }
 }

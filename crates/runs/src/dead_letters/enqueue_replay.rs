@@ -7,7 +7,9 @@ use kernel::{
 };
 
 use super::{ReplayRequest, ReplaySource, WhichVersion};
-use crate::{RunsError, automations::MAX_INPUT, ports::DeadLettersTx, queue::NewRun, runs::VersionRef};
+use crate::{
+    InvalidInput, RunsError, automations::MAX_INPUT, ports::DeadLettersTx, queue::NewRun, runs::VersionRef,
+};
 
 /// Queues a run with the id `id`, which repeats `original`, and returns its version.
 pub(super) async fn enqueue_replay(
@@ -19,10 +21,7 @@ pub(super) async fn enqueue_replay(
     replay: ReplayRequest,
 ) -> Result<VersionRef, RunsError> {
     if replay.input.as_ref().is_some_and(|input| input.get().len() > MAX_INPUT) {
-        return Err(RunsError::invalid(
-            "payload",
-            format!("must have at most {} KiB of JSON", MAX_INPUT >> 10),
-        ));
+        return Err(InvalidInput::ReplayInput.into());
     }
     let workspace = right.member().workspace();
     let input = replay.input.or(source.input).ok_or(RunsError::PayloadGone)?;

@@ -57,7 +57,7 @@ pub struct ReplayedRun {
 /// * [`RunsError::DeadLetterNotFound`] when the app has no such dead letter
 /// * [`RunsError::DeadLetterResolved`] when it was replayed or discarded
 /// * [`RunsError::CallAccepted`] when the sender retried the refused call, and it was accepted
-/// * [`RunsError::InvalidField`] when the input is too large
+/// * [`RunsError::InvalidInput`] when the input is too large
 /// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Automation, Trigger, TriggerKind,
+        Automation, InvalidInput, Trigger, TriggerKind,
         automations::MAX_INPUT,
         dead_letters::{DeadLetterState, ReplaySource},
         testing::{
@@ -263,7 +263,7 @@ mod tests {
             ..replay_request()
         };
         let mut tx = holding(run_dead_letter(50));
-        assert_invalid(&replay(&mut tx, sized(MAX_INPUT + 1)).await, "payload");
+        assert_invalid(&replay(&mut tx, sized(MAX_INPUT + 1)).await, &InvalidInput::ReplayInput);
         assert_still_open(&tx);
         replay(&mut tx, sized(MAX_INPUT)).await.unwrap();
     }
