@@ -77,20 +77,6 @@ impl Caller {
     }
 }
 
-/// Writes the caller as the audit log names it: ids or a worker's name, never a secret.
-impl fmt::Display for Caller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Anonymous => f.write_str("visitor"),
-            Self::Session(session) => session.user.fmt(f),
-            Self::Token(TokenCaller { user, grant: Some(grant), .. }) => write!(f, "{user} by {grant}"),
-            Self::Token(token) => write!(f, "{} by {}", token.user, token.token),
-            Self::ProjectKey(key) => key.key.fmt(f),
-            Self::System(name) => write!(f, "system:{name}"),
-        }
-    }
-}
-
 /// A scope of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

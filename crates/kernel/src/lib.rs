@@ -4,7 +4,7 @@
 //! * [`clock`] and [`random`]: time and randomness as ports, so that expiry and ids can be tested
 //! * [`caller`] and [`authority`]: the sender of a request, and the proofs of what they may do
 //! * [`context`]: the caller, time, randomness and id of one request
-//! * [`audit`] and [`unit_of_work`]: the audit entry of each change, and the transaction that carries both
+//! * [`actor`], [`audit`] and [`unit_of_work`]: who made a change, the audit entry that it leaves, and the transaction that carries both
 //! * [`events`]: facts about apps, for feeds and streams
 //! * [`mail`] and [`locale`]: e-mails, and their languages
 //! * [`email_address`]: the form in which e-mail addresses are compared
@@ -14,6 +14,7 @@
 //! * [`token`] and [`vault`]: secrets of which only digests are kept; secrets sealed at rest
 //! * `testing`: fixtures for tests of use cases, with the feature of that name
 
+pub mod actor;
 pub mod audit;
 pub mod authority;
 pub mod caller;
@@ -37,6 +38,7 @@ pub mod token;
 pub mod unit_of_work;
 pub mod vault;
 
+pub use actor::Actor;
 pub use audit::{AuditEntry, AuditTarget};
 pub use caller::Caller;
 pub use clock::{Clock, SystemClock, Timestamp};

@@ -22,9 +22,9 @@ pub enum RunsError {
     /// The webhook's mode has no secret to rotate.
     #[error("the webhook has no secret")]
     NoSecret,
-    /// The change needs `confirm: true`; the text says what it would break.
-    #[error("the change needs a confirmation")]
-    ConfirmationNeeded(&'static str),
+    /// The change breaks something, and was not confirmed.
+    #[error("the change needs a confirmation: {0}")]
+    ConfirmationNeeded(WebhookBreakage),
     /// The app has no version to run, or is paused.
     #[error("the app cannot run now")]
     NotRunnable,
@@ -61,4 +61,15 @@ pub enum RunsError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What a change of a webhook breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WebhookBreakage {
+    /// The webhook demands no proof any more.
+    #[error("the proof is removed")]
+    ProofRemoved,
+    /// The secret is replaced or removed, so that current senders are refused.
+    #[error("the secret is replaced or removed")]
+    SecretReplaced,
 }

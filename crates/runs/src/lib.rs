@@ -28,7 +28,7 @@ mod testing;
 pub mod webhooks;
 
 pub use automations::{Automation, AutomationStatus, Trigger, TriggerKind};
-pub use error::RunsError;
+pub use error::{RunsError, WebhookBreakage};
 pub use invalid_input::InvalidInput;
 pub use ports::{RunsRead, RunsTx};
 pub use runs::{Run, RunStatus};

@@ -191,7 +191,7 @@ pub(crate) fn assert_audited(
 ) {
     let [entry] = &work.audit[..] else { panic!("expected one audit entry: {:?}", work.audit) };
     assert_eq!((&*entry.action, entry.workspace), (action, Some(workspace())));
-    assert_eq!(entry.actor, editor_id().to_string());
+    assert_eq!(entry.actor, kernel::Actor::Person(editor_id()));
     assert_eq!(entry.target, Some(AuditTarget(target.to_string())));
     assert_eq!(entry.detail.as_ref(), detail);
     assert!(work.emails.is_empty() && work.events.is_empty());

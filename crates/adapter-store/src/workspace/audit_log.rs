@@ -2,7 +2,7 @@
 
 use ::workspace::audit_log::{AuditFilter, AuditRead, AuditRecord};
 use async_trait::async_trait;
-use kernel::{StoreError, id::WorkspaceId, page::PageRequest};
+use kernel::{Actor, StoreError, id::WorkspaceId, page::PageRequest};
 use sea_orm::{
     ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
     sea_query::ExprTrait as _,
@@ -20,7 +20,7 @@ fn record(model: audit_log::Model) -> Result<AuditRecord, StoreError> {
     Ok(AuditRecord {
         id: model.id.0,
         at: model.at.0,
-        actor: model.actor,
+        actor: row.parse(&model.actor)?,
         action: model.action,
         target: model.target,
         request: model.request_id.0,
@@ -42,9 +42,9 @@ impl AuditRead for Store {
             .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .apply_if(filter.action.as_deref(), |query, action| query.filter(Column::Action.eq(action)))
             .apply_if(filter.actor, |query, actor| {
-                // A person's own acts, and those of their tokens. The underscore of an id stands for itself too.
-                let own = Column::Actor.eq(actor.to_string());
-                query.filter(own.or(Column::Actor.like(format!("{actor} by %"))))
+                // A person's own acts, and those of their tokens and agents. The underscore of an id stands for itself too.
+                let own = Column::Actor.eq(Actor::Person(actor).to_string());
+                query.filter(own.or(Column::Actor.like(format!("{}%", Actor::delegate_prefix(actor)))))
             })
             .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use runs::{
-    InvalidInput, RunsError,
+    InvalidInput, RunsError, WebhookBreakage,
     automations::{MAX_INPUT, occurrences::MAX_WINDOW_MINUTES},
     webhooks::form::{MAX_ALLOWED_SITES, MAX_REDIRECT_BYTES},
 };
@@ -23,8 +23,17 @@ impl From<RunsError> for Problem {
             RunsError::NoSecret => {
                 Self::conflict("no_secret", "This webhook's mode has no secret to rotate.")
             }
-            RunsError::ConfirmationNeeded(why) => {
-                Self::conflict("confirmation_needed", why).hint("Send `confirm: true` to make the change.")
+            RunsError::ConfirmationNeeded(breakage) => {
+                let message = match breakage {
+                    WebhookBreakage::ProofRemoved => {
+                        "Without proof, anyone who knows the URL can start this automation."
+                    }
+                    WebhookBreakage::SecretReplaced => {
+                        "Another mode replaces or removes the secret, and current senders will be refused."
+                    }
+                };
+                Self::conflict("confirmation_needed", message)
+                    .hint("Send `confirm: true` to make the change.")
             }
             RunsError::NotRunnable => {
                 Self::conflict("not_runnable", "The app has no version to run, or is paused.")

@@ -1,6 +1,6 @@
 //! The person who owns a proved address.
 
-use kernel::Context;
+use kernel::{Actor, Context};
 
 use crate::{Email, IdentityError, IdentityTx, User, user::resolve_display_name};
 
@@ -25,9 +25,7 @@ pub(crate) async fn find_or_create_user(
         created_at: ctx.now,
     };
     tx.insert_user(&user).await?;
-    let mut entry = ctx.audit_entry("user.create").target(user.id);
-    entry.actor = user.id.to_string();
-    tx.audit(entry);
+    tx.audit(ctx.audit_entry("user.create").actor(Actor::Person(user.id)).target(user.id));
     Ok(user)
 }
 

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use kernel::{
-    Context,
+    Actor, Context,
     caller::Scopes,
     id::{UserId, WorkspaceId},
     token::{self, Peppers, TokenHint, TokenKind},
@@ -69,13 +69,12 @@ pub(crate) async fn issue_token(
         revoked_at: None,
     };
     tx.insert_token(&token, &peppers.digest(secret.expose_secret())).await?;
-    let mut entry =
+    let entry =
         ctx.audit_entry("token.create").workspace(token.workspace).target(token.id).detail(
             serde_json::json!({ "hint": token.hint.to_string(), "scopes": token.scopes.to_string() }),
         );
     // The request may come from a command line whose login the person approved.
-    entry.actor = user.to_string();
-    tx.audit(entry);
+    tx.audit(entry.actor(Actor::Person(user)));
     Ok(CreatedToken { token, secret })
 }
 

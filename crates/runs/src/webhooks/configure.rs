@@ -12,7 +12,7 @@ use super::{
     checks::{check_per_minute, form_mode_required, require_webhook_trigger},
     credentials::new_proof,
 };
-use crate::{InvalidInput, RunsError, RunsTx, TriggerKind};
+use crate::{InvalidInput, RunsError, RunsTx, TriggerKind, WebhookBreakage};
 
 /// Settings of a webhook.
 #[derive(Debug, Clone)]
@@ -54,14 +54,10 @@ pub async fn configure_webhook(
     let same_mode = existing.as_ref().is_some_and(|webhook| webhook.proof.mode() == input.mode);
     if !input.confirm {
         if input.mode == ProofMode::None && !same_mode {
-            return Err(RunsError::ConfirmationNeeded(
-                "Without proof, anyone who knows the URL can start this automation.",
-            ));
+            return Err(RunsError::ConfirmationNeeded(WebhookBreakage::ProofRemoved));
         }
         if existing.is_some() && !same_mode {
-            return Err(RunsError::ConfirmationNeeded(
-                "Another mode replaces or removes the secret, and current senders will be refused.",
-            ));
+            return Err(RunsError::ConfirmationNeeded(WebhookBreakage::SecretReplaced));
         }
     }
     if input.form.is_some() && input.mode != ProofMode::Form {

@@ -131,7 +131,7 @@ mod tests {
         let [entry] = &tx.work.audit[..] else { panic!("{:?}", tx.work.audit) };
         assert_eq!((&*entry.action, entry.workspace), ("workspace.create", Some(workspace.id)));
         assert_eq!(entry.target.as_ref().map(|target| &*target.0), Some(&*workspace.id.to_string()));
-        assert_eq!((&*entry.actor, &entry.detail), (&*owner().to_string(), &None));
+        assert_eq!((&entry.actor, &entry.detail), (&kernel::Actor::Person(owner()), &None));
     }
 
     #[tokio::test]

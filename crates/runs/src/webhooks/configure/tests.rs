@@ -118,7 +118,10 @@ async fn a_form_has_settings_in_place_of_a_secret() {
 async fn no_proof_at_all_has_to_be_confirmed() {
     let mut tx = with_trigger(Trigger::Webhook);
     let refused = configure(&mut tx, request(ProofMode::None)).await;
-    assert!(matches!(refused, Err(RunsError::ConfirmationNeeded(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(RunsError::ConfirmationNeeded(WebhookBreakage::ProofRemoved))),
+        "{refused:?}"
+    );
     assert!(tx.webhooks.is_empty());
     assert_untouched(&tx);
 
@@ -133,7 +136,10 @@ async fn no_proof_at_all_has_to_be_confirmed() {
 async fn another_mode_has_to_be_confirmed_and_replaces_the_secret() {
     let mut tx = with_webhook(signed());
     let refused = configure(&mut tx, request(ProofMode::Token)).await;
-    assert!(matches!(refused, Err(RunsError::ConfirmationNeeded(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(RunsError::ConfirmationNeeded(WebhookBreakage::SecretReplaced))),
+        "{refused:?}"
+    );
     assert_eq!(tx.webhooks, [signed()]);
     assert_untouched(&tx);
 

@@ -18,7 +18,7 @@ async fn a_test_is_audited_and_may_be_repeated() {
         assert!(call.is_sample && call.signature.is_none());
         let audit = call.audit.unwrap();
         assert_eq!((&*audit.action, audit.workspace), ("webhook.test", Some(workspace())));
-        assert_eq!((audit.actor, audit.target), (editor_id().to_string(), Some(target())));
+        assert_eq!((audit.actor, audit.target), (kernel::Actor::Person(editor_id()), Some(target())));
         assert_eq!(audit.detail, Some(json!({ "mode": "signed", "hint": "qws_…hint" })));
     }
 }
