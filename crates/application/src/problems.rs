@@ -10,6 +10,8 @@ mod kernel;
 mod projects;
 mod rows;
 mod runs;
+#[cfg(test)]
+mod tests;
 mod webhooks;
 mod workspace;
 
