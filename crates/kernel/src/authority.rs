@@ -6,14 +6,17 @@
 //! ([`AuthorityError`]).
 
 mod app;
+mod app_access;
 mod error;
+mod member;
 mod role;
 mod sharing;
 
-pub use app::{
-    AppAccess, AppFact, AppRight, AppRightName, AppRights, CanEdit, CanRun, CanShare, CanView, Right,
-    authorize_app,
+pub use app::{AppRightName, AppRights};
+pub use app_access::{
+    AppAccess, AppFact, AppRight, CanEdit, CanRun, CanShare, CanView, Right, authorize_app,
 };
 pub use error::AuthorityError;
-pub use role::{Admin, Builder, Member, MembershipFact, Owner, Role, Visibility, authorize_member};
+pub use member::{Admin, Builder, Member, MembershipFact, Owner, Visibility, authorize_member};
+pub use role::Role;
 pub use sharing::Sharing;

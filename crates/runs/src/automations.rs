@@ -2,6 +2,7 @@
 
 mod create;
 mod delete;
+mod due_occurrences;
 pub mod events;
 pub mod occurrences;
 pub mod schedule;

@@ -4,7 +4,6 @@
 //! proved its sender and could not start a run. A dead letter has the id of its run or call, with its own prefix.
 
 mod discard;
-mod enqueue_replay;
 mod get_open;
 mod replay;
 mod replay_run;

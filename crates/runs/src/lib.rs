@@ -18,6 +18,7 @@ pub mod diagnosis;
 pub mod engine;
 pub mod error;
 pub mod fair_share;
+mod fault;
 mod invalid_input;
 pub mod ports;
 pub mod queue;

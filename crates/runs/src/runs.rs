@@ -7,7 +7,7 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{TriggerKind, queue::RunFault};
+use crate::{TriggerKind, fault::RunFault};
 
 /// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use kernel::{
 };
 use serde_json::json;
 
-use super::{DeadLetterState, ReplayRequest, ReplayedRun, enqueue_replay::enqueue_replay};
+use super::{DeadLetterState, ReplayRequest, ReplayedRun, replay::enqueue_replay};
 use crate::{RunStatus, RunsError, ports::DeadLettersTx};
 
 /// Replays a run that failed or was blocked as a new run, and resolves its dead letter if that is open.
