@@ -77,7 +77,7 @@ pub struct InvalidManifest {
 }
 
 impl InvalidManifest {
-    pub(crate) fn new(path: impl Into<String>, what: impl ToString) -> Self {
-        Self { path: path.into(), what: what.to_string() }
+    pub(crate) fn new(path: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { path: path.into(), what: what.into() }
     }
 }

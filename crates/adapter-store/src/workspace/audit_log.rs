@@ -55,3 +55,32 @@ impl AuditRead for Store {
         found.into_iter().map(record).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Id, Timestamp};
+
+    use super::*;
+    use crate::entity::column::DbTime;
+
+    fn by(actor: &str) -> Result<AuditRecord, StoreError> {
+        record(audit_log::Model {
+            id: DbId(Id::from_uuid(uuid::Uuid::from_u128(1))),
+            at: DbTime(Timestamp::UNIX_EPOCH),
+            workspace_id: None,
+            actor: actor.to_owned(),
+            action: "member.join".to_owned(),
+            target: None,
+            request_id: DbId(Id::from_uuid(uuid::Uuid::from_u128(2))),
+            address: None,
+            detail: None,
+        })
+    }
+
+    #[test]
+    fn an_actor_that_does_not_parse_is_an_inconsistency_of_the_store() {
+        assert_eq!(by("visitor").unwrap().actor, Actor::Visitor);
+        let refused = by("somebody");
+        assert!(matches!(refused, Err(StoreError::Inconsistent { table: "audit_log", .. })), "{refused:?}");
+    }
+}

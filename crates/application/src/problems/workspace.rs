@@ -1,6 +1,6 @@
 //! Problems of workspaces, members, invites and join domains.
 
-use workspace::{InvalidInput, WorkspaceError, invites::MAX_PENDING};
+use workspace::{InvalidInput, WorkspaceError, invites::MAX_PENDING, join_domains::DnsLookupError};
 
 use crate::problem::Problem;
 
@@ -91,5 +91,13 @@ impl From<InvalidInput> for Problem {
             }
         };
         Self::invalid_field(field, rule)
+    }
+}
+
+impl From<DnsLookupError> for Problem {
+    fn from(error: DnsLookupError) -> Self {
+        Self::unavailable("dns_unreachable", "The DNS lookup for this domain failed.")
+            .hint("Try again in a few minutes, and check that the domain's name servers respond.")
+            .caused_by(error)
     }
 }

@@ -11,8 +11,9 @@ impl Manifest {
     /// # Errors
     /// [`InvalidManifest`] with the path of the first field that is out of bounds.
     pub fn check(&self) -> Result<(), InvalidManifest> {
-        check_text(&self.name, 2, 60).map_err(|error| InvalidManifest::new("name", error))?;
-        check_text(&self.description, 4, 280).map_err(|error| InvalidManifest::new("description", error))?;
+        check_text(&self.name, 2, 60).map_err(|error| InvalidManifest::new("name", error.to_string()))?;
+        check_text(&self.description, 4, 280)
+            .map_err(|error| InvalidManifest::new("description", error.to_string()))?;
         if !is_archetype(&self.archetype) {
             return Err(InvalidManifest::new("archetype", "must have 2 to 32 lower-case letters"));
         }

@@ -181,7 +181,7 @@ mod tests {
         unnamed.name.clear();
         let summarized = |text: String| CreateVersion { summary: Some(text), ..input() };
         let summary_length = InvalidInput::Summary(InvalidText::Length { min: 1, max: 300 });
-        let unnamed_manifest = InvalidManifest::new("name", InvalidText::Length { min: 2, max: 60 });
+        let unnamed_manifest = InvalidManifest::new("name", "must have 2 to 60 characters");
         for (input, expected) in [
             (CreateVersion { manifest: unnamed, ..input() }, unnamed_manifest.into()),
             (CreateVersion { files: BTreeMap::new(), ..input() }, InvalidInput::NoEntryFile),

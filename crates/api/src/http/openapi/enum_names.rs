@@ -78,6 +78,22 @@ impl<T> WithoutNames for &Declared<T> {
 }
 
 #[test]
+fn enumerations_that_are_not_documented_have_their_declared_names() {
+    macro_rules! check {
+        ($($type:ty,)*) => { $(
+            let declared: BTreeSet<String> = <$type>::NAMES.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(declared, names::<$type>(), stringify!($type));
+        )* };
+    }
+    check! {
+        connections::egress::RefusalCode,
+        identity::device::Purpose,
+        runs::engine::FailureCode,
+        workspace::Plan,
+    }
+}
+
+#[test]
 fn documented_enumerations_have_the_names_on_the_wire() {
     macro_rules! table {
         ($($name:literal: $type:ty,)*) => {{
