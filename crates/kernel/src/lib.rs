@@ -9,7 +9,7 @@
 //! * [`mail`] and [`locale`]: e-mails, and their languages
 //! * [`email_address`]: the form in which e-mail addresses are compared
 //! * [`page`] and [`slug`]: opaque cursors of lists; names in URLs
-//! * [`names`]: enumerations whose values have names
+//! * [`names`](mod@names): enumerations whose values have names
 //! * [`objects`]: enumerations that are JSON objects on the wire
 //! * [`token`] and [`vault`]: secrets of which only digests are kept; secrets sealed at rest
 //! * `testing`: fixtures for tests of use cases, with the feature of that name
