@@ -169,7 +169,7 @@ fn audit_row(entry: AuditEntry) -> audit_log::ActiveModel {
         id: Set(DbId(entry.id)),
         at: Set(DbTime(entry.at)),
         workspace_id: Set(entry.workspace.map(DbId)),
-        actor: Set(entry.actor),
+        actor: Set(entry.actor.to_string()),
         action: Set(entry.action.into_owned()),
         target: Set(entry.target.map(|target| target.0)),
         request_id: Set(DbId(entry.request)),

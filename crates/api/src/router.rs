@@ -3,6 +3,7 @@
 
 mod host_routing;
 
+use application::{Problem, ProblemKind};
 use axum::{
     Router,
     extract::State,
@@ -10,7 +11,6 @@ use axum::{
     middleware,
     response::{IntoResponse as _, Response},
 };
-use kernel::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 

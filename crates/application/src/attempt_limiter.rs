@@ -11,9 +11,9 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use kernel::{Problem, Timestamp, id::SessionId};
+use kernel::{Timestamp, id::SessionId};
 
-use crate::rate_limits::network_prefix;
+use crate::{Problem, rate_limits::network_prefix};
 
 const WINDOW: TimeDelta = TimeDelta::minutes(10);
 const MAX_PER_SESSION: usize = 5;

@@ -9,10 +9,10 @@ use backend_data::{
     Engine, ProjectRef,
     store::{OUTBOX_PAGE, OutboxEntry},
 };
-use kernel::{AuditEntry, Problem, StoreError};
+use kernel::{AuditEntry, StoreError};
 use serde_json::json;
 
-use crate::{Application, unit};
+use crate::{Application, Problem, unit};
 
 /// Reason why audit entries were not delivered.
 #[derive(Debug, thiserror::Error)]

@@ -1,23 +1,26 @@
 //! Resolving the credential of a request to its caller.
 
 mod auth_states;
+mod credential_cache;
 mod last_used;
 mod person_tokens;
+mod project_key_cache;
 mod project_keys;
 
 pub use auth_states::AuthStateCache;
+pub use credential_cache::CredentialCache;
 pub use last_used::LastUsed;
 pub use person_tokens::{PersonTokenCache, TrustedIssuer};
-pub use project_keys::{ResolvedKey, key_access};
+pub use project_key_cache::{ResolvedKey, key_access};
 
 use identity::{IdentityRead, oauth::resource::mcp_resource_url};
 use kernel::{
-    Caller, Context, Problem, Timestamp,
+    Caller, Context, Timestamp,
     caller::TokenCaller,
     token::{self, Digest, Peppers, TokenKind},
 };
 
-use crate::Application;
+use crate::{Application, Problem};
 
 /// Credential of a request, well-formed or not.
 #[derive(Debug)]
@@ -28,13 +31,6 @@ pub enum Credential<'a> {
     Bearer(&'a str),
     /// Secret of a console session.
     Session(&'a str),
-}
-
-/// Project keys that were looked up recently, and the last use of each credential.
-#[derive(Default)]
-pub struct CredentialCache {
-    keys: project_keys::ProjectKeyCache,
-    last_used: last_used::LastUsedBuffer,
 }
 
 /// Returns the caller of a personal access token.
@@ -57,6 +53,12 @@ pub async fn personal_caller(
 }
 
 impl Application {
+    /// Takes the uses of credentials since the last call, for writing to the store.
+    #[must_use]
+    pub fn take_last_used(&self) -> LastUsed {
+        self.credential_cache().last_used.take()
+    }
+
     /// Returns the caller of a credential: [`Caller::Anonymous`] without one, and for a session that has ended.
     ///
     /// # Errors

@@ -11,14 +11,14 @@ use std::str::FromStr as _;
 
 use identity::sessions::{StepUpProof, require_step_up};
 use kernel::{
-    Caller, Context, Id, Problem, Timestamp,
+    Caller, Context, Id, Timestamp,
     authority::{AppAccess, Member, authorize_app, authorize_member},
     id::{AppId, AutomationId, ChangeId, DeadLetterId, GateId, Kind, ProjectId, RunId, WorkspaceId},
 };
 use projects::{ProjectAccess, authorize_project};
 use workspace::WorkspaceRead;
 
-use crate::Application;
+use crate::{Application, Problem};
 
 fn parse_id<K: Kind>(text: &str, what: &str) -> Result<Id<K>, Problem> {
     Id::from_str(text).map_err(|_| Problem::not_found(what))
@@ -37,7 +37,7 @@ pub async fn membership_of<S: WorkspaceRead + ?Sized>(
 ) -> Result<Member, Problem> {
     let user = caller.user().ok_or_else(Problem::unauthorized)?;
     let fact = store.membership(workspace, user).await?;
-    authorize_member(caller, workspace, fact.as_ref(), now)
+    Ok(authorize_member(caller, workspace, fact.as_ref(), now)?)
 }
 
 impl Application {
@@ -96,7 +96,7 @@ impl Application {
         let fact = self.store().app_fact(app, user).await?.ok_or_else(missing)?;
         let member =
             self.member_of(ctx, fact.workspace).await.map_err(|problem| mask_not_found(problem, "app"))?;
-        authorize_app(member, Some(&fact))
+        Ok(authorize_app(member, Some(&fact))?)
     }
 
     /// Returns an automation's id and the caller's rights on its app.
@@ -168,12 +168,12 @@ impl Application {
         let fact = self.store().project_fact(project).await?.ok_or_else(|| Problem::not_found(what))?;
         let member =
             self.member_of(ctx, fact.workspace).await.map_err(|problem| mask_not_found(problem, what))?;
-        authorize_project(member, Some(&fact))
+        Ok(authorize_project(member, Some(&fact))?)
     }
 }
 
 /// Makes a 404 about a parent one about the object itself, so that the response does not reveal that its workspace or
 /// app exists.
 fn mask_not_found(problem: Problem, what: &str) -> Problem {
-    if problem.kind == kernel::ProblemKind::NotFound { Problem::not_found(what) } else { problem }
+    if problem.kind == crate::ProblemKind::NotFound { Problem::not_found(what) } else { problem }
 }

@@ -1,14 +1,14 @@
 //! A webhook call with which to try the server, for someone who starts it on their own machine for the first time.
 
 use identity::{Email, sessions::SignInClient, sign_in::dev_sign_in};
-use kernel::{Caller, Id, Problem, page::PageRequest};
+use kernel::{Caller, Id, page::PageRequest};
 use runs::{
     TriggerKind,
     webhooks::{Proof, Webhook, proof},
 };
 use workspace::workspaces::{CreateWorkspace, Profile, TeamSize};
 
-use crate::{Application, sample_data, unit};
+use crate::{Application, Problem, sample_data, unit};
 
 /// Person whose workspace is called.
 const DEVELOPER: &str = "dev@localhost.localdomain";

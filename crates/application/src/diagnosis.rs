@@ -6,7 +6,7 @@ use connections::{
     egress::log_entry::{EgressLogEntry, EgressOutcome},
 };
 use kernel::{
-    Locale, Problem,
+    Locale,
     authority::{AppAccess, AppRightName},
     id::{AppId, RunId, VersionId, WorkspaceId},
 };
@@ -19,7 +19,7 @@ use runs::{
     },
 };
 
-use crate::Application;
+use crate::{Application, Problem};
 
 /// Number of a run's last log lines that are considered.
 const MAX_LOG_LINES: u32 = 300;
@@ -161,7 +161,7 @@ impl Application {
 
 /// Returns what the manifest and the gates now say about a host to which a request was refused.
 pub fn host_state(host: &str, method: &str, manifest: &Manifest, gates: &[Gate]) -> HostStatus {
-    let known = HttpMethod::from_name(method);
+    let known = method.parse::<HttpMethod>().ok();
     let declared = manifest.permissions.egress.iter().find(|egress| egress.host == host);
     let allows = |methods: &Vec<HttpMethod>| known.is_some_and(|known| methods.contains(&known));
     let host = GateHost::parse(host).ok();

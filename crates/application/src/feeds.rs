@@ -4,10 +4,12 @@
 //! without a notification. Its access is checked again before each response or message.
 
 mod agent_feed;
+mod stream_permit;
 mod stream_quota;
 
 pub use agent_feed::{AgentAlert, AgentEvent, AgentEventKind, AgentFeed};
-pub use stream_quota::{StreamPermit, StreamQuota};
+pub use stream_permit::StreamPermit;
+pub use stream_quota::StreamQuota;
 
 use std::time::Duration;
 

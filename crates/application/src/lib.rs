@@ -12,7 +12,7 @@
 //! * [`feeds`]: events of a workspace for streams and for agents that poll
 //! * [`audit_outbox`] and [`traffic`]: audit entries and request counts of the data API, written after the request
 //! * [`oauth_clients`]: finds agent clients, registered or described by a document
-//! * [`rows_problem()`]: maps errors of the row engine to problems
+//! * [`problem`] and [`problems`]: refusals and failures as callers get them, and which error becomes which
 //!
 //! A use case of one domain is in that domain's crate. This crate has what combines several domains or needs state of
 //! the process.
@@ -28,13 +28,15 @@ pub mod feeds;
 pub mod membership;
 pub mod oauth_clients;
 pub mod ports;
+pub mod problem;
+pub mod problems;
 pub mod rate_limits;
 pub mod replay;
-mod rows_problem;
 pub mod sample_data;
 pub mod traffic;
 pub mod transaction;
 
 pub use application::{Application, Services, Settings};
 pub use ports::{Store, Tx};
-pub use rows_problem::rows_problem;
+pub use problem::{Problem, ProblemKind};
+pub use problems::rows_problem;

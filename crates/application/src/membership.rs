@@ -2,13 +2,13 @@
 
 use identity::{User, people::revoke_tokens_of, sessions::OpenedSession};
 use kernel::{
-    Caller, Context, Problem, StoreError,
+    Caller, Context, StoreError,
     caller::SessionCaller,
     id::{UserId, WorkspaceId},
 };
 use workspace::members::AdmittedMember;
 
-use crate::{Application, Tx};
+use crate::{Application, Problem, Tx};
 
 impl Application {
     /// Returns the session and the signed-in person. Their address is verified, since every way to sign in verifies it.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use identity::oauth::{Client, clients::MetadataUrl};
-use kernel::{Problem, id::OAuthClientId};
+use kernel::id::OAuthClientId;
 
-use crate::Application;
+use crate::{Application, Problem};
 
 impl Application {
     /// Returns the client with an id. If the id is the URL of a metadata document, the document is fetched. Returns

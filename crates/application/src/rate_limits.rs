@@ -17,11 +17,10 @@ use governor::{
     middleware::StateInformationMiddleware,
     state::keyed::DashMapStateStore,
 };
-use kernel::{
-    Problem,
-    id::{HookId, ProjectId, ProjectKeyId, UserId},
-};
+use kernel::id::{HookId, ProjectId, ProjectKeyId, UserId};
 use runs::webhooks::RateLimitExceeded;
+
+use crate::Problem;
 
 /// The owner of a bucket, by the purpose of the bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

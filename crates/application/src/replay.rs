@@ -1,14 +1,14 @@
 //! Replaying failed runs and refused calls, for the API and the agent server.
 
 use kernel::{
-    Context, Problem,
+    Context,
     authority::{AppRight, CanEdit},
     id::{DeadLetterId, RunId},
 };
 use runs::dead_letters::{ReplayRequest, ReplayedRun, WhichVersion, replay_open_dead_letter, replay_run};
 use serde_json::value::RawValue;
 
-use crate::{Application, unit};
+use crate::{Application, Problem, unit};
 
 impl Application {
     /// Starts a run with the input of an open dead letter.

@@ -14,7 +14,7 @@ use apps::{
 use backend_data::{Access, ColumnType, NewColumn, NewTable, ProjectRef};
 use connections::{Gate, GateHost, gates::Method};
 use kernel::{
-    Context, Problem,
+    Context,
     authority::{AppRights, CanEdit, MembershipFact, Role, Sharing, authorize_app, authorize_member},
     id::{AppId, AutomationId, GateId, ProjectId, WorkspaceId},
 };
@@ -25,7 +25,7 @@ use runs::{
     webhooks::{ConfigureWebhook, CredentialKeys, ProofMode},
 };
 
-use crate::{Application, Tx, rows_problem};
+use crate::{Application, Problem, Tx, rows_problem};
 
 const SAMPLE_SOURCE: &str = include_str!("sample_data/main.js");
 const SAMPLE_HOST: &str = "app.github.com";

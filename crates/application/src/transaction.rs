@@ -17,12 +17,12 @@ use std::{
 use apps::AppError;
 use connections::gates::GateError;
 use identity::{IdentityError, oauth::ConsentError};
-use kernel::{Problem, StoreError};
+use kernel::StoreError;
 use projects::ProjectError;
 use runs::RunsError;
 use workspace::WorkspaceError;
 
-use crate::{Application, Tx};
+use crate::{Application, Problem, Tx};
 
 /// Maximum number of attempts at a transaction. Deadlocks and serialization failures are rare, and rarer with each
 /// attempt.

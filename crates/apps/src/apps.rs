@@ -4,10 +4,8 @@ mod create;
 mod delete;
 mod update;
 
-use std::str::FromStr;
-
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     authority::{AppFact, AppRights, Sharing},
     id::{AppId, UserId, VersionId, WorkspaceId},
 };
@@ -40,36 +38,16 @@ pub enum Category {
     Growth,
 }
 
-impl Category {
-    const ALL: [(Self, &'static str); 8] = [
-        (Self::Interface, "interface"),
-        (Self::Data, "data"),
-        (Self::Messaging, "messaging"),
-        (Self::Money, "money"),
-        (Self::Ai, "ai"),
-        (Self::Time, "time"),
-        (Self::People, "people"),
-        (Self::Growth, "growth"),
-    ];
-
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(category, _)| *category == self).map_or("", |(_, name)| name)
-    }
-}
-
-impl FromStr for Category {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        let found = Self::ALL.iter().find(|(_, name)| *name == text);
-        found.map(|(category, _)| *category).ok_or_else(|| {
-            Problem::invalid_field(
-                "category",
-                "must be interface, data, messaging, money, ai, time, people or growth",
-            )
-        })
+kernel::names! {
+    Category {
+        Interface = "interface",
+        Data = "data",
+        Messaging = "messaging",
+        Money = "money",
+        Ai = "ai",
+        Time = "time",
+        People = "people",
+        Growth = "growth",
     }
 }
 

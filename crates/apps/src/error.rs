@@ -1,18 +1,15 @@
 //! Errors of this domain.
 
-use kernel::{Problem, StoreError};
+use kernel::StoreError;
+
+use crate::InvalidInput;
 
 /// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// A field is out of bounds.
-    #[error("`{path}` {what}")]
-    InvalidField {
-        /// Path of the field on the wire, such as `manifest.permissions.egress[0].host`.
-        path: String,
-        /// Rest of a sentence that begins with the field: the bounds, or what is wrong.
-        what: String,
-    },
+    /// A value of the input is refused.
+    #[error(transparent)]
+    InvalidInput(#[from] InvalidInput),
     /// The app does not exist, or was deleted.
     #[error("there is no such app")]
     AppNotFound,
@@ -31,34 +28,4 @@ pub enum AppError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl AppError {
-    pub(crate) fn invalid(path: impl Into<String>, what: impl Into<String>) -> Self {
-        Self::InvalidField { path: path.into(), what: what.into() }
-    }
-}
-
-impl From<AppError> for Problem {
-    fn from(error: AppError) -> Self {
-        match error {
-            AppError::InvalidField { path, what } => Self::invalid_field(&path, what),
-            AppError::AppNotFound => Self::not_found("app"),
-            AppError::VersionConflict => {
-                Self::conflict("stale_version", "Another version was created at the same time.")
-                    .hint("Fetch the app again and retry if your change still applies.")
-            }
-            AppError::MemberNotFound => {
-                Self::invalid_field("people", "names someone who is not a member of the workspace")
-            }
-            AppError::NothingToChange => Self::conflict(
-                "nothing_to_change",
-                "No change to the manifest would have allowed this request.",
-            )
-            .hint("See why the run failed: GET /v1/runs/{id}/explain."),
-            AppError::TooManyChanges => Self::conflict("too_many_changes", "You have too many open plans.")
-                .hint("Wait until one expires; a plan expires after one hour."),
-            AppError::Store(error) => error.into(),
-        }
-    }
 }

@@ -12,6 +12,7 @@ pub mod access;
 pub mod apps;
 pub mod changes;
 pub mod error;
+mod invalid_input;
 pub mod manifest;
 pub mod ports;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub mod versions;
 
 pub use apps::{App, AppStatus, Category};
 pub use error::AppError;
+pub use invalid_input::{InvalidInput, InvalidManifest, InvalidText};
 pub use manifest::Manifest;
 pub use ports::{AppsRead, AppsTx};
 pub use versions::{AppVersion, VersionKind};

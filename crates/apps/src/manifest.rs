@@ -9,9 +9,9 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{AppError, Category};
+use crate::{Category, InvalidManifest};
 
-pub(crate) use check::{check_archetype, check_text};
+pub(crate) use check::{check_text, is_archetype};
 
 /// A declaration of what an app is and what it asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,25 +144,13 @@ pub enum HttpMethod {
     Delete,
 }
 
-impl HttpMethod {
-    /// Returns the method with this name in upper case, if a manifest can name it.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
-            .into_iter()
-            .find(|method| method.as_str() == name)
-    }
-
-    /// Returns the method's name in HTTP.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
+kernel::names! {
+    HttpMethod {
+        Get = "GET",
+        Post = "POST",
+        Put = "PUT",
+        Patch = "PATCH",
+        Delete = "DELETE",
     }
 }
 
@@ -253,12 +241,12 @@ impl Manifest {
     /// Parses a manifest and checks its bounds.
     ///
     /// # Errors
-    /// [`AppError::InvalidField`] with the path of the first field that does not parse or is out of bounds.
-    pub fn parse(json: &serde_json::Value) -> Result<Self, AppError> {
+    /// [`InvalidManifest`] with the path of the first field that does not parse or is out of bounds.
+    pub fn parse(json: &serde_json::Value) -> Result<Self, InvalidManifest> {
         let manifest: Self = serde_path_to_error::deserialize(json).map_err(|error| {
             let path = error.path().to_string();
-            let path = if path == "." { "manifest".to_owned() } else { format!("manifest.{path}") };
-            AppError::invalid(path, format!("is invalid: {}", error.inner()))
+            let path = if path == "." { String::new() } else { path };
+            InvalidManifest::new(path, format!("is invalid: {}", error.inner()))
         })?;
         manifest.check()?;
         Ok(manifest)

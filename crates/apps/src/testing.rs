@@ -237,7 +237,7 @@ pub(crate) fn assert_audited(
 ) {
     let [entry] = &work.audit[..] else { panic!("expected one audit entry: {:?}", work.audit) };
     assert_eq!((&*entry.action, entry.workspace), (action, Some(workspace())));
-    assert_eq!(entry.actor, builder_id().to_string());
+    assert_eq!(entry.actor, kernel::Actor::Person(builder_id()));
     assert_eq!(entry.target, Some(AuditTarget(target.to_string())));
     assert_eq!(entry.detail.as_ref(), detail);
 }

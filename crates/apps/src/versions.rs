@@ -3,10 +3,10 @@
 mod check_files;
 mod create;
 
-use std::{collections::BTreeMap, str::FromStr};
+use std::collections::BTreeMap;
 
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     id::{AppId, UserId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
@@ -29,26 +29,11 @@ pub enum VersionKind {
     Seed,
 }
 
-impl VersionKind {
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Build => "build",
-            Self::Edit => "edit",
-            Self::Seed => "seed",
-        }
-    }
-}
-
-impl FromStr for VersionKind {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Build, Self::Edit, Self::Seed]
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("kind", "must be build, edit or seed"))
+kernel::names! {
+    VersionKind {
+        Build = "build",
+        Edit = "edit",
+        Seed = "seed",
     }
 }
 

@@ -14,7 +14,7 @@ mod refusal;
 use crate::gates::Gate;
 
 pub use authorize::{EgressPermit, authorize_egress};
-pub use declared::DeclaredEgress;
+pub use declared::{DeclaredEgress, InvalidDeclaration};
 pub use headers::{MAX_HEADERS_BYTES, check_headers};
 pub use operator::{AllowedHost, InvalidAllowedHost};
 pub use refusal::{Refusal, RefusalCode};

@@ -6,10 +6,8 @@ mod list;
 mod ports;
 mod set_status;
 
-use std::{fmt, str::FromStr};
-
 use kernel::{
-    Context, Problem, Timestamp,
+    Context, Timestamp,
     id::{AppId, ConnectionId, GateId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
@@ -31,26 +29,10 @@ pub enum GateStatus {
     Closed,
 }
 
-impl GateStatus {
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Closed => "closed",
-        }
-    }
-}
-
-impl FromStr for GateStatus {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        match text {
-            "open" => Ok(Self::Open),
-            "closed" => Ok(Self::Closed),
-            _ => Err(Problem::invalid_field("status", "must be open or closed")),
-        }
+kernel::names! {
+    GateStatus {
+        Open = "open",
+        Closed = "closed",
     }
 }
 
@@ -69,39 +51,15 @@ pub enum Method {
     Options,
 }
 
-impl Method {
-    /// Every method.
-    pub const ALL: [Self; 7] =
-        [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete, Self::Options];
-
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Head => "HEAD",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-            Self::Options => "OPTIONS",
-        }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Method {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        Self::ALL.into_iter().find(|method| method.as_str() == text).ok_or_else(|| {
-            Problem::invalid_field("methods", "must be GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS")
-        })
+kernel::names! {
+    Method {
+        Get = "GET",
+        Head = "HEAD",
+        Post = "POST",
+        Put = "PUT",
+        Patch = "PATCH",
+        Delete = "DELETE",
+        Options = "OPTIONS",
     }
 }
 

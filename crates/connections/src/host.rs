@@ -2,7 +2,6 @@
 
 use std::{fmt, net::Ipv4Addr, str::FromStr};
 
-use kernel::Problem;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
@@ -105,10 +104,10 @@ impl fmt::Display for GateHost {
 }
 
 impl FromStr for GateHost {
-    type Err = Problem;
+    type Err = InvalidHost;
 
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        Self::parse(text).map_err(|error| Problem::invalid_field("host", error))
+    fn from_str(text: &str) -> Result<Self, InvalidHost> {
+        Self::parse(text)
     }
 }
 

@@ -52,14 +52,10 @@ pub enum Purpose {
     Token,
 }
 
-impl Purpose {
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Login => "login",
-            Self::Token => "token",
-        }
+kernel::names! {
+    Purpose {
+        Login = "login",
+        Token = "token",
     }
 }
 

@@ -12,6 +12,7 @@
 
 pub mod device;
 pub mod error;
+mod invalid_input;
 pub mod oauth;
 pub mod oidc;
 pub mod passkeys;
@@ -26,5 +27,6 @@ pub mod tokens;
 pub mod user;
 
 pub use error::IdentityError;
+pub use invalid_input::InvalidInput;
 pub use ports::{IdentityRead, IdentityTx};
 pub use user::{Email, User};

@@ -7,7 +7,7 @@ mod open;
 mod step_up;
 mod user_agent;
 
-use std::{fmt, net::IpAddr, str::FromStr};
+use std::net::IpAddr;
 
 use chrono::TimeDelta;
 use kernel::{
@@ -43,37 +43,12 @@ pub enum SignInMethod {
     Oidc,
 }
 
-impl SignInMethod {
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Dev => "dev",
-            Self::Passkey => "passkey",
-            Self::Oidc => "oidc",
-        }
-    }
-}
-
-impl FromStr for SignInMethod {
-    type Err = UnknownSignInMethod;
-
-    fn from_str(text: &str) -> Result<Self, UnknownSignInMethod> {
-        [Self::Email, Self::Dev, Self::Passkey, Self::Oidc]
-            .into_iter()
-            .find(|method| method.as_str() == text)
-            .ok_or(UnknownSignInMethod)
-    }
-}
-
-/// Error of a text that names no [`SignInMethod`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownSignInMethod;
-
-impl fmt::Display for UnknownSignInMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unknown sign-in method")
+kernel::names! {
+    SignInMethod {
+        Email = "email",
+        Dev = "dev",
+        Passkey = "passkey",
+        Oidc = "oidc",
     }
 }
 

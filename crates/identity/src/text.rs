@@ -1,17 +1,12 @@
 //! Validation of short texts that clients send and people read.
 
-use crate::IdentityError;
+use crate::InvalidInput;
 
 /// Returns the trimmed text if it has 1 to `max` visible characters.
 ///
 /// Control characters, invisible characters and those that change the writing direction are refused: with them one
 /// name can look like another.
-pub(crate) fn validate_label(
-    field: &'static str,
-    rule: &'static str,
-    text: &str,
-    max: usize,
-) -> Result<String, IdentityError> {
+pub(crate) fn validate_label(text: &str, max: usize, refusal: InvalidInput) -> Result<String, InvalidInput> {
     let text = text.trim();
     let is_visible = |c: char| {
         !c.is_control()
@@ -21,6 +16,6 @@ pub(crate) fn validate_label(
     if (1..=max).contains(&text.chars().count()) && text.chars().all(is_visible) {
         Ok(text.to_owned())
     } else {
-        Err(IdentityError::InvalidField { field, rule })
+        Err(refusal)
     }
 }

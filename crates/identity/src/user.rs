@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use kernel::{Timestamp, id::UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::IdentityError;
+use crate::{IdentityError, InvalidInput};
 
 /// E-mail address as [`kernel::email_address::normalize`] writes it, at most 254 bytes (RFC 5321, section 4.5.3.1).
 ///
@@ -123,12 +123,12 @@ impl User {
 }
 
 /// Returns the given name, trimmed, or the local part of the address if no name is given; 1 to 120 characters.
-pub(crate) fn resolve_display_name(given: Option<&str>, email: &Email) -> Result<String, IdentityError> {
+pub(crate) fn resolve_display_name(given: Option<&str>, email: &Email) -> Result<String, InvalidInput> {
     let name = given.map_or_else(|| email.local_part(), str::trim);
     if (1..=120).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
         Ok(name.to_owned())
     } else {
-        Err(IdentityError::InvalidField { field: "name", rule: "must have 1 to 120 printable characters" })
+        Err(InvalidInput::PersonName)
     }
 }
 

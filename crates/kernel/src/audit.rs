@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, net::IpAddr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Timestamp,
+    Actor, Timestamp,
     id::{AuditId, RequestId, WorkspaceId},
 };
 
@@ -18,8 +18,8 @@ pub struct AuditEntry {
     pub at: Timestamp,
     /// The workspace, if the change belongs to one.
     pub workspace: Option<WorkspaceId>,
-    /// The caller, as [`Caller`](crate::Caller) displays itself.
-    pub actor: String,
+    /// Who made the change.
+    pub actor: Actor,
     /// The change, as `noun.verb`.
     pub action: Cow<'static, str>,
     /// The changed object.
@@ -41,6 +41,13 @@ impl AuditEntry {
     #[must_use]
     pub fn workspace(mut self, workspace: WorkspaceId) -> Self {
         self.workspace = Some(workspace);
+        self
+    }
+
+    /// Sets another actor than the caller, such as the person who is signing in.
+    #[must_use]
+    pub fn actor(mut self, actor: Actor) -> Self {
+        self.actor = actor;
         self
     }
 

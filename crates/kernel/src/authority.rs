@@ -2,16 +2,21 @@
 //!
 //! [`Member`], [`Builder`], [`Admin`], [`Owner`], [`AppAccess`] and [`AppRight`] have no public constructor: only the
 //! functions of this module make them, from facts that the store has about the caller. A use case takes the proof as an
-//! argument, so code without the check does not compile. An object that the caller may not see is 404 here, in one place
-//! for every route.
+//! argument, so code without the check does not compile. An object that the caller may not see does not exist for them
+//! ([`AuthorityError`]).
 
 mod app;
+mod app_access;
+mod error;
+mod member;
 mod role;
 mod sharing;
 
-pub use app::{
-    AppAccess, AppFact, AppRight, AppRightName, AppRights, CanEdit, CanRun, CanShare, CanView, Right,
-    authorize_app,
+pub use app::{AppRightName, AppRights};
+pub use app_access::{
+    AppAccess, AppFact, AppRight, CanEdit, CanRun, CanShare, CanView, Right, authorize_app,
 };
-pub use role::{Admin, Builder, Member, MembershipFact, Owner, Role, Visibility, authorize_member};
+pub use error::AuthorityError;
+pub use member::{Admin, Builder, Member, MembershipFact, Owner, Visibility, authorize_member};
+pub use role::Role;
 pub use sharing::Sharing;

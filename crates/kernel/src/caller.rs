@@ -4,10 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Problem,
-    id::{GrantId, ProjectId, ProjectKeyId, SessionId, TokenId, UserId, WorkspaceId},
-};
+use crate::id::{GrantId, ProjectId, ProjectKeyId, SessionId, TokenId, UserId, WorkspaceId};
 
 /// The sender of a request. It is authenticated, but nothing is known yet about what they may do; see
 /// [`authority`](crate::authority).
@@ -80,20 +77,6 @@ impl Caller {
     }
 }
 
-/// Writes the caller as the audit log names it: ids or a worker's name, never a secret.
-impl fmt::Display for Caller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Anonymous => f.write_str("visitor"),
-            Self::Session(session) => session.user.fmt(f),
-            Self::Token(TokenCaller { user, grant: Some(grant), .. }) => write!(f, "{user} by {grant}"),
-            Self::Token(token) => write!(f, "{} by {}", token.user, token.token),
-            Self::ProjectKey(key) => key.key.fmt(f),
-            Self::System(name) => write!(f, "system:{name}"),
-        }
-    }
-}
-
 /// A scope of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -107,6 +90,14 @@ pub enum Scope {
     Admin,
 }
 
+crate::names! {
+    Scope {
+        Read = "read",
+        Write = "write",
+        Admin = "admin",
+    }
+}
+
 /// A non-empty set of [`Scope`]s. A wider scope implies the narrower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scopes(u8);
@@ -115,18 +106,18 @@ impl Scopes {
     /// Creates the set of `scopes`.
     ///
     /// # Errors
-    /// 400 `invalid_request` when the list is empty or has a scope twice.
-    pub fn new(scopes: &[Scope]) -> Result<Self, Problem> {
+    /// [`InvalidScopes`] when the list is empty or has a scope twice.
+    pub fn new(scopes: &[Scope]) -> Result<Self, InvalidScopes> {
         let mut bits = 0;
         for scope in scopes {
             let bit = 1 << *scope as u8;
             if bits & bit != 0 {
-                return Err(Problem::invalid_field("scopes", "has a scope twice"));
+                return Err(InvalidScopes::Repeated);
             }
             bits |= bit;
         }
         if bits == 0 {
-            return Err(Problem::invalid_field("scopes", "must have at least one of read, write, admin"));
+            return Err(InvalidScopes::Empty);
         }
         Ok(Self(bits))
     }
@@ -152,11 +143,22 @@ impl Scopes {
     /// Returns the scopes that were given, without the implied ones, narrowest first.
     #[must_use]
     pub fn to_vec(self) -> Vec<Scope> {
-        [Scope::Read, Scope::Write, Scope::Admin]
-            .into_iter()
-            .filter(|scope| self.0 & (1 << *scope as u8) != 0)
-            .collect()
+        Scope::ALL.into_iter().filter(|scope| self.0 & (1 << *scope as u8) != 0).collect()
     }
+}
+
+/// Error of a list of scopes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidScopes {
+    /// The list has a scope twice.
+    #[error("a scope is listed twice")]
+    Repeated,
+    /// The list is empty.
+    #[error("no scope is listed")]
+    Empty,
+    /// A name is that of no scope.
+    #[error("a scope is unknown")]
+    Unknown,
 }
 
 /// Writes the names separated by spaces, as stores keep them.
@@ -166,30 +168,18 @@ impl fmt::Display for Scopes {
             if index > 0 {
                 f.write_str(" ")?;
             }
-            f.write_str(match scope {
-                Scope::Read => "read",
-                Scope::Write => "write",
-                Scope::Admin => "admin",
-            })?;
+            f.write_str(scope.as_str())?;
         }
         Ok(())
     }
 }
 
 impl FromStr for Scopes {
-    type Err = Problem;
+    type Err = InvalidScopes;
 
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        let scopes = text
-            .split_ascii_whitespace()
-            .map(|name| match name {
-                "read" => Ok(Scope::Read),
-                "write" => Ok(Scope::Write),
-                "admin" => Ok(Scope::Admin),
-                _ => Err(Problem::invalid_field("scopes", "may only have read, write, admin")),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        Self::new(&scopes)
+    fn from_str(text: &str) -> Result<Self, InvalidScopes> {
+        let scopes = text.split_ascii_whitespace().map(Scope::from_str).collect::<Result<Vec<_>, _>>();
+        Self::new(&scopes.map_err(|_| InvalidScopes::Unknown)?)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{fmt, net::IpAddr, sync::Arc};
 
 use crate::{
-    AuditEntry, Caller, Id, Randomness, Timestamp,
+    Actor, AuditEntry, Caller, Id, Randomness, Timestamp,
     id::{Kind, RequestId},
 };
 
@@ -53,7 +53,7 @@ impl Context {
             id: self.new_id(),
             at: self.now,
             workspace: None,
-            actor: self.caller.to_string(),
+            actor: Actor::from(&self.caller),
             action: action.into(),
             target: None,
             request: self.request_id,

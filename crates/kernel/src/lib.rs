@@ -4,16 +4,17 @@
 //! * [`clock`] and [`random`]: time and randomness as ports, so that expiry and ids can be tested
 //! * [`caller`] and [`authority`]: the sender of a request, and the proofs of what they may do
 //! * [`context`]: the caller, time, randomness and id of one request
-//! * [`problem`]: the form that every refusal and failure has
-//! * [`audit`] and [`unit_of_work`]: the audit entry of each change, and the transaction that carries both
+//! * [`actor`], [`audit`] and [`unit_of_work`]: who made a change, the audit entry that it leaves, and the transaction that carries both
 //! * [`events`]: facts about apps, for feeds and streams
 //! * [`mail`] and [`locale`]: e-mails, and their languages
 //! * [`email_address`]: the form in which e-mail addresses are compared
 //! * [`page`] and [`slug`]: opaque cursors of lists; names in URLs
+//! * [`names`](mod@names): enumerations whose values have names
 //! * [`objects`]: enumerations that are JSON objects on the wire
 //! * [`token`] and [`vault`]: secrets of which only digests are kept; secrets sealed at rest
 //! * `testing`: fixtures for tests of use cases, with the feature of that name
 
+pub mod actor;
 pub mod audit;
 pub mod authority;
 pub mod caller;
@@ -24,9 +25,9 @@ pub mod events;
 pub mod id;
 pub mod locale;
 pub mod mail;
+pub mod names;
 pub mod objects;
 pub mod page;
-pub mod problem;
 pub mod random;
 pub mod rfc3339;
 pub mod slug;
@@ -37,13 +38,13 @@ pub mod token;
 pub mod unit_of_work;
 pub mod vault;
 
+pub use actor::Actor;
 pub use audit::{AuditEntry, AuditTarget};
 pub use caller::Caller;
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use context::Context;
 pub use id::Id;
 pub use locale::Locale;
-pub use problem::{Problem, ProblemKind};
 pub use random::{Randomness, SeededRandomness, SystemRandomness};
 pub use store_error::StoreError;
 pub use unit_of_work::{Transactions, UnitOfWork};

@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use uuid::Uuid;
 
-use crate::{Id, Problem};
+use crate::Id;
 
 /// Default number of items on a page.
 pub const DEFAULT_LIMIT: u32 = 50;
@@ -23,25 +23,32 @@ impl PageRequest {
     /// Parses the query parameters `limit` and `cursor`.
     ///
     /// # Errors
-    /// 400 `invalid_request`, which names the invalid parameter.
-    pub fn parse(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
+    /// [`InvalidPage`], which names the invalid parameter.
+    pub fn parse(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, InvalidPage> {
         let limit = limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(Problem::invalid_field("limit", format_args!("must be from 1 to {MAX_LIMIT}")));
+            return Err(InvalidPage::Limit);
         }
         let after = cursor.map(decode_cursor).transpose()?;
         Ok(Self { limit, after })
     }
 }
 
-fn decode_cursor(cursor: &str) -> Result<Uuid, Problem> {
-    let invalid = || {
-        Problem::invalid_field("cursor", "is not a cursor of this list")
-            .hint("Start from the first page, without `cursor`.")
-    };
+/// Error of the parameters of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPage {
+    /// The limit is 0 or more than [`MAX_LIMIT`].
+    #[error("the limit is not from 1 to {MAX_LIMIT}")]
+    Limit,
+    /// The text is not the cursor of a page.
+    #[error("the cursor is malformed")]
+    Cursor,
+}
+
+fn decode_cursor(cursor: &str) -> Result<Uuid, InvalidPage> {
     let mut bytes = [0_u8; 18];
-    let length = URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes).map_err(|_| invalid())?;
-    Uuid::from_slice(&bytes[..length]).map_err(|_| invalid())
+    let length = URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes).map_err(|_| InvalidPage::Cursor)?;
+    Uuid::from_slice(&bytes[..length]).map_err(|_| InvalidPage::Cursor)
 }
 
 /// A page of a list.
@@ -90,13 +97,10 @@ mod tests {
     #[test]
     fn an_invalid_parameter_is_named() {
         for limit in [0, 201] {
-            assert!(PageRequest::parse(Some(limit), None).unwrap_err().message.contains("`limit`"));
+            assert_eq!(PageRequest::parse(Some(limit), None), Err(InvalidPage::Limit));
         }
         for cursor in ["", "x", "!!!", "AAAA", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
-            assert!(
-                PageRequest::parse(None, Some(cursor)).unwrap_err().message.contains("`cursor`"),
-                "{cursor}"
-            );
+            assert_eq!(PageRequest::parse(None, Some(cursor)), Err(InvalidPage::Cursor), "{cursor}");
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::error::Error as StdError;
 
-use crate::Problem;
-
 /// An error of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -40,23 +38,5 @@ impl StoreError {
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Contended(_))
-    }
-}
-
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Contended(_) | StoreError::Unavailable(_) => {
-                Self::unavailable("unavailable", "The database is temporarily unavailable.")
-                    .hint("Try again in a moment.")
-                    .caused_by(error)
-            }
-            StoreError::Duplicate => Self::conflict("conflict", "Someone created this at the same time.")
-                .hint("Read the current state, then try again if you still need to.")
-                .caused_by(error),
-            StoreError::Inconsistent { .. } | StoreError::NotAudited | StoreError::Failed(_) => {
-                Self::internal(error)
-            }
-        }
     }
 }

@@ -18,10 +18,7 @@ use rmcp::transport::streamable_http_server::{
 
 use server::AgentServer;
 pub use step_up::InsufficientScope;
-use step_up::StepUpCheck;
-
-/// Maximum size of a request's body, in bytes.
-const MAX_BODY: usize = 1 << 20;
+use step_up::{MAX_BODY, StepUpCheck};
 
 /// Creates the router of the agent server at `/mcp`, to be put behind the authentication of the HTTP surface.
 /// `insufficient_scope` makes that surface's response for a missing scope.

@@ -13,7 +13,8 @@ use axum::{
 use kernel::{Caller, Context, caller::Scope};
 use serde::Deserialize;
 
-use crate::MAX_BODY;
+/// Maximum size of a request's body, in bytes.
+pub(crate) const MAX_BODY: usize = 1 << 20;
 
 /// Makes the response for a missing scope, given the URL of the protected resource metadata.
 pub type InsufficientScope = fn(&str) -> Response;

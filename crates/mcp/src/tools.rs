@@ -13,9 +13,9 @@ mod run_view;
 mod wait_for_events;
 mod whoami;
 
-use application::Application;
+use application::{Application, Problem, ProblemKind};
 use kernel::{
-    Context, Problem, ProblemKind,
+    Context,
     authority::Member,
     caller::{Scope, Scopes},
 };

@@ -1,10 +1,8 @@
 //! Log lines (specification part B, "LogLine").
 
-use std::str::FromStr;
-
 use async_trait::async_trait;
 use kernel::{
-    Problem, StoreError, Timestamp,
+    StoreError, Timestamp,
     events::RefusedRequest,
     id::{AppId, RunId, WorkspaceId},
 };
@@ -16,7 +14,7 @@ pub const MAX_MESSAGE_CHARS: usize = 2000;
 pub const RETENTION_DAYS: u32 = 30;
 
 macro_rules! numbered {
-    ($(#[$doc:meta])* $type:ident, $field:literal { $($(#[$vdoc:meta])* $variant:ident = $name:literal,)* }) => {
+    ($(#[$doc:meta])* $type:ident { $($(#[$vdoc:meta])* $variant:ident = $name:literal,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
@@ -26,14 +24,6 @@ macro_rules! numbered {
         }
 
         impl $type {
-            const ALL: &'static [(Self, &'static str)] = &[$((Self::$variant, $name)),*];
-
-            /// Returns the name on the wire.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                Self::ALL[self as usize].1
-            }
-
             /// Returns the number in stores: the position of the variant, from 0.
             #[must_use]
             pub fn number(self) -> i16 {
@@ -43,26 +33,17 @@ macro_rules! numbered {
             /// Returns the variant with this [`number`](Self::number).
             #[must_use]
             pub fn from_number(number: i16) -> Option<Self> {
-                Self::ALL.get(usize::try_from(number).ok()?).map(|(value, _)| *value)
+                Self::ALL.get(usize::try_from(number).ok()?).copied()
             }
         }
 
-        impl FromStr for $type {
-            type Err = Problem;
-
-            fn from_str(text: &str) -> Result<Self, Problem> {
-                let found = Self::ALL.iter().find(|(_, name)| *name == text);
-                found
-                    .map(|(value, _)| *value)
-                    .ok_or_else(|| Problem::invalid_field($field, concat!("must be one of", $(" ", $name),*)))
-            }
-        }
+        kernel::names! { $type { $($variant = $name,)* } }
     };
 }
 
 numbered! {
     /// The severity of a line, lowest first.
-    LogLevel, "level" {
+    LogLevel {
         /// A detail for debugging.
         Debug = "debug",
         /// A normal event.
@@ -76,7 +57,7 @@ numbered! {
 
 numbered! {
     /// The writer of a line.
-    LogSource, "source" {
+    LogSource {
         /// The app's code.
         App = "app",
         /// Qala itself.

@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 
 use kernel::{
-    Problem,
     authority::{Member, Role},
     id::{ProjectId, UserId, WorkspaceId},
 };
@@ -35,19 +34,36 @@ pub struct ProjectAccess {
     level: Level,
 }
 
+/// Refusal of a proof about a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ProjectAccessError {
+    /// The caller may not see the project, or there is no such project.
+    #[error("the caller may not see the project")]
+    NotVisible,
+    /// Only builders and higher roles, and the project's creator, change tables and rows.
+    #[error("the caller may not change the project's tables and rows")]
+    EditRequired,
+    /// Only admins, owners and the project's creator manage the project.
+    #[error("the caller may not manage the project")]
+    OwnRequired,
+}
+
 /// Decides on access to a project and returns the proof.
 ///
 /// Owners, admins and the project's creator own it; builders may edit it; members may see it. Viewers may not, not even
 /// a project that they created in another role: rows are not shared with the whole workspace.
 ///
 /// # Errors
-/// 404 `project_not_found` when the project does not exist, is in another workspace, or may not be seen.
-pub fn authorize_project(member: Member, fact: Option<&ProjectFact>) -> Result<ProjectAccess, Problem> {
-    let missing = || Problem::not_found("project");
-    let fact = fact.filter(|fact| fact.workspace == member.workspace()).ok_or_else(missing)?;
+/// [`ProjectAccessError::NotVisible`] when the project does not exist, is in another workspace, or may not be seen.
+pub fn authorize_project(
+    member: Member,
+    fact: Option<&ProjectFact>,
+) -> Result<ProjectAccess, ProjectAccessError> {
+    let missing = ProjectAccessError::NotVisible;
+    let fact = fact.filter(|fact| fact.workspace == member.workspace()).ok_or(missing)?;
     let level = match member.role() {
         Role::Owner | Role::Admin => Level::Own,
-        Role::Viewer => return Err(missing()),
+        Role::Viewer => return Err(missing),
         Role::Builder | Role::Member if fact.created_by == member.user() => Level::Own,
         Role::Builder => Level::Edit,
         Role::Member => Level::View,
@@ -83,20 +99,16 @@ impl ProjectAccess {
     /// Narrows the proof to one right.
     ///
     /// # Errors
-    /// 403 `forbidden` when the caller does not have the right.
-    pub fn require<R: Right>(self) -> Result<ProjectRight<R>, Problem> {
-        if R::is_granted(&self) {
-            Ok(ProjectRight(self, PhantomData))
-        } else {
-            Err(Problem::forbidden("forbidden", R::DENIED_MESSAGE))
-        }
+    /// [`Right::DENIED`] when the caller does not have the right.
+    pub fn require<R: Right>(self) -> Result<ProjectRight<R>, ProjectAccessError> {
+        if R::is_granted(&self) { Ok(ProjectRight(self, PhantomData)) } else { Err(R::DENIED) }
     }
 }
 
 /// A right on a project as a type.
 pub trait Right {
-    /// Message to a caller without the right.
-    const DENIED_MESSAGE: &'static str;
+    /// Refusal of a caller without the right.
+    const DENIED: ProjectAccessError;
     /// Returns `true` if the access includes the right.
     fn is_granted(access: &ProjectAccess) -> bool;
 }
@@ -110,15 +122,14 @@ pub enum Edit {}
 pub enum Own {}
 
 impl Right for Edit {
-    const DENIED_MESSAGE: &'static str =
-        "This requires the builder role or higher, unless you created the project.";
+    const DENIED: ProjectAccessError = ProjectAccessError::EditRequired;
     fn is_granted(access: &ProjectAccess) -> bool {
         access.can_edit()
     }
 }
 
 impl Right for Own {
-    const DENIED_MESSAGE: &'static str = "Only an admin, an owner or the project's creator can do this.";
+    const DENIED: ProjectAccessError = ProjectAccessError::OwnRequired;
     fn is_granted(access: &ProjectAccess) -> bool {
         access.can_manage()
     }
@@ -143,7 +154,7 @@ mod tests {
     use super::*;
 
     /// Returns what person 2, who has this role in workspace 3, may do with a project.
-    fn access(role: Role, workspace: u128, created_by: u128) -> Result<ProjectAccess, Problem> {
+    fn access(role: Role, workspace: u128, created_by: u128) -> Result<ProjectAccess, ProjectAccessError> {
         let member = kernel::testing::member(&context(session_of(id(2)), at(0)), id(3), role);
         let fact = ProjectFact { project: id(7), workspace: id(workspace), created_by: id(created_by) };
         authorize_project(member, Some(&fact))
@@ -176,7 +187,7 @@ mod tests {
             access(Role::Owner, 4, 2),
             authorize_project(member, None),
         ] {
-            assert_eq!(hidden.unwrap_err().code, "project_not_found");
+            assert_eq!(hidden.unwrap_err(), ProjectAccessError::NotVisible);
         }
     }
 
@@ -184,8 +195,8 @@ mod tests {
     fn a_missing_right_is_forbidden_with_its_reason() {
         let member = access(Role::Member, 3, 9).unwrap();
         let edit = member.clone().require::<Edit>().unwrap_err();
-        assert_eq!((&*edit.code, &*edit.message), ("forbidden", Edit::DENIED_MESSAGE));
+        assert_eq!(edit, ProjectAccessError::EditRequired);
         let own = member.require::<Own>().unwrap_err();
-        assert_eq!((&*own.code, &*own.message), ("forbidden", Own::DENIED_MESSAGE));
+        assert_eq!(own, ProjectAccessError::OwnRequired);
     }
 }

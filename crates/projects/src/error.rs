@@ -1,18 +1,15 @@
 //! Errors of this domain.
 
-use kernel::{Problem, StoreError};
+use kernel::StoreError;
+
+use crate::InvalidInput;
 
 /// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
-    /// A field is out of bounds.
-    #[error("`{field}` {what}")]
-    InvalidField {
-        /// Name of the field on the wire.
-        field: &'static str,
-        /// Rest of a sentence that begins with the field: the bounds, or what is wrong.
-        what: &'static str,
-    },
+    /// A value of the input is refused.
+    #[error(transparent)]
+    InvalidInput(#[from] InvalidInput),
     /// The workspace has 2,000 projects.
     #[error("the workspace has too many projects")]
     TooManyProjects,
@@ -28,23 +25,4 @@ pub enum ProjectError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl From<ProjectError> for Problem {
-    fn from(error: ProjectError) -> Self {
-        match error {
-            ProjectError::InvalidField { field, what } => Self::invalid_field(field, what),
-            ProjectError::TooManyProjects => Self::conflict(
-                "too_many_projects",
-                "The workspace has reached its limit of backend projects.",
-            ),
-            ProjectError::TooManyKeys => {
-                Self::conflict("too_many_keys", "The project has reached its limit of active keys.")
-                    .hint("Revoke a key that is no longer used.")
-            }
-            ProjectError::ProjectNotFound => Self::not_found("project"),
-            ProjectError::KeyNotFound => Self::not_found("key"),
-            ProjectError::Store(error) => error.into(),
-        }
-    }
 }

@@ -166,7 +166,7 @@ pub(crate) mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::ProjectError;
+    use crate::InvalidInput;
 
     /// Randomness that fills with zeros.
     #[derive(Debug)]
@@ -188,7 +188,7 @@ pub(crate) mod tests {
         ProjectId::from_uuid(uuid::Uuid::from_u128(7))
     }
 
-    fn accept(keys: &[Value], before: Option<&IdentityProvider>) -> Result<IdentityProvider, ProjectError> {
+    fn accept(keys: &[Value], before: Option<&IdentityProvider>) -> Result<IdentityProvider, InvalidInput> {
         let input = json!({ "issuer": "https://id.example", "audience": "shop", "keys": keys });
         let input: NewIdentityProvider = serde_json::from_value(input).unwrap();
         input.validate_and_seal(before, &vault(&[7]), &Zeros, project())

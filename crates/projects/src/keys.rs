@@ -6,8 +6,9 @@ mod revoke;
 use std::{fmt, str::FromStr};
 
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     id::{ProjectId, ProjectKeyId, UserId},
+    names::UnknownName,
     token::TokenHint,
 };
 use serde::{Deserialize, Serialize};
@@ -26,26 +27,10 @@ pub enum KeyKind {
     Secret,
 }
 
-impl KeyKind {
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Publishable => "publishable",
-            Self::Secret => "secret",
-        }
-    }
-}
-
-impl FromStr for KeyKind {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        match text {
-            "publishable" => Ok(Self::Publishable),
-            "secret" => Ok(Self::Secret),
-            _ => Err(Problem::invalid_field("kind", "must be publishable or secret")),
-        }
+kernel::names! {
+    KeyKind {
+        Publishable = "publishable",
+        Secret = "secret",
     }
 }
 
@@ -64,14 +49,11 @@ pub enum KeyScope {
     SchemaWrite,
 }
 
-impl KeyScope {
-    const ALL: [(Self, &'static str); 3] =
-        [(Self::RowsRead, "rows:read"), (Self::RowsWrite, "rows:write"), (Self::SchemaWrite, "schema:write")];
-
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].1
+kernel::names! {
+    KeyScope {
+        RowsRead = "rows:read",
+        RowsWrite = "rows:write",
+        SchemaWrite = "schema:write",
     }
 }
 
@@ -89,7 +71,7 @@ impl KeyScopes {
     /// Returns the scopes in their order of declaration.
     #[must_use]
     pub fn to_vec(self) -> Vec<KeyScope> {
-        KeyScope::ALL.into_iter().map(|(scope, _)| scope).filter(|scope| self.contains(*scope)).collect()
+        KeyScope::ALL.into_iter().filter(|scope| self.contains(*scope)).collect()
     }
 }
 
@@ -108,20 +90,10 @@ impl fmt::Display for KeyScopes {
 }
 
 impl FromStr for KeyScopes {
-    type Err = Problem;
+    type Err = UnknownName;
 
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        text.split_ascii_whitespace()
-            .map(|name| {
-                KeyScope::ALL
-                    .into_iter()
-                    .find(|(_, known)| *known == name)
-                    .map(|(scope, _)| scope)
-                    .ok_or_else(|| {
-                        Problem::invalid_field("scopes", "must be rows:read, rows:write or schema:write")
-                    })
-            })
-            .collect()
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        text.split_ascii_whitespace().map(KeyScope::from_str).collect()
     }
 }
 

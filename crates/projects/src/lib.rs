@@ -12,6 +12,7 @@
 pub mod access;
 pub mod error;
 pub mod identity_provider;
+mod invalid_input;
 pub mod keys;
 pub mod person_token;
 pub mod ports;
@@ -24,6 +25,7 @@ mod verification_key;
 pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};
 pub use error::ProjectError;
 pub use identity_provider::{IdentityProvider, NewIdentityProvider, SigningKey};
+pub use invalid_input::{InvalidInput, InvalidVerificationKey};
 pub use keys::{KeyKind, KeyScope, KeyScopes, ProjectKey};
 pub use person_token::{JwtVerifier, PersonClaims, PersonTokenError, PersonTokenVerifier};
 pub use ports::{ProjectsRead, ProjectsTx};

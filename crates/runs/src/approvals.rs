@@ -7,11 +7,9 @@
 
 mod decide;
 
-use std::str::FromStr;
-
 use chrono::TimeDelta;
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     id::{AppId, ApprovalId, RunId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
@@ -45,27 +43,12 @@ pub enum ApprovalState {
     Expired,
 }
 
-impl ApprovalState {
-    /// Returns the name in the store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Approved => "approved",
-            Self::Refused => "refused",
-            Self::Expired => "expired",
-        }
-    }
-}
-
-impl FromStr for ApprovalState {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Waiting, Self::Approved, Self::Refused, Self::Expired]
-            .into_iter()
-            .find(|state| state.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("state", "must be waiting, approved, refused or expired"))
+kernel::names! {
+    ApprovalState {
+        Waiting = "waiting",
+        Approved = "approved",
+        Refused = "refused",
+        Expired = "expired",
     }
 }
 

@@ -2,19 +2,20 @@
 
 mod create;
 mod delete;
+mod due_occurrences;
 pub mod events;
 pub mod occurrences;
 pub mod schedule;
 mod start;
 mod update;
 
-use std::{fmt, str::FromStr};
-
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     id::{AppId, AutomationId, UserId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
+
+use crate::InvalidInput;
 
 pub use create::{CreateAutomation, create_automation};
 pub use delete::delete_automation;
@@ -38,36 +39,13 @@ pub enum TriggerKind {
     Event,
 }
 
-impl TriggerKind {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Schedule => "schedule",
-            Self::Webhook => "webhook",
-            Self::Form => "form",
-            Self::Manual => "manual",
-            Self::Event => "event",
-        }
-    }
-}
-
-impl fmt::Display for TriggerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for TriggerKind {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Schedule, Self::Webhook, Self::Form, Self::Manual, Self::Event]
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-            .ok_or_else(|| {
-                Problem::invalid_field("trigger", "must be schedule, webhook, form, manual or event")
-            })
+kernel::names! {
+    TriggerKind {
+        Schedule = "schedule",
+        Webhook = "webhook",
+        Form = "form",
+        Manual = "manual",
+        Event = "event",
     }
 }
 
@@ -113,26 +91,11 @@ pub enum AutomationStatus {
     Draft,
 }
 
-impl AutomationStatus {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Paused => "paused",
-            Self::Draft => "draft",
-        }
-    }
-}
-
-impl FromStr for AutomationStatus {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Active, Self::Paused, Self::Draft]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("status", "must be active, paused or draft"))
+kernel::names! {
+    AutomationStatus {
+        Active = "active",
+        Paused = "paused",
+        Draft = "draft",
     }
 }
 
@@ -173,17 +136,16 @@ impl Automation {
     }
 
     /// Checks the bounds of its fields.
-    fn check_limits(&self) -> Result<(), crate::RunsError> {
-        use crate::RunsError;
+    fn check_limits(&self) -> Result<(), InvalidInput> {
         let length = self.name.trim().chars().count();
         if !(1..=60).contains(&length) || self.name.chars().any(char::is_control) {
-            return Err(RunsError::invalid("name", "must have 1 to 60 printable characters"));
+            return Err(InvalidInput::AutomationName);
         }
         if self.max_concurrency.is_some_and(|max| !(1..=1000).contains(&max)) {
-            return Err(RunsError::invalid("maxConcurrency", "must be from 1 to 1000, or null"));
+            return Err(InvalidInput::MaxConcurrency);
         }
         if self.retries > 5 {
-            return Err(RunsError::invalid("retries", "must be from 0 to 5"));
+            return Err(InvalidInput::Retries);
         }
         Ok(())
     }

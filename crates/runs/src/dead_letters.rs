@@ -4,15 +4,12 @@
 //! proved its sender and could not start a run. A dead letter has the id of its run or call, with its own prefix.
 
 mod discard;
-mod enqueue_replay;
 mod get_open;
 mod replay;
 mod replay_run;
 
-use std::str::FromStr;
-
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     id::{AppId, AutomationId, DeadLetterId, DeliveryId, RunId, VersionId},
 };
 use serde::{Deserialize, Serialize};
@@ -40,14 +37,10 @@ pub enum DeadLetterKind {
     Delivery,
 }
 
-impl DeadLetterKind {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Delivery => "delivery",
-        }
+kernel::names! {
+    DeadLetterKind {
+        Run = "run",
+        Delivery = "delivery",
     }
 }
 
@@ -64,26 +57,11 @@ pub enum DeadLetterState {
     Discarded,
 }
 
-impl DeadLetterState {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Replayed => "replayed",
-            Self::Discarded => "discarded",
-        }
-    }
-}
-
-impl FromStr for DeadLetterState {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Open, Self::Replayed, Self::Discarded]
-            .into_iter()
-            .find(|state| state.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("state", "must be open, replayed or discarded"))
+kernel::names! {
+    DeadLetterState {
+        Open = "open",
+        Replayed = "replayed",
+        Discarded = "discarded",
     }
 }
 

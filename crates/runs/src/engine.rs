@@ -237,22 +237,18 @@ pub enum FailureCode {
     Overloaded,
 }
 
-impl FailureCode {
-    /// Returns the name in a run's `errorCode`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AppError => "app_error",
-            Self::Timeout => "timeout",
-            Self::CpuExceeded => "cpu_exceeded",
-            Self::MemoryExceeded => "memory_exceeded",
-            Self::OutputTooLarge => "output_too_large",
-            Self::HandlerMissing => "handler_missing",
-            Self::InvalidBundle => "invalid_bundle",
-            Self::NeverSettled => "never_settled",
-            Self::WorkerLost => "worker_lost",
-            Self::Overloaded => "overloaded",
-        }
+kernel::names! {
+    FailureCode {
+        AppError = "app_error",
+        Timeout = "timeout",
+        CpuExceeded = "cpu_exceeded",
+        MemoryExceeded = "memory_exceeded",
+        OutputTooLarge = "output_too_large",
+        HandlerMissing = "handler_missing",
+        InvalidBundle = "invalid_bundle",
+        NeverSettled = "never_settled",
+        WorkerLost = "worker_lost",
+        Overloaded = "overloaded",
     }
 }
 

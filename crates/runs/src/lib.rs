@@ -18,6 +18,8 @@ pub mod diagnosis;
 pub mod engine;
 pub mod error;
 pub mod fair_share;
+mod fault;
+mod invalid_input;
 pub mod ports;
 pub mod queue;
 pub mod runs;
@@ -27,7 +29,8 @@ mod testing;
 pub mod webhooks;
 
 pub use automations::{Automation, AutomationStatus, Trigger, TriggerKind};
-pub use error::RunsError;
+pub use error::{RunsError, WebhookBreakage};
+pub use invalid_input::InvalidInput;
 pub use ports::{RunsRead, RunsTx};
 pub use runs::{Run, RunStatus};
 pub use webhooks::Webhook;

@@ -13,6 +13,7 @@ use kernel::{
 };
 use serde_json::value::RawValue;
 
+pub use crate::fault::RunFault;
 use crate::{
     TriggerKind,
     approvals::ApprovalAnswer,
@@ -122,15 +123,6 @@ impl ClaimedRun {
     pub fn effective_attempt(&self) -> u32 {
         self.attempt.saturating_sub(u32::try_from(self.answers.len()).unwrap_or(u32::MAX)).max(1)
     }
-}
-
-/// Reason why a run or an attempt failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunFault {
-    /// Stable code for programs.
-    pub code: String,
-    /// Message for people; at most 2,000 characters.
-    pub message: String,
 }
 
 /// Outcome of an attempt.

@@ -1,15 +1,13 @@
 //! Runs: states and results of accepted work (specification part B, "Run").
 
-use std::str::FromStr;
-
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     events::RefusedRequest,
     id::{AppId, AutomationId, RunId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{TriggerKind, queue::RunFault};
+use crate::{TriggerKind, fault::RunFault};
 
 /// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -30,32 +28,14 @@ pub enum RunStatus {
     Blocked,
 }
 
-impl RunStatus {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::WaitingApproval => "waiting_approval",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Blocked => "blocked",
-        }
-    }
-}
-
-impl FromStr for RunStatus {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Queued, Self::Running, Self::WaitingApproval, Self::Succeeded, Self::Failed, Self::Blocked]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .ok_or_else(|| {
-                let all = "must be queued, running, waiting_approval, succeeded, failed or blocked";
-                Problem::invalid_field("status", all)
-            })
+kernel::names! {
+    RunStatus {
+        Queued = "queued",
+        Running = "running",
+        WaitingApproval = "waiting_approval",
+        Succeeded = "succeeded",
+        Failed = "failed",
+        Blocked = "blocked",
     }
 }
 

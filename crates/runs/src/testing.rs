@@ -19,7 +19,7 @@ use kernel::{
 use serde_json::{Value, value::RawValue};
 
 use crate::{
-    Automation, AutomationStatus, RunsError, Trigger, TriggerKind, Webhook,
+    Automation, AutomationStatus, InvalidInput, RunsError, Trigger, TriggerKind, Webhook,
     dead_letters::{DeadLetterOrigin, DeadLetterState, ReplayRequest, ReplaySource, WhichVersion},
     runs::VersionRef,
     webhooks::{Proof, RevisionVector, SealedSecret, SecretCache, WebhookSnapshot},
@@ -191,7 +191,7 @@ pub(crate) fn assert_audited(
 ) {
     let [entry] = &work.audit[..] else { panic!("expected one audit entry: {:?}", work.audit) };
     assert_eq!((&*entry.action, entry.workspace), (action, Some(workspace())));
-    assert_eq!(entry.actor, editor_id().to_string());
+    assert_eq!(entry.actor, kernel::Actor::Person(editor_id()));
     assert_eq!(entry.target, Some(AuditTarget(target.to_string())));
     assert_eq!(entry.detail.as_ref(), detail);
     assert!(work.emails.is_empty() && work.events.is_empty());
@@ -211,8 +211,8 @@ pub(crate) fn assert_store_failed<T: Debug>(result: &Result<T, RunsError>) {
     assert!(matches!(result, Err(RunsError::Store(StoreError::Unavailable(_)))), "{result:?}");
 }
 
-/// Checks that a result refuses a field.
+/// Checks that a result refuses an input.
 #[track_caller]
-pub(crate) fn assert_invalid<T: Debug>(result: &Result<T, RunsError>, expected: &str) {
-    assert!(matches!(result, Err(RunsError::InvalidField { field, .. }) if *field == expected), "{result:?}");
+pub(crate) fn assert_invalid<T: Debug>(result: &Result<T, RunsError>, expected: &InvalidInput) {
+    assert!(matches!(result, Err(RunsError::InvalidInput(invalid)) if invalid == expected), "{result:?}");
 }

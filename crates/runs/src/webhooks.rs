@@ -14,10 +14,8 @@ mod rotate;
 mod send_sample;
 mod store;
 
-use std::str::FromStr;
-
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     id::{AutomationId, DeliveryId, HookId, RunId, WorkspaceId},
     token::Digest,
 };
@@ -57,31 +55,14 @@ pub enum ProofMode {
     None,
 }
 
-impl ProofMode {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Signed => "signed",
-            Self::Token => "token",
-            Self::Messenger => "messenger",
-            Self::CodeHost => "code_host",
-            Self::Form => "form",
-            Self::None => "none",
-        }
-    }
-}
-
-impl FromStr for ProofMode {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Signed, Self::Token, Self::Messenger, Self::CodeHost, Self::Form, Self::None]
-            .into_iter()
-            .find(|mode| mode.as_str() == text)
-            .ok_or_else(|| {
-                Problem::invalid_field("mode", "must be signed, token, messenger, code_host, form or none")
-            })
+kernel::names! {
+    ProofMode {
+        Signed = "signed",
+        Token = "token",
+        Messenger = "messenger",
+        CodeHost = "code_host",
+        Form = "form",
+        None = "none",
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kernel::{Caller, Clock, Context, Id, Problem, Randomness, Transactions};
+use kernel::{Caller, Clock, Context, Id, Randomness, Transactions};
 use tokio_util::sync::CancellationToken;
 use workspace::{
+    WorkspaceError,
     join_domains::{DnsCheck, JoinDomain, JoinDomainsRead, JoinDomainsTx, TxtResolver, recheck_join_domain},
     members::MembersTx,
 };
@@ -44,21 +45,21 @@ where
     /// Checks the domains that are due every ten minutes, until `shutdown`.
     pub async fn run(self, shutdown: CancellationToken) {
         run_at_interval(CHECK_INTERVAL, shutdown, || async {
-            if let Err(problem) = self.check_due_domains().await {
-                tracing::warn!(error = &problem as &dyn std::error::Error, "cannot check join domains");
+            if let Err(error) = self.check_due_domains().await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "cannot check join domains");
             }
         })
         .await;
     }
 
-    async fn check_due_domains(&self) -> Result<(), Problem> {
+    async fn check_due_domains(&self) -> Result<(), WorkspaceError> {
         for domain in self.store.due_join_domains(self.clock.now(), BATCH).await? {
             self.check(&domain).await?;
         }
         Ok(())
     }
 
-    async fn check(&self, domain: &JoinDomain) -> Result<(), Problem> {
+    async fn check(&self, domain: &JoinDomain) -> Result<(), WorkspaceError> {
         let finding = match self.dns.lookup_txt(&domain.record_host()).await {
             Ok(records) if domain.is_verified_by(&records) => DnsCheck::Found,
             Ok(_) => DnsCheck::Missing,

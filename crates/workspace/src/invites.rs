@@ -14,10 +14,8 @@ mod resend;
 mod revoke;
 mod revoke_all;
 
-use std::str::FromStr;
-
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     authority::Role,
     id::{InviteId, UserId, WorkspaceId},
 };
@@ -56,6 +54,15 @@ pub enum InviteRole {
     Viewer,
 }
 
+kernel::names! {
+    InviteRole {
+        Admin = "admin",
+        Builder = "builder",
+        Member = "member",
+        Viewer = "viewer",
+    }
+}
+
 impl InviteRole {
     /// Returns the role as a [`Role`].
     #[must_use]
@@ -66,17 +73,6 @@ impl InviteRole {
             Self::Member => Role::Member,
             Self::Viewer => Role::Viewer,
         }
-    }
-}
-
-impl FromStr for InviteRole {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Admin, Self::Builder, Self::Member, Self::Viewer]
-            .into_iter()
-            .find(|role| role.role().as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("role", "must be admin, builder, member or viewer"))
     }
 }
 

@@ -15,11 +15,9 @@ mod join;
 mod ports;
 mod recheck;
 
-use std::str::FromStr;
-
 use chrono::TimeDelta;
 use kernel::{
-    Problem, Timestamp,
+    Timestamp,
     authority::Role,
     id::{UserId, WorkspaceId},
 };
@@ -58,6 +56,13 @@ pub enum JoinRole {
     Viewer,
 }
 
+kernel::names! {
+    JoinRole {
+        Member = "member",
+        Viewer = "viewer",
+    }
+}
+
 impl JoinRole {
     /// Returns the role as a [`Role`].
     #[must_use]
@@ -66,17 +71,6 @@ impl JoinRole {
             Self::Member => Role::Member,
             Self::Viewer => Role::Viewer,
         }
-    }
-}
-
-impl FromStr for JoinRole {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        [Self::Member, Self::Viewer]
-            .into_iter()
-            .find(|role| role.role().as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("role", "must be member or viewer"))
     }
 }
 

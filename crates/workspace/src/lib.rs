@@ -9,6 +9,7 @@
 
 pub mod audit_log;
 pub mod error;
+mod invalid_input;
 pub mod invites;
 pub mod join_domains;
 pub mod members;
@@ -19,6 +20,7 @@ mod testing;
 pub mod workspaces;
 
 pub use error::WorkspaceError;
+pub use invalid_input::InvalidInput;
 pub use plan::Plan;
 pub use ports::{WorkspaceRead, WorkspaceTx};
 pub use workspaces::{Workspace, WorkspaceSummary};

@@ -1,8 +1,5 @@
 //! The limits of each plan; the only table of these numbers.
 
-use std::str::FromStr;
-
-use kernel::Problem;
 use serde::{Deserialize, Serialize};
 
 /// A workspace's plan.
@@ -35,10 +32,17 @@ pub struct PlanLimits {
     pub stored_bytes_per_project: u64,
 }
 
-impl Plan {
-    /// Every plan, smallest first.
-    pub const ALL: [Self; 5] = [Self::Free, Self::Maker, Self::Team, Self::Business, Self::Sovereign];
+kernel::names! {
+    Plan {
+        Free = "free",
+        Maker = "maker",
+        Team = "team",
+        Business = "business",
+        Sovereign = "sovereign",
+    }
+}
 
+impl Plan {
     /// Returns the limits of this plan.
     #[must_use]
     pub fn limits(self) -> PlanLimits {
@@ -55,28 +59,5 @@ impl Plan {
             log_bytes_per_day: log_mib_per_day << 20,
             stored_bytes_per_project: stored_mib << 20,
         }
-    }
-
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Free => "free",
-            Self::Maker => "maker",
-            Self::Team => "team",
-            Self::Business => "business",
-            Self::Sovereign => "sovereign",
-        }
-    }
-}
-
-impl FromStr for Plan {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        Self::ALL
-            .into_iter()
-            .find(|plan| plan.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("plan", "must be free, maker, team, business or sovereign"))
     }
 }

@@ -54,6 +54,7 @@ stored_text! {
     ::apps::VersionKind: |value| value.as_str().into();
     ::connections::GateStatus: |value| value.as_str().into();
     ::identity::oauth::ClientKind: |value| value.as_str().into();
+    ::identity::device::Purpose: |value| value.as_str().into();
     ::identity::sessions::SignInMethod: |value| value.as_str().into();
     ::projects::KeyKind: |value| value.as_str().into();
     ::runs::AutomationStatus: |value| value.as_str().into();
@@ -62,11 +63,12 @@ stored_text! {
     ::runs::approvals::ApprovalState: |value| value.as_str().into();
     ::runs::automations::occurrences::CatchUp: |value| value.as_str().into();
     ::runs::automations::occurrences::Overlap: |value| value.as_str().into();
+    ::runs::dead_letters::DeadLetterKind: |value| value.as_str().into();
     ::runs::dead_letters::DeadLetterState: |value| value.as_str().into();
     ::runs::webhooks::ProofMode: |value| value.as_str().into();
     ::workspace::Plan: |value| value.as_str().into();
-    ::workspace::invites::InviteRole: |value| value.role().as_str().into();
-    ::workspace::join_domains::JoinRole: |value| value.role().as_str().into();
+    ::workspace::invites::InviteRole: |value| value.as_str().into();
+    ::workspace::join_domains::JoinRole: |value| value.as_str().into();
     ::workspace::workspaces::Currency: |value| value.as_str().into();
     ::workspace::workspaces::Profile: |value| value.as_str().into();
     ::workspace::workspaces::TeamSize: |value| value.as_str().into();
@@ -80,27 +82,6 @@ stored_text! {
     ::workspace::join_domains::Domain: |value| value.as_str().into();
     kernel::caller::Scopes: |value| value.to_string().into();
     std::net::IpAddr: |value| value.to_string().into();
-}
-
-/// Implements [`StoredText`] for an enum whose domain spells it, and does not parse it.
-macro_rules! stored_names {
-    ($($type:ty: $($variant:ident)*;)*) => {$(
-        impl StoredText for $type {
-            fn to_text(&self) -> Cow<'_, str> {
-                self.as_str().into()
-            }
-
-            fn from_text(text: &str) -> Result<Self, String> {
-                let known = [$(Self::$variant),*].into_iter().find(|value| value.as_str() == text);
-                known.ok_or_else(|| format!("{text} is unknown"))
-            }
-        }
-    )*};
-}
-
-stored_names! {
-    ::identity::device::Purpose: Login Token;
-    ::runs::dead_letters::DeadLetterKind: Run Delivery;
 }
 
 /// A domain value that columns store as a small number.

@@ -17,7 +17,7 @@ pub(super) async fn insert<'e, D: SqlExecutor>(
             "INSERT INTO audit_log (id, at, workspace_id, actor, action, target, request_id, address, detail) VALUES (",
         );
         sql.bind(entry.id.uuid()).push(", ").bind(millis(entry.at)).push(", ");
-        sql.bind(entry.workspace.map(Id::uuid)).push(", ").bind(entry.actor.as_str()).push(", ");
+        sql.bind(entry.workspace.map(Id::uuid)).push(", ").bind(entry.actor.to_string()).push(", ");
         sql.bind(&*entry.action)
             .push(", ")
             .bind(entry.target.as_ref().map(|target| target.0.clone()))

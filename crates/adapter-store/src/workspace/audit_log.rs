@@ -2,7 +2,7 @@
 
 use ::workspace::audit_log::{AuditFilter, AuditRead, AuditRecord};
 use async_trait::async_trait;
-use kernel::{StoreError, id::WorkspaceId, page::PageRequest};
+use kernel::{Actor, StoreError, id::WorkspaceId, page::PageRequest};
 use sea_orm::{
     ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
     sea_query::ExprTrait as _,
@@ -20,7 +20,7 @@ fn record(model: audit_log::Model) -> Result<AuditRecord, StoreError> {
     Ok(AuditRecord {
         id: model.id.0,
         at: model.at.0,
-        actor: model.actor,
+        actor: row.parse(&model.actor)?,
         action: model.action,
         target: model.target,
         request: model.request_id.0,
@@ -43,9 +43,9 @@ impl AuditRead for Store {
             .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .apply_if(filter.action.as_deref(), |query, action| query.filter(Column::Action.eq(action)))
             .apply_if(filter.actor, |query, actor| {
-                // A person's own acts, and those of their tokens. The underscore of an id stands for itself too.
-                let own = Column::Actor.eq(actor.to_string());
-                query.filter(own.or(Column::Actor.like(format!("{actor} by %"))))
+                // A person's own acts, and those of their tokens and agents. The underscore of an id stands for itself too.
+                let own = Column::Actor.eq(Actor::Person(actor).to_string());
+                query.filter(own.or(Column::Actor.like(format!("{}%", Actor::delegate_prefix(actor)))))
             })
             .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)
@@ -54,5 +54,34 @@ impl AuditRead for Store {
             .await
             .or_store_error()?;
         found.into_iter().map(record).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Id, Timestamp};
+
+    use super::*;
+    use crate::entity::column::DbTime;
+
+    fn by(actor: &str) -> Result<AuditRecord, StoreError> {
+        record(audit_log::Model {
+            id: DbId(Id::from_uuid(uuid::Uuid::from_u128(1))),
+            at: DbTime(Timestamp::UNIX_EPOCH),
+            workspace_id: None,
+            actor: actor.to_owned(),
+            action: "member.join".to_owned(),
+            target: None,
+            request_id: DbId(Id::from_uuid(uuid::Uuid::from_u128(2))),
+            address: None,
+            detail: None,
+        })
+    }
+
+    #[test]
+    fn an_actor_that_does_not_parse_is_an_inconsistency_of_the_store() {
+        assert_eq!(by("visitor").unwrap().actor, Actor::Visitor);
+        let refused = by("somebody");
+        assert!(matches!(refused, Err(StoreError::Inconsistent { table: "audit_log", .. })), "{refused:?}");
     }
 }

@@ -1,13 +1,13 @@
 //! Authentication of agent clients at the agent server.
 
-use application::authentication::Credential;
+use application::{Problem, authentication::Credential};
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, header, request::Parts},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use kernel::{Caller, Context, Problem};
+use kernel::{Caller, Context};
 
 use crate::{
     auth::credentials,
@@ -67,7 +67,7 @@ async fn authenticate(api: &Api, request: &Parts) -> Result<Context, Response> {
     };
     let caller = match caller {
         Ok(caller) => caller,
-        Err(problem) if problem.kind == kernel::ProblemKind::Unauthorized => {
+        Err(problem) if problem.kind == application::ProblemKind::Unauthorized => {
             // Guesses count against the address.
             api.rate_limits().check(None, info.address, 2).map_err(refuse)?;
             let error =

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use application::{
+    Problem,
     authentication::Credential,
     authorization::{Proof, Requirement},
 };
@@ -10,7 +11,7 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::{HeaderMap, Method, header, request::Parts},
 };
-use kernel::{Caller, Context, Problem, Timestamp};
+use kernel::{Caller, Context, Timestamp};
 
 use super::{
     access::{Access, Cost, Enforces},

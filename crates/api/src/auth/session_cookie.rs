@@ -1,11 +1,11 @@
 //! The session cookie.
 
+use application::Problem;
 use axum::{
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use identity::sessions::LIFETIME;
-use kernel::Problem;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{auth::credentials, state::Api};

@@ -2,14 +2,14 @@
 
 use std::{borrow::Cow, error::Error as _, sync::Arc, time::Duration};
 
-use application::rate_limits::RateLimitState;
+use application::{Problem, ProblemKind, rate_limits::RateLimitState};
 use axum::{
     Json,
     body::Body,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use kernel::{Locale, Problem, ProblemKind, id::RequestId};
+use kernel::{Locale, id::RequestId};
 use serde::Serialize;
 use utoipa::ToSchema;
 

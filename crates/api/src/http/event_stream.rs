@@ -4,11 +4,14 @@
 
 use std::{collections::VecDeque, convert::Infallible, time::Duration};
 
-use application::feeds::{DEBOUNCE, StreamPermit};
+use application::{
+    Problem,
+    feeds::{DEBOUNCE, StreamPermit},
+};
 use axum::response::sse::Event;
 use futures::{Stream, stream};
 use kernel::{
-    Context, Problem,
+    Context,
     authority::{CanEdit, Member, Visibility},
     id::{AppId, WorkspaceId},
 };

@@ -9,6 +9,7 @@ pub(crate) mod redirect;
 pub(crate) mod refusal;
 mod translations;
 
+use application::Problem;
 use axum::{
     Router,
     extract::Request,
@@ -17,7 +18,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
     routing::get,
 };
-use kernel::{Locale, Problem};
+use kernel::Locale;
 use maud::{DOCTYPE, Markup, html};
 
 pub(crate) use language::{Language, negotiate_locale};

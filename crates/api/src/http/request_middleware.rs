@@ -7,14 +7,14 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use application::rate_limits::RateLimitState;
+use application::{Problem, rate_limits::RateLimitState};
 use axum::{
     extract::{ConnectInfo, MatchedPath, Request, State},
     http::{HeaderName, HeaderValue, StatusCode, header},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use kernel::{Id, Problem, id::RequestId};
+use kernel::{Id, id::RequestId};
 use tracing::Instrument as _;
 
 use crate::{

@@ -1,10 +1,10 @@
 //! Position and response of an event stream.
 
+use application::Problem;
 use axum::{
     http::{HeaderMap, HeaderName, HeaderValue},
     response::{IntoResponse as _, Response, Sse},
 };
-use kernel::Problem;
 
 use crate::http::event_stream::{EventSource, SseSubscription};
 

@@ -9,10 +9,9 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use kernel::{Problem, ProblemKind};
 
 use crate::{http::error::ApiError, routes::app_proxy, state::Api};
-use application::Settings;
+use application::{Problem, ProblemKind, Settings};
 
 /// Owner of a host.
 #[derive(Debug, PartialEq, Eq)]

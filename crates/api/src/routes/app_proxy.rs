@@ -4,13 +4,13 @@
 mod forward;
 mod headers;
 
+use application::Problem;
 use axum::{
     Router,
     extract::{Request, State},
     response::{IntoResponse as _, Redirect, Response},
     routing::any,
 };
-use kernel::Problem;
 
 use self::forward::forward;
 use crate::{http::error::ApiResult, state::Api};

@@ -29,7 +29,7 @@ pub(crate) async fn signed_in_response(
     ctx: &kernel::Context,
     opened: &OpenedSession,
 ) -> ApiResult<Response> {
-    let caller = opened.session.caller(ctx.now).ok_or_else(kernel::Problem::unauthorized)?;
+    let caller = opened.session.caller(ctx.now).ok_or_else(application::Problem::unauthorized)?;
     let session = SessionView::of(api, &caller, Some(&opened.user), ctx.now).await?;
     Ok(with_session_cookie(api, Some(&opened.secret), Json(session))?)
 }

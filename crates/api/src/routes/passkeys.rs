@@ -7,8 +7,9 @@ mod sign_in;
 mod step_up;
 mod view;
 
+use application::Problem;
 use identity::passkeys::RelyingParty;
-use kernel::{Problem, id::CeremonyId};
+use kernel::id::CeremonyId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -26,13 +26,13 @@ mod table_drop;
 mod view;
 
 use backend_data::ProjectRef;
-use kernel::{AuditEntry, Context, Problem};
+use kernel::{AuditEntry, Context};
 use projects::{ProjectAccess, projects::ProjectSummary};
 use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::state::Api;
-use application::sample_data;
+use application::{Problem, sample_data};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

@@ -21,13 +21,13 @@ mod rows_update;
 mod schema_read;
 mod table_create;
 
+use application::Problem;
 use axum::{
     http::request::Parts,
     middleware,
     response::Response,
     routing::{get, options, post},
 };
-use kernel::Problem;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::state::Api;

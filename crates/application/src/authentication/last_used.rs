@@ -11,8 +11,6 @@ use kernel::{
     id::{GrantId, ProjectKeyId, SessionId, TokenId},
 };
 
-use crate::Application;
-
 /// Credentials with the time of their last use.
 #[derive(Debug, Default)]
 pub struct LastUsed {
@@ -51,6 +49,16 @@ impl LastUsedBuffer {
     pub(super) fn record_grant(&self, grant: GrantId, now: Timestamp) {
         self.grants.record(grant, now);
     }
+
+    /// Takes the uses since the last call.
+    pub(super) fn take(&self) -> LastUsed {
+        LastUsed {
+            tokens: self.tokens.take(),
+            keys: self.keys.take(),
+            sessions: self.sessions.take(),
+            grants: self.grants.take(),
+        }
+    }
 }
 
 struct Uses<K>(Mutex<HashMap<K, Timestamp>>);
@@ -68,19 +76,5 @@ impl<K: Hash + Eq> Uses<K> {
 
     fn take(&self) -> Vec<(K, Timestamp)> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
-    }
-}
-
-impl Application {
-    /// Takes the uses since the last call, for writing to the store.
-    #[must_use]
-    pub fn take_last_used(&self) -> LastUsed {
-        let buffer = &self.credential_cache().last_used;
-        LastUsed {
-            tokens: buffer.tokens.take(),
-            keys: buffer.keys.take(),
-            sessions: buffer.sessions.take(),
-            grants: buffer.grants.take(),
-        }
     }
 }

@@ -3,8 +3,10 @@
 use std::{future::Future, marker::PhantomData};
 
 use kernel::{
-    Context, Problem,
-    authority::{Admin, AppAccess, AppRight, AppRightName, Builder, Member, Owner, Right, Role},
+    Context,
+    authority::{
+        Admin, AppAccess, AppRight, AppRightName, AuthorityError, Builder, Member, Owner, Right, Role,
+    },
     id::{AutomationId, ChangeId, DeadLetterId, GateId, RunId},
 };
 use projects::{
@@ -13,7 +15,7 @@ use projects::{
 };
 
 use super::Requirement;
-use crate::Application;
+use crate::{Application, Problem};
 
 /// Proof of the caller's authority over the object with an id.
 pub trait Proof: Sized + Send {
@@ -57,8 +59,8 @@ impl<P: AppProof> Deferred<P> {
     /// Makes the proof from the caller's rights on the app.
     ///
     /// # Errors
-    /// 403 `forbidden` if the right is missing.
-    pub fn require(&self, access: AppAccess) -> Result<P, Problem> {
+    /// [`AuthorityError::AppRightRequired`] if the right is missing.
+    pub fn require(&self, access: AppAccess) -> Result<P, AuthorityError> {
         P::from_access(access)
     }
 }
@@ -92,7 +94,7 @@ impl Proof for Builder {
     const REQUIREMENT: Requirement = Requirement::Role(Role::Builder);
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
-        app.member(ctx, id).await?.require_builder()
+        Ok(app.member(ctx, id).await?.require_builder()?)
     }
 }
 
@@ -100,7 +102,7 @@ impl Proof for Admin {
     const REQUIREMENT: Requirement = Requirement::Role(Role::Admin);
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
-        app.member(ctx, id).await?.require_admin()
+        Ok(app.member(ctx, id).await?.require_admin()?)
     }
 }
 
@@ -108,7 +110,7 @@ impl Proof for Owner {
     const REQUIREMENT: Requirement = Requirement::Role(Role::Owner);
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
-        app.member(ctx, id).await?.require_owner()
+        Ok(app.member(ctx, id).await?.require_owner()?)
     }
 }
 
@@ -134,7 +136,7 @@ impl Proof for ProjectRight<Edit> {
     const REQUIREMENT: Requirement = Requirement::EditProject;
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
-        app.project(ctx, id).await?.require()
+        Ok(app.project(ctx, id).await?.require()?)
     }
 }
 
@@ -142,7 +144,7 @@ impl Proof for ProjectRight<Own> {
     const REQUIREMENT: Requirement = Requirement::OwnProject;
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
-        app.project(ctx, id).await?.require()
+        Ok(app.project(ctx, id).await?.require()?)
     }
 }
 
@@ -154,14 +156,14 @@ pub trait AppProof: Sized + Send {
     /// Makes the proof from the caller's rights on the app.
     ///
     /// # Errors
-    /// 403 `forbidden` if the right is missing.
-    fn from_access(access: AppAccess) -> Result<Self, Problem>;
+    /// [`AuthorityError::AppRightRequired`] if the right is missing.
+    fn from_access(access: AppAccess) -> Result<Self, AuthorityError>;
 }
 
 impl AppProof for AppAccess {
     const RIGHT: AppRightName = AppRightName::CanView;
 
-    fn from_access(access: AppAccess) -> Result<Self, Problem> {
+    fn from_access(access: AppAccess) -> Result<Self, AuthorityError> {
         Ok(access)
     }
 }
@@ -169,7 +171,7 @@ impl AppProof for AppAccess {
 impl<R: Right + Send> AppProof for AppRight<R> {
     const RIGHT: AppRightName = R::NAME;
 
-    fn from_access(access: AppAccess) -> Result<Self, Problem> {
+    fn from_access(access: AppAccess) -> Result<Self, AuthorityError> {
         access.require()
     }
 }
@@ -186,7 +188,7 @@ impl<R: Right + Send> Proof for AppRight<R> {
     const REQUIREMENT: Requirement = Requirement::App(R::NAME);
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
-        app.app(ctx, id).await?.require()
+        Ok(app.app(ctx, id).await?.require()?)
     }
 }
 

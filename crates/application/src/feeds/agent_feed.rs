@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use kernel::{
-    Context, Problem, StoreError,
+    Context, StoreError,
     authority::Member,
     events::{EventKind, RunStage},
     id::{AppId, ApprovalId, RunId},
@@ -15,7 +15,7 @@ use serde::Serialize;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{DEBOUNCE, StreamPermit};
-use crate::Application;
+use crate::{Application, Problem};
 
 /// Maximum number of events in a response.
 const PAGE_SIZE: u32 = 100;

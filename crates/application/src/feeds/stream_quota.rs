@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-use kernel::{Problem, ProblemKind, id::UserId};
+use kernel::id::UserId;
 use tokio::sync::watch;
 
-use crate::Application;
+use crate::{Problem, ProblemKind};
 
 /// Maximum number of streams and waiting requests per person and process.
 const MAX_PER_USER: usize = 16;
@@ -35,7 +35,7 @@ impl StreamQuota {
         self.open_by_user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn acquire(&self, user: UserId) -> Result<(), Problem> {
+    pub(super) fn acquire(&self, user: UserId) -> Result<(), Problem> {
         let mut taken = self.lock_open();
         let all: usize = taken.values().sum();
         let own = taken.get(&user).copied().unwrap_or_default();
@@ -52,7 +52,7 @@ impl StreamQuota {
         Ok(())
     }
 
-    fn release(&self, user: UserId) {
+    pub(super) fn release(&self, user: UserId) {
         let mut taken = self.lock_open();
         match taken.get_mut(&user) {
             Some(own) if *own > 1 => *own -= 1,
@@ -60,45 +60,14 @@ impl StreamQuota {
         }
     }
 
+    /// Returns a receiver of `true` once the server stops.
+    pub(super) fn subscribe(&self) -> watch::Receiver<bool> {
+        self.shutdown.subscribe()
+    }
+
     /// Ends all streams and waiting requests of this process, because the server stops.
     pub fn close(&self) {
         self.shutdown.send_replace(true);
-    }
-}
-
-/// Permit for a stream or a waiting request of a person; dropping it releases it.
-pub struct StreamPermit {
-    app: Application,
-    user: UserId,
-    shutdown: watch::Receiver<bool>,
-}
-
-impl StreamPermit {
-    /// Acquires a permit.
-    ///
-    /// # Errors
-    /// 429 `too_many_streams` if the person or the process has too many.
-    pub fn acquire(app: &Application, user: UserId) -> Result<Self, Problem> {
-        app.stream_quota().acquire(user)?;
-        Ok(Self { app: app.clone(), user, shutdown: app.stream_quota().shutdown.subscribe() })
-    }
-
-    /// Waits until the server stops; returns at once if it already does.
-    pub async fn wait_closed(&mut self) {
-        // Cannot fail: the sender lives as long as the application, which `self` holds.
-        let _closed = self.shutdown.wait_for(|closed| *closed).await;
-    }
-
-    /// Returns `true` once the server stops.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        *self.shutdown.borrow()
-    }
-}
-
-impl Drop for StreamPermit {
-    fn drop(&mut self) {
-        self.app.stream_quota().release(self.user);
     }
 }
 

@@ -9,7 +9,7 @@ use kernel::{
 };
 
 use super::AppGrant;
-use crate::{AppError, AppsTx};
+use crate::{AppError, AppsTx, InvalidInput};
 
 /// Most people that an app can be shared with by name.
 const MAX_GRANTS: usize = 500;
@@ -17,7 +17,7 @@ const MAX_GRANTS: usize = 500;
 /// Replaces how far an app is shared, and every right granted on it.
 ///
 /// # Errors
-/// * [`AppError::InvalidField`] for `people` when a person is named twice or without a right, or when there are more
+/// * [`AppError::InvalidInput`] when a person is named twice or without a right, or when there are more
 ///   than 500
 /// * [`AppError::MemberNotFound`] when a person is not a member of the workspace
 /// * [`AppError::Store`] when the store fails
@@ -31,13 +31,13 @@ pub async fn replace_access(
     let workspace = right.member().workspace();
     let users: BTreeSet<UserId> = grants.iter().map(|grant| grant.user).collect();
     if users.len() != grants.len() {
-        return Err(AppError::invalid("people", "names a person twice"));
+        return Err(InvalidInput::RepeatedGrant.into());
     }
     if grants.len() > MAX_GRANTS {
-        return Err(AppError::invalid("people", format!("must have at most {MAX_GRANTS} entries")));
+        return Err(InvalidInput::GrantCount { max: MAX_GRANTS }.into());
     }
     if grants.iter().any(|grant| grant.rights == AppRights::NONE) {
-        return Err(AppError::invalid("people", "names a person without a right; leave them out instead"));
+        return Err(InvalidInput::EmptyGrant.into());
     }
     let users: Vec<UserId> = users.into_iter().collect();
     if tx.members_among(workspace, &users).await?.len() != users.len() {
@@ -111,15 +111,15 @@ mod tests {
         let app = tx.apps[0].clone();
         let before = tx.grants_on(app.id);
         let too_many: Vec<AppGrant> = (100..601).map(|user| grant(user, VIEW)).collect();
-        for (grants, reason) in [
-            (vec![grant(10, VIEW), grant(10, VIEW)], "names a person twice"),
-            (too_many, "must have at most 500 entries"),
-            (vec![grant(10, [])], "names a person without a right; leave them out instead"),
+        for (grants, expected) in [
+            (vec![grant(10, VIEW), grant(10, VIEW)], InvalidInput::RepeatedGrant),
+            (too_many, InvalidInput::GrantCount { max: 500 }),
+            (vec![grant(10, [])], InvalidInput::EmptyGrant),
         ] {
             let refused = replace_access(&mut tx, &ctx, &can_share(&ctx, &app), Sharing::Team, grants).await;
             assert!(
-                matches!(&refused, Err(AppError::InvalidField { path, what }) if path == "people" && what == reason),
-                "{reason}: {refused:?}"
+                matches!(&refused, Err(AppError::InvalidInput(invalid)) if *invalid == expected),
+                "{expected:?}: {refused:?}"
             );
         }
         assert_eq!((tx.apps[0].sharing, tx.grants_on(app.id)), (Sharing::Private, before));

@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::{App, Category};
-use crate::{AppError, AppsTx, manifest};
+use crate::{AppError, AppsTx, InvalidInput, manifest};
 
 /// Fields of a new app.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct CreateApp {
 /// Creates an app without a version.
 ///
 /// # Errors
-/// * [`AppError::InvalidField`] when a field is out of bounds
+/// * [`AppError::InvalidInput`] when a field is out of bounds
 /// * [`AppError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another app took the same
 ///   random slug, and when the store fails
 pub async fn create_app(
@@ -59,25 +59,27 @@ pub async fn create_app(
     Ok(app)
 }
 
-pub(super) fn validate_name(name: &str) -> Result<String, AppError> {
-    manifest::check_text("name", name, 2, 60)?;
+pub(super) fn validate_name(name: &str) -> Result<String, InvalidInput> {
+    manifest::check_text(name, 2, 60).map_err(InvalidInput::Name)?;
     Ok(name.trim().to_owned())
 }
 
-pub(super) fn validate_description(description: &str) -> Result<String, AppError> {
-    manifest::check_text("description", description, 0, 280)?;
+pub(super) fn validate_description(description: &str) -> Result<String, InvalidInput> {
+    manifest::check_text(description, 0, 280).map_err(InvalidInput::Description)?;
     Ok(description.trim().to_owned())
 }
 
-fn validate_archetype(archetype: &str) -> Result<String, AppError> {
-    manifest::check_archetype("archetype", archetype)?;
-    Ok(archetype.to_owned())
+fn validate_archetype(archetype: &str) -> Result<String, InvalidInput> {
+    if manifest::is_archetype(archetype) { Ok(archetype.to_owned()) } else { Err(InvalidInput::Archetype) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{FakeTx, assert_audited, builder, builder_context, builder_id, workspace};
+    use crate::{
+        InvalidText,
+        testing::{FakeTx, assert_audited, builder, builder_context, builder_id, workspace},
+    };
 
     fn named(name: &str) -> CreateApp {
         CreateApp {
@@ -143,20 +145,21 @@ mod tests {
     async fn fields_out_of_bounds_are_refused() {
         let (ctx, mut tx) = (builder_context(), FakeTx::default());
         let described = |text: String| CreateApp { description: Some(text), ..named("Orders") };
+        let name_length = InvalidText::Length { min: 2, max: 60 };
         let drawn_as = |text: &str| CreateApp { archetype: Some(text.to_owned()), ..named("Orders") };
-        for (input, field) in [
-            (named(" x "), "name"),
-            (named(&"x".repeat(61)), "name"),
-            (named("Ord\u{7}ers"), "name"),
-            (described("x".repeat(281)), "description"),
-            (described("a\0b".to_owned()), "description"),
-            (drawn_as("x"), "archetype"),
-            (drawn_as("Tower!"), "archetype"),
-            (drawn_as(&"x".repeat(33)), "archetype"),
+        for (input, expected) in [
+            (named(" x "), InvalidInput::Name(name_length)),
+            (named(&"x".repeat(61)), InvalidInput::Name(name_length)),
+            (named("Ord\u{7}ers"), InvalidInput::Name(InvalidText::ControlCharacters)),
+            (described("x".repeat(281)), InvalidInput::Description(InvalidText::Length { min: 0, max: 280 })),
+            (described("a\0b".to_owned()), InvalidInput::Description(InvalidText::ControlCharacters)),
+            (drawn_as("x"), InvalidInput::Archetype),
+            (drawn_as("Tower!"), InvalidInput::Archetype),
+            (drawn_as(&"x".repeat(33)), InvalidInput::Archetype),
         ] {
             let refused = create_app(&mut tx, &ctx, &builder(&ctx), input.clone()).await;
             assert!(
-                matches!(&refused, Err(AppError::InvalidField { path, .. }) if path == field),
+                matches!(&refused, Err(AppError::InvalidInput(invalid)) if *invalid == expected),
                 "{input:?}: {refused:?}"
             );
         }

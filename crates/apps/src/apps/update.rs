@@ -26,7 +26,7 @@ pub struct UpdateApp {
 ///
 /// # Errors
 /// * [`AppError::AppNotFound`] when the app was deleted
-/// * [`AppError::InvalidField`] when a field is out of bounds
+/// * [`AppError::InvalidInput`] when a field is out of bounds
 /// * [`AppError::Store`] when the store fails
 pub async fn update_app(
     tx: &mut dyn AppsTx,
@@ -58,6 +58,7 @@ pub async fn update_app(
 mod tests {
     use super::*;
     use crate::testing::{FakeTx, assert_audited, builder_context, can_edit, draft};
+    use crate::{InvalidInput, InvalidText};
 
     #[tokio::test]
     async fn an_editor_renames_and_describes_an_app() {
@@ -103,10 +104,16 @@ mod tests {
         let mut tx = FakeTx::with_app(&before);
         let named = |name: &str| UpdateApp { name: Some(name.to_owned()), ..UpdateApp::default() };
         let described = |text: &str| UpdateApp { description: Some(text.to_owned()), ..UpdateApp::default() };
-        for (input, field) in [(named("x"), "name"), (described(&"x".repeat(281)), "description")] {
+        for (input, expected) in [
+            (named("x"), InvalidInput::Name(InvalidText::Length { min: 2, max: 60 })),
+            (
+                described(&"x".repeat(281)),
+                InvalidInput::Description(InvalidText::Length { min: 0, max: 280 }),
+            ),
+        ] {
             let refused = update_app(&mut tx, &ctx, &right, input).await;
             assert!(
-                matches!(&refused, Err(AppError::InvalidField { path, .. }) if path == field),
+                matches!(&refused, Err(AppError::InvalidInput(invalid)) if *invalid == expected),
                 "{refused:?}"
             );
         }

@@ -3,28 +3,31 @@
 use std::collections::BTreeSet;
 
 use super::{Manifest, ManifestTrigger, Permissions};
-use crate::AppError;
+use crate::{InvalidManifest, InvalidText};
 
 impl Manifest {
     /// Checks every field against its bounds.
     ///
     /// # Errors
-    /// [`AppError::InvalidField`] with the path of the first field that is out of bounds.
-    pub fn check(&self) -> Result<(), AppError> {
-        check_text("manifest.name", &self.name, 2, 60)?;
-        check_text("manifest.description", &self.description, 4, 280)?;
-        check_archetype("manifest.archetype", &self.archetype)?;
+    /// [`InvalidManifest`] with the path of the first field that is out of bounds.
+    pub fn check(&self) -> Result<(), InvalidManifest> {
+        check_text(&self.name, 2, 60).map_err(|error| InvalidManifest::new("name", error.to_string()))?;
+        check_text(&self.description, 4, 280)
+            .map_err(|error| InvalidManifest::new("description", error.to_string()))?;
+        if !is_archetype(&self.archetype) {
+            return Err(InvalidManifest::new("archetype", "must have 2 to 32 lower-case letters"));
+        }
         check_permissions(&self.permissions)?;
         check_triggers(&self.triggers)?;
         if !(0.0..=1440.0).contains(&self.roi.manual_minutes_per_run) {
-            return Err(AppError::invalid("manifest.roi.manualMinutesPerRun", "must be from 0 to 1440"));
+            return Err(InvalidManifest::new("roi.manualMinutesPerRun", "must be from 0 to 1440"));
         }
         Ok(())
     }
 }
 
-fn check_permissions(permissions: &Permissions) -> Result<(), AppError> {
-    const AT: &str = "manifest.permissions";
+fn check_permissions(permissions: &Permissions) -> Result<(), InvalidManifest> {
+    const AT: &str = "permissions";
     check_count(&format!("{AT}.data"), permissions.data.len(), 16)?;
     check_count(&format!("{AT}.connectors"), permissions.connectors.len(), 16)?;
     check_count(&format!("{AT}.egress"), permissions.egress.len(), 32)?;
@@ -46,10 +49,10 @@ fn check_permissions(permissions: &Permissions) -> Result<(), AppError> {
         let at = format!("{AT}.egress[{index}]");
         check_host(&format!("{at}.host"), &egress.host)?;
         if !hosts.insert(&egress.host) {
-            return Err(AppError::invalid(format!("{at}.host"), "is listed twice"));
+            return Err(InvalidManifest::new(format!("{at}.host"), "is listed twice"));
         }
         if egress.methods.as_ref().is_some_and(Vec::is_empty) {
-            return Err(AppError::invalid(
+            return Err(InvalidManifest::new(
                 format!("{at}.methods"),
                 "must list at least one method; leave it out to allow all",
             ));
@@ -58,20 +61,20 @@ fn check_permissions(permissions: &Permissions) -> Result<(), AppError> {
     if let Some(ai) = &permissions.ai {
         check_count(&format!("{AT}.ai.models"), ai.models.len(), 16)?;
         if !(0.0..=10_000.0).contains(&ai.monthly_budget_usd) {
-            return Err(AppError::invalid(format!("{AT}.ai.monthlyBudgetUsd"), "must be from 0 to 10000"));
+            return Err(InvalidManifest::new(format!("{AT}.ai.monthlyBudgetUsd"), "must be from 0 to 10000"));
         }
     }
     Ok(())
 }
 
-fn check_triggers(triggers: &[ManifestTrigger]) -> Result<(), AppError> {
-    check_count("manifest.triggers", triggers.len(), 16)?;
+fn check_triggers(triggers: &[ManifestTrigger]) -> Result<(), InvalidManifest> {
+    check_count("triggers", triggers.len(), 16)?;
     for (index, trigger) in triggers.iter().enumerate() {
         let (field, text) = match trigger {
             ManifestTrigger::Schedule { cron, timezone } => {
                 if timezone.as_ref().is_some_and(|zone| zone.len() > 64) {
-                    return Err(AppError::invalid(
-                        format!("manifest.triggers[{index}].timezone"),
+                    return Err(InvalidManifest::new(
+                        format!("triggers[{index}].timezone"),
                         "may have at most 64 characters",
                     ));
                 }
@@ -81,8 +84,8 @@ fn check_triggers(triggers: &[ManifestTrigger]) -> Result<(), AppError> {
             ManifestTrigger::Webhook {} | ManifestTrigger::Form {} | ManifestTrigger::Manual {} => continue,
         };
         if text.as_ref().is_some_and(|text| text.len() > 128) {
-            return Err(AppError::invalid(
-                format!("manifest.triggers[{index}].{field}"),
+            return Err(InvalidManifest::new(
+                format!("triggers[{index}].{field}"),
                 "may have at most 128 characters",
             ));
         }
@@ -90,9 +93,9 @@ fn check_triggers(triggers: &[ManifestTrigger]) -> Result<(), AppError> {
     Ok(())
 }
 
-fn check_count(path: &str, count: usize, max: usize) -> Result<(), AppError> {
+fn check_count(path: &str, count: usize, max: usize) -> Result<(), InvalidManifest> {
     if count > max {
-        Err(AppError::invalid(path, format!("must have at most {max} entries")))
+        Err(InvalidManifest::new(path, format!("must have at most {max} entries")))
     } else {
         Ok(())
     }
@@ -100,22 +103,22 @@ fn check_count(path: &str, count: usize, max: usize) -> Result<(), AppError> {
 
 /// Checks a name that becomes a property of `env`: an ASCII identifier of JavaScript. A leading `__` is refused, since
 /// `__proto__` would replace the object's prototype.
-fn check_binding<'a>(path: &str, name: &'a str, seen: &mut BTreeSet<&'a str>) -> Result<(), AppError> {
+fn check_binding<'a>(path: &str, name: &'a str, seen: &mut BTreeSet<&'a str>) -> Result<(), InvalidManifest> {
     let valid = (1..=40).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !name.as_bytes()[0].is_ascii_digit()
         && !name.starts_with("__");
     if !valid {
-        return Err(AppError::invalid(
+        return Err(InvalidManifest::new(
             path,
             "must be 1 to 40 ASCII letters, digits and `_`, without a leading digit or `__`",
         ));
     }
-    if seen.insert(name) { Ok(()) } else { Err(AppError::invalid(path, "is used twice")) }
+    if seen.insert(name) { Ok(()) } else { Err(InvalidManifest::new(path, "is used twice")) }
 }
 
 /// Checks the form of a host name. The gate decides later if it may be called.
-fn check_host(path: &str, host: &str) -> Result<(), AppError> {
+fn check_host(path: &str, host: &str) -> Result<(), InvalidManifest> {
     let label = |label: &str| {
         (1..=63).contains(&label.len())
             && !label.starts_with('-')
@@ -127,24 +130,22 @@ fn check_host(path: &str, host: &str) -> Result<(), AppError> {
     if host.len() <= 253 && host.contains('.') && host.split('.').all(label) && has_alphabetic_tld {
         Ok(())
     } else {
-        Err(AppError::invalid(path, "must be a lower-case host name without scheme, port or path"))
+        Err(InvalidManifest::new(path, "must be a lower-case host name without scheme, port or path"))
     }
 }
 
-pub(crate) fn check_archetype(path: &str, archetype: &str) -> Result<(), AppError> {
-    let valid =
-        (2..=32).contains(&archetype.len()) && archetype.bytes().all(|byte| byte.is_ascii_lowercase());
-    if valid { Ok(()) } else { Err(AppError::invalid(path, "must have 2 to 32 lower-case letters")) }
+pub(crate) fn is_archetype(text: &str) -> bool {
+    (2..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 /// Checks the length of a text in characters after trimming, and that it has no control characters but line feeds.
-pub(crate) fn check_text(path: &str, text: &str, min: usize, max: usize) -> Result<(), AppError> {
+pub(crate) fn check_text(text: &str, min: usize, max: usize) -> Result<(), InvalidText> {
     let length = text.trim().chars().count();
     if !(min..=max).contains(&length) {
-        return Err(AppError::invalid(path, format!("must have {min} to {max} characters")));
+        return Err(InvalidText::Length { min, max });
     }
     if text.chars().any(|c| c.is_control() && c != '\n') {
-        return Err(AppError::invalid(path, "must not contain control characters"));
+        return Err(InvalidText::ControlCharacters);
     }
     Ok(())
 }
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
     use crate::Category;
 
-    fn manifest(change: impl FnOnce(&mut Value)) -> Result<Manifest, AppError> {
+    fn manifest(change: impl FnOnce(&mut Value)) -> Result<Manifest, InvalidManifest> {
         let plain = Manifest::minimal("Orders", "Takes orders.", "workshop", Category::Data);
         let mut json = serde_json::to_value(plain).unwrap();
         change(&mut json);
@@ -168,47 +169,39 @@ mod tests {
         assert!(manifest(|_| ()).is_ok());
         let project = "proj_01h455vb4pex5vsknk084sn02q";
         let cases: [(&str, Value, &str); 14] = [
-            ("/name", json!("x"), "manifest.name"),
-            ("/description", json!("abc"), "manifest.description"),
-            ("/archetype", json!("Tower!"), "manifest.archetype"),
-            ("/category", json!("fun"), "manifest.category"),
-            (
-                "/permissions/egress",
-                json!([{"host": "https://a.example"}]),
-                "manifest.permissions.egress[0].host",
-            ),
-            ("/permissions/egress", json!([{"host": "10.0.0.1"}]), "manifest.permissions.egress[0].host"),
+            ("/name", json!("x"), "name"),
+            ("/description", json!("abc"), "description"),
+            ("/archetype", json!("Tower!"), "archetype"),
+            ("/category", json!("fun"), "category"),
+            ("/permissions/egress", json!([{"host": "https://a.example"}]), "permissions.egress[0].host"),
+            ("/permissions/egress", json!([{"host": "10.0.0.1"}]), "permissions.egress[0].host"),
             (
                 "/permissions/egress",
                 json!([{"host": "a.example", "methods": []}]),
-                "manifest.permissions.egress[0].methods",
+                "permissions.egress[0].methods",
             ),
-            (
-                "/permissions/egress",
-                json!([{"host": "a.example", "port": 1}]),
-                "manifest.permissions.egress[0].port",
-            ),
+            ("/permissions/egress", json!([{"host": "a.example", "port": 1}]), "permissions.egress[0].port"),
             (
                 "/permissions/data",
                 json!([{"name": "1a", "projectId": project, "access": "read"}]),
-                "manifest.permissions.data[0].name",
+                "permissions.data[0].name",
             ),
             (
                 "/permissions/data",
                 json!([{"name": "__proto__", "projectId": project, "access": "read"}]),
-                "manifest.permissions.data[0].name",
+                "permissions.data[0].name",
             ),
             (
                 "/permissions/data",
                 json!([{"name": "a", "projectId": "x", "access": "read"}]),
-                "manifest.permissions.data[0].projectId",
+                "permissions.data[0].projectId",
             ),
-            ("/triggers", json!([{"type": "telepathy"}]), "manifest.triggers[0]"),
-            ("/roi/manualMinutesPerRun", json!(1441), "manifest.roi.manualMinutesPerRun"),
+            ("/triggers", json!([{"type": "telepathy"}]), "triggers[0]"),
+            ("/roi/manualMinutesPerRun", json!(1441), "roi.manualMinutesPerRun"),
             (
                 "/permissions/ai",
                 json!({"profile": "standard", "monthlyBudgetUsd": -1}),
-                "manifest.permissions.ai.monthlyBudgetUsd",
+                "permissions.ai.monthlyBudgetUsd",
             ),
         ];
         for (pointer, value, field) in cases {

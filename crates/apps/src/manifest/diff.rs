@@ -17,15 +17,11 @@ pub enum DifferenceKind {
     Changed,
 }
 
-impl DifferenceKind {
-    /// Returns the name on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Changed => "changed",
-        }
+kernel::names! {
+    DifferenceKind {
+        Added = "added",
+        Removed = "removed",
+        Changed = "changed",
     }
 }
 
@@ -44,17 +40,13 @@ pub enum Subject {
     Trigger,
 }
 
-impl Subject {
-    /// Returns the name on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Egress => "egress",
-            Self::Data => "data",
-            Self::Connector => "connector",
-            Self::Ai => "ai",
-            Self::Trigger => "trigger",
-        }
+kernel::names! {
+    Subject {
+        Egress = "egress",
+        Data = "data",
+        Connector = "connector",
+        Ai = "ai",
+        Trigger = "trigger",
     }
 }
 

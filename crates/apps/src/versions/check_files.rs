@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::AppError;
+use crate::InvalidInput;
 
 /// Path of the module whose default export has the handlers.
 pub const ENTRY_FILE: &str = "main.js";
@@ -15,19 +15,16 @@ const MAX_TOTAL_BYTES: usize = 700 << 10;
 /// path is relative, at most 200 bytes long, and made of ASCII letters, digits, `-`, `_` and `.`.
 ///
 /// # Errors
-/// [`AppError::InvalidField`] for `files`, or for the file whose path is out of bounds.
-pub fn check_files(files: &BTreeMap<String, String>) -> Result<(), AppError> {
+/// [`InvalidInput`] for the first bound that is broken.
+pub fn check_files(files: &BTreeMap<String, String>) -> Result<(), InvalidInput> {
     if !files.contains_key(ENTRY_FILE) {
-        return Err(AppError::invalid("files", format!("must contain {ENTRY_FILE}, an ES module")));
+        return Err(InvalidInput::NoEntryFile);
     }
     if files.len() > MAX_FILES {
-        return Err(AppError::invalid("files", format!("must contain at most {MAX_FILES} files")));
+        return Err(InvalidInput::FileCount { max: MAX_FILES });
     }
     if files.values().map(String::len).sum::<usize>() > MAX_TOTAL_BYTES {
-        return Err(AppError::invalid(
-            "files",
-            format!("must have at most {} KiB in total", MAX_TOTAL_BYTES >> 10),
-        ));
+        return Err(InvalidInput::FilesSize { max_kib: MAX_TOTAL_BYTES >> 10 });
     }
     for path in files.keys() {
         let plain = |part: &str| {
@@ -37,10 +34,7 @@ pub fn check_files(files: &BTreeMap<String, String>) -> Result<(), AppError> {
                 && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
         };
         if path.len() > MAX_PATH_LEN || !path.split('/').all(plain) {
-            return Err(AppError::invalid(
-                format!("files[{path:?}]"),
-                "must be a relative path of letters, digits, `-`, `_` and `.`",
-            ));
+            return Err(InvalidInput::FilePath(path.clone()));
         }
     }
     Ok(())
@@ -59,8 +53,8 @@ mod tests {
         assert!(check_files(&files(&["main.js", "lib/a-b_c.js"])).is_ok());
         for path in ["../x.js", "/x.js", "a//b.js", "a/./b.js", "a\\b.js", "", "a\0b"] {
             let error = check_files(&files(&["main.js", path])).unwrap_err();
-            assert!(error.to_string().contains("files["), "{path:?}: {error}");
+            assert_eq!(error, InvalidInput::FilePath(path.to_owned()));
         }
-        assert!(check_files(&files(&["index.js"])).unwrap_err().to_string().contains("main.js"));
+        assert_eq!(check_files(&files(&["index.js"])), Err(InvalidInput::NoEntryFile));
     }
 }

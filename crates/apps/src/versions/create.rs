@@ -10,7 +10,7 @@ use kernel::{
 use sha2::{Digest as _, Sha256};
 
 use super::{AppVersion, VersionContent, VersionKind, check_files};
-use crate::{App, AppError, AppsTx, Manifest, manifest, trust};
+use crate::{App, AppError, AppsTx, InvalidInput, Manifest, manifest, trust};
 
 /// Fields of a new version.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct CreateVersion {
 /// Creates a version and makes it current. The caller checks before the transaction that the code compiles.
 ///
 /// # Errors
-/// * [`AppError::InvalidField`] when the manifest, a file or the summary is out of bounds
+/// * [`AppError::InvalidInput`] when the manifest, a file or the summary is out of bounds
 /// * [`AppError::AppNotFound`] when the app was deleted
 /// * [`AppError::VersionConflict`] when someone else created a version at the same time
 /// * [`AppError::Store`] when the store fails
@@ -38,10 +38,10 @@ pub async fn create_version(
     right: &AppRight<CanEdit>,
     input: CreateVersion,
 ) -> Result<(App, AppVersion), AppError> {
-    input.manifest.check()?;
+    input.manifest.check().map_err(InvalidInput::from)?;
     check_files(&input.files)?;
     let summary = input.summary.unwrap_or_else(|| "Edited by hand".to_owned());
-    manifest::check_text("summary", &summary, 1, 300)?;
+    manifest::check_text(&summary, 1, 300).map_err(InvalidInput::Summary)?;
 
     let workspace = right.member().workspace();
     let mut app = tx.app_for_update(workspace, right.app()).await?.ok_or(AppError::AppNotFound)?;
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Category,
+        Category, InvalidManifest, InvalidText,
         testing::{
             FakeTx, assert_audited, builder_context, builder_id, can_edit, draft, manifest, workspace,
         },
@@ -180,16 +180,18 @@ mod tests {
         let mut unnamed = manifest();
         unnamed.name.clear();
         let summarized = |text: String| CreateVersion { summary: Some(text), ..input() };
-        for (input, field) in [
-            (CreateVersion { manifest: unnamed, ..input() }, "manifest.name"),
-            (CreateVersion { files: BTreeMap::new(), ..input() }, "files"),
-            (summarized(" ".to_owned()), "summary"),
-            (summarized("x".repeat(301)), "summary"),
+        let summary_length = InvalidInput::Summary(InvalidText::Length { min: 1, max: 300 });
+        let unnamed_manifest = InvalidManifest::new("name", "must have 2 to 60 characters");
+        for (input, expected) in [
+            (CreateVersion { manifest: unnamed, ..input() }, unnamed_manifest.into()),
+            (CreateVersion { files: BTreeMap::new(), ..input() }, InvalidInput::NoEntryFile),
+            (summarized(" ".to_owned()), summary_length.clone()),
+            (summarized("x".repeat(301)), summary_length.clone()),
         ] {
             let refused = create_version(&mut tx, &ctx, &right, input).await;
             assert!(
-                matches!(&refused, Err(AppError::InvalidField { path, .. }) if path == field),
-                "{field}: {refused:?}"
+                matches!(&refused, Err(AppError::InvalidInput(invalid)) if *invalid == expected),
+                "{expected:?}: {refused:?}"
             );
         }
         assert!(tx.versions.is_empty() && tx.work.audit.is_empty() && tx.work.events.is_empty());

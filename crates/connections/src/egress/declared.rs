@@ -1,9 +1,11 @@
 //! The hosts that a manifest declares.
 
-use kernel::Problem;
 use url::Url;
 
-use crate::{gates::Method, host::GateHost};
+use crate::{
+    gates::Method,
+    host::{GateHost, InvalidHost},
+};
 
 /// One entry of a manifest's egress: a host, optionally limited to methods and to a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,18 +18,30 @@ pub struct DeclaredEgress {
     pub methods: Option<Vec<Method>>,
 }
 
+/// Error of a text that is not a declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidDeclaration {
+    /// The host is not one of the public internet.
+    #[error(transparent)]
+    Host(#[from] InvalidHost),
+    /// The text has a scheme and is not a URL.
+    #[error("is not a URL")]
+    NotAUrl,
+    /// The URL has more than a host and a path, or is not https.
+    #[error("must be https:// with a host and an optional path")]
+    NotPlain,
+}
+
 impl DeclaredEgress {
     /// Parses `api.example.com`, `https://api.example.com` or `https://api.example.com/v1`.
     ///
     /// # Errors
-    /// 400 `invalid_request` for any other form.
-    pub fn parse(text: &str) -> Result<Self, Problem> {
-        let invalid = |what: &str| Problem::invalid_field("egress", format_args!("{text:?} {what}"));
+    /// [`InvalidDeclaration`] for any other form.
+    pub fn parse(text: &str) -> Result<Self, InvalidDeclaration> {
         if !text.contains("://") {
-            let host = GateHost::parse(text).map_err(|error| invalid(&error.to_string()))?;
-            return Ok(Self::for_host(host));
+            return Ok(Self::for_host(GateHost::parse(text)?));
         }
-        let url = Url::parse(text).map_err(|_| invalid("is not a URL"))?;
+        let url = Url::parse(text).map_err(|_| InvalidDeclaration::NotAUrl)?;
         let plain = url.scheme() == "https"
             && url.username().is_empty()
             && url.password().is_none()
@@ -35,9 +49,9 @@ impl DeclaredEgress {
             && url.fragment().is_none()
             && url.port().is_none();
         if !plain {
-            return Err(invalid("must be https:// with a host and an optional path"));
+            return Err(InvalidDeclaration::NotPlain);
         }
-        let host = GateHost::from_url(&url).map_err(|error| invalid(&error.to_string()))?;
+        let host = GateHost::from_url(&url)?;
         let prefix = url.path().trim_end_matches('/');
         Ok(Self { path_prefix: (!prefix.is_empty()).then(|| prefix.to_owned()), ..Self::for_host(host) })
     }

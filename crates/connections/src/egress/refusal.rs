@@ -1,7 +1,5 @@
 //! The reasons why a request was not sent, or its response not accepted.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// A stable reason for a refusal. The order is that of the checks.
@@ -49,33 +47,31 @@ pub enum RefusalCode {
     RedirectDenied,
 }
 
-impl RefusalCode {
-    /// Returns the name on the wire, in logs and for app code.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidUrl => "invalid_url",
-            Self::EgressDenied => "egress_denied",
-            Self::HostDenied => "host_denied",
-            Self::MethodDenied => "method_denied",
-            Self::PathDenied => "path_denied",
-            Self::HeaderDenied => "header_denied",
-            Self::NotConnected => "not_connected",
-            Self::Expired => "expired",
-            Self::RateLimited => "rate_limited",
-            Self::RequestTooLarge => "request_too_large",
-            Self::DnsFailed => "dns_failed",
-            Self::PrivateAddress => "private_address",
-            Self::SecretUnavailable => "secret_unavailable",
-            Self::AuthRejected => "auth_rejected",
-            Self::UpstreamFailed => "upstream_failed",
-            Self::TlsFailed => "tls_failed",
-            Self::Timeout => "timeout",
-            Self::ResponseTooLarge => "response_too_large",
-            Self::RedirectDenied => "redirect_denied",
-        }
+kernel::names! {
+    RefusalCode {
+        InvalidUrl = "invalid_url",
+        EgressDenied = "egress_denied",
+        HostDenied = "host_denied",
+        MethodDenied = "method_denied",
+        PathDenied = "path_denied",
+        HeaderDenied = "header_denied",
+        NotConnected = "not_connected",
+        Expired = "expired",
+        RateLimited = "rate_limited",
+        RequestTooLarge = "request_too_large",
+        DnsFailed = "dns_failed",
+        PrivateAddress = "private_address",
+        SecretUnavailable = "secret_unavailable",
+        AuthRejected = "auth_rejected",
+        UpstreamFailed = "upstream_failed",
+        TlsFailed = "tls_failed",
+        Timeout = "timeout",
+        ResponseTooLarge = "response_too_large",
+        RedirectDenied = "redirect_denied",
     }
+}
 
+impl RefusalCode {
     /// Returns `true` if a rule refused the request, and not the network or the host. The run is then blocked, not
     /// failed.
     #[must_use]
@@ -91,12 +87,6 @@ impl RefusalCode {
                 | Self::PrivateAddress
                 | Self::RedirectDenied
         )
-    }
-}
-
-impl fmt::Display for RefusalCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opening and closing a gate.
 
-use kernel::{Context, Problem, StoreError, authority::Admin, id::GateId};
+use kernel::{Context, StoreError, authority::Admin, id::GateId};
 use serde_json::json;
 
 use super::{ConnectionsTx, Gate, GateStatus};
@@ -14,15 +14,6 @@ pub enum GateError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl From<GateError> for Problem {
-    fn from(error: GateError) -> Self {
-        match error {
-            GateError::NotFound => Self::not_found("gate"),
-            GateError::Store(error) => error.into(),
-        }
-    }
 }
 
 /// Opens or closes a gate of the admin's workspace. Runs that have started keep the gates they started with.

@@ -3,7 +3,7 @@
 use kernel::{Context, authority::Member, caller::Scopes};
 
 use super::{DeviceApproval, DeviceLogin, DeviceLoginDecision, decide::apply_decision, start::check_days};
-use crate::{IdentityError, ports::DeviceTx};
+use crate::{IdentityError, InvalidInput, ports::DeviceTx};
 
 /// Token that the person allows.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct ApproveDeviceLogin {
 /// Approves a login for one of the person's workspaces. The token is created at the command line's next poll.
 ///
 /// # Errors
-/// [`IdentityError::InvalidField`] if the scopes exceed the requested ones or the lifetime is out of bounds;
+/// [`IdentityError::InvalidInput`] if the scopes exceed the requested ones or the lifetime is out of bounds;
 /// [`IdentityError::DeviceLoginNotPending`] if the login has been decided or has expired; [`IdentityError::Store`] if
 /// the store fails.
 pub async fn approve_device_login(
@@ -29,10 +29,7 @@ pub async fn approve_device_login(
 ) -> Result<(), IdentityError> {
     check_days(input.expires_in_days)?;
     if input.scopes.to_vec().into_iter().any(|scope| !login.request.scopes.allows(scope)) {
-        return Err(IdentityError::InvalidField {
-            field: "scopes",
-            rule: "must not exceed the requested scopes",
-        });
+        return Err(InvalidInput::ScopesNotRequested.into());
     }
     let approval = DeviceApproval {
         approved_by: member.user(),
@@ -104,21 +101,21 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_is_approved_than_was_requested() {
-        for (scopes, days, refused_field) in [
-            ("read admin", 30, Some("scopes")),
-            ("admin", 30, Some("scopes")),
-            ("read", 0, Some("expiresInDays")),
-            ("read", 366, Some("expiresInDays")),
+        for (scopes, days, expected) in [
+            ("read admin", 30, Some(InvalidInput::ScopesNotRequested)),
+            ("admin", 30, Some(InvalidInput::ScopesNotRequested)),
+            ("read", 0, Some(InvalidInput::DeviceTokenLifetime)),
+            ("read", 366, Some(InvalidInput::DeviceTokenLifetime)),
             ("write", 1, None),
         ] {
             let mut store = store();
             let refused = match approve(&mut store, &signed_in(&aru()), scopes, days).await {
                 Ok(()) => None,
-                Err(IdentityError::InvalidField { field, .. }) => Some(field),
+                Err(IdentityError::InvalidInput(invalid)) => Some(invalid),
                 Err(error) => panic!("{error}"),
             };
-            assert_eq!(refused, refused_field, "{scopes} {days}");
-            assert_eq!(store.work.audit.is_empty(), refused_field.is_some());
+            assert_eq!(refused, expected, "{scopes} {days}");
+            assert_eq!(store.work.audit.is_empty(), expected.is_some());
         }
     }
 

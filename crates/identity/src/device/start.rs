@@ -13,7 +13,7 @@ use super::{
     DeviceLogin, DeviceLoginDecision, DeviceLoginRequest, LIFETIME, MAX_OPEN, MAX_OPEN_PER_ADDRESS, Purpose,
     UserCode,
 };
-use crate::{IdentityError, ports::DeviceTx, text};
+use crate::{IdentityError, InvalidInput, ports::DeviceTx, text};
 
 /// Request of a command line.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub struct StartedDeviceLogin {
 /// Starts a login.
 ///
 /// # Errors
-/// [`IdentityError::InvalidField`] if a field is out of bounds; [`IdentityError::TooManyDeviceLogins`] if [`MAX_OPEN`]
+/// [`IdentityError::InvalidInput`] if a field is out of bounds; [`IdentityError::TooManyDeviceLogins`] if [`MAX_OPEN`]
 /// or [`MAX_OPEN_PER_ADDRESS`] is reached; [`IdentityError::Store`] if the store fails.
 pub async fn start_device_login(
     tx: &mut dyn DeviceTx,
@@ -82,21 +82,21 @@ pub async fn start_device_login(
     Ok(StartedDeviceLogin { login, device_code, user_code })
 }
 
-fn validate_request(input: &StartDeviceLogin) -> Result<DeviceLoginRequest, IdentityError> {
-    let client = text::validate_label("client", "must have 1 to 60 printable characters", &input.client, 60)?;
+fn validate_request(input: &StartDeviceLogin) -> Result<DeviceLoginRequest, InvalidInput> {
+    let client = text::validate_label(&input.client, 60, InvalidInput::DeviceClientName)?;
     let host = match &input.host {
-        Some(host) => Some(text::validate_label("host", "must have 1 to 64 printable characters", host, 64)?),
+        Some(host) => Some(text::validate_label(host, 64, InvalidInput::DeviceHostName)?),
         None => None,
     };
     let name = match &input.name {
-        Some(name) => text::validate_label("name", "must have 1 to 60 printable characters", name, 60)?,
+        Some(name) => text::validate_label(name, 60, InvalidInput::TokenName)?,
         None => match &host {
             Some(host) => format!("{client} on {host}").chars().take(60).collect(),
             None => client.clone(),
         },
     };
     if input.scopes.allows(Scope::Admin) {
-        return Err(IdentityError::InvalidField { field: "scopes", rule: "may contain only read and write" });
+        return Err(InvalidInput::DeviceAdminScope);
     }
     check_days(input.expires_in_days)?;
     Ok(DeviceLoginRequest {
@@ -109,12 +109,8 @@ fn validate_request(input: &StartDeviceLogin) -> Result<DeviceLoginRequest, Iden
     })
 }
 
-pub(super) fn check_days(days: u16) -> Result<(), IdentityError> {
-    if (1..=365).contains(&days) {
-        Ok(())
-    } else {
-        Err(IdentityError::InvalidField { field: "expiresInDays", rule: "must be from 1 to 365" })
-    }
+pub(super) fn check_days(days: u16) -> Result<(), InvalidInput> {
+    if (1..=365).contains(&days) { Ok(()) } else { Err(InvalidInput::DeviceTokenLifetime) }
 }
 
 #[cfg(test)]
@@ -193,18 +189,21 @@ mod tests {
 
     #[tokio::test]
     async fn an_invalid_field_is_named_and_nothing_is_stored() {
-        for (input, field) in [
-            (StartDeviceLogin { client: String::new(), ..input() }, "client"),
-            (StartDeviceLogin { host: Some("h".repeat(65)), ..input() }, "host"),
-            (StartDeviceLogin { name: Some("n".repeat(61)), ..input() }, "name"),
-            (StartDeviceLogin { scopes: "admin".parse().unwrap(), ..input() }, "scopes"),
-            (StartDeviceLogin { expires_in_days: 0, ..input() }, "expiresInDays"),
+        for (input, expected) in [
+            (StartDeviceLogin { client: String::new(), ..input() }, InvalidInput::DeviceClientName),
+            (StartDeviceLogin { host: Some("h".repeat(65)), ..input() }, InvalidInput::DeviceHostName),
+            (StartDeviceLogin { name: Some("n".repeat(61)), ..input() }, InvalidInput::TokenName),
+            (
+                StartDeviceLogin { scopes: "admin".parse().unwrap(), ..input() },
+                InvalidInput::DeviceAdminScope,
+            ),
+            (StartDeviceLogin { expires_in_days: 0, ..input() }, InvalidInput::DeviceTokenLifetime),
         ] {
             let mut store = FakeStore::default();
             let refused = start(&mut store, input).await;
             assert!(
-                matches!(refused, Err(IdentityError::InvalidField { field: named, .. }) if named == field),
-                "{field}"
+                matches!(refused, Err(IdentityError::InvalidInput(invalid)) if invalid == expected),
+                "{expected:?}"
             );
             assert!(store.device_logins.is_empty() && store.work.audit.is_empty());
         }

@@ -1,11 +1,6 @@
 //! Access levels of agent clients.
 
-use std::{fmt, str::FromStr};
-
-use kernel::{
-    Problem,
-    caller::{Scope, Scopes},
-};
+use kernel::caller::{Scope, Scopes};
 use serde::{Deserialize, Serialize};
 
 /// Access of an agent client to its workspace; never more than its person has.
@@ -19,16 +14,14 @@ pub enum AgentAccess {
     Write,
 }
 
-impl AgentAccess {
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
+kernel::names! {
+    AgentAccess {
+        Read = "read",
+        Write = "write",
     }
+}
 
+impl AgentAccess {
     /// Returns the value of the parameter `scope` in responses (RFC 6749, section 3.3).
     #[must_use]
     pub fn scope(self) -> &'static str {
@@ -55,24 +48,6 @@ impl AgentAccess {
         match self {
             Self::Read => Scopes::of(Scope::Read),
             Self::Write => Scopes::of(Scope::Read).with(Scope::Write),
-        }
-    }
-}
-
-impl fmt::Display for AgentAccess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for AgentAccess {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        match text {
-            "read" => Ok(Self::Read),
-            "write" => Ok(Self::Write),
-            _ => Err(Problem::invalid_field("access", "must be read or write")),
         }
     }
 }

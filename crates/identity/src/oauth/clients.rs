@@ -4,9 +4,6 @@ mod metadata;
 mod metadata_document;
 mod register;
 
-use std::str::FromStr;
-
-use kernel::Problem;
 use serde::{Deserialize, Serialize};
 
 use super::redirect::RedirectUri;
@@ -28,26 +25,10 @@ pub enum ClientKind {
     Metadata,
 }
 
-impl ClientKind {
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Registered => "registered",
-            Self::Metadata => "metadata",
-        }
-    }
-}
-
-impl FromStr for ClientKind {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        match text {
-            "registered" => Ok(Self::Registered),
-            "metadata" => Ok(Self::Metadata),
-            _ => Err(Problem::invalid_field("kind", "must be registered or metadata")),
-        }
+kernel::names! {
+    ClientKind {
+        Registered = "registered",
+        Metadata = "metadata",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Errors of agent clients.
 
-use kernel::{Problem, StoreError};
+use kernel::StoreError;
 
 /// A refusal or failure of a person's decision about an authorization or a grant.
 #[derive(Debug, thiserror::Error)]
@@ -20,23 +20,6 @@ pub enum ConsentError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl From<ConsentError> for Problem {
-    fn from(error: ConsentError) -> Self {
-        match error {
-            ConsentError::AuthorizationNotFound => Self::not_found("authorization"),
-            ConsentError::AlreadyDecided => {
-                Self::conflict("authorization_decided", "This request has been decided already.")
-                    .hint("Start again in the client.")
-            }
-            ConsentError::ExceedsRequestedAccess => {
-                Self::invalid_field("access", "must not exceed what the client requested")
-            }
-            ConsentError::GrantNotFound => Self::not_found("grant"),
-            ConsentError::Store(error) => error.into(),
-        }
-    }
 }
 
 /// A refusal at the token endpoint (RFC 6749, section 5.2).

@@ -9,7 +9,7 @@ mod revoke_client_token;
 
 use chrono::TimeDelta;
 use kernel::{
-    Timestamp,
+    Actor, Timestamp,
     caller::TokenCaller,
     id::{GrantId, TokenId, UserId, WorkspaceId},
     token::TokenHint,
@@ -144,6 +144,6 @@ pub struct TokenPair {
 
 /// Returns the actor for the audit log: the client on behalf of its person, since nobody is signed in at the token
 /// endpoint.
-fn audit_actor(user: UserId, grant: GrantId) -> String {
-    format!("{user} by {grant}")
+fn audit_actor(grant: &Grant) -> Actor {
+    Actor::Agent { user: grant.user, grant: grant.id }
 }

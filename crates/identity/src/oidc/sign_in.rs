@@ -1,6 +1,6 @@
 //! Signing in with the claims of an ID token.
 
-use kernel::{Context, token::Peppers};
+use kernel::{Actor, Context, token::Peppers};
 
 use super::{IdTokenClaims, Provider, trusted_email};
 use crate::{
@@ -35,8 +35,7 @@ pub async fn oidc_sign_in(
             });
             let user = find_or_create_user(tx, ctx, &email, name).await?;
             tx.insert_identity(&claims.issuer, &claims.subject, user.id, ctx.now).await?;
-            let mut entry = ctx.audit_entry("identity.link").target(user.id);
-            entry.actor = user.id.to_string();
+            let entry = ctx.audit_entry("identity.link").actor(Actor::Person(user.id)).target(user.id);
             tx.audit(entry.detail(serde_json::json!({ "provider": provider.name })));
             user
         }

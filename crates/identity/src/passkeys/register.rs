@@ -7,7 +7,7 @@ use super::{
     CeremonyPurpose, MAX_PASSKEYS, Passkey, RelyingParty,
     ceremony::{consume_ceremony, store_challenge},
 };
-use crate::{IdentityError, User, ports::PasskeyTx, sessions::StepUpProof, text};
+use crate::{IdentityError, InvalidInput, User, ports::PasskeyTx, sessions::StepUpProof, text};
 
 /// Starts to register a passkey and returns the ceremony's id and the options for the browser.
 ///
@@ -36,7 +36,7 @@ pub async fn start_registration(
 /// inner one: the passkey, [`IdentityError::InvalidCeremony`] or [`IdentityError::PasskeyRejected`].
 ///
 /// # Errors
-/// The outer [`IdentityError::InvalidField`] if the name is out of bounds; the outer [`IdentityError::Store`] if the
+/// The outer [`IdentityError::InvalidInput`] if the name is out of bounds; the outer [`IdentityError::Store`] if the
 /// store fails, with [`Duplicate`](kernel::StoreError::Duplicate) if the passkey is registered already.
 pub async fn finish_registration(
     tx: &mut dyn PasskeyTx,
@@ -46,7 +46,7 @@ pub async fn finish_registration(
     (ceremony, response): (CeremonyId, &Value),
     name: &str,
 ) -> Result<Result<Passkey, IdentityError>, IdentityError> {
-    let name = text::validate_label("name", "must have 1 to 60 printable characters", name, 60)?;
+    let name = text::validate_label(name, 60, InvalidInput::PasskeyName)?;
     let Some(ceremony) = consume_ceremony(tx, ctx, ceremony).await? else {
         return Ok(Err(IdentityError::InvalidCeremony));
     };
@@ -190,7 +190,10 @@ mod tests {
         let response = response(&options, "key-1");
         for name in ["", " ", "a\u{202e}b", &"n".repeat(61)] {
             let refused = finish(&mut store, &ctx, (ceremony, &response), name).await;
-            assert!(matches!(refused, Err(IdentityError::InvalidField { field: "name", .. })), "{name:?}");
+            assert!(
+                matches!(refused, Err(IdentityError::InvalidInput(InvalidInput::PasskeyName))),
+                "{name:?}"
+            );
         }
         assert_eq!((store.ceremonies.len(), store.work.audit.len()), (1, 1));
     }

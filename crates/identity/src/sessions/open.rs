@@ -1,7 +1,7 @@
 //! Opening a session for a person who proved who they are.
 
 use kernel::{
-    Context, StoreError,
+    Actor, Context, StoreError,
     id::{SessionId, WorkspaceId},
     token::{self, Peppers, TokenKind},
 };
@@ -48,8 +48,7 @@ pub async fn open_session(
         super::end_session(tx, ctx, old).await?;
     }
     for ended in tx.delete_oldest_sessions_of(user.id, MAX_SESSIONS - 1).await? {
-        let mut entry = ctx.audit_entry("session.end").target(ended);
-        entry.actor = user.id.to_string();
+        let entry = ctx.audit_entry("session.end").actor(Actor::Person(user.id)).target(ended);
         tx.audit(entry.detail(serde_json::json!({ "because": "too_many" })));
     }
     let secret = token::mint(TokenKind::Session, ctx.random());
@@ -69,11 +68,11 @@ pub async fn open_session(
         expires_at: ctx.now + LIFETIME,
     };
     tx.insert_session(&session, &peppers.digest(secret.expose_secret())).await?;
-    let mut entry = ctx
+    let entry = ctx
         .audit_entry("session.create")
+        .actor(Actor::Person(user.id))
         .target(session.id)
         .detail(serde_json::json!({ "method": method.as_str() }));
-    entry.actor = user.id.to_string();
     tx.audit(entry);
     Ok(OpenedSession { session, user, secret })
 }

@@ -12,7 +12,7 @@ use crate::{
 /// Signs a person in by their address alone, and creates them with this name at their first sign-in.
 ///
 /// # Errors
-/// [`IdentityError::InvalidField`] if the name is out of bounds; [`IdentityError::Store`] if the store fails.
+/// [`IdentityError::InvalidInput`] if the name is out of bounds; [`IdentityError::Store`] if the store fails.
 pub async fn dev_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,
@@ -34,7 +34,10 @@ mod tests {
     use kernel::{StoreError, testing::id};
 
     use super::*;
-    use crate::testing::{FakeStore, aru, peppers, visitor};
+    use crate::{
+        InvalidInput,
+        testing::{FakeStore, aru, peppers, visitor},
+    };
 
     async fn sign_in(store: &mut FakeStore, name: Option<&str>) -> Result<OpenedSession, IdentityError> {
         dev_sign_in(store, &visitor(), &peppers(), &aru().email, name, &SignInClient::default()).await
@@ -71,7 +74,7 @@ mod tests {
                 let mut store = FakeStore { users: users.clone(), ..FakeStore::default() };
                 let refused = sign_in(&mut store, Some(name)).await;
                 assert!(
-                    matches!(refused, Err(IdentityError::InvalidField { field: "name", .. })),
+                    matches!(refused, Err(IdentityError::InvalidInput(InvalidInput::PersonName))),
                     "{name:?}"
                 );
                 assert!(store.sessions.is_empty() && store.work.audit.is_empty());

@@ -1,13 +1,13 @@
 //! The person who owns a proved address.
 
-use kernel::Context;
+use kernel::{Actor, Context};
 
 use crate::{Email, IdentityError, IdentityTx, User, user::resolve_display_name};
 
 /// Returns the person with this address; creates them, named `name` or after the address, if there is none.
 ///
 /// # Errors
-/// [`IdentityError::InvalidField`] if the name of a new person is out of bounds; [`IdentityError::Store`] if the store
+/// [`IdentityError::InvalidInput`] if the name of a new person is out of bounds; [`IdentityError::Store`] if the store
 /// fails, with [`Duplicate`](kernel::StoreError::Duplicate) if another transaction creates the person at the same time.
 pub(crate) async fn find_or_create_user(
     tx: &mut dyn IdentityTx,
@@ -25,9 +25,7 @@ pub(crate) async fn find_or_create_user(
         created_at: ctx.now,
     };
     tx.insert_user(&user).await?;
-    let mut entry = ctx.audit_entry("user.create").target(user.id);
-    entry.actor = user.id.to_string();
-    tx.audit(entry);
+    tx.audit(ctx.audit_entry("user.create").actor(Actor::Person(user.id)).target(user.id));
     Ok(user)
 }
 
@@ -36,7 +34,10 @@ mod tests {
     use kernel::{StoreError, testing::at};
 
     use super::*;
-    use crate::testing::{FakeStore, aru, bek, visitor};
+    use crate::{
+        InvalidInput,
+        testing::{FakeStore, aru, bek, visitor},
+    };
 
     #[tokio::test]
     async fn a_newcomer_is_created_once_and_named_after_their_address() {
@@ -56,7 +57,7 @@ mod tests {
     async fn a_name_out_of_bounds_is_refused() {
         let mut store = FakeStore::default();
         let refused = find_or_create_user(&mut store, &visitor(), &aru().email, Some("")).await;
-        assert!(matches!(refused, Err(IdentityError::InvalidField { field: "name", .. })));
+        assert!(matches!(refused, Err(IdentityError::InvalidInput(InvalidInput::PersonName))));
         assert!(store.users.is_empty() && store.work.audit.is_empty());
     }
 

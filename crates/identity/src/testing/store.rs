@@ -81,7 +81,7 @@ impl FakeStore {
             .collect();
         let audited = self.work.audit.iter().map(|entry| {
             let target = entry.target.as_ref().map_or("", |target| target.0.as_str());
-            [entry.action.to_string(), entry.actor.clone(), target.to_owned()]
+            [entry.action.to_string(), entry.actor.to_string(), target.to_owned()]
         });
         assert_eq!(audited.collect::<Vec<_>>(), expected);
     }

@@ -14,7 +14,7 @@ use crate::{IdentityError, IdentityTx};
 ///
 /// # Errors
 /// [`IdentityError::TokenCannotCreateToken`] unless the caller is a session; [`IdentityError::AdminScopeForbidden`] if
-/// a member below the role `admin` requests the scope `admin`; [`IdentityError::InvalidField`] if a field is out of
+/// a member below the role `admin` requests the scope `admin`; [`IdentityError::InvalidInput`] if a field is out of
 /// bounds; [`IdentityError::TooManyTokens`] at the limit; [`IdentityError::Store`] if the store fails.
 pub async fn create_token(
     tx: &mut dyn IdentityTx,

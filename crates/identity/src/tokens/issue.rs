@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use kernel::{
-    Context,
+    Actor, Context,
     caller::Scopes,
     id::{UserId, WorkspaceId},
     token::{self, Peppers, TokenHint, TokenKind},
@@ -10,7 +10,7 @@ use kernel::{
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{MAX_TOKENS, Token};
-use crate::{IdentityError, IdentityTx};
+use crate::{IdentityError, IdentityTx, InvalidInput};
 
 /// Request for a token.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub struct CreatedToken {
 /// Issues a token to a person; the caller has checked that they are a member and may have the scopes.
 ///
 /// # Errors
-/// [`IdentityError::InvalidField`] if a field is out of bounds; [`IdentityError::TooManyTokens`] at the limit;
+/// [`IdentityError::InvalidInput`] if a field is out of bounds; [`IdentityError::TooManyTokens`] at the limit;
 /// [`IdentityError::Store`] if the store fails.
 pub(crate) async fn issue_token(
     tx: &mut dyn IdentityTx,
@@ -46,19 +46,13 @@ pub(crate) async fn issue_token(
 ) -> Result<CreatedToken, IdentityError> {
     let name = input.name.trim().to_owned();
     if !(1..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        return Err(IdentityError::InvalidField {
-            field: "name",
-            rule: "must have 1 to 60 printable characters",
-        });
+        return Err(InvalidInput::TokenName.into());
     }
     if tx.count_tokens(workspace, user, ctx.now).await? >= MAX_TOKENS {
         return Err(IdentityError::TooManyTokens);
     }
     if input.expires_in_days.is_some_and(|days| !(1..=365).contains(&days)) {
-        return Err(IdentityError::InvalidField {
-            field: "expiresInDays",
-            rule: "must be from 1 to 365, or null",
-        });
+        return Err(InvalidInput::TokenLifetime.into());
     }
 
     let secret = token::mint(TokenKind::Personal, ctx.random());
@@ -75,13 +69,12 @@ pub(crate) async fn issue_token(
         revoked_at: None,
     };
     tx.insert_token(&token, &peppers.digest(secret.expose_secret())).await?;
-    let mut entry =
+    let entry =
         ctx.audit_entry("token.create").workspace(token.workspace).target(token.id).detail(
             serde_json::json!({ "hint": token.hint.to_string(), "scopes": token.scopes.to_string() }),
         );
     // The request may come from a command line whose login the person approved.
-    entry.actor = user.to_string();
-    tx.audit(entry);
+    tx.audit(entry.actor(Actor::Person(user)));
     Ok(CreatedToken { token, secret })
 }
 
@@ -132,23 +125,23 @@ mod tests {
     #[tokio::test]
     async fn fields_out_of_bounds_are_refused() {
         let (long, longest) = ("n".repeat(61), "n".repeat(60));
-        for (name, days, field) in [
-            ("", None, Some("name")),
-            (" \t", None, Some("name")),
-            ("a\nb", None, Some("name")),
-            (&long, None, Some("name")),
+        for (name, days, expected) in [
+            ("", None, Some(InvalidInput::TokenName)),
+            (" \t", None, Some(InvalidInput::TokenName)),
+            ("a\nb", None, Some(InvalidInput::TokenName)),
+            (&long, None, Some(InvalidInput::TokenName)),
             (&longest, Some(1), None),
-            ("ci", Some(0), Some("expiresInDays")),
-            ("ci", Some(366), Some("expiresInDays")),
+            ("ci", Some(0), Some(InvalidInput::TokenLifetime)),
+            ("ci", Some(366), Some(InvalidInput::TokenLifetime)),
         ] {
             let mut store = FakeStore::default();
             let refused = match issue(&mut store, input(name, days)).await {
                 Ok(_) => None,
-                Err(IdentityError::InvalidField { field, .. }) => Some(field),
+                Err(IdentityError::InvalidInput(invalid)) => Some(invalid),
                 Err(error) => panic!("{error}"),
             };
-            assert_eq!(refused, field, "{name:?} {days:?}");
-            let written = usize::from(field.is_none());
+            assert_eq!(refused, expected, "{name:?} {days:?}");
+            let written = usize::from(expected.is_none());
             assert_eq!((store.tokens.len(), store.work.audit.len()), (written, written));
         }
     }

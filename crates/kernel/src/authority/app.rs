@@ -1,17 +1,6 @@
-//! Rights on one app, and the proofs they give.
-
-use std::{fmt, marker::PhantomData};
+//! Rights on one app.
 
 use serde::{Deserialize, Serialize};
-
-use super::{
-    role::{Member, Role},
-    sharing::Sharing,
-};
-use crate::{
-    Problem,
-    id::{AppId, UserId, WorkspaceId},
-};
 
 /// A right on an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -28,18 +17,12 @@ pub enum AppRightName {
     CanShare,
 }
 
-impl AppRightName {
-    const ALL: [Self; 4] = [Self::CanView, Self::CanRun, Self::CanEdit, Self::CanShare];
-
-    /// Returns the name on the wire and in stores.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::CanView => "can_view",
-            Self::CanRun => "can_run",
-            Self::CanEdit => "can_edit",
-            Self::CanShare => "can_share",
-        }
+crate::names! {
+    AppRightName {
+        CanView = "can_view",
+        CanRun = "can_run",
+        CanEdit = "can_edit",
+        CanShare = "can_share",
     }
 }
 
@@ -87,193 +70,5 @@ impl AppRights {
 impl FromIterator<AppRightName> for AppRights {
     fn from_iter<I: IntoIterator<Item = AppRightName>>(rights: I) -> Self {
         Self(rights.into_iter().fold(0, |bits, right| bits | 1 << right as u8))
-    }
-}
-
-/// The stored facts about one app and one person.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppFact {
-    /// The app.
-    pub app: AppId,
-    /// The workspace of the app.
-    pub workspace: WorkspaceId,
-    /// The creator of the app.
-    pub created_by: UserId,
-    /// The sharing level of the app.
-    pub sharing: Sharing,
-    /// The rights granted to the person.
-    pub granted: AppRights,
-}
-
-/// Proof that the caller may view the app, with all their rights on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppAccess {
-    member: Member,
-    app: AppId,
-    rights: AppRights,
-}
-
-/// Proves that the caller may view an app.
-///
-/// Owners, admins and the creator of the app have every right. Builders may view, run and edit shared apps, members may
-/// view and run them, and viewers may view apps that are shared with the whole workspace. Grants add to these rights.
-///
-/// # Errors
-/// 404 `app_not_found` when the caller may not view the app.
-pub fn authorize_app(member: Member, fact: Option<&AppFact>) -> Result<AppAccess, Problem> {
-    let missing = || Problem::not_found("app");
-    let fact = fact.filter(|fact| fact.workspace == member.workspace()).ok_or_else(missing)?;
-    let rights = effective_rights(&member, fact);
-    if !rights.contains(AppRightName::CanView) {
-        return Err(missing());
-    }
-    Ok(AppAccess { member, app: fact.app, rights })
-}
-
-fn effective_rights(member: &Member, fact: &AppFact) -> AppRights {
-    use AppRightName::{CanEdit, CanRun, CanView};
-    if fact.created_by == member.user() {
-        return AppRights::ALL;
-    }
-    let by_role = match (member.role(), fact.sharing) {
-        (Role::Owner | Role::Admin, _) => AppRights::ALL,
-        (Role::Builder, Sharing::Team | Sharing::Workspace) => {
-            [CanView, CanRun, CanEdit].into_iter().collect()
-        }
-        (Role::Member, Sharing::Team | Sharing::Workspace) => [CanView, CanRun].into_iter().collect(),
-        (Role::Viewer, Sharing::Workspace) => [CanView].into_iter().collect(),
-        _ => AppRights::NONE,
-    };
-    by_role.union(fact.granted)
-}
-
-impl AppAccess {
-    /// Returns the app of this proof.
-    #[must_use]
-    pub fn app(&self) -> AppId {
-        self.app
-    }
-
-    /// Returns the membership of the caller.
-    #[must_use]
-    pub fn member(&self) -> &Member {
-        &self.member
-    }
-
-    /// Returns every right of the caller on the app.
-    #[must_use]
-    pub fn rights(&self) -> AppRights {
-        self.rights
-    }
-
-    /// Proves that the caller has the right `R`.
-    ///
-    /// # Errors
-    /// 403 `forbidden`, which names the right. The caller may view the app, so there is nothing to hide.
-    pub fn require<R: Right>(self) -> Result<AppRight<R>, Problem> {
-        if self.rights.contains(R::NAME) {
-            Ok(AppRight(self, PhantomData))
-        } else {
-            let message = format!("This requires the right `{}` on the app.", R::NAME.as_str());
-            Err(Problem::forbidden("forbidden", message)
-                .hint("Ask the creator of the app or an admin to share it with you."))
-        }
-    }
-}
-
-/// A right on an app as a type.
-pub trait Right: fmt::Debug {
-    /// The name of the right.
-    const NAME: AppRightName;
-}
-
-/// Defines one type for each right.
-macro_rules! rights {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum $name {}
-        impl Right for $name {
-            const NAME: AppRightName = AppRightName::$name;
-        }
-    )*};
-}
-
-rights! {
-    /// View the app and its runs.
-    CanView;
-    /// Run the app.
-    CanRun;
-    /// Change the app.
-    CanEdit;
-    /// Change who has access to the app.
-    CanShare;
-}
-
-/// Proof that the caller has the right `R` on an app.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppRight<R>(AppAccess, PhantomData<R>);
-
-impl<R> std::ops::Deref for AppRight<R> {
-    type Target = AppAccess;
-
-    fn deref(&self) -> &AppAccess {
-        &self.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{at, context, id, session_of};
-
-    fn member(role: Role) -> Member {
-        crate::testing::member(&context(session_of(id(1)), at(0)), id(2), role)
-    }
-
-    fn rights(role: Role, sharing: Sharing, granted: AppRights) -> usize {
-        let fact = AppFact { app: id(3), workspace: id(2), created_by: id(8), sharing, granted };
-        authorize_app(member(role), Some(&fact)).map_or(0, |access| access.rights().to_vec().len())
-    }
-
-    #[test]
-    fn rights_follow_role_and_sharing() {
-        for (role, private, team, workspace) in [
-            (Role::Owner, 4, 4, 4),
-            (Role::Admin, 4, 4, 4),
-            (Role::Builder, 0, 3, 3),
-            (Role::Member, 0, 2, 2),
-            (Role::Viewer, 0, 0, 1),
-        ] {
-            assert_eq!(rights(role, Sharing::Private, AppRights::NONE), private, "{role}");
-            assert_eq!(rights(role, Sharing::Team, AppRights::NONE), team, "{role}");
-            assert_eq!(rights(role, Sharing::Workspace, AppRights::NONE), workspace, "{role}");
-        }
-    }
-
-    #[test]
-    fn creators_have_all_rights_and_grants_add() {
-        let fact = AppFact {
-            app: id(3),
-            workspace: id(2),
-            created_by: id(1),
-            sharing: Sharing::Private,
-            granted: AppRights::NONE,
-        };
-        assert_eq!(authorize_app(member(Role::Member), Some(&fact)).unwrap().rights(), AppRights::ALL);
-        let view = [AppRightName::CanView].into_iter().collect();
-        assert_eq!(rights(Role::Viewer, Sharing::Private, view), 1);
-    }
-
-    #[test]
-    fn an_app_of_another_workspace_is_not_found() {
-        let fact = AppFact {
-            app: id(3),
-            workspace: id(7),
-            created_by: id(1),
-            sharing: Sharing::Workspace,
-            granted: AppRights::ALL,
-        };
-        assert_eq!(authorize_app(member(Role::Owner), Some(&fact)).unwrap_err().code, "app_not_found");
     }
 }

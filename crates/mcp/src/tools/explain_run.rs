@@ -1,7 +1,7 @@
 //! `explain_run`: explains the outcome of a run, and what can be done.
 
-use application::Application;
-use kernel::{Context, Locale, Problem};
+use application::{Application, Problem};
+use kernel::{Context, Locale};
 use rmcp::model::{JsonObject, Tool};
 use runs::diagnosis::{Fix, diagnose};
 use serde::Deserialize;

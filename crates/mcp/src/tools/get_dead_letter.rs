@@ -1,7 +1,7 @@
 //! `get_dead_letter`: returns one dead letter with its payload.
 
-use application::Application;
-use kernel::{Context, Problem};
+use application::{Application, Problem};
+use kernel::Context;
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};

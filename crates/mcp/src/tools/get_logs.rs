@@ -1,7 +1,7 @@
 //! `get_logs`: returns the log of an app.
 
-use application::Application;
-use kernel::{Context, Problem, authority::CanEdit, id::RunId};
+use application::{Application, Problem};
+use kernel::{Context, authority::CanEdit, id::RunId};
 use observability::{LogLevel, LogQuery};
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! `get_run`: returns one run with its steps and, if it failed, an explanation.
 
-use application::Application;
-use kernel::{Context, Problem};
+use application::{Application, Problem};
+use kernel::Context;
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! `list_apps`: lists the apps of the workspace.
 
-use application::Application;
+use application::{Application, Problem};
 use kernel::{
-    Context, Problem,
+    Context,
     authority::authorize_app,
     page::{Page, PageRequest},
 };

@@ -1,8 +1,8 @@
 //! `list_dead_letters`: lists failed runs and refused webhook calls of the workspace.
 
-use application::Application;
+use application::{Application, Problem};
 use kernel::{
-    Context, Problem,
+    Context,
     id::{AppId, AutomationId},
     page::{Page, PageRequest},
 };

@@ -1,8 +1,8 @@
 //! `list_runs`: lists the runs of the workspace.
 
-use application::Application;
+use application::{Application, Problem};
 use kernel::{
-    Context, Problem,
+    Context,
     id::{AppId, AutomationId},
     page::{Page, PageRequest},
 };

@@ -1,7 +1,7 @@
 //! `replay_dead_letter`: starts a new run from a failed run or a refused webhook call.
 
-use application::Application;
-use kernel::{Context, Problem, authority::CanEdit};
+use application::{Application, Problem};
+use kernel::{Context, authority::CanEdit};
 use rmcp::model::{JsonObject, Tool};
 use runs::dead_letters::WhichVersion;
 use serde::Deserialize;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use application::Application;
-use kernel::{Context, Problem};
+use application::{Application, Problem};
+use kernel::Context;
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! `whoami`: returns the person for whom the agent acts, and the workspace.
 
-use application::Application;
-use kernel::{Caller, Context, Problem};
+use application::{Application, Problem};
+use kernel::{Caller, Context};
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};

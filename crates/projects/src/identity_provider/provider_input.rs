@@ -6,14 +6,13 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 
 use super::{IdentityProvider, SigningKey, encryption_context, key_algorithm};
-use crate::{ProjectError, verification_key::Algorithm};
+use crate::{InvalidInput, InvalidVerificationKey, verification_key::Algorithm};
 
 const MAX_KEYS: usize = 8;
 /// Longest issuer, audience or name of a claim, in characters.
 const MAX_TEXT_CHARS: usize = 200;
 /// Longest `kid`, in bytes.
 const MAX_KID_BYTES: usize = 200;
-const KEYS_FIELD: &str = "identity.keys";
 
 /// The issuer of the tokens that identify a project's signed-in people.
 #[derive(Debug, Clone, Deserialize)]
@@ -87,33 +86,32 @@ impl NewIdentityProvider {
     /// `before` has under its `kid`.
     ///
     /// # Errors
-    /// [`ProjectError::InvalidField`] for the first field that is out of bounds.
+    /// [`InvalidInput`] for the first field that is out of bounds.
     pub fn validate_and_seal(
         self,
         before: Option<&IdentityProvider>,
         vault: &Vault,
         random: &dyn Randomness,
         project: ProjectId,
-    ) -> Result<IdentityProvider, ProjectError> {
-        let invalid = |field, what| ProjectError::InvalidField { field, what };
-        for (field, text) in [
-            ("identity.issuer", &self.issuer),
-            ("identity.audience", &self.audience),
-            ("identity.roleClaim", &self.role_claim),
+    ) -> Result<IdentityProvider, InvalidInput> {
+        for (refusal, text) in [
+            (InvalidInput::Issuer, &self.issuer),
+            (InvalidInput::Audience, &self.audience),
+            (InvalidInput::RoleClaim, &self.role_claim),
         ] {
             let fits =
                 (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.chars().any(char::is_control);
             if !fits {
-                return Err(invalid(field, "must have 1 to 200 printable characters"));
+                return Err(refusal);
             }
         }
         if self.keys.is_empty() || self.keys.len() > MAX_KEYS {
-            return Err(invalid(KEYS_FIELD, "must contain 1 to 8 keys"));
+            return Err(InvalidInput::VerificationKeyCount);
         }
         let project = project.to_string();
         let mut keys = Vec::with_capacity(self.keys.len());
         for key in self.keys {
-            let algorithm = key.validate().map_err(|what| invalid(KEYS_FIELD, what))?;
+            let algorithm = key.validate()?;
             let sealed = match (algorithm, &key.k) {
                 (Algorithm::Hs256, Some(secret)) => {
                     Some(vault.seal(random, &encryption_context(&project), secret))
@@ -123,10 +121,7 @@ impl NewIdentityProvider {
                     let kept =
                         kept.filter(|kept| kept.is_symmetric() && kept.kid == key.kid).collect::<Vec<_>>();
                     let [kept] = kept[..] else {
-                        return Err(invalid(
-                            KEYS_FIELD,
-                            "must include `k`: the project does not have exactly one symmetric key with this `kid`",
-                        ));
+                        return Err(InvalidVerificationKey::SecretMissing.into());
                     };
                     keys.push(SigningKey { alg: key.alg, usage: key.usage, ..kept.clone() });
                     continue;
@@ -146,41 +141,35 @@ impl NewIdentityProvider {
 }
 
 impl JsonWebKey {
-    /// Checks a key and returns its algorithm, or the rest of a sentence that says what is wrong.
-    fn validate(&self) -> Result<Algorithm, &'static str> {
+    /// Checks a key and returns its algorithm.
+    fn validate(&self) -> Result<Algorithm, InvalidVerificationKey> {
         let bytes = |text: &Option<String>| {
             text.as_deref().and_then(|text| URL_SAFE_NO_PAD.decode(text).ok()).unwrap_or_default()
         };
         if self.d.is_some() {
-            return Err("contains a private key: send public keys only, and stop using this one");
+            return Err(InvalidVerificationKey::PrivatePart);
         }
         if self.kid.as_ref().is_some_and(|kid| kid.len() > MAX_KID_BYTES) {
-            return Err("contains a `kid` longer than 200 bytes");
+            return Err(InvalidVerificationKey::LongKeyId);
         }
         let algorithm =
             key_algorithm(&self.kty, self.crv.as_deref(), self.alg.as_deref(), self.usage.as_deref());
-        let algorithm =
-            algorithm.ok_or("contains an unsupported key: use RSA (RS256), EC P-256 (ES256), OKP Ed25519 (EdDSA) or oct (HS256)")?;
+        let algorithm = algorithm.ok_or(InvalidVerificationKey::Unsupported)?;
         match algorithm {
             Algorithm::Rs256 if !(256..=1024).contains(&bytes(&self.n).len()) => {
-                Err("contains an RSA key that is not 2,048 to 8,192 bits long")
+                Err(InvalidVerificationKey::RsaModulus)
             }
             // With an exponent of 1, every message is its own signature.
-            Algorithm::Rs256 if !is_rsa_exponent(&bytes(&self.e)) => {
-                Err("contains an RSA key whose exponent is not an odd number from 3 to 2^32")
-            }
+            Algorithm::Rs256 if !is_rsa_exponent(&bytes(&self.e)) => Err(InvalidVerificationKey::RsaExponent),
             Algorithm::Es256 if !is_on_p256(&bytes(&self.x), &bytes(&self.y)) => {
-                Err("contains an EC key that is not a point on P-256")
+                Err(InvalidVerificationKey::NotOnCurve)
             }
-            Algorithm::EdDsa if bytes(&self.x).len() != 32 => {
-                Err("contains an Ed25519 key that is not 32 bytes long")
-            }
+            Algorithm::EdDsa if bytes(&self.x).len() != 32 => Err(InvalidVerificationKey::Ed25519Length),
             Algorithm::Hs256 => match &self.k {
                 Some(k) => {
                     let length = URL_SAFE_NO_PAD.decode(k.expose_secret()).map_or(0, |bytes| bytes.len());
                     let fits = (32..=512).contains(&length);
-                    fits.then_some(algorithm)
-                        .ok_or("contains a symmetric key that is not 32 to 512 bytes long")
+                    fits.then_some(algorithm).ok_or(InvalidVerificationKey::SecretLength)
                 }
                 None => Ok(algorithm),
             },

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{KeyKind, KeyScope, KeyScopes, ProjectKey};
 use crate::{
-    ProjectError, ProjectsTx,
+    InvalidInput, ProjectError, ProjectsTx,
     access::{Own, ProjectRight},
 };
 
@@ -42,7 +42,7 @@ pub struct CreatedKey {
 /// Creates a key and stores the digest of its value.
 ///
 /// # Errors
-/// * [`ProjectError::InvalidField`] when a field is out of bounds
+/// * [`ProjectError::InvalidInput`] when a field is out of bounds
 /// * [`ProjectError::TooManyKeys`] when the project has 100 active keys
 /// * [`ProjectError::Store`] when the store fails
 pub async fn create_key(
@@ -52,23 +52,22 @@ pub async fn create_key(
     peppers: &Peppers,
     input: CreateKey,
 ) -> Result<CreatedKey, ProjectError> {
-    let invalid = |field, what| Err(ProjectError::InvalidField { field, what });
     let name = input.name.trim().to_owned();
     if !(1..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        return invalid("name", "must have 1 to 60 printable characters");
+        return Err(InvalidInput::KeyName.into());
     }
     let (scopes, kind) = match input.kind {
         KeyKind::Publishable if input.scopes.as_ref().is_some_and(|scopes| !scopes.is_empty()) => {
-            return invalid("scopes", "are for secret keys only; table policies limit a publishable key");
+            return Err(InvalidInput::PublishableKeyScopes.into());
         }
         KeyKind::Publishable if input.tables.is_some() => {
-            return invalid("tables", "are for secret keys only; table policies limit a publishable key");
+            return Err(InvalidInput::PublishableKeyTables.into());
         }
         KeyKind::Publishable => (KeyScopes::default(), TokenKind::PublishableKey),
         KeyKind::Secret => {
             let scopes = input.scopes.unwrap_or_else(|| vec![KeyScope::RowsRead, KeyScope::RowsWrite]);
             if scopes.is_empty() {
-                return invalid("scopes", "must contain at least one scope");
+                return Err(InvalidInput::NoKeyScope.into());
             }
             (scopes.into_iter().collect(), TokenKind::SecretKey)
         }
@@ -76,13 +75,10 @@ pub async fn create_key(
     if let Some(tables) = &input.tables {
         let distinct: BTreeSet<&String> = tables.iter().collect();
         if tables.is_empty() || tables.len() > 64 || distinct.len() != tables.len() {
-            return invalid("tables", "must list 1 to 64 different tables, or be null for all");
+            return Err(InvalidInput::KeyTables.into());
         }
         if tables.iter().any(|table| !is_table_name(table)) {
-            return invalid(
-                "tables",
-                "contains an invalid name: use 1 to 48 lower-case letters, digits and `_`, beginning with a letter",
-            );
+            return Err(InvalidInput::KeyTableName.into());
         }
     }
     if tx.count_active_keys(right.project()).await? >= MAX_ACTIVE_KEYS {
@@ -197,23 +193,29 @@ mod tests {
         let many: Vec<String> = (0..65).map(|number| format!("t{number}")).collect();
         let long = "x".repeat(49);
         for (input, expected) in [
-            (named(" "), "name"),
-            (named(&"x".repeat(61)), "name"),
-            (named("a\nb"), "name"),
-            (CreateKey { scopes: Some(vec![KeyScope::RowsRead]), ..publishable() }, "scopes"),
-            (CreateKey { scopes: Some(Vec::new()), ..secret() }, "scopes"),
-            (CreateKey { tables: Some(vec!["orders".to_owned()]), ..publishable() }, "tables"),
-            (CreateKey { tables: Some(many), ..secret() }, "tables"),
-            (limited_to(&[]), "tables"),
-            (limited_to(&["orders", "orders"]), "tables"),
-            (limited_to(&[""]), "tables"),
-            (limited_to(&["Orders"]), "tables"),
-            (limited_to(&["1st"]), "tables"),
-            (limited_to(&[&long]), "tables"),
+            (named(" "), InvalidInput::KeyName),
+            (named(&"x".repeat(61)), InvalidInput::KeyName),
+            (named("a\nb"), InvalidInput::KeyName),
+            (
+                CreateKey { scopes: Some(vec![KeyScope::RowsRead]), ..publishable() },
+                InvalidInput::PublishableKeyScopes,
+            ),
+            (CreateKey { scopes: Some(Vec::new()), ..secret() }, InvalidInput::NoKeyScope),
+            (
+                CreateKey { tables: Some(vec!["orders".to_owned()]), ..publishable() },
+                InvalidInput::PublishableKeyTables,
+            ),
+            (CreateKey { tables: Some(many), ..secret() }, InvalidInput::KeyTables),
+            (limited_to(&[]), InvalidInput::KeyTables),
+            (limited_to(&["orders", "orders"]), InvalidInput::KeyTables),
+            (limited_to(&[""]), InvalidInput::KeyTableName),
+            (limited_to(&["Orders"]), InvalidInput::KeyTableName),
+            (limited_to(&["1st"]), InvalidInput::KeyTableName),
+            (limited_to(&[&long]), InvalidInput::KeyTableName),
         ] {
             let refused = create(&mut tx, input.clone()).await;
             assert!(
-                matches!(refused, Err(ProjectError::InvalidField { field, .. }) if field == expected),
+                matches!(refused, Err(ProjectError::InvalidInput(invalid)) if invalid == expected),
                 "{input:?}: {refused:?}"
             );
         }

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::{Project, Settings};
 use crate::{
-    ProjectError, ProjectsTx,
+    InvalidInput, ProjectError, ProjectsTx,
     access::{Own, ProjectRight},
     identity_provider::NewIdentityProvider,
 };
@@ -34,22 +34,22 @@ impl SettingsChange {
     /// Applies the changes to settings, and seals new symmetric keys for `project`.
     ///
     /// # Errors
-    /// [`ProjectError::InvalidField`] for the first field that is out of bounds.
+    /// [`InvalidInput`] for the first field that is out of bounds.
     pub fn apply(
         self,
         mut settings: Settings,
         vault: &Vault,
         random: &dyn Randomness,
         project: ProjectId,
-    ) -> Result<Settings, ProjectError> {
+    ) -> Result<Settings, InvalidInput> {
         if let Some(rate) = self.rate_limit_per_min {
-            settings.rate_limit_per_min = check_rate("rateLimitPerMin", rate)?;
+            settings.rate_limit_per_min = check_rate(rate, InvalidInput::KeyRateLimit)?;
         }
         if let Some(rate) = self.ip_rate_per_min {
-            settings.ip_rate_per_min = check_rate("ipRatePerMin", rate)?;
+            settings.ip_rate_per_min = check_rate(rate, InvalidInput::AddressRateLimit)?;
         }
         if let Some(size) = self.max_body_kb {
-            settings.max_body_kb = check_range("maxBodyKb", size, 1..=1_024, "must be from 1 to 1,024")?;
+            settings.max_body_kb = check_range(size, 1..=1_024, InvalidInput::BodySize)?;
         }
         if let Some(origins) = &self.allowed_origins {
             settings.allowed_origins = parse_origins(origins)?;
@@ -64,29 +64,22 @@ impl SettingsChange {
     }
 }
 
-fn check_rate(field: &'static str, rate: u32) -> Result<u32, ProjectError> {
-    check_range(field, rate, 10..=100_000, "must be from 10 to 100,000")
+fn check_rate(rate: u32, refusal: InvalidInput) -> Result<u32, InvalidInput> {
+    check_range(rate, 10..=100_000, refusal)
 }
 
-fn check_range(
-    field: &'static str,
-    value: u32,
-    bounds: RangeInclusive<u32>,
-    what: &'static str,
-) -> Result<u32, ProjectError> {
-    if bounds.contains(&value) { Ok(value) } else { Err(ProjectError::InvalidField { field, what }) }
+fn check_range(value: u32, bounds: RangeInclusive<u32>, refusal: InvalidInput) -> Result<u32, InvalidInput> {
+    if bounds.contains(&value) { Ok(value) } else { Err(refusal) }
 }
 
 /// Parses origins and drops duplicates; the order stays.
-fn parse_origins(texts: &[String]) -> Result<Vec<String>, ProjectError> {
-    let invalid = |what| ProjectError::InvalidField { field: "allowedOrigins", what };
+fn parse_origins(texts: &[String]) -> Result<Vec<String>, InvalidInput> {
     if texts.len() > MAX_ORIGINS {
-        return Err(invalid("must list at most 20 origins"));
+        return Err(InvalidInput::OriginCount);
     }
     let mut origins: Vec<String> = Vec::new();
     for text in texts {
-        let origin = parse_origin(text)
-            .ok_or_else(|| invalid("must list origins such as https://shop.example, without a path"))?;
+        let origin = parse_origin(text).ok_or(InvalidInput::Origin)?;
         if !origins.contains(&origin) {
             origins.push(origin);
         }
@@ -107,7 +100,7 @@ fn parse_origin(text: &str) -> Option<String> {
 ///
 /// # Errors
 /// * [`ProjectError::ProjectNotFound`] when the project was deleted
-/// * [`ProjectError::InvalidField`] when a field is out of bounds
+/// * [`ProjectError::InvalidInput`] when a field is out of bounds
 /// * [`ProjectError::Store`] when the store fails
 pub async fn change_settings(
     tx: &mut dyn ProjectsTx,
@@ -220,25 +213,25 @@ mod tests {
         let many: Vec<String> = (0..21).map(|number| format!("https://h{number}.example")).collect();
         let unfit = Some(Some(provider(&json!([]))));
         for (input, expected) in [
-            (SettingsChange { rate_limit_per_min: Some(9), ..none() }, "rateLimitPerMin"),
-            (SettingsChange { rate_limit_per_min: Some(100_001), ..none() }, "rateLimitPerMin"),
-            (SettingsChange { ip_rate_per_min: Some(9), ..none() }, "ipRatePerMin"),
-            (SettingsChange { ip_rate_per_min: Some(100_001), ..none() }, "ipRatePerMin"),
-            (SettingsChange { max_body_kb: Some(0), ..none() }, "maxBodyKb"),
-            (SettingsChange { max_body_kb: Some(1_025), ..none() }, "maxBodyKb"),
-            (SettingsChange { allowed_origins: Some(many), ..none() }, "allowedOrigins"),
-            (origins(&["*"]), "allowedOrigins"),
-            (origins(&["null"]), "allowedOrigins"),
-            (origins(&["shop.example"]), "allowedOrigins"),
-            (origins(&["ftp://x"]), "allowedOrigins"),
-            (origins(&["https://shop.example/path"]), "allowedOrigins"),
-            (origins(&["https://u@x.example"]), "allowedOrigins"),
-            (origins(&[&long]), "allowedOrigins"),
-            (SettingsChange { identity: unfit, ..none() }, "identity.keys"),
+            (SettingsChange { rate_limit_per_min: Some(9), ..none() }, InvalidInput::KeyRateLimit),
+            (SettingsChange { rate_limit_per_min: Some(100_001), ..none() }, InvalidInput::KeyRateLimit),
+            (SettingsChange { ip_rate_per_min: Some(9), ..none() }, InvalidInput::AddressRateLimit),
+            (SettingsChange { ip_rate_per_min: Some(100_001), ..none() }, InvalidInput::AddressRateLimit),
+            (SettingsChange { max_body_kb: Some(0), ..none() }, InvalidInput::BodySize),
+            (SettingsChange { max_body_kb: Some(1_025), ..none() }, InvalidInput::BodySize),
+            (SettingsChange { allowed_origins: Some(many), ..none() }, InvalidInput::OriginCount),
+            (origins(&["*"]), InvalidInput::Origin),
+            (origins(&["null"]), InvalidInput::Origin),
+            (origins(&["shop.example"]), InvalidInput::Origin),
+            (origins(&["ftp://x"]), InvalidInput::Origin),
+            (origins(&["https://shop.example/path"]), InvalidInput::Origin),
+            (origins(&["https://u@x.example"]), InvalidInput::Origin),
+            (origins(&[&long]), InvalidInput::Origin),
+            (SettingsChange { identity: unfit, ..none() }, InvalidInput::VerificationKeyCount),
         ] {
             let refused = change(&mut tx, input.clone()).await;
             assert!(
-                matches!(refused, Err(ProjectError::InvalidField { field, .. }) if field == expected),
+                matches!(refused, Err(ProjectError::InvalidInput(invalid)) if invalid == expected),
                 "{input:?}: {refused:?}"
             );
         }

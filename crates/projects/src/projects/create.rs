@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::{Project, Settings, new_slug};
-use crate::{ProjectError, ProjectsTx};
+use crate::{InvalidInput, ProjectError, ProjectsTx};
 
 const MAX_PROJECTS: u64 = 2_000;
 
@@ -30,17 +30,16 @@ impl CreateProject {
     /// project.
     ///
     /// # Errors
-    /// [`ProjectError::InvalidField`] when a field is out of bounds, or for `workspace` when the member is a viewer.
-    pub fn check(&self, member: &Member) -> Result<(), ProjectError> {
-        let invalid = |field, what| Err(ProjectError::InvalidField { field, what });
+    /// [`InvalidInput`] when a field is out of bounds, or the member is a viewer.
+    pub fn check(&self, member: &Member) -> Result<(), InvalidInput> {
         if !member.role().at_least(Role::Member) {
-            return invalid("workspace", "must be one in which your role is member or higher");
+            return Err(InvalidInput::CreatorRole);
         }
         if !(2..=60).contains(&self.name.trim().chars().count()) || self.name.chars().any(char::is_control) {
-            return invalid("name", "must have 2 to 60 printable characters");
+            return Err(InvalidInput::ProjectName);
         }
         if self.description.as_ref().is_some_and(|text| text.chars().count() > 280) {
-            return invalid("description", "must have at most 280 characters");
+            return Err(InvalidInput::Description);
         }
         Ok(())
     }
@@ -49,7 +48,7 @@ impl CreateProject {
 /// Creates the record of a project.
 ///
 /// # Errors
-/// * [`ProjectError::InvalidField`] as in [`CreateProject::check`]
+/// * [`ProjectError::InvalidInput`] as in [`CreateProject::check`]
 /// * [`ProjectError::TooManyProjects`] when the workspace has 2,000 projects
 /// * [`ProjectError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another project took
 ///   the same random slug, and when the store fails
@@ -135,7 +134,7 @@ mod tests {
         let (ctx, mut tx) = (context_at(0), FakeTx::default());
         let viewer = member(&ctx, workspace(), Role::Viewer);
         let refused = create_project(&mut tx, &ctx, &viewer, named("Shop")).await;
-        assert!(matches!(refused, Err(ProjectError::InvalidField { field: "workspace", .. })), "{refused:?}");
+        assert!(matches!(refused, Err(ProjectError::InvalidInput(InvalidInput::CreatorRole))), "{refused:?}");
         assert!(tx.projects.is_empty() && tx.work.audit.is_empty());
     }
 
@@ -144,15 +143,15 @@ mod tests {
         let (ctx, mut tx) = (context_at(0), FakeTx::default());
         let described = CreateProject { description: Some("x".repeat(281)), ..named("Shop") };
         for (input, expected) in [
-            (named(" x "), "name"),
-            (named(&"x".repeat(61)), "name"),
-            (named("Sh\top"), "name"),
-            (described, "description"),
+            (named(" x "), InvalidInput::ProjectName),
+            (named(&"x".repeat(61)), InvalidInput::ProjectName),
+            (named("Sh\top"), InvalidInput::ProjectName),
+            (described, InvalidInput::Description),
         ] {
             let refused = create_project(&mut tx, &ctx, &creator(&ctx), input).await;
             assert!(
-                matches!(refused, Err(ProjectError::InvalidField { field, .. }) if field == expected),
-                "{expected}: {refused:?}"
+                matches!(refused, Err(ProjectError::InvalidInput(invalid)) if invalid == expected),
+                "{expected:?}: {refused:?}"
             );
         }
         assert!(tx.projects.is_empty() && tx.work.audit.is_empty());

@@ -102,7 +102,10 @@ mod tests {
         assert_eq!(tx.projects, [expected]);
         assert!(tx.keys.is_empty(), "keys are never restored");
         let [entry] = &tx.work.audit[..] else { panic!("{:?}", tx.work.audit) };
-        assert_eq!((&*entry.action, &*entry.actor), ("project.restore", "system:rows"));
+        assert_eq!(
+            (&*entry.action, &entry.actor),
+            ("project.restore", &kernel::Actor::System("rows".into()))
+        );
         assert_eq!((entry.workspace, &entry.detail), (Some(workspace()), &None));
         assert_eq!(entry.target, Some(kernel::AuditTarget(restored.id.to_string())));
     }

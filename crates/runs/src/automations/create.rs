@@ -24,7 +24,7 @@ pub struct CreateAutomation {
 /// Creates an automation of an app that the caller can edit. It is active at once.
 ///
 /// # Errors
-/// * [`RunsError::InvalidField`] when a field is out of bounds
+/// * [`RunsError::InvalidInput`] when a field is out of bounds
 /// * [`RunsError::Store`] when the store fails
 pub async fn create_automation(
     tx: &mut dyn RunsTx,
@@ -56,6 +56,7 @@ pub async fn create_automation(
 mod tests {
     use super::*;
     use crate::{
+        InvalidInput,
         automations::schedule::Schedule,
         testing::{
             FakeTx, app, assert_audited, assert_invalid, assert_store_failed, assert_untouched, can_edit,
@@ -121,16 +122,16 @@ mod tests {
         for accepted in [named("a"), named(&"ы".repeat(60)), limited(1), limited(1000)] {
             create(&mut FakeTx::default(), accepted).await.unwrap();
         }
-        for (field, refused) in [
-            ("name", named(" ")),
-            ("name", named(&"a".repeat(61))),
-            ("name", named("a\nb")),
-            ("maxConcurrency", limited(0)),
-            ("maxConcurrency", limited(1001)),
-            ("retries", CreateAutomation { retries: 6, ..valid() }),
+        for (expected, refused) in [
+            (InvalidInput::AutomationName, named(" ")),
+            (InvalidInput::AutomationName, named(&"a".repeat(61))),
+            (InvalidInput::AutomationName, named("a\nb")),
+            (InvalidInput::MaxConcurrency, limited(0)),
+            (InvalidInput::MaxConcurrency, limited(1001)),
+            (InvalidInput::Retries, CreateAutomation { retries: 6, ..valid() }),
         ] {
             let mut tx = FakeTx::default();
-            assert_invalid(&create(&mut tx, refused).await, field);
+            assert_invalid(&create(&mut tx, refused).await, &expected);
             assert!(tx.automations.is_empty());
             assert_untouched(&tx);
         }

@@ -10,7 +10,7 @@ use kernel::Timestamp;
 
 use self::zone_clock::{LocalTimeMatch, ZoneClock};
 use super::occurrences::{MAX_WINDOW_MINUTES, SchedulePolicy};
-use crate::RunsError;
+use crate::{InvalidInput, RunsError};
 
 /// Behavior of a schedule when the clocks change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Schedule {
     /// Parses a cron expression of at most 128 bytes and an IANA time zone, UTC by default.
     ///
     /// # Errors
-    /// [`RunsError::InvalidField`] for an expression that does not parse or never fires, and for an unknown time zone.
+    /// [`RunsError::InvalidInput`] for an expression that does not parse or never fires, and for an unknown time zone.
     pub fn parse(cron: &str, timezone: Option<&str>) -> Result<Self, RunsError> {
         let text = cron.trim();
         let fields: Vec<&str> = text.split_whitespace().collect();
@@ -52,12 +52,8 @@ impl Schedule {
             .build()
             .parse(text)
             .map(Box::new)
-            .map_err(|error| {
-                RunsError::invalid("trigger.cron", format!("is not a valid cron expression: {error}"))
-            })?;
-        let timezone = timezone.unwrap_or("UTC").parse::<Tz>().map_err(|_| {
-            RunsError::invalid("trigger.timezone", "must be an IANA time zone such as Asia/Almaty")
-        })?;
+            .map_err(|error| InvalidInput::Cron(error.to_string()))?;
+        let timezone = timezone.unwrap_or("UTC").parse::<Tz>().map_err(|_| InvalidInput::Timezone)?;
         let hours = if hour.contains('*') { HourMode::Wildcard } else { HourMode::Fixed };
         let schedule = Self {
             expression: text.to_owned(),
@@ -67,7 +63,7 @@ impl Schedule {
             policy: SchedulePolicy::default(),
         };
         if schedule.next_after(Timestamp::UNIX_EPOCH).is_none() {
-            return Err(RunsError::invalid("trigger.cron", "must fire at some time"));
+            return Err(InvalidInput::CronNeverFires.into());
         }
         Ok(schedule)
     }
@@ -75,13 +71,10 @@ impl Schedule {
     /// Returns the schedule with another policy.
     ///
     /// # Errors
-    /// [`RunsError::InvalidField`] when the window is out of bounds.
+    /// [`RunsError::InvalidInput`] when the window is out of bounds.
     pub fn with_policy(self, policy: SchedulePolicy) -> Result<Self, RunsError> {
         if !(1..=MAX_WINDOW_MINUTES).contains(&policy.window_minutes) {
-            return Err(RunsError::invalid(
-                "trigger.catchUpMinutes",
-                format!("must be from 1 to {MAX_WINDOW_MINUTES}"),
-            ));
+            return Err(InvalidInput::CatchUpWindow.into());
         }
         Ok(Self { policy, ..self })
     }
@@ -144,7 +137,7 @@ impl Schedule {
 }
 
 fn five_fields_required() -> RunsError {
-    RunsError::invalid("trigger.cron", "must have five fields, such as `0 9 * * 1`")
+    InvalidInput::CronFields.into()
 }
 
 impl PartialEq for Schedule {

@@ -9,7 +9,7 @@ use kernel::{
 use serde_json::value::RawValue;
 
 use super::TriggerKind;
-use crate::{RunsError, RunsTx, queue::NewRun};
+use crate::{InvalidInput, RunsError, RunsTx, queue::NewRun};
 
 /// Most bytes of a run's input, as JSON: 256 KiB.
 pub const MAX_INPUT: usize = 256 << 10;
@@ -33,7 +33,7 @@ pub struct StartRun {
 /// Queues a run of an automation. It may be a draft or paused, so that it can be tried before it is active.
 ///
 /// # Errors
-/// * [`RunsError::InvalidField`] when the input is too large, the delay is too long, or a run of an automation with a
+/// * [`RunsError::InvalidInput`] when the input is too large, the delay is too long, or a run of an automation with a
 ///   concurrency limit is delayed
 /// * [`RunsError::AutomationNotFound`] when the app has no such automation
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
@@ -46,13 +46,10 @@ pub async fn start_run(
     input: StartRun,
 ) -> Result<RunId, RunsError> {
     if input.input.get().len() > MAX_INPUT {
-        return Err(RunsError::invalid(
-            "input",
-            format!("must have at most {} KiB of JSON", MAX_INPUT >> 10),
-        ));
+        return Err(InvalidInput::RunInput.into());
     }
     if input.run_at.is_some_and(|run_at| run_at > ctx.now + MAX_START_DELAY) {
-        return Err(RunsError::invalid("runAt", "must be at most 30 days ahead"));
+        return Err(InvalidInput::StartDelay.into());
     }
     let workspace = right.member().workspace();
     let found = tx.automation_for_update(workspace, input.automation).await?;
@@ -60,10 +57,7 @@ pub async fn start_run(
     let scheduled_for = input.run_at.filter(|run_at| *run_at > ctx.now);
     if scheduled_for.is_some() && automation.max_concurrency.is_some() {
         // A delayed run would count against the limit from now on, not from its start.
-        return Err(RunsError::invalid(
-            "runAt",
-            "must be omitted while the automation limits its concurrency",
-        ));
+        return Err(InvalidInput::DelayedStart.into());
     }
     if !tx.is_app_runnable(workspace, automation.app).await? {
         return Err(RunsError::NotRunnable);
@@ -169,7 +163,7 @@ mod tests {
         }
         let mut tx = FakeTx::with_automation(&manual());
         let late = now + TimeDelta::days(30) + TimeDelta::milliseconds(1);
-        assert_invalid(&start(&mut tx, at_time(late)).await, "runAt");
+        assert_invalid(&start(&mut tx, at_time(late)).await, &InvalidInput::StartDelay);
         assert_untouched(&tx);
     }
 
@@ -177,7 +171,7 @@ mod tests {
     async fn a_start_is_not_put_off_while_concurrency_is_limited() {
         let mut tx = FakeTx::with_automation(&Automation { max_concurrency: Some(1), ..manual() });
         let later = StartRun { run_at: Some(at(60_001)), ..input() };
-        assert_invalid(&start(&mut tx, later).await, "runAt");
+        assert_invalid(&start(&mut tx, later).await, &InvalidInput::DelayedStart);
         assert_untouched(&tx);
         let past = StartRun { run_at: Some(at(59_999)), ..input() };
         start(&mut tx, past).await.unwrap();
@@ -190,7 +184,7 @@ mod tests {
         let mut tx = FakeTx::with_automation(&manual());
         start(&mut tx, sized(MAX_INPUT)).await.unwrap();
         let mut tx = FakeTx::with_automation(&manual());
-        assert_invalid(&start(&mut tx, sized(MAX_INPUT + 1)).await, "input");
+        assert_invalid(&start(&mut tx, sized(MAX_INPUT + 1)).await, &InvalidInput::RunInput);
         assert_untouched(&tx);
     }
 

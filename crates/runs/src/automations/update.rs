@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::{Automation, AutomationStatus, Trigger};
-use crate::{RunsError, RunsTx};
+use crate::{InvalidInput, RunsError, RunsTx};
 
 /// Fields to change. `None` keeps the current value.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +28,7 @@ pub struct UpdateAutomation {
 ///
 /// # Errors
 /// * [`RunsError::AutomationNotFound`] when the app has no such automation
-/// * [`RunsError::InvalidField`] when a field is out of bounds, or the kind of trigger would change while the
+/// * [`RunsError::InvalidInput`] when a field is out of bounds, or the kind of trigger would change while the
 ///   automation has a webhook
 /// * [`RunsError::Store`] when the store fails
 pub async fn update_automation(
@@ -58,10 +58,7 @@ pub async fn update_automation(
     if let Some(trigger) = input.trigger {
         let changes_kind = automation.trigger.kind() != trigger.kind();
         if changes_kind && tx.webhook_for_update(workspace, id).await?.is_some() {
-            return Err(RunsError::invalid(
-                "trigger.type",
-                "cannot change while the automation has a webhook; create another automation",
-            ));
+            return Err(InvalidInput::TriggerKind.into());
         }
         automation.trigger = trigger;
     }
@@ -168,7 +165,7 @@ mod tests {
         let to = |trigger| UpdateAutomation { trigger: Some(trigger), ..UpdateAutomation::default() };
         let mut tx = with_webhook(&before);
         for trigger in [Trigger::Form, Trigger::Manual, hourly()] {
-            assert_invalid(&update(&mut tx, to(trigger)).await, "trigger.type");
+            assert_invalid(&update(&mut tx, to(trigger)).await, &InvalidInput::TriggerKind);
         }
         assert_eq!(tx.automations, std::slice::from_ref(&before));
         assert_untouched(&tx);
@@ -181,16 +178,19 @@ mod tests {
     #[tokio::test]
     async fn a_field_out_of_bounds_changes_nothing() {
         let before = automation(10, Trigger::Manual);
-        for (field, input) in [
-            ("name", UpdateAutomation { name: Some(" ".to_owned()), ..UpdateAutomation::default() }),
+        for (expected, input) in [
             (
-                "maxConcurrency",
+                InvalidInput::AutomationName,
+                UpdateAutomation { name: Some(" ".to_owned()), ..UpdateAutomation::default() },
+            ),
+            (
+                InvalidInput::MaxConcurrency,
                 UpdateAutomation { max_concurrency: Some(Some(0)), ..UpdateAutomation::default() },
             ),
-            ("retries", UpdateAutomation { retries: Some(6), ..UpdateAutomation::default() }),
+            (InvalidInput::Retries, UpdateAutomation { retries: Some(6), ..UpdateAutomation::default() }),
         ] {
             let mut tx = FakeTx::with_automation(&before);
-            assert_invalid(&update(&mut tx, input).await, field);
+            assert_invalid(&update(&mut tx, input).await, &expected);
             assert_eq!(tx.automations, std::slice::from_ref(&before));
             assert_untouched(&tx);
         }

@@ -8,8 +8,10 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
 
-use super::{DeadLetterOrigin, enqueue_replay::enqueue_replay, get_open::get_open_dead_letter};
-use crate::{RunsError, ports::DeadLettersTx, runs::VersionRef};
+use super::{DeadLetterOrigin, ReplaySource, get_open::get_open_dead_letter};
+use crate::{
+    InvalidInput, RunsError, automations::MAX_INPUT, ports::DeadLettersTx, queue::NewRun, runs::VersionRef,
+};
 
 /// Version of the app that a replay runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -57,7 +59,7 @@ pub struct ReplayedRun {
 /// * [`RunsError::DeadLetterNotFound`] when the app has no such dead letter
 /// * [`RunsError::DeadLetterResolved`] when it was replayed or discarded
 /// * [`RunsError::CallAccepted`] when the sender retried the refused call, and it was accepted
-/// * [`RunsError::InvalidField`] when the input is too large
+/// * [`RunsError::InvalidInput`] when the input is too large
 /// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
@@ -89,6 +91,56 @@ pub async fn replay_open_dead_letter(
     Ok(ReplayedRun { run, dead_letter: Some(id), version: ran, is_edited: edited, is_on_hold: held })
 }
 
+/// Queues a run with the id `id`, which repeats `original`, and returns its version.
+pub(super) async fn enqueue_replay(
+    tx: &mut dyn DeadLettersTx,
+    ctx: &Context,
+    right: &AppRight<CanEdit>,
+    source: ReplaySource,
+    (id, original): (RunId, Option<RunId>),
+    replay: ReplayRequest,
+) -> Result<VersionRef, RunsError> {
+    if replay.input.as_ref().is_some_and(|input| input.get().len() > MAX_INPUT) {
+        return Err(InvalidInput::ReplayInput.into());
+    }
+    let workspace = right.member().workspace();
+    let input = replay.input.or(source.input).ok_or(RunsError::PayloadGone)?;
+    if !tx.is_app_runnable(workspace, source.app).await? {
+        return Err(RunsError::NotRunnable);
+    }
+    let wanted = match replay.version {
+        WhichVersion::Current => None,
+        WhichVersion::Original => Some(source.version.ok_or(RunsError::NoOriginalVersion)?),
+    };
+    let version = tx.find_version_to_run(workspace, source.app, wanted).await?;
+    let version = version.ok_or(RunsError::NoOriginalVersion)?;
+    // The automation may be deleted; its runs are still runs of the app.
+    let automation = match source.automation {
+        Some(id) => tx.automation_for_update(workspace, id).await?,
+        None => None,
+    };
+    if !tx.try_consume_quota(workspace, ctx.now, replay.runs_per_month).await? {
+        return Err(RunsError::QuotaReached);
+    }
+    let run = NewRun {
+        id,
+        workspace,
+        app: source.app,
+        automation: automation.as_ref().map(|automation| automation.id),
+        trigger: source.trigger,
+        input,
+        at: ctx.now,
+        scheduled_for: None,
+        max_concurrency: automation.and_then(|automation| automation.max_concurrency),
+        version: Some(version.id),
+        replay_of: original,
+        by_agent: ctx.caller.is_token(),
+        is_on_hold: replay.is_on_hold,
+    };
+    tx.enqueue(&run).await?;
+    Ok(version)
+}
+
 #[cfg(test)]
 mod tests {
     use kernel::{
@@ -99,7 +151,6 @@ mod tests {
     use super::*;
     use crate::{
         Automation, Trigger, TriggerKind,
-        automations::MAX_INPUT,
         dead_letters::{DeadLetterState, ReplaySource},
         testing::{
             FakeTx, StoredDeadLetter, app, assert_audited, assert_invalid, assert_store_failed,
@@ -263,7 +314,7 @@ mod tests {
             ..replay_request()
         };
         let mut tx = holding(run_dead_letter(50));
-        assert_invalid(&replay(&mut tx, sized(MAX_INPUT + 1)).await, "payload");
+        assert_invalid(&replay(&mut tx, sized(MAX_INPUT + 1)).await, &InvalidInput::ReplayInput);
         assert_still_open(&tx);
         replay(&mut tx, sized(MAX_INPUT)).await.unwrap();
     }

@@ -7,7 +7,7 @@ use kernel::{
 };
 use serde_json::json;
 
-use super::{DeadLetterState, ReplayRequest, ReplayedRun, enqueue_replay::enqueue_replay};
+use super::{DeadLetterState, ReplayRequest, ReplayedRun, replay::enqueue_replay};
 use crate::{RunStatus, RunsError, ports::DeadLettersTx};
 
 /// Replays a run that failed or was blocked as a new run, and resolves its dead letter if that is open.
@@ -15,7 +15,7 @@ use crate::{RunStatus, RunsError, ports::DeadLettersTx};
 /// # Errors
 /// * [`RunsError::RunNotFound`] when the app has no such run
 /// * [`RunsError::RunNotFailed`] when it neither failed nor was blocked
-/// * [`RunsError::InvalidField`] when the input is too large
+/// * [`RunsError::InvalidInput`] when the input is too large
 /// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
@@ -56,6 +56,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        InvalidInput,
         dead_letters::{DeadLetterState, ReplaySource, WhichVersion},
         testing::{
             FakeTx, StoredDeadLetter, assert_audited, assert_invalid, assert_store_failed, assert_untouched,
@@ -183,7 +184,7 @@ mod tests {
         let input = raw(&format!("\"{}\"", "x".repeat(crate::automations::MAX_INPUT)));
         assert_invalid(
             &replay(&mut too_large, ReplayRequest { input: Some(input), ..replay_request() }).await,
-            "payload",
+            &InvalidInput::ReplayInput,
         );
 
         for tx in [cannot_run, used_up, without_version, without_input, too_large] {

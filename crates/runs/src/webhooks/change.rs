@@ -30,7 +30,7 @@ pub struct ChangeWebhook {
 /// * [`RunsError::AutomationNotFound`] when the app has no such automation
 /// * [`RunsError::NotAWebhook`] when the trigger is neither a webhook nor a form
 /// * [`RunsError::WebhookNotFound`] when the automation has no webhook
-/// * [`RunsError::InvalidField`] when a field is out of bounds or does not belong to the mode
+/// * [`RunsError::InvalidInput`] when a field is out of bounds or does not belong to the mode
 /// * [`RunsError::Store`] when the store fails
 pub async fn change_webhook(
     tx: &mut dyn RunsTx,
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Automation, Trigger,
+        Automation, InvalidInput, Trigger,
         testing::{
             FakeTx, assert_audited, assert_invalid, assert_store_failed, assert_untouched, automation,
             can_edit, editor_context, sealed, webhook,
@@ -131,14 +131,22 @@ mod tests {
     #[tokio::test]
     async fn a_field_out_of_bounds_changes_nothing() {
         let form = webhook(40, id(10), Proof::Form(FormSettings::default()));
-        for (before, field, input) in [
-            (signed(), "perMinute", ChangeWebhook { per_minute: Some(0), ..ChangeWebhook::default() }),
-            (signed(), "perMinute", ChangeWebhook { per_minute: Some(601), ..ChangeWebhook::default() }),
-            (signed(), "form", hidden("website")),
-            (form, "form.hiddenField", hidden("")),
+        for (before, expected, input) in [
+            (
+                signed(),
+                InvalidInput::CallsPerMinute,
+                ChangeWebhook { per_minute: Some(0), ..ChangeWebhook::default() },
+            ),
+            (
+                signed(),
+                InvalidInput::CallsPerMinute,
+                ChangeWebhook { per_minute: Some(601), ..ChangeWebhook::default() },
+            ),
+            (signed(), InvalidInput::FormInOtherMode, hidden("website")),
+            (form, InvalidInput::HiddenField, hidden("")),
         ] {
             let mut tx = with_webhook(before.clone());
-            assert_invalid(&change(&mut tx, input).await, field);
+            assert_invalid(&change(&mut tx, input).await, &expected);
             assert_eq!(tx.webhooks, [before]);
             assert_untouched(&tx);
         }

@@ -5,7 +5,7 @@ use kernel::{
     id::AutomationId,
 };
 
-use crate::{RunsError, RunsTx, TriggerKind};
+use crate::{InvalidInput, RunsError, RunsTx, TriggerKind};
 
 /// Locks an automation of the app, and returns its trigger, which must be a webhook or a form.
 pub(super) async fn require_webhook_trigger(
@@ -23,14 +23,10 @@ pub(super) async fn require_webhook_trigger(
 
 /// Checks a limit of calls in a minute: 1 to 600.
 pub(super) fn check_per_minute(per_minute: u16) -> Result<(), RunsError> {
-    if (1..=600).contains(&per_minute) {
-        Ok(())
-    } else {
-        Err(RunsError::invalid("perMinute", "must be from 1 to 600"))
-    }
+    if (1..=600).contains(&per_minute) { Ok(()) } else { Err(InvalidInput::CallsPerMinute.into()) }
 }
 
 /// The refusal of form settings in another mode.
 pub(super) fn form_mode_required() -> RunsError {
-    RunsError::invalid("form", "is allowed only in the mode form")
+    InvalidInput::FormInOtherMode.into()
 }

@@ -12,7 +12,7 @@ use super::{
     checks::{check_per_minute, form_mode_required, require_webhook_trigger},
     credentials::new_proof,
 };
-use crate::{RunsError, RunsTx, TriggerKind};
+use crate::{InvalidInput, RunsError, RunsTx, TriggerKind, WebhookBreakage};
 
 /// Settings of a webhook.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub struct ConfigureWebhook {
 /// * [`RunsError::AutomationNotFound`] when the app has no such automation
 /// * [`RunsError::NotAWebhook`] when the trigger is neither a webhook nor a form
 /// * [`RunsError::ConfirmationNeeded`] when the change removes the proof or replaces the secret, and is not confirmed
-/// * [`RunsError::InvalidField`] when a field is out of bounds or does not belong to the mode
+/// * [`RunsError::InvalidInput`] when a field is out of bounds or does not belong to the mode
 /// * [`RunsError::Store`] when the store fails
 pub async fn configure_webhook(
     tx: &mut dyn RunsTx,
@@ -48,23 +48,16 @@ pub async fn configure_webhook(
     let workspace = right.member().workspace();
     let trigger = require_webhook_trigger(tx, right, automation).await?;
     if trigger == TriggerKind::Form && input.mode != ProofMode::Form {
-        return Err(RunsError::invalid(
-            "mode",
-            "must be form, because a public form triggers this automation",
-        ));
+        return Err(InvalidInput::ProofMode.into());
     }
     let existing = tx.webhook_for_update(workspace, automation).await?;
     let same_mode = existing.as_ref().is_some_and(|webhook| webhook.proof.mode() == input.mode);
     if !input.confirm {
         if input.mode == ProofMode::None && !same_mode {
-            return Err(RunsError::ConfirmationNeeded(
-                "Without proof, anyone who knows the URL can start this automation.",
-            ));
+            return Err(RunsError::ConfirmationNeeded(WebhookBreakage::ProofRemoved));
         }
         if existing.is_some() && !same_mode {
-            return Err(RunsError::ConfirmationNeeded(
-                "Another mode replaces or removes the secret, and current senders will be refused.",
-            ));
+            return Err(RunsError::ConfirmationNeeded(WebhookBreakage::SecretReplaced));
         }
     }
     if input.form.is_some() && input.mode != ProofMode::Form {

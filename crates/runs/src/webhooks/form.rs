@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::WebhookRefusal;
-use crate::RunsError;
+use crate::{InvalidInput, RunsError};
 
 /// Most bytes of a submission: 32 KiB.
 pub const MAX_BODY: usize = 32 << 10;
@@ -17,9 +17,11 @@ pub const MAX_FIELDS: usize = 40;
 pub const DEFAULT_PER_MINUTE: u16 = 20;
 /// Most submissions of a form in a minute from one IP address.
 pub const PER_MINUTE_PER_ADDRESS: u16 = 5;
-const MAX_ALLOWED_SITES: usize = 5;
+/// Most sites that may send a form.
+pub const MAX_ALLOWED_SITES: usize = 5;
 const MAX_SITE_BYTES: usize = 200;
-const MAX_REDIRECT_BYTES: usize = 2000;
+/// Most bytes of the URL of the page after a form.
+pub const MAX_REDIRECT_BYTES: usize = 2000;
 
 /// Settings of a public form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,34 +55,25 @@ impl FormSettings {
     /// Returns the settings after a change.
     ///
     /// # Errors
-    /// [`RunsError::InvalidField`] for the first field that is out of bounds.
+    /// [`RunsError::InvalidInput`] for the first field that is out of bounds.
     pub fn apply(&self, change: ChangeForm) -> Result<Self, RunsError> {
         let mut settings = self.clone();
         if let Some(name) = change.hidden_field {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
             if !(1..=64).contains(&name.len()) || !name.bytes().all(plain) {
-                return Err(RunsError::invalid(
-                    "form.hiddenField",
-                    "must have 1 to 64 letters, digits, underscores or hyphens",
-                ));
+                return Err(InvalidInput::HiddenField.into());
             }
             settings.hidden_field = name;
         }
         if let Some(sites) = change.allowed_sites {
             if sites.len() > MAX_ALLOWED_SITES {
-                return Err(RunsError::invalid(
-                    "form.allowedSites",
-                    format!("must have at most {MAX_ALLOWED_SITES} sites"),
-                ));
+                return Err(InvalidInput::SiteCount.into());
             }
             settings.allowed_sites = sites.iter().map(|site| parse_origin(site)).collect::<Result<_, _>>()?;
         }
         if let Some(redirect) = change.redirect {
             if redirect.as_deref().is_some_and(|redirect| !is_https_url(redirect)) {
-                return Err(RunsError::invalid(
-                    "form.redirect",
-                    format!("must be an https URL of at most {MAX_REDIRECT_BYTES} characters, or null"),
-                ));
+                return Err(InvalidInput::Redirect.into());
             }
             settings.redirect = redirect;
         }
@@ -130,13 +123,8 @@ fn is_filled(value: &RawValue) -> bool {
 }
 
 /// Returns a site's origin as browsers serialize it (RFC 6454, section 6.2).
-fn parse_origin(site: &str) -> Result<String, RunsError> {
-    let invalid_origin = || {
-        RunsError::invalid(
-            "form.allowedSites",
-            "must be complete origins without a path, such as https://www.example.com",
-        )
-    };
+fn parse_origin(site: &str) -> Result<String, InvalidInput> {
+    let invalid_origin = || InvalidInput::Site;
     let uri: Uri = Some(site)
         .filter(|site| site.len() <= MAX_SITE_BYTES)
         .and_then(|site| site.parse().ok())

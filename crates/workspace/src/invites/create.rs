@@ -14,7 +14,7 @@ use super::{
     MAX_EMAILS, MAX_PENDING,
     link::{invite_link, link_lifetime},
 };
-use crate::{WorkspaceError, members::lock_as_admin};
+use crate::{InvalidInput, WorkspaceError, members::lock_as_admin};
 
 /// The addresses to invite, and their role.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub struct CreateInvites {
 /// Invites all addresses or none. A pending invite for one of them is revoked and replaced.
 ///
 /// # Errors
-/// * [`WorkspaceError::InvalidField`] when a field is out of bounds
+/// * [`WorkspaceError::InvalidInput`] when a field is out of bounds
 /// * [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or
 ///   the role
 /// * [`WorkspaceError::AlreadyMembers`] when one of the addresses belongs to a member
@@ -46,16 +46,15 @@ pub async fn create_invites(
     input: CreateInvites,
     delivery: &InviteDelivery<'_>,
 ) -> Result<Vec<IssuedInvite>, WorkspaceError> {
-    let invalid = |field, what| Err(WorkspaceError::InvalidField { field, what });
     if !(1..=MAX_EMAILS).contains(&input.emails.len()) {
-        return invalid("emails", "must hold 1 to 20 addresses");
+        return Err(InvalidInput::EmailCount.into());
     }
     let days = input.expires_in_days.unwrap_or(DEFAULT_LIFETIME_DAYS);
     if !(1..=30).contains(&days) {
-        return invalid("expiresInDays", "must be from 1 to 30");
+        return Err(InvalidInput::LinkLifetime.into());
     }
     if input.access_ends_at.is_some_and(|end| end <= ctx.now) {
-        return invalid("accessEndsAt", "must be in the future");
+        return Err(InvalidInput::AccessEnd.into());
     }
     let mut seen = BTreeSet::new();
     let emails: Vec<String> = input.emails.into_iter().filter(|email| seen.insert(email.clone())).collect();

@@ -63,6 +63,6 @@ mod tests {
         assert_eq!(tx.invite_state(foreign), InviteState::Pending);
         let expected = ("invite.revoke", pending.to_string(), json!({ "because": "inviter" }));
         assert_eq!(tx.audited(), [expected]);
-        assert_eq!(tx.work.audit[0].actor, owner().to_string());
+        assert_eq!(tx.work.audit[0].actor, kernel::Actor::Person(owner()));
     }
 }

@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(tx.role(stranger()), Some(Role::Member));
         let detail = json!({ "role": "member", "by": "auto_join", "accessEndsAt": null });
         assert_eq!(tx.audited(), [("member.join", stranger().to_string(), detail)]);
-        assert_eq!(tx.work.audit[0].actor, stranger().to_string());
+        assert_eq!(tx.work.audit[0].actor, kernel::Actor::Person(stranger()));
 
         let again = sign_in(&mut tx, stranger(), "gul@acme.example").await.unwrap();
         assert_eq!((again, tx.audited().len()), (None, 1));

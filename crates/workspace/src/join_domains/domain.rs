@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::WorkspaceError;
+use crate::{InvalidInput, WorkspaceError};
 
 /// A domain name in lower case and in its ASCII form (IDNA2008, RFC 5891), below a public suffix.
 ///
@@ -34,10 +34,7 @@ impl FromStr for Domain {
     type Err = WorkspaceError;
 
     fn from_str(text: &str) -> Result<Self, WorkspaceError> {
-        let invalid = || WorkspaceError::InvalidField {
-            field: "domain",
-            what: "must be a domain name such as example.com, of 3 to 253 characters",
-        };
+        let invalid = || WorkspaceError::from(InvalidInput::DomainName);
         let text = text.trim();
         // Bounds the work of the conversion: 253 ASCII characters are fewer than 1,000 bytes in any script.
         if text.len() > 1_000 {

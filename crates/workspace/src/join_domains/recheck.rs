@@ -114,7 +114,7 @@ mod tests {
             assert_eq!(tx.join_domains.get(&acme()), Some(&JoinDomain { state, ..before }));
             let detail = json!({ "domain": "acme.example", "found": check == DnsCheck::Found });
             assert_eq!(tx.audited(), [(action, acme().to_string(), detail)]);
-            assert_eq!(tx.work.audit[0].actor, "system:domain-checks");
+            assert_eq!(tx.work.audit[0].actor, kernel::Actor::System("domain-checks".into()));
             assert_eq!(tx.memberships.len(), 4, "members stay");
         }
     }

@@ -1,7 +1,7 @@
 //! Admitting a person to an existing workspace, with the same rules for every channel.
 
 use kernel::{
-    Context, Timestamp,
+    Actor, Context, Timestamp,
     authority::Role,
     id::{UserId, WorkspaceId},
 };
@@ -20,13 +20,11 @@ pub enum JoinChannel {
     AutoJoin,
 }
 
-impl JoinChannel {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Invite => "invite",
-            Self::Domain => "domain",
-            Self::AutoJoin => "auto_join",
-        }
+kernel::names! {
+    JoinChannel {
+        Invite = "invite",
+        Domain = "domain",
+        AutoJoin = "auto_join",
     }
 }
 
@@ -101,10 +99,9 @@ pub async fn admit(
     tx.set_leave_reason(workspace, user, None).await?;
     tx.revoke_pending(workspace, email, ctx.now).await?;
     let detail = serde_json::json!({ "role": role, "by": channel.as_str(), "accessEndsAt": access_ends_at });
-    let mut entry = ctx.audit_entry("member.join").workspace(workspace).target(user).detail(detail);
+    let entry = ctx.audit_entry("member.join").workspace(workspace).target(user).detail(detail);
     // During sign-in the caller is still anonymous.
-    entry.actor = user.to_string();
-    tx.audit(entry);
+    tx.audit(entry.actor(Actor::Person(user)));
     Ok(AdmittedMember { workspace, user, is_new })
 }
 
@@ -167,7 +164,7 @@ mod tests {
             channel: JoinChannel::AutoJoin,
         };
         admit(&mut tx, &ctx, &admission).await.unwrap();
-        assert_eq!(tx.work.audit[0].actor, stranger().to_string());
+        assert_eq!(tx.work.audit[0].actor, kernel::Actor::Person(stranger()));
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use super::{
     Membership, check_may_change_owners, check_not_last_owner, find_active_membership, lock_as_admin,
 };
 use crate::{
-    WorkspaceError,
+    InvalidInput, WorkspaceError,
     invites::{InvitesTx, revoke_invites_of},
 };
 
@@ -31,7 +31,7 @@ pub struct MemberChange {
 ///   membership
 /// * [`WorkspaceError::MemberNotFound`] when the person has no access
 /// * [`WorkspaceError::OwnerOnly`] when an admin changes an owner or makes one
-/// * [`WorkspaceError::InvalidField`] when the end of access is not in the future
+/// * [`WorkspaceError::InvalidInput`] when the end of access is not in the future
 /// * [`WorkspaceError::OwnerAccessCannotExpire`] when an owner would have an end of access
 /// * [`WorkspaceError::LastOwner`] when the workspace would be left without an owner
 /// * [`WorkspaceError::Store`]
@@ -53,7 +53,7 @@ pub async fn change_member(
     };
     check_may_change_owners(actor.role, &[before.role, after.role])?;
     if after.access_ends_at != before.access_ends_at && !after.is_active(ctx.now) {
-        return Err(WorkspaceError::InvalidField { field: "accessEndsAt", what: "must be in the future" });
+        return Err(InvalidInput::AccessEnd.into());
     }
     if after.role == Role::Owner && after.access_ends_at.is_some() {
         return Err(WorkspaceError::OwnerAccessCannotExpire);
@@ -169,7 +169,7 @@ mod tests {
         for end in [at(0), at(-1)] {
             let refused = change(&mut tx, admin(), builder(), access_end(Some(end))).await;
             assert!(
-                matches!(refused, Err(WorkspaceError::InvalidField { field: "accessEndsAt", .. })),
+                matches!(refused, Err(WorkspaceError::InvalidInput(InvalidInput::AccessEnd))),
                 "{refused:?}"
             );
         }

@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::{MembersTx, Membership, find_active_membership, lock_as_member};
-use crate::WorkspaceError;
+use crate::{InvalidInput, WorkspaceError};
 
 /// Makes a member an owner and the calling owner an admin. `confirm_name` is the name of the workspace, which the caller
 /// types to confirm; surrounding white space is ignored.
@@ -16,7 +16,7 @@ use crate::WorkspaceError;
 /// * [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::OwnerOnly`] when the caller has lost the membership or
 ///   the role
 /// * [`WorkspaceError::MemberNotFound`] when the person has no access
-/// * [`WorkspaceError::InvalidField`] when the name is not that of the workspace
+/// * [`WorkspaceError::InvalidInput`] when the name is not that of the workspace
 /// * [`WorkspaceError::AlreadyOwner`] when the person is the caller
 /// * [`WorkspaceError::OwnerAccessCannotExpire`] when the person's access has an end
 /// * [`WorkspaceError::Store`]
@@ -35,10 +35,7 @@ pub async fn transfer_ownership(
     let new_owner =
         find_active_membership(tx, ctx, workspace, user).await?.ok_or(WorkspaceError::MemberNotFound)?;
     if confirm_name.trim() != workspace_info.name {
-        return Err(WorkspaceError::InvalidField {
-            field: "confirmName",
-            what: "must be the exact name of the workspace",
-        });
+        return Err(InvalidInput::ConfirmationName.into());
     }
     if new_owner.user == actor.user {
         return Err(WorkspaceError::AlreadyOwner);
@@ -99,7 +96,7 @@ mod tests {
         for name in ["acme", "", "Acme Inc"] {
             let refused = transfer(&mut tx, builder(), name).await;
             assert!(
-                matches!(refused, Err(WorkspaceError::InvalidField { field: "confirmName", .. })),
+                matches!(refused, Err(WorkspaceError::InvalidInput(InvalidInput::ConfirmationName))),
                 "{refused:?}"
             );
         }

@@ -8,7 +8,7 @@ use kernel::{
 };
 
 use super::types::{Currency, Intent, Profile, TeamSize, Workspace};
-use crate::{Plan, WorkspaceError, WorkspaceTx};
+use crate::{InvalidInput, Plan, WorkspaceError, WorkspaceTx};
 
 /// The description of a new workspace.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct CreateWorkspace {
 /// Creates a workspace that `owner` owns. Sample data is the caller's to add in the same transaction.
 ///
 /// # Errors
-/// [`WorkspaceError::InvalidField`] when a field is out of bounds; [`WorkspaceError::Store`] with
+/// [`WorkspaceError::InvalidInput`] when a field is out of bounds; [`WorkspaceError::Store`] with
 /// [`kernel::StoreError::Duplicate`] when the slug is taken.
 pub async fn create_workspace(
     tx: &mut dyn WorkspaceTx,
@@ -42,17 +42,16 @@ pub async fn create_workspace(
     owner: UserId,
     input: CreateWorkspace,
 ) -> Result<Workspace, WorkspaceError> {
-    let invalid = |field, what| Err(WorkspaceError::InvalidField { field, what });
     let name = input.name.trim().to_owned();
     if !(2..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        return invalid("name", "must have 2 to 60 printable characters");
+        return Err(InvalidInput::Name.into());
     }
     if input.intents.len() > 3 {
-        return invalid("intents", "must have at most three items");
+        return Err(InvalidInput::IntentCount.into());
     }
     let timezone = input.timezone.unwrap_or_else(|| "UTC".to_owned());
     if timezone.len() > 64 || timezone.parse::<chrono_tz::Tz>().is_err() {
-        return invalid("timezone", "must be an IANA time zone such as Asia/Almaty");
+        return Err(InvalidInput::Timezone.into());
     }
     let currency = input.currency.unwrap_or(match input.profile {
         Profile::Global => Currency::Usd,
@@ -132,7 +131,7 @@ mod tests {
         let [entry] = &tx.work.audit[..] else { panic!("{:?}", tx.work.audit) };
         assert_eq!((&*entry.action, entry.workspace), ("workspace.create", Some(workspace.id)));
         assert_eq!(entry.target.as_ref().map(|target| &*target.0), Some(&*workspace.id.to_string()));
-        assert_eq!((&*entry.actor, &entry.detail), (&*owner().to_string(), &None));
+        assert_eq!((&entry.actor, &entry.detail), (&kernel::Actor::Person(owner()), &None));
     }
 
     #[tokio::test]
@@ -164,17 +163,17 @@ mod tests {
         let name = |name: &str| CreateWorkspace { name: name.to_owned(), ..input() };
         let timezone = |zone: &str| CreateWorkspace { timezone: Some(zone.to_owned()), ..input() };
         for (input, expected) in [
-            (name(" x "), "name"),
-            (name(&"x".repeat(61)), "name"),
-            (name("a\nb"), "name"),
-            (CreateWorkspace { intents: vec![Intent::Ai; 4], ..input() }, "intents"),
-            (timezone("Moon/Crater"), "timezone"),
-            (timezone(&"x".repeat(65)), "timezone"),
+            (name(" x "), InvalidInput::Name),
+            (name(&"x".repeat(61)), InvalidInput::Name),
+            (name("a\nb"), InvalidInput::Name),
+            (CreateWorkspace { intents: vec![Intent::Ai; 4], ..input() }, InvalidInput::IntentCount),
+            (timezone("Moon/Crater"), InvalidInput::Timezone),
+            (timezone(&"x".repeat(65)), InvalidInput::Timezone),
         ] {
             let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
             let refused = create_workspace(&mut tx, &ctx, owner(), input).await;
             assert!(
-                matches!(refused, Err(WorkspaceError::InvalidField { field, .. }) if field == expected),
+                matches!(refused, Err(WorkspaceError::InvalidInput(invalid)) if invalid == expected),
                 "{refused:?}"
             );
             assert!(tx.workspaces.is_empty());

@@ -44,7 +44,7 @@ mod tests {
             let expected = Membership { user, role: Role::Owner, joined_at, access_ends_at: None };
             assert_eq!(tx.membership(user), Some(&expected));
             assert_eq!(tx.audited(), [("member.make_owner", user.to_string(), Value::Null)]);
-            assert_eq!(tx.work.audit[0].actor, "system:admin");
+            assert_eq!(tx.work.audit[0].actor, kernel::Actor::System("admin".into()));
         }
     }
 }

@@ -37,7 +37,7 @@ mod tests {
         set_plan(&mut tx, &ctx, acme(), Plan::Business).await.unwrap();
         assert_eq!(tx.workspaces[0].plan, Plan::Business);
         assert_eq!(tx.audited(), [("workspace.plan", acme().to_string(), json!({ "plan": "business" }))]);
-        assert_eq!(tx.work.audit[0].actor, "system:admin");
+        assert_eq!(tx.work.audit[0].actor, kernel::Actor::System("admin".into()));
     }
 
     #[tokio::test]

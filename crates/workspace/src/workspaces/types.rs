@@ -1,15 +1,13 @@
 //! The types that describe a workspace.
 
-use std::str::FromStr;
-
-use kernel::{Locale, Problem, Timestamp, authority::Role, id::WorkspaceId};
+use kernel::{Locale, Timestamp, authority::Role, id::WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 use crate::Plan;
 
 /// Defines an enumeration by the names that its variants have on the wire and in stores.
 macro_rules! named_enum {
-    ($(#[$doc:meta])* $type:ident, $field:literal { $($(#[$vdoc:meta])* $variant:ident = $name:tt,)* }) => {
+    ($(#[$doc:meta])* $type:ident { $($(#[$vdoc:meta])* $variant:ident = $name:tt,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -17,30 +15,13 @@ macro_rules! named_enum {
             $($(#[$vdoc])* #[serde(rename = $name)] $variant,)*
         }
 
-        impl $type {
-            /// Returns the name on the wire and in stores.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = Problem;
-
-            fn from_str(text: &str) -> Result<Self, Problem> {
-                match text {
-                    $($name => Ok(Self::$variant),)*
-                    _ => Err(Problem::invalid_field($field, concat!("must be one of", $(" ", $name),*))),
-                }
-            }
-        }
+        kernel::names! { $type { $($variant = $name,)* } }
     };
 }
 
 named_enum! {
     /// The data protection rules that apply to a workspace.
-    Profile, "profile" {
+    Profile {
         /// No particular rules.
         Global = "global",
         /// The rules of the European Union.
@@ -54,7 +35,7 @@ named_enum! {
 
 named_enum! {
     /// The region that holds the data of a workspace.
-    Cell, "cell" {
+    Cell {
         /// Any region.
         Global = "global",
         /// The European Union.
@@ -78,7 +59,7 @@ impl Profile {
 
 named_enum! {
     /// The number of people who will work in a workspace.
-    TeamSize, "teamSize" {
+    TeamSize {
         /// One person.
         Solo = "solo",
         /// A few people.
@@ -92,7 +73,7 @@ named_enum! {
 
 named_enum! {
     /// A purpose of a workspace.
-    Intent, "intents" {
+    Intent {
         /// Tools for the team itself.
         InternalTools = "internal_tools",
         /// An app for customers.
@@ -110,7 +91,7 @@ named_enum! {
 
 named_enum! {
     /// The currency of a workspace.
-    Currency, "currency" {
+    Currency {
         /// Euro.
         Eur = "EUR",
         /// US dollar.

@@ -1,10 +1,10 @@
 //! Forms of pages.
 
+use application::Problem;
 use axum::{
     extract::{FromRequest, Request},
     http::header,
 };
-use kernel::Problem;
 use serde::de::DeserializeOwned;
 
 use super::read_body;

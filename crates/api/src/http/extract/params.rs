@@ -1,7 +1,7 @@
 //! Typed query strings.
 
+use application::Problem;
 use axum::{extract::FromRequestParts, http::request::Parts};
-use kernel::Problem;
 use serde::de::DeserializeOwned;
 
 use crate::{http::error::ApiError, state::Api};

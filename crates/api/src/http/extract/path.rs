@@ -1,10 +1,10 @@
 //! Path parameters.
 
+use application::Problem;
 use axum::{
     extract::{FromRequestParts, Path as RawPath},
     http::request::Parts,
 };
-use kernel::Problem;
 use serde::de::DeserializeOwned;
 
 use crate::{http::error::ApiError, state::Api};

@@ -4,13 +4,13 @@
 
 use std::time::Duration;
 
+use application::{Problem, ProblemKind};
 use axum::{
     extract::{FromRequest, Request},
     http::header,
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use kernel::{Problem, ProblemKind};
 use serde::de::DeserializeOwned;
 
 use super::json;

@@ -9,10 +9,11 @@ use std::{
     time::Duration,
 };
 
+use application::{Problem, ProblemKind};
 use axum::{extract::Request, http::header};
 use backend_data::ImportSource;
 use futures::StreamExt as _;
-use kernel::{Problem, ProblemKind, Randomness};
+use kernel::Randomness;
 use tokio::io::AsyncWriteExt as _;
 
 /// Time for receiving the next part of the body.

@@ -1,7 +1,11 @@
 //! Comparison of each enumeration in the description with the names that serde reads and writes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    marker::PhantomData,
+};
 
+use kernel::names::Named;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -49,10 +53,55 @@ fn names<T: Serialize + DeserializeOwned>() -> BTreeSet<String> {
     names
 }
 
+/// The names that a type declares with [`kernel::names!`], if it does. Autoref picks the second implementation for a
+/// type without such names.
+struct Declared<T>(PhantomData<T>);
+
+trait WithNames {
+    fn names(&self) -> Option<BTreeSet<String>>;
+}
+
+impl<T: Named> WithNames for Declared<T> {
+    fn names(&self) -> Option<BTreeSet<String>> {
+        Some(T::NAMES.iter().map(|name| (*name).to_owned()).collect())
+    }
+}
+
+trait WithoutNames {
+    fn names(&self) -> Option<BTreeSet<String>>;
+}
+
+impl<T> WithoutNames for &Declared<T> {
+    fn names(&self) -> Option<BTreeSet<String>> {
+        None
+    }
+}
+
+#[test]
+fn enumerations_that_are_not_documented_have_their_declared_names() {
+    macro_rules! check {
+        ($($type:ty,)*) => { $(
+            let declared: BTreeSet<String> = <$type>::NAMES.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(declared, names::<$type>(), stringify!($type));
+        )* };
+    }
+    check! {
+        connections::egress::RefusalCode,
+        identity::device::Purpose,
+        runs::engine::FailureCode,
+        workspace::Plan,
+    }
+}
+
 #[test]
 fn documented_enumerations_have_the_names_on_the_wire() {
     macro_rules! table {
-        ($($name:literal: $type:ty,)*) => { BTreeMap::from([$(($name, names::<$type>()),)*]) };
+        ($($name:literal: $type:ty,)*) => {{
+            $(if let Some(declared) = (&Declared::<$type>(PhantomData)).names() {
+                assert_eq!(declared, names::<$type>(), "{}: declared and serialised under different names", $name);
+            })*
+            BTreeMap::from([$(($name, names::<$type>()),)*])
+        }};
     }
     let known = table! {
         "Action": backend_data::rule::Action,

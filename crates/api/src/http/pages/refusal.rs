@@ -1,10 +1,11 @@
 //! Pages for people whose request is refused.
 
+use application::Problem;
 use axum::{
     http::{HeaderValue, header},
     response::{IntoResponse as _, Response},
 };
-use kernel::{Locale, Problem};
+use kernel::Locale;
 use maud::{Markup, html};
 
 use super::{Translations, page, redirect::sign_in_path, translations};

@@ -4,7 +4,8 @@ mod en;
 mod kk;
 mod ru;
 
-use kernel::{Locale, Problem, authority::Role};
+use application::Problem;
+use kernel::{Locale, authority::Role};
 use maud::{Markup, PreEscaped, html};
 
 /// Message of a refusal, and a hint.

@@ -1,8 +1,9 @@
 //! Sessions and people on the wire.
 
+use application::Problem;
 use identity::{User, user::Color};
 use kernel::{
-    Context, Problem,
+    Context,
     authority::Role,
     caller::SessionCaller,
     id::{UserId, WorkspaceId},

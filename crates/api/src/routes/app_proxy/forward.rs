@@ -4,6 +4,7 @@
 //! cookie, and their responses run in a sandboxed origin.
 //! See `docs/decisions/0014-sandboxed-origin-for-apps-under-a-path.md`.
 
+use application::{Problem, ProblemKind};
 use axum::{
     body::Body,
     extract::Request,
@@ -12,7 +13,6 @@ use axum::{
 };
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
-use kernel::{Problem, ProblemKind};
 use runs::{
     engine::{Failure, FailureCode, HttpRequest},
     serve::AppResponse,

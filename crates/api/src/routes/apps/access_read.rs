@@ -1,9 +1,9 @@
 //! Reading the sharing of an app.
 
+use application::Problem;
 use apps::access::AppGrant;
 use axum::{Json, extract::State};
 use kernel::{
-    Problem,
     authority::{AppRight, AppRightName, CanShare, Sharing},
     id::UserId,
 };

@@ -1,6 +1,6 @@
 //! Creating an app.
 
-use application::unit;
+use application::{Problem, unit};
 use std::collections::BTreeMap;
 
 use apps::{
@@ -9,10 +9,7 @@ use apps::{
     versions::{CreateVersion, check_files},
 };
 use axum::{Json, extract::State};
-use kernel::{
-    Problem,
-    authority::{AppRights, Builder, CanEdit, Sharing, authorize_app},
-};
+use kernel::authority::{AppRights, Builder, CanEdit, Sharing, authorize_app};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -6,12 +6,12 @@ use connections::{
     gates::{GateView, Method},
 };
 use kernel::{
-    Caller, Context, Problem,
+    Caller, Context,
     authority::{Member, Role},
 };
 
 use crate::state::Api;
-use application::Tx;
+use application::{Problem, Tx};
 
 /// Creates a gate for each host in the manifest that has none: open if an admin creates the version in the console,
 /// otherwise closed until an admin opens it. A request with a token never opens a gate. Returns what is left to do in

@@ -1,9 +1,9 @@
 //! Listing apps.
 
+use application::Problem;
 use apps::AppError;
 use axum::{Json, extract::State};
 use kernel::{
-    Problem,
     authority::{Member, authorize_app},
     page::{Page, PageRequest},
 };

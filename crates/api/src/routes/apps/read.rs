@@ -1,7 +1,8 @@
 //! Reading an app.
 
+use application::Problem;
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::AppAccess};
+use kernel::authority::AppAccess;
 
 use super::view::AppView;
 use crate::{

@@ -1,6 +1,6 @@
 //! Creating a version.
 
-use application::unit;
+use application::{Problem, ProblemKind, unit};
 use std::{collections::BTreeMap, sync::Arc};
 
 use apps::{
@@ -11,7 +11,7 @@ use apps::{
 use axum::{Json, extract::State};
 use connections::gates::GateView;
 use kernel::{
-    Context, Problem, ProblemKind,
+    Context,
     authority::{AppAccess, AppRight, CanEdit},
     id::WorkspaceId,
 };

@@ -1,9 +1,9 @@
 //! Listing the versions of an app.
 
+use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
-    Problem,
     authority::{AppAccess, AppRightName},
     id::{AppId, VersionId},
     page::{Page, PageRequest},

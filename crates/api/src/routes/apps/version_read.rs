@@ -1,6 +1,7 @@
 //! Reading a version with its content.
 
-use kernel::{Problem, authority::AppAccess};
+use application::Problem;
+use kernel::authority::AppAccess;
 use std::collections::BTreeMap;
 
 use apps::Manifest;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
-    Problem,
     authority::Admin,
     id::{AuditId, RequestId, TokenId, UserId},
     page::{Page, PageRequest},
@@ -99,8 +99,7 @@ pub(crate) async fn list_audit(
     let filter = AuditFilter { action: input.action, actor: input.actor };
     let found = api.store().audit_records(admin.workspace(), &filter, page).await?;
     let page = Page::from_limit_plus_one(found, page.limit, |record| record.id);
-    let mut people: Vec<UserId> =
-        page.items.iter().filter_map(AuditRecord::actor_ids).map(|(user, _)| user).collect();
+    let mut people: Vec<UserId> = page.items.iter().filter_map(|record| record.actor.user()).collect();
     people.sort_unstable();
     people.dedup();
     let people = api.store().users(&people).await?;
@@ -115,11 +114,11 @@ fn is_action(text: &str) -> bool {
 }
 
 fn view(record: AuditRecord, names: &BTreeMap<UserId, String>) -> AuditView {
-    let actor = match record.actor_ids() {
-        Some((user, token_id)) => {
-            ActorView { id: user.to_string(), name: names.get(&user).cloned(), token_id }
-        }
-        None => ActorView { id: record.actor, name: None, token_id: None },
+    let user = record.actor.user();
+    let actor = ActorView {
+        id: user.map_or_else(|| record.actor.to_string(), |user| user.to_string()),
+        name: user.and_then(|user| names.get(&user).cloned()),
+        token_id: record.actor.token(),
     };
     AuditView {
         id: record.id,

@@ -1,9 +1,8 @@
 //! The development sign-in.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{extract::State, response::Response};
 use identity::Email;
-use kernel::Problem;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

@@ -1,9 +1,8 @@
 //! Signing in with a link from an e-mail.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{extract::State, response::Response};
 use identity::sign_in::verify_email_link;
-use kernel::Problem;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

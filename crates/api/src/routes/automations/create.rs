@@ -1,9 +1,8 @@
 //! Creating an automation.
 
-use application::{authorization::Deferred, unit};
+use application::{Problem, authorization::Deferred, unit};
 use axum::{Json, extract::State};
 use kernel::{
-    Problem,
     authority::{AppRight, CanEdit, Member},
     id::AppId,
 };

@@ -1,7 +1,8 @@
 //! Reading an automation.
 
+use application::Problem;
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::AppAccess, id::AutomationId};
+use kernel::{authority::AppAccess, id::AutomationId};
 
 use super::view::AutomationView;
 use crate::{

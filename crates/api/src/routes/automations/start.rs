@@ -1,10 +1,9 @@
 //! Starting an automation by hand.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
-    Problem,
     authority::{AppRight, CanRun},
     id::{AutomationId, RunId},
 };

@@ -1,10 +1,8 @@
 //! Automations on the wire.
 
+use application::Problem;
 use chrono::{DateTime, Utc};
-use kernel::{
-    Problem,
-    id::{AppId, AutomationId, UserId, WorkspaceId},
-};
+use kernel::id::{AppId, AutomationId, UserId, WorkspaceId};
 use runs::{
     Automation, AutomationStatus, Trigger, TriggerKind,
     automations::{

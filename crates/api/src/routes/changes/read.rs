@@ -1,10 +1,10 @@
 //! Reading a planned change.
 
+use application::Problem;
 use apps::changes::ChangeState;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
-    Problem,
     authority::AppAccess,
     id::{AppId, ChangeId, VersionId},
 };

@@ -1,9 +1,9 @@
 //! Settling several dead letters at once.
 
-use application::unit;
+use application::{Problem, ProblemKind, unit};
 use axum::{Json, extract::State};
 use kernel::{
-    Context, Problem, ProblemKind,
+    Context,
     authority::{CanEdit, Member},
     id::RunId,
 };

@@ -1,9 +1,8 @@
 //! Discarding a dead letter.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use kernel::{
-    Problem,
     authority::{AppRight, CanEdit},
     id::DeadLetterId,
 };

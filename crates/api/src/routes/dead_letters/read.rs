@@ -1,8 +1,8 @@
 //! Reading a dead letter.
 
+use application::Problem;
 use axum::{Json, extract::State};
 use kernel::{
-    Problem,
     authority::{AppAccess, AppRightName},
     id::DeadLetterId,
 };

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use application::Problem;
 use chrono::{DateTime, Utc};
 use kernel::{
-    Problem,
     authority::{AppRightName, Member, authorize_app},
     id::{AppId, AutomationId, DeadLetterId, DeliveryId, RunId},
 };

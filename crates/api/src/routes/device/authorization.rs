@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use identity::device::{LIFETIME, POLL_INTERVAL, Purpose, StartDeviceLogin};
-use kernel::{Problem, ProblemKind, caller::Scopes};
+use kernel::caller::Scopes;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -21,7 +21,7 @@ use crate::{
     },
     state::Api,
 };
-use application::rate_limits::network_prefix;
+use application::{Problem, ProblemKind, rate_limits::network_prefix};
 
 const MAX_FORM_BYTES: usize = 16 << 10;
 
@@ -61,7 +61,7 @@ pub(crate) async fn start_device_authorization(
     };
     let scopes: Scopes = match form.scope.as_deref().unwrap_or("read write").parse() {
         Ok(scopes) => scopes,
-        Err(problem) => return error_response("invalid_scope", problem),
+        Err(error) => return error_response("invalid_scope", error.into()),
     };
     let input = StartDeviceLogin {
         client: form.client_id,

@@ -1,10 +1,11 @@
 //! Reading the request of a device login, for the person who decides.
 
+use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use identity::device::{DeviceLogin, DeviceLoginState, Purpose, UserCode};
 use kernel::{
-    Caller, Context, Problem,
+    Caller, Context,
     authority::Role,
     caller::{Scope, SessionCaller},
     id::WorkspaceId,

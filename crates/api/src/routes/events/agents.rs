@@ -1,6 +1,6 @@
 //! The feed for agents (specification part B, "Agent tools").
 
-use kernel::{Problem, authority::Member};
+use kernel::authority::Member;
 use std::time::Duration;
 
 use axum::{Json, extract::State};
@@ -12,7 +12,7 @@ use crate::{
     http::{error::ApiResult, extract::Params},
     state::Api,
 };
-use application::feeds::AgentFeed;
+use application::{Problem, feeds::AgentFeed};
 
 /// Position in the feed, and time to wait.
 #[derive(Debug, Deserialize, IntoParams)]

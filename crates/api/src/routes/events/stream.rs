@@ -1,8 +1,8 @@
 //! The live stream of a workspace's events.
 
+use application::Problem;
 use axum::{extract::State, http::HeaderMap, response::Response};
 use kernel::{
-    Problem,
     authority::Member,
     events::{EventKind, RunStage},
     id::WorkspaceId,

@@ -113,7 +113,7 @@ async fn receive(
     let hook = id.parse().map_err(|_| WebhookRefusal::NotFound)?;
     let headers = request.headers().clone();
     let body = read_body(request, MAX_BODY).await.map_err(|problem| match problem.kind {
-        kernel::ProblemKind::TooLarge => WebhookRefusal::TooLarge { limit_kib: MAX_BODY >> 10 },
+        application::ProblemKind::TooLarge => WebhookRefusal::TooLarge { limit_kib: MAX_BODY >> 10 },
         _ => WebhookRefusal::InvalidBody("it ended before it was complete".to_owned()),
     })?;
     let call = WebhookCall { hook, headers: &headers, body: &body, is_sample: false };

@@ -1,9 +1,9 @@
 //! Accepting an invite.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use identity::User;
-use kernel::{Context, Problem, caller::SessionCaller};
+use kernel::{Context, caller::SessionCaller};
 use workspace::{
     WorkspaceError,
     invites::{AcceptInviteOutcome, accept_invite as accept_one},

@@ -1,10 +1,10 @@
 //! Inviting people.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use identity::Email;
-use kernel::{Locale, Problem, authority::Admin};
+use kernel::{Locale, authority::Admin};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::invites::{InviteRole, MAX_EMAILS};

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use identity::User;
-use kernel::{Caller, Context, Locale, Problem, ProblemKind, caller::SessionCaller, token};
+use kernel::{Caller, Context, Locale, caller::SessionCaller, token};
 use maud::{Markup, html};
 use workspace::{
     WorkspaceError,
@@ -28,7 +28,7 @@ use crate::{
     },
     state::Api,
 };
-use application::authentication::Credential;
+use application::{Problem, ProblemKind, authentication::Credential};
 
 /// Shows the invite, or what became of it.
 pub(super) async fn show(

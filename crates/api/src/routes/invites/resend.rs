@@ -1,8 +1,8 @@
 //! Resending an invite.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::{Locale, Problem, authority::Admin};
+use kernel::{Locale, authority::Admin};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::WorkspaceError;

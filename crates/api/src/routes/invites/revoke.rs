@@ -1,8 +1,8 @@
 //! Revoking an invite.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::Admin};
+use kernel::authority::Admin;
 
 use crate::{
     auth::{Authorized, Console},

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use application::Problem;
 use chrono::{DateTime, Utc};
 use identity::User;
 use kernel::{
-    Context, Locale, Problem, Timestamp,
+    Context, Locale, Timestamp,
     id::{InviteId, UserId},
     mail::Delivery,
 };

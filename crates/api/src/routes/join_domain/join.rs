@@ -1,8 +1,7 @@
 //! Joining a workspace with an address of its domain.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::Problem;
 
 use crate::{
     auth::{Console, Ctx},

@@ -2,7 +2,7 @@
 
 use application::unit;
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::Admin};
+use kernel::authority::Admin;
 use workspace::{WorkspaceError, join_domains::DnsCheck};
 
 use super::view::JoinDomainView;
@@ -27,11 +27,7 @@ pub(crate) async fn verify_join_domain(
     let _: EmptyBody = payload.json_or_empty()?;
     let claimed = api.store().join_domain(admin.workspace()).await?;
     let claimed = claimed.ok_or(WorkspaceError::JoinDomainNotFound)?;
-    let records = api.txt_resolver().lookup_txt(&claimed.record_host()).await.map_err(|error| {
-        Problem::unavailable("dns_unreachable", "The DNS lookup for this domain failed.")
-            .hint("Try again in a few minutes, and check that the domain's name servers respond.")
-            .caused_by(error)
-    })?;
+    let records = api.txt_resolver().lookup_txt(&claimed.record_host()).await?;
     let dns_check = if claimed.is_verified_by(&records) { DnsCheck::Found } else { DnsCheck::Missing };
     let confirmed = api
         .transaction(unit!(|tx| {

@@ -1,9 +1,9 @@
 //! Reading the log of an app.
 
+use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
-    Problem,
     authority::{AppRight, CanEdit},
     id::{AppId, RunId},
 };

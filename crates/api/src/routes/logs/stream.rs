@@ -1,8 +1,8 @@
 //! The live log of an app.
 
+use application::Problem;
 use axum::{extract::State, http::HeaderMap, response::Response};
 use kernel::{
-    Problem,
     authority::{AppRight, CanEdit},
     events::EventKind,
     id::{AppId, WorkspaceId},

@@ -1,12 +1,9 @@
 //! Changing a member.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use chrono::{DateTime, SubsecRound as _, Utc};
-use kernel::{
-    Problem,
-    authority::{Admin, Role},
-};
+use kernel::authority::{Admin, Role};
 use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 use workspace::members::MemberChange;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use application::Problem;
 use chrono::{DateTime, Utc};
 use identity::{User, people::ONLINE_WINDOW};
-use kernel::{Context, Problem, authority::Role, id::UserId};
+use kernel::{Context, authority::Role, id::UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::members::Membership;

@@ -1,6 +1,6 @@
 //! Deciding about an authorization request.
 
-use application::{authorization::Deferred, unit};
+use application::{Problem, authorization::Deferred, unit};
 use axum::{Json, extract::State};
 use identity::oauth::{
     AgentAccess,
@@ -8,7 +8,7 @@ use identity::oauth::{
         AuthorizationResponse, ConsentDecision, ConsentOutcome, decide_authorization as decide,
     },
 };
-use kernel::{Caller, Context, Problem, authority::Member, id::AuthorizationId};
+use kernel::{Caller, Context, authority::Member, id::AuthorizationId};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,9 +1,9 @@
 //! Reading an authorization request.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use identity::oauth::{Authorization, ConsentError, authorizations::claim_authorization};
-use kernel::{Context, Problem, id::UserId};
+use kernel::{Context, id::UserId};
 
 use super::view::AuthorizationView;
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) async fn read_authorization(
     let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
     let authorization = api.open_authorization(&ctx, user, &id).await.map_err(|problem| {
         // A decided request is no longer shown.
-        if problem.kind == kernel::ProblemKind::Conflict {
+        if problem.kind == application::ProblemKind::Conflict {
             Problem::not_found("authorization")
         } else {
             problem

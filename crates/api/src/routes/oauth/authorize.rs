@@ -11,7 +11,7 @@ use identity::oauth::{
     pkce::CodeChallenge,
     resource::{is_mcp_resource, mcp_resource_url},
 };
-use kernel::{Caller, Locale, Problem};
+use kernel::{Caller, Locale};
 use maud::html;
 
 use super::form::Parameters;
@@ -20,7 +20,7 @@ use crate::{
     http::pages::{Page, negotiate_locale, page, redirect::sign_in_path, translations},
     state::Api,
 };
-use application::{authentication::Credential, unit};
+use application::{Problem, authentication::Credential, unit};
 
 /// Maximum length of `state` in bytes.
 const MAX_STATE_BYTES: usize = 2048;
@@ -156,7 +156,7 @@ pub(super) fn refused_page(locale: Locale, why: &str) -> Page {
 
 /// Returns a page for an error.
 pub(super) fn failed_page(locale: Locale, problem: &Problem) -> Page {
-    use kernel::ProblemKind::{Forbidden, Internal, NotFound, RateLimited, Unavailable};
+    use application::ProblemKind::{Forbidden, Internal, NotFound, RateLimited, Unavailable};
     let status = match problem.kind {
         Internal => StatusCode::INTERNAL_SERVER_ERROR,
         Unavailable => StatusCode::SERVICE_UNAVAILABLE,

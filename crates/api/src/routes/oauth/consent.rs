@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use identity::oauth::{AgentAccess, Authorization, ClientKind};
-use kernel::{Caller, Context, Locale, Problem, ProblemKind, caller::SessionCaller};
+use kernel::{Caller, Context, Locale, caller::SessionCaller};
 use maud::{Markup, html};
 use secrecy::ExposeSecret as _;
 use workspace::workspaces::WorkspaceSummary;
@@ -24,7 +24,7 @@ use crate::{
     },
     state::Api,
 };
-use application::{authentication::Credential, authorization::Deferred};
+use application::{Problem, ProblemKind, authentication::Credential, authorization::Deferred};
 
 pub(super) async fn show(State(api): State<Api>, Path(id): Path<String>, request: Request) -> Response {
     let locale = negotiate_locale(request.headers());
@@ -75,7 +75,8 @@ async fn apply_decision(api: &Api, locale: Locale, id: &str, request: Request) -
     let form = Parameters::from_form(request)
         .await
         .map_err(|_| Problem::invalid("The form does not match the schema."))?;
-    let access = form.get("access").map(str::parse::<AgentAccess>).transpose()?;
+    let access = form.get("access").map(str::parse::<AgentAccess>).transpose();
+    let access = access.map_err(|error| Problem::invalid_field("access", error))?;
     let decision = match form.get("decision") {
         Some("allow") => Some(Answer::Allow),
         _ => None,

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
+use application::{Problem, ProblemKind};
 use axum::{
     Json,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use identity::oauth::GrantError;
-use kernel::{Problem, ProblemKind, StoreError};
+use kernel::StoreError;
 use serde::Serialize;
 
 use crate::http::error::write_rate_limit_headers;

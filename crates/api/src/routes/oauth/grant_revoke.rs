@@ -1,8 +1,8 @@
 //! Revoking a grant to an agent client.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::Member};
+use kernel::authority::Member;
 
 use crate::{
     auth::{Authorized, Console},

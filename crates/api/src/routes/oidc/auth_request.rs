@@ -1,10 +1,11 @@
 //! The cookie that binds an issuer's response to the browser that started the sign-in, so that nobody can finish in one
 //! browser what was started in another. Its content is sealed and expires after ten minutes.
 
+use application::Problem;
 use axum::http::{HeaderMap, HeaderValue, header};
 use chrono::TimeDelta;
 use identity::oidc::AuthRequestState;
-use kernel::{Problem, Randomness, Timestamp, vault::Vault};
+use kernel::{Randomness, Timestamp, vault::Vault};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 

@@ -1,13 +1,12 @@
 //! Returning from an issuer.
 
-use application::unit;
+use application::{Problem, ProblemKind, unit};
 use axum::{
     extract::State,
     http::{HeaderMap, header},
     response::Response,
 };
 use identity::oidc::{CallbackParams, OidcError};
-use kernel::{Problem, ProblemKind};
 use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::IntoParams;

@@ -1,11 +1,11 @@
 //! Starting the sign-in with an issuer.
 
+use application::Problem;
 use axum::{
     extract::State,
     http::header,
     response::{IntoResponse as _, Response},
 };
-use kernel::Problem;
 use serde::Deserialize;
 use utoipa::IntoParams;
 

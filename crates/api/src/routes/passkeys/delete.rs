@@ -1,8 +1,8 @@
 //! Deleting a passkey.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::{Caller, Problem};
+use kernel::Caller;
 
 use crate::{
     auth::{Console, Ctx},

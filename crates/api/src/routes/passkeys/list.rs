@@ -1,7 +1,8 @@
 //! Listing passkeys.
 
+use application::Problem;
 use axum::{Json, extract::State};
-use kernel::{Caller, Problem};
+use kernel::Caller;
 use serde::Serialize;
 use utoipa::ToSchema;
 

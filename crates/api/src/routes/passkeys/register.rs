@@ -1,8 +1,8 @@
 //! Registering a passkey.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::{Caller, Problem};
+use kernel::Caller;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;

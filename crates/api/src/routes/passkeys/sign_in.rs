@@ -1,8 +1,7 @@
 //! Signing in with a passkey.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State, response::Response};
-use kernel::Problem;
 
 use super::{PasskeyAnswer, PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id};
 use crate::{

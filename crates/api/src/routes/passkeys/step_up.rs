@@ -1,8 +1,8 @@
 //! Stepping up with a passkey.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State, response::Response};
-use kernel::{Caller, Problem};
+use kernel::Caller;
 
 use super::{PasskeyAnswer, PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id};
 use crate::{

@@ -1,10 +1,7 @@
 //! Creating a backend project.
 
 use axum::{Json, extract::State};
-use kernel::{
-    Problem,
-    authority::{Member, Role},
-};
+use kernel::authority::{Member, Role};
 use projects::{
     ProjectFact, authorize_project,
     projects::{CreateProject, ProjectSummary},
@@ -18,7 +15,7 @@ use crate::{
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
-use application::{sample_data, unit};
+use application::{Problem, sample_data, unit};
 
 /// A new backend project.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -1,8 +1,7 @@
 //! Creating a project key.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::Problem;
 use projects::{KeyKind, KeyScope, ProjectRight, access::Own};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};

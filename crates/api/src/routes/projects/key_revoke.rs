@@ -1,8 +1,7 @@
 //! Revoking a project key.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::Problem;
 use projects::{ProjectRight, access::Own};
 
 use crate::{

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
-use kernel::Problem;
 use projects::{
     KeyKind, ProjectAccess,
     traffic::{StoredRequest, TrafficMetrics, WINDOW_MINUTES},

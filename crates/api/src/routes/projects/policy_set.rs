@@ -2,7 +2,6 @@
 
 use axum::{Json, extract::State};
 use backend_data::{Access, Rule, Table};
-use kernel::Problem;
 use projects::{ProjectRight, access::Own};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,7 +16,7 @@ use crate::{
     },
     state::Api,
 };
-use application::rows_problem;
+use application::{Problem, rows_problem};
 
 /// The policy of a table, as rules or as sentences.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use axum::{Json, extract::State};
 use backend_data::{Access, Person, RowResult, RuleResult, RuleTest, RuleTestReport, rule::Action};
-use kernel::Problem;
 use projects::{ProjectRight, access::Own};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -19,7 +18,7 @@ use crate::{
     },
     state::Api,
 };
-use application::{authentication::key_access, rows_problem, sample_data};
+use application::{Problem, authentication::key_access, rows_problem, sample_data};
 
 /// The request to test.
 #[derive(Debug, Deserialize, ToSchema)]

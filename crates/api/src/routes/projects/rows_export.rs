@@ -9,7 +9,6 @@ use axum::{
 use backend_data::{Access, Format, Page, ProjectRef, ReadOptions};
 use bytes::Bytes;
 use futures::stream;
-use kernel::Problem;
 use projects::ProjectAccess;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -23,7 +22,7 @@ use crate::{
     },
     state::Api,
 };
-use application::rows_problem;
+use application::{Problem, rows_problem};
 
 /// Maximum number of rows of an export.
 const MAX_ROWS: u64 = 5_000;

@@ -12,7 +12,7 @@ use axum::{
 };
 use backend_data::{Access, Error, FileFormat, ImportOptions, Progress, ProjectRef};
 use futures::{StreamExt as _, channel::mpsc, stream};
-use kernel::{AuditEntry, Problem, ProblemKind};
+use kernel::AuditEntry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -27,7 +27,7 @@ use crate::{
     },
     state::Api,
 };
-use application::rows_problem;
+use application::{Problem, ProblemKind, rows_problem};
 
 /// Maximum length of a file in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;

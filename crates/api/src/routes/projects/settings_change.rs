@@ -7,7 +7,6 @@ use std::{
 
 use axum::{Json, extract::State};
 use backend_data::Access;
-use kernel::Problem;
 use projects::{NewIdentityProvider, ProjectRight, SettingsChange, access::Own, projects::change_settings};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -19,7 +18,7 @@ use crate::{
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
-use application::{rows_problem, unit};
+use application::{Problem, rows_problem, unit};
 
 /// Changes. Fields that you do not send stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]

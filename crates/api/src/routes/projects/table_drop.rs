@@ -2,7 +2,6 @@
 
 use axum::{Json, extract::State};
 use backend_data::Access;
-use kernel::Problem;
 use projects::{ProjectRight, access::Edit};
 use serde::Deserialize;
 use serde_json::json;
@@ -18,7 +17,7 @@ use crate::{
     },
     state::Api,
 };
-use application::rows_problem;
+use application::{Problem, rows_problem};
 
 /// Confirmation of the drop.
 #[derive(Debug, Deserialize, ToSchema)]

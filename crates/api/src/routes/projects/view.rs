@@ -2,17 +2,14 @@
 
 use backend_data::{Access, Error, ErrorKind, ProjectRef, ReadOptions, Table};
 use chrono::{DateTime, Utc};
-use kernel::{
-    Problem,
-    id::{ProjectId, UserId, WorkspaceId},
-};
+use kernel::id::{ProjectId, UserId, WorkspaceId};
 use projects::{ProjectAccess, projects::ProjectSummary, traffic::TrafficMetrics};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::settings_view::SettingsView;
 use crate::state::Api;
-use application::{rows_problem, sample_data};
+use application::{Problem, rows_problem, sample_data};
 
 /// A backend project.
 #[derive(Debug, Serialize, ToSchema)]

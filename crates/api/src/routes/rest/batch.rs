@@ -1,11 +1,11 @@
 //! Executing several writes in one transaction.
 
+use application::Problem;
 use axum::{
     Json,
     extract::{Request, State},
 };
 use backend_data::{Operation, OperationKind, Prefer, WriteOptions};
-use kernel::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;

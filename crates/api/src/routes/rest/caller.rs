@@ -7,9 +7,7 @@ use axum::{
     http::{HeaderMap, HeaderName, header, request::Parts},
 };
 use backend_data::{Access as RowAccess, Engine, Error, ErrorKind, ProjectRef};
-use kernel::{
-    AuditEntry, Caller, Context, Problem, ProblemKind, Timestamp, caller::ProjectKeyCaller, id::ProjectId,
-};
+use kernel::{AuditEntry, Caller, Context, Timestamp, caller::ProjectKeyCaller, id::ProjectId};
 use projects::{KeyKind, KeyScope, Project};
 use serde_json::Value;
 
@@ -26,7 +24,7 @@ use crate::{
     http::{extract::Payload, request_middleware::RequestInfo},
     state::Api,
 };
-use application::{authentication::ResolvedKey, authorization::Requirement};
+use application::{Problem, ProblemKind, authentication::ResolvedKey, authorization::Requirement};
 
 const APIKEY: HeaderName = HeaderName::from_static("apikey");
 

@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use application::Problem;
 use axum::{
     Extension,
     extract::{Request, State},
@@ -12,8 +13,6 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-
-use kernel::Problem;
 
 use super::{
     caller::project_in_path,

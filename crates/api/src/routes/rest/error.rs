@@ -7,10 +7,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use backend_data::Error;
-use kernel::{Problem, ProblemKind, StoreError};
+use kernel::StoreError;
 
 use crate::http::error::{ApiError, DataErrorMembers};
-use application::rows_problem;
+use application::{Problem, ProblemKind, rows_problem};
 
 /// Error of the data API, with the total number of rows if a range begins after the last row.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use application::{Problem, ProblemKind};
 use axum::{
     body::Body,
     extract::FromRequestParts,
@@ -10,7 +11,6 @@ use axum::{
 };
 use backend_data::{Format, Page, Prefer, ReadOptions, Return, WriteOptions, WriteOutcome};
 use bytes::Bytes;
-use kernel::{Problem, ProblemKind};
 
 use super::{error::RestError, log::RowCount};
 use crate::state::Api;

@@ -1,9 +1,10 @@
 //! Asking about a run.
 
+use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
-    Context, Locale, Problem,
+    Context, Locale,
     authority::AppAccess,
     id::{AppId, ConnectionId, RunId, VersionId},
 };

@@ -1,13 +1,13 @@
 //! Planning the change that a run suggests.
 
-use application::unit;
+use application::{Problem, unit};
 use apps::{
     changes::{AppBaseline, RefusedHost, plan_egress},
     manifest::HttpMethod,
 };
 use axum::{Json, extract::State};
 use kernel::{
-    Locale, Problem,
+    Locale,
     authority::{AppRight, CanEdit},
     id::RunId,
 };
@@ -59,7 +59,7 @@ pub(crate) async fn plan_run_change(
 /// Returns the host that the gate refused to the run, and the method of the request.
 fn suggested_host(facts: &RunFacts) -> Result<(String, HttpMethod), Problem> {
     let suggestion = diagnose(facts, Locale::En).suggested_host;
-    let method = facts.find_failed_request().and_then(|request| HttpMethod::from_name(&request.method));
+    let method = facts.find_failed_request().and_then(|request| request.method.parse::<HttpMethod>().ok());
     match (suggestion, method) {
         (Some(host), Some(method)) => Ok((host, method)),
         _ if facts.host.is_some_and(|host| host.is_declared && !host.is_gate_open) => {

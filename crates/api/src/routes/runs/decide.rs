@@ -1,9 +1,8 @@
 //! Deciding an approval.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use kernel::{
-    Problem,
     authority::{AppRight, CanEdit},
     id::{ApprovalId, RunId},
 };

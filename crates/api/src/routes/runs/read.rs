@@ -1,7 +1,8 @@
 //! Reading a run.
 
+use application::Problem;
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::AppAccess, id::RunId};
+use kernel::{authority::AppAccess, id::RunId};
 
 use super::view::RunWithSteps;
 use crate::{

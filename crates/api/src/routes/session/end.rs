@@ -1,8 +1,8 @@
 //! Signing out.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State, response::Response};
-use kernel::{Caller, Problem};
+use kernel::Caller;
 
 use crate::{
     auth::{Console, Ctx, with_session_cookie},

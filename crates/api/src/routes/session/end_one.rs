@@ -1,12 +1,12 @@
 //! Ending another session.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{
     Json,
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use kernel::{Caller, Problem};
+use kernel::Caller;
 
 use crate::{
     auth::{Console, Ctx, with_session_cookie},

@@ -1,12 +1,12 @@
 //! Ending all other sessions, or all of them.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{
     Json,
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use kernel::{Caller, Problem};
+use kernel::Caller;
 use serde::Deserialize;
 use utoipa::IntoParams;
 

@@ -1,10 +1,11 @@
 //! Listing a person's sessions.
 
+use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use identity::sessions::Session;
 use kernel::{
-    Caller, Problem,
+    Caller,
     id::SessionId,
     page::{Page, PageRequest},
 };

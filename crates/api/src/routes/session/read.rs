@@ -1,7 +1,8 @@
 //! Reading the current session.
 
+use application::Problem;
 use axum::{Json, extract::State};
-use kernel::{Caller, Problem};
+use kernel::Caller;
 
 use crate::{
     auth::{Console, Ctx},

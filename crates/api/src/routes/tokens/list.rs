@@ -1,12 +1,12 @@
 //! Listing a person's tokens.
 
+use application::Problem;
 use axum::{
     Json,
     extract::State,
     http::{HeaderMap, HeaderValue, header},
 };
 use kernel::{
-    Problem,
     authority::Member,
     page::{MAX_LIMIT, Page, PageRequest},
 };

@@ -1,9 +1,10 @@
 //! Reading the presented token.
 
+use application::{Problem, ProblemKind};
 use axum::{Json, extract::State};
 use identity::oauth::ClientKind;
 use kernel::{
-    Caller, Problem, ProblemKind,
+    Caller,
     authority::Role,
     id::{GrantId, UserId, WorkspaceId},
 };

@@ -1,8 +1,8 @@
 //! Revoking one of a person's tokens.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::Member};
+use kernel::authority::Member;
 
 use crate::{
     auth::{Authorized, Console},

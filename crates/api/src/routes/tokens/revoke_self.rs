@@ -1,8 +1,8 @@
 //! Revoking the presented token.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::{Caller, Problem};
+use kernel::Caller;
 
 use crate::{
     auth::{AnyToken, Ctx},

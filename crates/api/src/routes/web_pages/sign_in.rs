@@ -1,6 +1,6 @@
 //! The sign-in page.
 
-use application::unit;
+use application::{Problem, ProblemKind, unit};
 use axum::{
     extract::{Request, State},
     http::StatusCode,
@@ -11,7 +11,7 @@ use identity::{
     sessions::OpenedSession,
     sign_in::{verify_email_link, verify_email_sign_in},
 };
-use kernel::{Caller, Locale, Problem, ProblemKind};
+use kernel::{Caller, Locale};
 use maud::{Markup, html};
 use secrecy::SecretString;
 use serde::Deserialize;

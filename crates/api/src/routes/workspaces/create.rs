@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::{
-    Caller, Locale, Problem,
+    Caller, Locale,
     caller::SessionCaller,
     id::{AppId, AutomationId, GateId, WorkspaceId},
 };
@@ -15,7 +15,7 @@ use crate::{
     http::{error::ApiResult, extract::Payload, views::SessionView},
     state::Api,
 };
-use application::{sample_data, unit};
+use application::{Problem, sample_data, unit};
 
 /// A new workspace.
 #[derive(Debug, Deserialize, ToSchema)]

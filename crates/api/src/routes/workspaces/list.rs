@@ -1,7 +1,8 @@
 //! Listing a person's workspaces.
 
+use application::Problem;
 use axum::{Json, extract::State};
-use kernel::{Caller, Problem, authority::Role, id::WorkspaceId};
+use kernel::{Caller, authority::Role, id::WorkspaceId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::workspaces::Profile;

@@ -1,8 +1,8 @@
 //! Switching the workspace of a session.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use kernel::{Caller, Problem, StoreError, authority::Member, caller::SessionCaller};
+use kernel::{Caller, StoreError, authority::Member, caller::SessionCaller};
 
 use crate::{
     auth::{Authorized, Console},

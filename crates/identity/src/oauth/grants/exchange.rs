@@ -85,12 +85,12 @@ pub async fn exchange_code(
             let refresh = kernel::token::mint(TokenKind::AgentRefresh, ctx.random());
             let first = (ctx.new_id(), refresh, 0);
             let tokens = issue_token_pair(tx, ctx, peppers, &grant, grant.access, first).await?;
-            let mut entry = ctx
+            let entry = ctx
                 .audit_entry("oauth_grant.create")
+                .actor(audit_actor(&grant))
                 .workspace(grant.workspace)
                 .target(grant.id)
                 .detail(serde_json::json!({ "client": grant.client.id, "access": grant.access }));
-            entry.actor = audit_actor(grant.user, grant.id);
             tx.audit(entry);
             Ok(Ok(tokens))
         }

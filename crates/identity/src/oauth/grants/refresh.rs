@@ -117,9 +117,7 @@ pub async fn refresh_tokens(
     }
     let access = input.access.unwrap_or(grant.access);
     let entry = |action| {
-        let mut entry = ctx.audit_entry(action).workspace(grant.workspace).target(grant.id);
-        entry.actor = audit_actor(grant.user, grant.id);
-        entry
+        ctx.audit_entry(action).actor(audit_actor(&grant)).workspace(grant.workspace).target(grant.id)
     };
     // Access that expired by itself left its grants in place, since no request revoked them.
     if !tx.has_access(grant.workspace, grant.user, ctx.now).await? {

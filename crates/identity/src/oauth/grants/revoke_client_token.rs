@@ -44,9 +44,7 @@ pub async fn revoke_client_token(
         None if tx.revoke_grant(workspace, id, ctx.now).await? => "oauth_grant.revoke",
         None => return Ok(()),
     };
-    let mut entry = ctx.audit_entry(action).workspace(workspace).target(id);
-    entry.actor = audit_actor(grant.user, grant.id);
-    tx.audit(entry);
+    tx.audit(ctx.audit_entry(action).actor(audit_actor(&grant)).workspace(workspace).target(id));
     Ok(())
 }
 

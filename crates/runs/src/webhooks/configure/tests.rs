@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    Automation, Trigger,
+    Automation, InvalidInput, Trigger,
     automations::schedule::Schedule,
     testing::{
         FakeTx, assert_audited, assert_invalid, assert_store_failed, assert_untouched, automation, can_edit,
@@ -118,7 +118,10 @@ async fn a_form_has_settings_in_place_of_a_secret() {
 async fn no_proof_at_all_has_to_be_confirmed() {
     let mut tx = with_trigger(Trigger::Webhook);
     let refused = configure(&mut tx, request(ProofMode::None)).await;
-    assert!(matches!(refused, Err(RunsError::ConfirmationNeeded(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(RunsError::ConfirmationNeeded(WebhookBreakage::ProofRemoved))),
+        "{refused:?}"
+    );
     assert!(tx.webhooks.is_empty());
     assert_untouched(&tx);
 
@@ -133,7 +136,10 @@ async fn no_proof_at_all_has_to_be_confirmed() {
 async fn another_mode_has_to_be_confirmed_and_replaces_the_secret() {
     let mut tx = with_webhook(signed());
     let refused = configure(&mut tx, request(ProofMode::Token)).await;
-    assert!(matches!(refused, Err(RunsError::ConfirmationNeeded(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(RunsError::ConfirmationNeeded(WebhookBreakage::SecretReplaced))),
+        "{refused:?}"
+    );
     assert_eq!(tx.webhooks, [signed()]);
     assert_untouched(&tx);
 
@@ -188,14 +194,23 @@ async fn a_limit_is_kept_unless_a_form_begins_or_ends() {
 #[tokio::test]
 async fn a_field_out_of_bounds_changes_nothing() {
     let form = |hidden: &str| ChangeForm { hidden_field: Some(hidden.to_owned()), ..ChangeForm::default() };
-    for (field, input) in [
-        ("perMinute", ConfigureWebhook { per_minute: Some(0), ..request(ProofMode::Signed) }),
-        ("perMinute", ConfigureWebhook { per_minute: Some(601), ..request(ProofMode::Signed) }),
-        ("form", ConfigureWebhook { form: Some(form("website")), ..request(ProofMode::Signed) }),
-        ("form.hiddenField", ConfigureWebhook { form: Some(form("")), ..request(ProofMode::Form) }),
+    for (expected, input) in [
+        (
+            InvalidInput::CallsPerMinute,
+            ConfigureWebhook { per_minute: Some(0), ..request(ProofMode::Signed) },
+        ),
+        (
+            InvalidInput::CallsPerMinute,
+            ConfigureWebhook { per_minute: Some(601), ..request(ProofMode::Signed) },
+        ),
+        (
+            InvalidInput::FormInOtherMode,
+            ConfigureWebhook { form: Some(form("website")), ..request(ProofMode::Signed) },
+        ),
+        (InvalidInput::HiddenField, ConfigureWebhook { form: Some(form("")), ..request(ProofMode::Form) }),
     ] {
         let mut tx = with_trigger(Trigger::Webhook);
-        assert_invalid(&configure(&mut tx, input).await, field);
+        assert_invalid(&configure(&mut tx, input).await, &expected);
         assert!(tx.webhooks.is_empty());
         assert_untouched(&tx);
     }
@@ -206,7 +221,7 @@ async fn a_field_out_of_bounds_changes_nothing() {
 #[tokio::test]
 async fn an_automation_of_a_form_takes_no_other_mode() {
     let mut tx = with_trigger(Trigger::Form);
-    assert_invalid(&configure(&mut tx, confirmed(ProofMode::Signed)).await, "mode");
+    assert_invalid(&configure(&mut tx, confirmed(ProofMode::Signed)).await, &InvalidInput::ProofMode);
     assert_untouched(&tx);
 }
 

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
+    InvalidInput,
     invites::{InvitesRead as _, link::token_digests},
     testing::{
         DAY, FakeTx, acme, address_of, admin, as_admin, builder, open_email, peppers, request_of, vault,
@@ -148,16 +149,16 @@ async fn at_most_five_hundred_invites_are_pending_and_a_replaced_one_does_not_co
 async fn a_field_out_of_bounds_is_refused_by_name() {
     let one = || input(&["bek@example.com"]);
     for (input, expected) in [
-        (input(&[]), "emails"),
-        (input(&["bek@example.com"; 21]), "emails"),
-        (CreateInvites { expires_in_days: Some(0), ..one() }, "expiresInDays"),
-        (CreateInvites { expires_in_days: Some(31), ..one() }, "expiresInDays"),
-        (CreateInvites { access_ends_at: Some(at(0)), ..one() }, "accessEndsAt"),
+        (input(&[]), InvalidInput::EmailCount),
+        (input(&["bek@example.com"; 21]), InvalidInput::EmailCount),
+        (CreateInvites { expires_in_days: Some(0), ..one() }, InvalidInput::LinkLifetime),
+        (CreateInvites { expires_in_days: Some(31), ..one() }, InvalidInput::LinkLifetime),
+        (CreateInvites { access_ends_at: Some(at(0)), ..one() }, InvalidInput::AccessEnd),
     ] {
         let (mut tx, ctx) = (FakeTx::acme(), request_of(admin()));
         let refused = create(&mut tx, &ctx, input).await;
         assert!(
-            matches!(refused, Err(WorkspaceError::InvalidField { field, .. }) if field == expected),
+            matches!(refused, Err(WorkspaceError::InvalidInput(invalid)) if invalid == expected),
             "{refused:?}"
         );
         assert!(tx.invites.is_empty());

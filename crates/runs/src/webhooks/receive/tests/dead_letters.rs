@@ -12,7 +12,7 @@ async fn a_call_that_could_not_start_is_kept_for_replay() {
         assert_eq!((kept.automation, kept.app, kept.trigger), (id(10), app(), TriggerKind::Webhook));
         assert_eq!((kept.input.get(), refused.bytes), ("{\"a\":1}", 8));
         assert_eq!((&*kept.message, kept.digest), (refusal.display_message(), None));
-        assert_eq!(kernel::Problem::from(refusal).code, code);
+        assert_eq!(refusal.delivery_code(), Some(code));
         // No refusal rests on a state that may be old.
         assert_eq!(fixture.store.reads(), [Freshness::Cached, Freshness::Fresh]);
         assert_eq!(fixture.rate_limiter.calls().len(), 1);
@@ -76,7 +76,7 @@ async fn a_call_that_cannot_be_read_is_refused_for_the_state_and_not_kept() {
         for (state, code) in states_without_start(&Proof::None) {
             let fixture = Fixture::of_state(state);
             let refusal = fixture.receive(&request).await.unwrap_err();
-            assert_eq!(kernel::Problem::from(refusal).code, code);
+            assert_eq!(refusal.delivery_code(), Some(code));
             assert!(fixture.assert_recorded(code).dead_letter.is_none());
         }
     }

@@ -18,7 +18,7 @@ async fn a_test_is_audited_and_may_be_repeated() {
         assert!(call.is_sample && call.signature.is_none());
         let audit = call.audit.unwrap();
         assert_eq!((&*audit.action, audit.workspace), ("webhook.test", Some(workspace())));
-        assert_eq!((audit.actor, audit.target), (editor_id().to_string(), Some(target())));
+        assert_eq!((audit.actor, audit.target), (kernel::Actor::Person(editor_id()), Some(target())));
         assert_eq!(audit.detail, Some(json!({ "mode": "signed", "hint": "qws_…hint" })));
     }
 }
@@ -33,7 +33,7 @@ async fn a_refused_test_is_audited_and_not_kept_for_replay() {
     for (state, code) in states_without_start(&Proof::None) {
         let fixture = Fixture { ctx: editor_context(), ..Fixture::of_state(state) };
         let refusal = fixture.receive(&Request::json("1").sample()).await.unwrap_err();
-        assert_eq!(kernel::Problem::from(refusal).code, code);
+        assert_eq!(refusal.delivery_code(), Some(code));
         let refused = fixture.assert_recorded(code);
         assert!(refused.is_sample && refused.dead_letter.is_none());
         assert_eq!(refused.audit.unwrap().action, "webhook.test");

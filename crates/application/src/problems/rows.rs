@@ -1,9 +1,10 @@
-//! Mapping errors of the row engine to problems.
+//! Problems of the row engine.
 
 use std::time::Duration;
 
 use backend_data::{Error, ErrorKind};
-use kernel::{Problem, ProblemKind};
+
+use crate::problem::{Problem, ProblemKind};
 
 /// Time after which a client may repeat a request that the store could not serve.
 const RETRY_AFTER: Duration = Duration::from_secs(1);

@@ -1,0 +1,71 @@
+//! Problems of apps and their versions.
+
+use apps::{AppError, InvalidInput, InvalidManifest, versions::ENTRY_FILE};
+
+use crate::problem::Problem;
+
+impl From<AppError> for Problem {
+    fn from(error: AppError) -> Self {
+        match error {
+            AppError::InvalidInput(error) => error.into(),
+            AppError::AppNotFound => Self::not_found("app"),
+            AppError::VersionConflict => {
+                Self::conflict("stale_version", "Another version was created at the same time.")
+                    .hint("Fetch the app again and retry if your change still applies.")
+            }
+            AppError::MemberNotFound => {
+                Self::invalid_field("people", "names someone who is not a member of the workspace")
+            }
+            AppError::NothingToChange => Self::conflict(
+                "nothing_to_change",
+                "No change to the manifest would have allowed this request.",
+            )
+            .hint("See why the run failed: GET /v1/runs/{id}/explain."),
+            AppError::TooManyChanges => Self::conflict("too_many_changes", "You have too many open plans.")
+                .hint("Wait until one expires; a plan expires after one hour."),
+            AppError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<InvalidInput> for Problem {
+    fn from(error: InvalidInput) -> Self {
+        match error {
+            InvalidInput::Name(rule) => Self::invalid_field("name", rule),
+            InvalidInput::Description(rule) => Self::invalid_field("description", rule),
+            InvalidInput::Archetype => {
+                Self::invalid_field("archetype", "must have 2 to 32 lower-case letters")
+            }
+            InvalidInput::Summary(rule) => Self::invalid_field("summary", rule),
+            InvalidInput::Manifest(error) => error.into(),
+            InvalidInput::NoEntryFile => {
+                Self::invalid_field("files", format_args!("must contain {ENTRY_FILE}, an ES module"))
+            }
+            InvalidInput::FileCount { max } => {
+                Self::invalid_field("files", format_args!("must contain at most {max} files"))
+            }
+            InvalidInput::FilesSize { max_kib } => {
+                Self::invalid_field("files", format_args!("must have at most {max_kib} KiB in total"))
+            }
+            InvalidInput::FilePath(path) => Self::invalid_field(
+                &format!("files[{path:?}]"),
+                "must be a relative path of letters, digits, `-`, `_` and `.`",
+            ),
+            InvalidInput::RepeatedGrant => Self::invalid_field("people", "names a person twice"),
+            InvalidInput::GrantCount { max } => {
+                Self::invalid_field("people", format_args!("must have at most {max} entries"))
+            }
+            InvalidInput::EmptyGrant => {
+                Self::invalid_field("people", "names a person without a right; leave them out instead")
+            }
+        }
+    }
+}
+
+impl From<InvalidManifest> for Problem {
+    fn from(InvalidManifest { path, what }: InvalidManifest) -> Self {
+        // Requests carry the document in the field `manifest`.
+        let field = if path.is_empty() { "manifest".to_owned() } else { format!("manifest.{path}") };
+        Self::invalid_field(&field, what)
+    }
+}
