@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, extract::Params},
+    http::{error::ApiResult, extract::Params, schemas},
     state::Api,
 };
 
@@ -23,6 +23,7 @@ use crate::{
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListLogLines {
     /// Only lines of at least this level.
+    #[param(value_type = Option<schemas::observability::LogLevel>)]
     level: Option<LogLevel>,
     /// Only lines with this text, regardless of case.
     #[param(min_length = 1, max_length = 100)]
@@ -61,7 +62,9 @@ pub(crate) struct LogLineView {
     app_id: AppId,
     #[schema(required)]
     run_id: Option<RunId>,
+    #[schema(value_type = schemas::observability::LogLevel)]
     level: LogLevel,
+    #[schema(value_type = schemas::observability::LogSource)]
     source: LogSource,
     #[schema(max_length = 2000)]
     message: String,
