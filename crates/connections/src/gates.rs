@@ -23,7 +23,6 @@ use crate::host::GateHost;
 /// The status of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum GateStatus {
     /// Requests with one of the gate's methods are allowed.
     Open,
@@ -57,7 +56,6 @@ impl FromStr for GateStatus {
 /// An HTTP method that a gate can allow. `CONNECT` and `TRACE` are never allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[expect(missing_docs, reason = "the names are those of HTTP")]
 pub enum Method {
     Get,

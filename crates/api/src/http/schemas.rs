@@ -10,4 +10,5 @@
 mod enumeration;
 mod serde_names;
 
+pub(crate) mod connections;
 pub(crate) mod observability;

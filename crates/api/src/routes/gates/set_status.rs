@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::view::GateItem;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -18,6 +18,7 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetGateStatus {
+    #[schema(value_type = schemas::connections::GateStatus)]
     status: GateStatus,
 }
 
