@@ -12,3 +12,4 @@ mod serde_names;
 
 pub(crate) mod connections;
 pub(crate) mod observability;
+pub(crate) mod workspace;

@@ -12,7 +12,6 @@ macro_rules! named_enum {
     ($(#[$doc:meta])* $type:ident, $field:literal { $($(#[$vdoc:meta])* $variant:ident = $name:tt,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub enum $type {
             $($(#[$vdoc])* #[serde(rename = $name)] $variant,)*
         }

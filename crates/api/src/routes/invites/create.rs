@@ -12,7 +12,7 @@ use workspace::invites::{InviteRole, MAX_EMAILS};
 use super::view::{Deliver, SentInvites, invite_delivery};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -23,6 +23,7 @@ pub(crate) struct CreateInvites {
     /// E-mail addresses. Duplicates are ignored.
     #[schema(min_items = 1, max_items = 20, example = json!(["bek@example.com"]))]
     emails: Vec<String>,
+    #[schema(value_type = schemas::workspace::InviteRole)]
     role: InviteRole,
     /// Days until the links expire. Default: 7.
     #[serde(default)]

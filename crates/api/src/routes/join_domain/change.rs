@@ -10,7 +10,7 @@ use workspace::join_domains::{JoinDomainChange, JoinRole};
 use super::view::JoinDomainView;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -23,6 +23,7 @@ pub(crate) struct ChangeJoinDomain {
     auto_join: Option<bool>,
     /// Role of people who join.
     #[serde(default)]
+    #[schema(value_type = Option<schemas::workspace::JoinRole>)]
     role: Option<JoinRole>,
 }
 

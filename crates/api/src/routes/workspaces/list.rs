@@ -8,7 +8,7 @@ use workspace::workspaces::Profile;
 
 use crate::{
     auth::{Console, Ctx},
-    http::{error::ApiResult, views::UserView},
+    http::{error::ApiResult, schemas, views::UserView},
     state::Api,
 };
 
@@ -30,6 +30,7 @@ pub(crate) struct WorkspaceItem {
     id: WorkspaceId,
     name: String,
     slug: String,
+    #[schema(value_type = schemas::workspace::Profile)]
     profile: Profile,
     role: Role,
     member_count: u64,
