@@ -11,5 +11,6 @@ mod enumeration;
 mod serde_names;
 
 pub(crate) mod connections;
+pub(crate) mod identity;
 pub(crate) mod observability;
 pub(crate) mod workspace;

@@ -15,7 +15,7 @@ use workspace::WorkspaceSummary;
 
 use crate::{
     auth::{Console, Ctx},
-    http::{error::ApiResult, extract::Path},
+    http::{error::ApiResult, extract::Path, schemas},
     state::Api,
 };
 
@@ -46,6 +46,7 @@ impl DeviceStatus {
 pub(crate) struct DeviceLoginView {
     user_code: String,
     client: String,
+    #[schema(value_type = schemas::identity::Purpose)]
     purpose: Purpose,
     #[schema(min_length = 1, max_length = 60)]
     name: String,

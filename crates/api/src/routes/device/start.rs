@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::{
     auth::{Ctx, Public},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 use application::{rate_limits::network_prefix, unit};
@@ -24,6 +24,7 @@ pub(crate) struct StartDeviceLoginBody {
     client: String,
     /// Default: `login`.
     #[serde(default)]
+    #[schema(value_type = schemas::identity::Purpose)]
     purpose: Purpose,
     /// Name of the token. Default: made from the program and the machine.
     #[serde(default)]

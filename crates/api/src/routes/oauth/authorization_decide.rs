@@ -18,6 +18,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Path, Payload},
+        schemas,
     },
     state::Api,
 };
@@ -41,6 +42,7 @@ pub(crate) struct Decide {
     #[schema(max_length = 128)]
     workspace_id: Option<String>,
     /// Access to allow, at most what was requested. Default: what was requested.
+    #[schema(value_type = Option<schemas::identity::AgentAccess>)]
     access: Option<AgentAccess>,
 }
 
