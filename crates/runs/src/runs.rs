@@ -14,7 +14,6 @@ use crate::{TriggerKind, queue::RunFault};
 /// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RunStatus {
     /// It waits in the queue.
     Queued,
@@ -186,7 +185,6 @@ pub struct Run {
 /// Status of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum StepStatus {
     /// It has not started.
     Pending,

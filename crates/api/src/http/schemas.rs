@@ -13,4 +13,5 @@ mod serde_names;
 pub(crate) mod connections;
 pub(crate) mod identity;
 pub(crate) mod observability;
+pub(crate) mod runs;
 pub(crate) mod workspace;

@@ -27,7 +27,6 @@ const MAX_BATCH: usize = 500;
 /// Policy for missed occurrences, such as those while no server ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum CatchUp {
     /// No run.
     None,
@@ -64,7 +63,6 @@ impl FromStr for CatchUp {
 /// Policy for an occurrence that comes while an earlier run of the automation is queued or executing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Overlap {
     /// It starts a run anyway.
     #[default]

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::view::{AutomationView, TriggerView};
 use crate::{
     auth::{Authorized, WriteToken},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -27,6 +27,7 @@ pub(crate) struct AutomationChange {
     #[serde(default)]
     trigger: Option<TriggerView>,
     #[serde(default)]
+    #[schema(value_type = Option<schemas::runs::AutomationStatus>)]
     status: Option<AutomationStatus>,
     /// Null removes the limit.
     #[serde(default, deserialize_with = "deserialize_some")]

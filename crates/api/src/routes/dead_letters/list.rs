@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::view::DeadLetterView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, extract::Params},
+    http::{error::ApiResult, extract::Params, schemas},
     state::Api,
 };
 
@@ -30,10 +30,13 @@ pub(crate) struct ListDeadLetters {
     /// Only items of this automation.
     automation_id: Option<AutomationId>,
     /// Only failed runs, or only refused calls.
+    #[param(value_type = Option<schemas::runs::LetterKind>)]
     kind: Option<DeadLetterKind>,
     /// Only dead letters in this state.
+    #[param(value_type = Option<schemas::runs::LetterState>)]
     state: Option<DeadLetterState>,
     /// Only dead letters with this trigger.
+    #[param(value_type = Option<schemas::runs::TriggerKind>)]
     trigger: Option<TriggerKind>,
     /// The `nextCursor` of the previous page.
     cursor: Option<String>,

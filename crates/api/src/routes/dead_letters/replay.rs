@@ -15,6 +15,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Payload, deserialize_some},
+        schemas,
     },
     routes::runs::replay::ReplayedView,
     state::Api,
@@ -29,6 +30,7 @@ pub(crate) struct ReplayDeadLetter {
     #[schema(value_type = serde_json::Value)]
     payload: Option<Box<RawValue>>,
     #[serde(default)]
+    #[schema(value_type = schemas::runs::WhichVersion)]
     version: WhichVersion,
 }
 

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     auth::{Authorized, ReadToken},
-    http::error::ApiResult,
+    http::{error::ApiResult, schemas},
     state::Api,
 };
 
@@ -33,6 +33,7 @@ pub(crate) struct ApprovalView {
     /// Information for the decision.
     #[schema(required)]
     detail: Option<String>,
+    #[schema(value_type = schemas::runs::ApprovalState)]
     state: ApprovalState,
     /// Time until which it can be decided.
     #[serde(serialize_with = "kernel::rfc3339::millis")]

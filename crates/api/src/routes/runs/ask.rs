@@ -20,6 +20,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Params, Payload},
+        schemas,
     },
     state::Api,
 };
@@ -71,9 +72,11 @@ pub(crate) struct RunAnswerView {
     model: Option<String>,
     /// Always false: each answer is made from the current facts.
     cached: bool,
+    #[schema(value_type = schemas::runs::RunStatus)]
     status: RunStatus,
-    #[schema(required)]
+    #[schema(required, value_type = Option<schemas::runs::FailureClass>)]
     failure_class: Option<FailureClass>,
+    #[schema(value_type = schemas::runs::Confidence)]
     confidence: Confidence,
     /// Summary of what happened.
     #[schema(min_length = 1, max_length = 600)]

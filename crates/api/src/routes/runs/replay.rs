@@ -16,6 +16,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Payload, deserialize_some},
+        schemas,
     },
     state::Api,
 };
@@ -29,6 +30,7 @@ pub(crate) struct ReplayRun {
     #[schema(value_type = serde_json::Value)]
     input: Option<Box<RawValue>>,
     #[serde(default)]
+    #[schema(value_type = schemas::runs::WhichVersion)]
     version: WhichVersion,
 }
 

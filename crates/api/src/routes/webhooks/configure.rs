@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::{form::FormChange, view::WebhookView};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -22,6 +22,7 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ConfigureWebhook {
+    #[schema(value_type = schemas::runs::ProofMode)]
     mode: ProofMode,
     /// Maximum number of calls per minute. Default: the current limit; 60 for a new webhook, 20 for a form.
     #[serde(default)]
