@@ -7,9 +7,12 @@
 //! An enumeration takes its names from the type itself ([`enumeration`]). What a struct repeats is compared with the
 //! type by `agreement`.
 
+#[cfg(test)]
+mod agreement;
 mod enumeration;
 mod serde_names;
 
+pub(crate) mod apps;
 pub(crate) mod connections;
 pub(crate) mod identity;
 pub(crate) mod observability;

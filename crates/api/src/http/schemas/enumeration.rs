@@ -13,7 +13,15 @@ use super::serde_names::serde_names;
 macro_rules! enumerations {
     ($($(#[doc = $line:literal])+ $name:ident: $type:ty;)+) => {$(
         $(#[doc = $line])+
-        pub(crate) enum $name {}
+        #[derive(Debug)]
+        pub(crate) struct $name;
+
+        // The descriptions of structs read the names of the type as well.
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <$type as serde::Deserialize>::deserialize(deserializer).map(|_| Self)
+            }
+        }
 
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {

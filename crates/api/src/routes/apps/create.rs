@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use super::{gates::create_gates, version_create, view::AppView};
 use crate::{
     auth::{Authorized, WriteToken},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -38,10 +38,11 @@ pub(crate) struct NewApp {
     archetype: Option<String>,
     /// Subject of the app. Default: `interface`.
     #[serde(default)]
+    #[schema(value_type = Option<schemas::apps::Category>)]
     category: Option<Category>,
     /// Manifest of the first version. Default: a manifest without permissions. Requires `files`.
     #[serde(default)]
-    #[schema(value_type = Option<Manifest>)]
+    #[schema(value_type = Option<schemas::apps::Manifest>)]
     manifest: Option<serde_json::Value>,
     /// Source text by path. With files, the app gets its first version at once.
     #[serde(default)]

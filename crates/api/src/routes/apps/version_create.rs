@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 use super::{gates::create_gates, view::VersionView};
 use crate::{
     auth::{Authorized, WriteToken},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -32,7 +32,7 @@ use crate::{
 pub(crate) struct NewVersion {
     /// Manifest of the version. Default: that of the current version.
     #[serde(default)]
-    #[schema(value_type = Option<Manifest>)]
+    #[schema(value_type = Option<schemas::apps::Manifest>)]
     manifest: Option<serde_json::Value>,
     /// Source text by path; `main.js` is an ES module whose default export holds the handlers.
     #[schema(example = json!({"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}))]

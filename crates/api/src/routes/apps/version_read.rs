@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::view::VersionView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, extract::Path},
+    http::{error::ApiResult, extract::Path, schemas},
     state::Api,
 };
 
@@ -21,6 +21,7 @@ use crate::{
 pub(crate) struct VersionWithContent {
     #[serde(flatten)]
     version: VersionView,
+    #[schema(value_type = schemas::apps::Manifest)]
     manifest: Manifest,
     /// Source text by path.
     files: BTreeMap<String, String>,

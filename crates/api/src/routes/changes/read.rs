@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::view::ChangePlanView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::error::ApiResult,
+    http::{error::ApiResult, schemas},
     state::Api,
 };
 
@@ -25,6 +25,7 @@ use crate::{
 pub(crate) struct ChangeView {
     change_id: ChangeId,
     app_id: AppId,
+    #[schema(value_type = schemas::apps::ChangeState)]
     state: ChangeState,
     /// Reason of the failure.
     #[schema(required)]

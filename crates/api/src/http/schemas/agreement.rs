@@ -1,0 +1,110 @@
+//! Comparison of the structs that are described here with the types of the domains: they have the same fields, and they
+//! read and refuse the same JSON.
+
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::serde_names::serde_names;
+
+/// Compares a description with its type, by a value with every field.
+fn check_struct<Described: DeserializeOwned, Type: DeserializeOwned>(full: &Value) {
+    let name = std::any::type_name::<Type>();
+    let fields = serde_names::<Type>();
+    assert!(!fields.is_empty(), "{name} has no fields");
+    assert_eq!(serde_names::<Described>(), fields, "fields of {name}");
+    let sent: BTreeSet<&str> = full.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(sent, fields.iter().copied().collect(), "the value has every field of {name}");
+    check_reading::<Described, Type>(full);
+}
+
+/// Compares what a description and its type read and refuse, by a value that both read.
+fn check_reading<Described: DeserializeOwned, Type: DeserializeOwned>(valid: &Value) {
+    let name = std::any::type_name::<Type>();
+    let refusals = |value: &Value| {
+        let described =
+            serde_json::from_value::<Described>(value.clone()).err().map(|error| error.to_string());
+        let real = serde_json::from_value::<Type>(value.clone()).err().map(|error| error.to_string());
+        (described, real)
+    };
+    assert_eq!(refusals(valid), (None, None), "{name} from {valid}");
+    for changed in mutations(valid) {
+        let (described, real) = refusals(&changed);
+        assert_eq!(
+            described.is_some(),
+            real.is_some(),
+            "{name} from {changed}: described {described:?}, really {real:?}"
+        );
+    }
+}
+
+/// Returns the value with one member of it, at any depth, missing, null or unknown.
+fn mutations(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Object(members) => {
+            let with = |name: &str, member: Value| {
+                let mut changed = members.clone();
+                changed.insert(name.to_owned(), member);
+                Value::Object(changed)
+            };
+            let mut all = vec![with("unknown", json!(1))];
+            for (name, member) in members {
+                let others: Map<String, Value> =
+                    members.clone().into_iter().filter(|(other, _)| other != name).collect();
+                all.push(others.into());
+                all.push(with(name, Value::Null));
+                all.extend(mutations(member).into_iter().map(|changed| with(name, changed)));
+            }
+            all
+        }
+        Value::Array(items) => {
+            let changed = |(at, item): (usize, &Value)| {
+                mutations(item).into_iter().map(move |changed| {
+                    let mut items = items.clone();
+                    items[at] = changed;
+                    Value::Array(items)
+                })
+            };
+            items.iter().enumerate().flat_map(changed).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn manifests_are_read_as_described() {
+    use apps::manifest as real;
+
+    use super::apps as described;
+
+    let data = json!({"name": "orders", "projectId": "prj_01h455vb4pex5vsknk084sn02q", "access": "read",
+        "tables": ["orders"]});
+    let connector = json!({"name": "crm", "connectionId": "con_01h455vb4pex5vsknk084sn02q"});
+    let egress = json!({"host": "api.example.com", "methods": ["GET"]});
+    let ai = json!({"profile": "private", "monthlyBudgetUsd": 10, "models": ["small"]});
+    let permissions = json!({"data": [data], "connectors": [connector], "egress": [egress], "ai": ai});
+    let triggers = [
+        json!({"type": "schedule", "cron": "0 9 * * 1", "timezone": "Asia/Almaty"}),
+        json!({"type": "webhook"}),
+        json!({"type": "form"}),
+        json!({"type": "manual"}),
+        json!({"type": "event", "event": "order.paid"}),
+    ];
+    let sharing = json!({"default": "team"});
+    let roi = json!({"manualMinutesPerRun": 5});
+    let manifest = json!({"name": "Orders", "description": "Sends orders.", "archetype": "workshop", "category": "data",
+        "permissions": permissions, "triggers": triggers, "sharing": sharing, "roi": roi});
+
+    check_struct::<described::DataPermission, real::DataPermission>(&data);
+    check_struct::<described::ConnectorPermission, real::ConnectorPermission>(&connector);
+    check_struct::<described::EgressPermission, real::EgressPermission>(&egress);
+    check_struct::<described::AiPermission, real::AiPermission>(&ai);
+    check_struct::<described::Permissions, real::Permissions>(&permissions);
+    check_struct::<described::ManifestSharing, real::ManifestSharing>(&sharing);
+    check_struct::<described::Roi, real::Roi>(&roi);
+    check_struct::<described::Manifest, real::Manifest>(&manifest);
+    for trigger in &triggers {
+        check_reading::<described::ManifestTrigger, real::ManifestTrigger>(trigger);
+    }
+}
