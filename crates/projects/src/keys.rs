@@ -18,7 +18,6 @@ pub use revoke::revoke_key;
 /// The kind of a project key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum KeyKind {
     /// For browsers; limited by the tables' policies.
     Publishable,
@@ -51,7 +50,6 @@ impl FromStr for KeyKind {
 
 /// A permission of a secret key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum KeyScope {
     /// Read rows.
     #[serde(rename = "rows:read")]

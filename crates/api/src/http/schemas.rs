@@ -16,5 +16,6 @@ pub(crate) mod apps;
 pub(crate) mod connections;
 pub(crate) mod identity;
 pub(crate) mod observability;
+pub(crate) mod projects;
 pub(crate) mod runs;
 pub(crate) mod workspace;

@@ -78,9 +78,9 @@ fn manifests_are_read_as_described() {
 
     use super::apps as described;
 
-    let data = json!({"name": "orders", "projectId": "prj_01h455vb4pex5vsknk084sn02q", "access": "read",
+    let data = json!({"name": "orders", "projectId": "proj_01h455vb4pex5vsknk084sn02q", "access": "read",
         "tables": ["orders"]});
-    let connector = json!({"name": "crm", "connectionId": "con_01h455vb4pex5vsknk084sn02q"});
+    let connector = json!({"name": "crm", "connectionId": "conn_01h455vb4pex5vsknk084sn02q"});
     let egress = json!({"host": "api.example.com", "methods": ["GET"]});
     let ai = json!({"profile": "private", "monthlyBudgetUsd": 10, "models": ["small"]});
     let permissions = json!({"data": [data], "connectors": [connector], "egress": [egress], "ai": ai});
@@ -107,4 +107,18 @@ fn manifests_are_read_as_described() {
     for trigger in &triggers {
         check_reading::<described::ManifestTrigger, real::ManifestTrigger>(trigger);
     }
+}
+
+#[test]
+fn identity_providers_are_read_as_described() {
+    use projects::identity_provider as real;
+
+    use super::projects as described;
+
+    let key = json!({"kty": "EC", "kid": "1", "alg": "ES256", "use": "sig", "crv": "P-256", "n": "AQAB", "e": "AQAB",
+        "x": "AQAB", "y": "AQAB", "k": "AQAB", "d": "AQAB"});
+    let provider =
+        json!({"issuer": "https://id.example", "audience": "shop", "roleClaim": "role", "keys": [key]});
+    check_struct::<described::JsonWebKey, real::JsonWebKey>(&key);
+    check_struct::<described::NewIdentityProvider, real::NewIdentityProvider>(&provider);
 }

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::key_view::KeyRecord;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -19,12 +19,13 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewKey {
+    #[schema(value_type = schemas::projects::KeyKind)]
     kind: KeyKind,
     #[schema(min_length = 1, max_length = 60, example = "Web shop")]
     name: String,
     /// Secret keys only. Default: `rows:read` and `rows:write`.
     #[serde(default)]
-    #[schema(max_items = 3)]
+    #[schema(max_items = 3, value_type = Option<Vec<schemas::projects::KeyScope>>)]
     scopes: Option<Vec<KeyScope>>,
     /// Secret keys only: tables to which the key is restricted. Default: all tables.
     #[serde(default)]

@@ -17,6 +17,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Params, Path},
+        schemas,
     },
     state::Api,
 };
@@ -60,7 +61,7 @@ pub(crate) struct RequestEntry {
     key_prefix: Option<String>,
     #[schema(required, max_length = 60)]
     key_name: Option<String>,
-    #[schema(required)]
+    #[schema(required, value_type = Option<schemas::projects::KeyKind>)]
     key_kind: Option<KeyKind>,
     /// Number of rows that were returned or written.
     #[schema(required)]

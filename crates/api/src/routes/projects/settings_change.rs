@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use super::{audit_entry, get_project, project_ref, view::ProjectView};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 use application::{rows_problem, unit};
@@ -43,7 +43,7 @@ pub(crate) struct ChangeProjectSettings {
     allowed_origins: Option<Vec<String>>,
     /// Issuer of the person tokens that the project accepts; null for none.
     #[serde(default, deserialize_with = "deserialize_some")]
-    #[schema(value_type = Option<NewIdentityProvider>)]
+    #[schema(value_type = Option<schemas::projects::NewIdentityProvider>)]
     identity: Option<Option<NewIdentityProvider>>,
     /// Tables that anybody may read; all others become private.
     #[serde(default)]
