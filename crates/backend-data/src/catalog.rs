@@ -25,7 +25,6 @@ pub const MAX_DEFAULT: usize = 4096;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnType {
     /// Unicode text without the character U+0000.
@@ -59,7 +58,6 @@ impl ColumnType {
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Column {
     /// A lowercase letter, then lowercase letters, digits and underscores; 1–63 characters.
     pub name: String,
@@ -72,7 +70,6 @@ pub struct Column {
     pub system: bool,
     /// The value of a row that is inserted without one. Absent if the column has no default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
     pub default: Option<Json>,
 }
 
@@ -85,7 +82,6 @@ impl Column {
 
 /// A table of a project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Table {
     /// A lowercase letter, then lowercase letters, digits and underscores; 1–48 characters.
@@ -100,7 +96,6 @@ pub struct Table {
     #[serde(default)]
     pub indexes: Vec<Index>,
     /// Number of rows; null if they were not counted.
-    #[cfg_attr(feature = "openapi", schema(required))]
     pub row_count: Option<u64>,
     /// Time of creation.
     pub created_at: String,
@@ -160,11 +155,9 @@ impl Table {
 
 /// The definition of a column to add.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewColumn {
     /// A lowercase letter, then lowercase letters, digits and underscores; 1–63 characters. Some names are reserved.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
     pub name: String,
     /// The type of its values.
     #[serde(rename = "type")]
@@ -175,7 +168,6 @@ pub struct NewColumn {
     /// The value of a row that is inserted without one, in the form in which it would be sent; at most 4 KiB. Existing
     /// rows do not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
     pub default: Option<Json>,
 }
 
@@ -217,15 +209,12 @@ fn yes() -> bool {
 
 /// The definition of a table to create.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewTable {
     /// A lowercase letter, then lowercase letters, digits and underscores; 1–48 characters. Some names are reserved.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::TableName))]
     pub name: String,
     /// The columns besides `id` and `created_at`; at most 64.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(max_items = 64))]
     pub columns: Vec<NewColumn>,
     /// True if anyone may read every row.
     #[serde(default)]

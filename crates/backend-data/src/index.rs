@@ -15,7 +15,6 @@ pub const MAX_INDEX_COLUMNS: usize = 4;
 
 /// An index of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Index {
     /// `ix1`, `ix2`, … in the order of creation. A name is used again only if no index created later exists.
     pub name: String,
@@ -28,12 +27,10 @@ pub struct Index {
 
 /// The definition of an index to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewIndex {
     /// One to four columns that are not of type `json`: first those that filters compare by equality, then the one that
     /// rows are ordered by or that filters compare by range.
-    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 4, value_type = Vec<crate::ColumnName>))]
     pub columns: Vec<String>,
     /// Refuses a row that has the values of another one in all of the columns. Null is not a value: a row with a null
     /// among them is never refused. A unique index cannot include `id`.

@@ -13,6 +13,7 @@ mod enumeration;
 mod serde_names;
 
 pub(crate) mod apps;
+pub(crate) mod backend_data;
 pub(crate) mod connections;
 pub(crate) mod identity;
 pub(crate) mod observability;

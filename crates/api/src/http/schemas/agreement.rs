@@ -122,3 +122,60 @@ fn identity_providers_are_read_as_described() {
     check_struct::<described::JsonWebKey, real::JsonWebKey>(&key);
     check_struct::<described::NewIdentityProvider, real::NewIdentityProvider>(&provider);
 }
+
+#[test]
+fn tables_are_read_as_described() {
+    use backend_data as real;
+
+    use super::backend_data as described;
+
+    let column = json!({"name": "qty", "type": "integer", "nullable": false, "system": false, "default": 1});
+    let new_column = json!({"name": "qty", "type": "integer", "nullable": false, "default": 1});
+    let index = json!({"name": "ix1", "columns": ["qty"], "unique": true});
+    let new_index = json!({"columns": ["qty"], "unique": true});
+    let table = json!({"name": "orders", "columns": [column], "publicRead": false, "rules": [], "indexes": [index],
+        "rowCount": 0, "createdAt": "2026-01-01T00:00:00.000Z"});
+    let new_table =
+        json!({"name": "orders", "columns": [new_column], "publicRead": true, "confirmPublic": "orders"});
+    check_struct::<described::Column, real::Column>(&column);
+    check_struct::<described::NewColumn, real::NewColumn>(&new_column);
+    check_struct::<described::Index, real::Index>(&index);
+    check_struct::<described::NewIndex, real::NewIndex>(&new_index);
+    check_struct::<described::Table, real::Table>(&table);
+    check_struct::<described::NewTable, real::NewTable>(&new_table);
+}
+
+#[test]
+fn rules_are_read_as_described() {
+    use backend_data::rule as real;
+
+    use super::backend_data as described;
+
+    let compared = |value: Value| json!({"t": "cmp", "column": "owner", "op": "eq", "value": value});
+    let conditions = [
+        json!({"t": "all"}),
+        compared(json!({"k": "me"})),
+        compared(json!({"k": "claim", "name": "team"})),
+        compared(json!({"k": "lit", "v": "ann"})),
+        compared(json!({"k": "lit", "v": true})),
+        compared(json!({"k": "lit", "v": 1.5})),
+        json!({"t": "in", "column": "owner", "values": ["ann", 1, false]}),
+        json!({"t": "null", "column": "owner", "isNull": true}),
+        json!({"t": "and", "of": [{"t": "all"}, {"t": "null", "column": "owner", "isNull": false}]}),
+        json!({"t": "or", "of": [{"t": "all"}, {"t": "and", "of": []}]}),
+    ];
+    let audiences = [
+        json!({"kind": "anyone"}),
+        json!({"kind": "visitors"}),
+        json!({"kind": "signed_in"}),
+        json!({"kind": "role", "role": "editor"}),
+    ];
+    for condition in &conditions {
+        for audience in &audiences {
+            check_struct::<described::Rule, real::Rule>(
+                &json!({"id": "own", "audience": audience, "actions": ["read"],
+                "where": condition, "columns": ["owner"], "migrated": true, "sentence": ""}),
+            );
+        }
+    }
+}

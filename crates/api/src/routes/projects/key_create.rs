@@ -29,7 +29,7 @@ pub(crate) struct NewKey {
     scopes: Option<Vec<KeyScope>>,
     /// Secret keys only: tables to which the key is restricted. Default: all tables.
     #[serde(default)]
-    #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<backend_data::TableName>>)]
+    #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<schemas::backend_data::TableName>>)]
     tables: Option<Vec<String>>,
 }
 

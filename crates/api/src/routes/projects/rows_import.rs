@@ -24,6 +24,7 @@ use crate::{
     http::{
         error::{self, ApiResult},
         extract::{Params, Path, Spool},
+        schemas,
     },
     state::Api,
 };
@@ -62,7 +63,7 @@ pub(crate) struct Imported {
 /// all are added or none, and the error names the first row that is not valid. With `Accept: application/x-ndjson`, the
 /// response is a sequence of lines: `{"checked": n}` and `{"written": n}` for progress, then the result or an error.
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/import", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ImportRows),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = schemas::backend_data::TableName, Path, description = "The table."), ImportRows),
     request_body(content(
         (String = "text/csv", example = json!("id,title\ntea,Buy tea\njam,Buy jam\n")),
         (Vec<Object> = "application/json", example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])),

@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::settings_view::SettingsView;
-use crate::state::Api;
+use crate::{http::schemas, state::Api};
 use application::{rows_problem, sample_data};
 
 /// A backend project.
@@ -46,6 +46,7 @@ pub(crate) struct ProjectView {
     workspace_id: WorkspaceId,
     created_by: UserId,
     settings: SettingsView,
+    #[schema(value_type = Vec<schemas::backend_data::Table>)]
     tables: Vec<Table>,
     can_edit: bool,
     can_admin: bool,

@@ -9,12 +9,13 @@ use super::{
     RestResult,
     caller::{AnyScope, Keyed},
 };
-use crate::state::Api;
+use crate::{http::schemas, state::Api};
 
 /// The tables and columns that you can use.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DataSchema)]
 pub(crate) struct Schema {
+    #[schema(value_type = Vec<schemas::backend_data::Table>)]
     tables: Vec<Table>,
 }
 
