@@ -12,6 +12,7 @@ mod agreement;
 mod enumeration;
 mod serde_names;
 
+pub(crate) mod application;
 pub(crate) mod apps;
 pub(crate) mod backend_data;
 pub(crate) mod connections;
