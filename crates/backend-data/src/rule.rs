@@ -15,7 +15,6 @@
 
 mod parse_sentence;
 mod sentence;
-mod validate;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -27,8 +26,6 @@ use crate::{
     objects::object_only,
     value::Value,
 };
-
-pub(crate) use validate::validate_rules;
 
 /// Maximum number of rules of a table.
 pub const MAX_RULES: usize = 16;
