@@ -62,10 +62,51 @@ pub(crate) struct MadeApp {
 /// Create an app
 ///
 /// With `files`, the app gets its first version at once. Otherwise it is a draft.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewApp, examples(
-    ("code" = (summary = "Code only", value = json!({"name": "Orders", "description": "Logs the data of each event.", "archetype": "workshop", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}}))),
-    ("manifest" = (summary = "With a manifest", value = json!({"name": "Orders", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "manifest": {"name": "Orders", "description": "Logs the data of each event.", "archetype": "workshop", "category": "data", "permissions": {"data": [{"name": "orders", "projectId": "proj_01h455vb4pex5vsknk084sn02q", "access": "write"}], "egress": [{"host": "api.example.com", "methods": ["GET"]}]}, "triggers": [{"type": "schedule", "cron": "0 9 * * *", "timezone": "Asia/Almaty"}]}}))),
-)), responses((status = 200, body = MadeApp)))]
+#[utoipa::path(
+    post, path = "/v1/workspaces/{ws}/apps", tag = "apps",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
+    request_body(
+        content = NewApp,
+        examples(
+            ("code" = (
+                summary = "Code only",
+                value = json!({
+                    "name": "Orders",
+                    "description": "Logs the data of each event.",
+                    "archetype": "workshop",
+                    "files": {
+                        "main.js": "export default { async scheduled(event) { console.log(event.data) } }"
+                    }
+                })
+            )),
+            ("manifest" = (
+                summary = "With a manifest",
+                value = json!({
+                    "name": "Orders",
+                    "files": {
+                        "main.js": "export default { async scheduled(event) { console.log(event.data) } }"
+                    },
+                    "manifest": {
+                        "name": "Orders",
+                        "description": "Logs the data of each event.",
+                        "archetype": "workshop",
+                        "category": "data",
+                        "permissions": {
+                            "data": [{
+                                "name": "orders",
+                                "projectId": "proj_01h455vb4pex5vsknk084sn02q",
+                                "access": "write"
+                            }],
+                            "egress": [{"host": "api.example.com", "methods": ["GET"]}]
+                        },
+                        "triggers": [{"type": "schedule", "cron": "0 9 * * *", "timezone": "Asia/Almaty"}]
+                    }
+                })
+            ))
+        )
+    ),
+    responses((status = 200, body = MadeApp))
+)]
 pub(crate) async fn create_app(
     State(api): State<Api>,
     Authorized(ctx, builder): Authorized<WriteToken, Builder>,

@@ -56,7 +56,18 @@ pub(crate) struct MadeVersion {
 ///
 /// The version is checked and built, and becomes current at once. For each host in its manifest that has no gate, a
 /// gate is created: open if an admin sends the request from the console, otherwise closed and listed in `needsConsole`.
-#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = NewVersion, example = json!({"files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "summary": "Log what came in"})), responses((status = 200, body = MadeVersion)))]
+#[utoipa::path(
+    post, path = "/v1/apps/{id}/versions", tag = "apps",
+    params(("id" = kernel::id::AppId, Path, description = "The app.")),
+    request_body(
+        content = NewVersion,
+        example = json!({
+            "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"},
+            "summary": "Log what came in"
+        })
+    ),
+    responses((status = 200, body = MadeVersion))
+)]
 pub(crate) async fn create_version(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<WriteToken, AppRight<CanEdit>>,

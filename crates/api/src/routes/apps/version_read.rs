@@ -28,7 +28,14 @@ pub(crate) struct VersionWithContent {
 }
 
 /// Read a version with its manifest and files
-#[utoipa::path(get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app."), ("versionId" = kernel::id::VersionId, Path, description = "The version.")), responses((status = 200, body = VersionWithContent)))]
+#[utoipa::path(
+    get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps",
+    params(
+        ("id" = kernel::id::AppId, Path, description = "The app."),
+        ("versionId" = kernel::id::VersionId, Path, description = "The version.")
+    ),
+    responses((status = 200, body = VersionWithContent))
+)]
 pub(crate) async fn read_version(
     State(api): State<Api>,
     Authorized(_ctx, access): Authorized<ReadToken, AppAccess>,

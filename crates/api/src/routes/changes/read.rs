@@ -56,7 +56,11 @@ pub(crate) struct OpenPlan {
 /// Read a planned change
 ///
 /// You can read only changes that you planned.
-#[utoipa::path(get, path = "/v1/changes/{changeId}", tag = "apps", params(("changeId" = kernel::id::ChangeId, Path, description = "The change.")), responses((status = 200, body = ChangeView)))]
+#[utoipa::path(
+    get, path = "/v1/changes/{changeId}", tag = "apps",
+    params(("changeId" = kernel::id::ChangeId, Path, description = "The change.")),
+    responses((status = 200, body = ChangeView))
+)]
 pub(crate) async fn read_change(
     State(api): State<Api>,
     Authorized(ctx, (id, access)): Authorized<ReadToken, (ChangeId, AppAccess)>,

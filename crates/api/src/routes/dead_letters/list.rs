@@ -58,7 +58,11 @@ pub(crate) struct DeadLetterList {
 /// List the dead letters of a workspace
 ///
 /// Newest first, by the time at which the run was accepted or the call was received.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/dead-letters", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListDeadLetters), responses((status = 200, body = DeadLetterList)))]
+#[utoipa::path(
+    get, path = "/v1/workspaces/{ws}/dead-letters", tag = "runs",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListDeadLetters),
+    responses((status = 200, body = DeadLetterList))
+)]
 pub(crate) async fn list_dead_letters(
     State(api): State<Api>,
     Authorized(_ctx, member): Authorized<ReadToken, Member>,

@@ -103,7 +103,17 @@ pub(crate) async fn find_login(
 /// Read a device login
 ///
 /// A session may send at most five wrong codes in ten minutes, an address at most ten.
-#[utoipa::path(get, path = "/v1/cli/device/{userCode}", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows; case and dash do not matter.")), responses((status = 200, body = DeviceLoginView)))]
+#[utoipa::path(
+    get, path = "/v1/cli/device/{userCode}", tag = "device-login",
+    params(
+        (
+            "userCode" = String,
+            Path,
+            description = "The code that the command line shows; case and dash do not matter."
+        )
+    ),
+    responses((status = 200, body = DeviceLoginView))
+)]
 pub(crate) async fn read_device_login(
     State(api): State<Api>,
     ctx: Ctx<Console>,

@@ -71,7 +71,14 @@ pub(crate) struct StartedView {
 ///
 /// Show the person `userCode` and `verificationUri`, then poll. At most 2,000 logins can be pending at once, and 20
 /// from one address.
-#[utoipa::path(post, path = "/v1/cli/device", tag = "device-login", request_body(content = StartDeviceLoginBody, example = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = StartedView)))]
+#[utoipa::path(
+    post, path = "/v1/cli/device", tag = "device-login",
+    request_body(
+        content = StartDeviceLoginBody,
+        example = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read"], "expiresInDays": 30})
+    ),
+    responses((status = 200, body = StartedView))
+)]
 pub(crate) async fn start_device_login(
     State(api): State<Api>,
     ctx: Ctx<Public>,

@@ -23,7 +23,12 @@ pub(crate) struct SetGateStatus {
 }
 
 /// Open or close a gate
-#[utoipa::path(patch, path = "/v1/gates/{id}", tag = "gates", params(("id" = kernel::id::GateId, Path, description = "The gate.")), request_body(content = SetGateStatus, example = json!({"status": "closed"})), responses((status = 200, body = GateItem)))]
+#[utoipa::path(
+    patch, path = "/v1/gates/{id}", tag = "gates",
+    params(("id" = kernel::id::GateId, Path, description = "The gate.")),
+    request_body(content = SetGateStatus, example = json!({"status": "closed"})),
+    responses((status = 200, body = GateItem))
+)]
 pub(crate) async fn set_gate_status(
     State(api): State<Api>,
     Authorized(ctx, (gate, admin)): Authorized<Console, (GateId, Admin)>,

@@ -45,7 +45,20 @@ pub(crate) struct CreateInvites {
 /// Either all invites are created or none. If somebody is a member already, the request fails with 409
 /// `already_member`. An address with a pending invite gets a new invite that replaces it; the old link stops working.
 /// E-mails count against the sender's hourly limit.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = CreateInvites, example = json!({"emails": ["bek@example.com"], "role": "member", "deliver": "link", "expiresInDays": 7})), responses((status = 200, body = SentInvites)))]
+#[utoipa::path(
+    post, path = "/v1/workspaces/{ws}/invites", tag = "invites",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
+    request_body(
+        content = CreateInvites,
+        example = json!({
+            "emails": ["bek@example.com"],
+            "role": "member",
+            "deliver": "link",
+            "expiresInDays": 7
+        })
+    ),
+    responses((status = 200, body = SentInvites))
+)]
 pub(crate) async fn create_invites(
     State(api): State<Api>,
     Authorized(ctx, admin): Authorized<Console, Admin>,

@@ -30,7 +30,12 @@ pub(crate) struct ChangeJoinDomain {
 /// Change the settings of a join domain
 ///
 /// Before the domain is verified, this fails with 409 `domain_not_verified`.
-#[utoipa::path(patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = ChangeJoinDomain, example = json!({"autoJoin": true, "role": "member"})), responses((status = 200, body = JoinDomainView)))]
+#[utoipa::path(
+    patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
+    request_body(content = ChangeJoinDomain, example = json!({"autoJoin": true, "role": "member"})),
+    responses((status = 200, body = JoinDomainView))
+)]
 pub(crate) async fn change_join_domain(
     State(api): State<Api>,
     Authorized(ctx, admin): Authorized<Console, Admin>,

@@ -85,7 +85,11 @@ impl From<LogLine> for LogLineView {
 }
 
 /// Read the log of an app
-#[utoipa::path(get, path = "/v1/apps/{id}/logs", tag = "observability", params(("id" = kernel::id::AppId, Path, description = "The app."), ListLogLines), responses((status = 200, body = LogLines)))]
+#[utoipa::path(
+    get, path = "/v1/apps/{id}/logs", tag = "observability",
+    params(("id" = kernel::id::AppId, Path, description = "The app."), ListLogLines),
+    responses((status = 200, body = LogLines))
+)]
 pub(crate) async fn list_log_lines(
     State(api): State<Api>,
     Authorized(_ctx, right): Authorized<ReadToken, AppRight<CanEdit>>,

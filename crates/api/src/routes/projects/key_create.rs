@@ -45,7 +45,20 @@ pub(crate) struct CreatedKey {
 }
 
 /// Create a key for a backend project
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = NewKey, example = json!({"kind": "secret", "name": "Web shop", "scopes": ["rows:read", "rows:write"], "tables": ["notes"]})), responses((status = 200, body = CreatedKey)))]
+#[utoipa::path(
+    post, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")),
+    request_body(
+        content = NewKey,
+        example = json!({
+            "kind": "secret",
+            "name": "Web shop",
+            "scopes": ["rows:read", "rows:write"],
+            "tables": ["notes"]
+        })
+    ),
+    responses((status = 200, body = CreatedKey))
+)]
 pub(crate) async fn create_project_key(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,

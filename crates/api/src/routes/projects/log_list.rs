@@ -113,7 +113,11 @@ impl From<TrafficMetrics> for RequestMetrics {
 ///
 /// Only requests with a valid key are listed. Requests to other nodes appear within 15 seconds. If there are very many
 /// requests, all are counted but not all are listed.
-#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ListRequests), responses((status = 200, body = RequestLog)))]
+#[utoipa::path(
+    get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ListRequests),
+    responses((status = 200, body = RequestLog))
+)]
 pub(crate) async fn list_project_requests(
     State(api): State<Api>,
     Authorized(ctx, access): Authorized<ReadToken, ProjectAccess>,

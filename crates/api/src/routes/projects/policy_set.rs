@@ -47,10 +47,40 @@ pub(crate) struct Policy {
 ///
 /// The rules replace all rules of the table. Send them as trees or as sentences; the response has both. A rule from a
 /// sentence keeps the id of the existing rule with the same sentence.
-#[utoipa::path(put, path = "/v1/backend/projects/{projectId}/tables/{table}/policy", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = schemas::backend_data::TableName, Path, description = "The table.")), request_body(content = NewPolicy, examples(
-    ("sentences" = (summary = "As sentences", value = json!({"sentences": ["Signed-in people may read every row."]}))),
-    ("rules" = (summary = "As trees", value = json!({"rules": [{"id": "readers", "audience": {"kind": "role", "role": "editor"}, "actions": ["read", "update"], "where": {"t": "cmp", "column": "title", "op": "neq", "value": {"k": "lit", "v": "secret"}}, "columns": ["title"]}]}))),
-)), responses((status = 200, body = Policy)))]
+#[utoipa::path(
+    put, path = "/v1/backend/projects/{projectId}/tables/{table}/policy", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(
+        content = NewPolicy,
+        examples(
+            ("sentences" = (
+                summary = "As sentences",
+                value = json!({"sentences": ["Signed-in people may read every row."]})
+            )),
+            ("rules" = (
+                summary = "As trees",
+                value = json!({
+                    "rules": [{
+                        "id": "readers",
+                        "audience": {"kind": "role", "role": "editor"},
+                        "actions": ["read", "update"],
+                        "where": {
+                            "t": "cmp",
+                            "column": "title",
+                            "op": "neq",
+                            "value": {"k": "lit", "v": "secret"}
+                        },
+                        "columns": ["title"]
+                    }]
+                })
+            ))
+        )
+    ),
+    responses((status = 200, body = Policy))
+)]
 pub(crate) async fn set_table_policy(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,

@@ -70,10 +70,39 @@ where
 /// Change the settings of a backend project
 ///
 /// The changes take effect at once, and within a second on other nodes.
-#[utoipa::path(patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = ChangeProjectSettings, examples(
-    ("limits" = (summary = "Limits and allowed origins", value = json!({"allowedOrigins": ["https://shop.example"], "rateLimitPerMin": 600, "maxBodyKb": 256}))),
-    ("identity" = (summary = "Issuer of person tokens", value = json!({"identity": {"issuer": "https://id.example", "audience": "shop", "keys": [{"kty": "EC", "crv": "P-256", "x": "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY", "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"}]}})))
-)), responses((status = 200, body = ProjectView)))]
+#[utoipa::path(
+    patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")),
+    request_body(
+        content = ChangeProjectSettings,
+        examples(
+            ("limits" = (
+                summary = "Limits and allowed origins",
+                value = json!({
+                    "allowedOrigins": ["https://shop.example"],
+                    "rateLimitPerMin": 600,
+                    "maxBodyKb": 256
+                })
+            )),
+            ("identity" = (
+                summary = "Issuer of person tokens",
+                value = json!({
+                    "identity": {
+                        "issuer": "https://id.example",
+                        "audience": "shop",
+                        "keys": [{
+                            "kty": "EC",
+                            "crv": "P-256",
+                            "x": "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
+                            "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"
+                        }]
+                    }
+                })
+            ))
+        )
+    ),
+    responses((status = 200, body = ProjectView))
+)]
 pub(crate) async fn change_project_settings(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,

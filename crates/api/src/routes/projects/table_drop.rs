@@ -31,7 +31,15 @@ pub(crate) struct DropTable {
 }
 
 /// Drop a table and its rows
-#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = schemas::backend_data::TableName, Path, description = "The table.")), request_body(content = DropTable, example = json!({"confirm": "notes"})), responses((status = 200, body = Ack)))]
+#[utoipa::path(
+    delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(content = DropTable, example = json!({"confirm": "notes"})),
+    responses((status = 200, body = Ack))
+)]
 pub(crate) async fn drop_project_table(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

@@ -18,9 +18,15 @@ use crate::{
 /// Read a row
 ///
 /// `select` lists the columns to return.
-#[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = schemas::backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
-    responses((status = 200, description = "The row.", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("id" = String, Path, description = "The row's id.")
+    ),
+    responses((status = 200, description = "The row.", body = Object))
+)]
 pub(crate) async fn read_row(
     State(api): State<Api>,
     caller: Keyed<RowsRead>,

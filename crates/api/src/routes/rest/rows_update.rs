@@ -20,13 +20,27 @@ use crate::{
 /// At least one filter is required; to update all rows, send `id=not.is.null`. Filters are those of listing rows.
 /// `order` orders the response; with `limit` (and `offset`), only the first rows of that order change. With
 /// `Prefer: handling=strict, max-affected=N`, nothing changes if there are more rows.
-#[utoipa::path(patch, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = schemas::backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
-    request_body(content = Object, description = "Column values.", example = json!({"title": "Buy green tea"})),
+#[utoipa::path(
+    patch, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        (
+            "Prefer" = Option<String>,
+            Header,
+            description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number."
+        )
+    ),
+    request_body(
+        content = Object,
+        description = "Column values.",
+        example = json!({"title": "Buy green tea"})
+    ),
     responses(
         (status = 200, description = "The rows after the change.", body = Vec<Object>),
-        (status = 204, description = "No body, as requested with `return=minimal`."),
-    ))]
+        (status = 204, description = "No body, as requested with `return=minimal`.")
+    )
+)]
 pub(crate) async fn update_rows(
     State(api): State<Api>,
     caller: Keyed<RowsWrite>,

@@ -18,7 +18,22 @@ use crate::{http::schemas, state::Api};
 ///
 /// The columns `id` and `created_at` are added. The table is private by default. To let anybody read it, set
 /// `publicRead` and repeat the table's name in `confirmPublic`.
-#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")), request_body(content = schemas::backend_data::NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = schemas::backend_data::Table)))]
+#[utoipa::path(
+    post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")),
+    request_body(
+        content = schemas::backend_data::NewTable,
+        example = json!({
+            "name": "orders",
+            "columns": [
+                {"name": "title", "type": "text"},
+                {"name": "price", "type": "real", "nullable": true},
+                {"name": "paid", "type": "boolean", "nullable": false}
+            ]
+        })
+    ),
+    responses((status = 201, body = schemas::backend_data::Table))
+)]
 pub(crate) async fn create_table(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,

@@ -48,7 +48,11 @@ impl From<Approval> for ApprovalView {
 }
 
 /// List the approvals of a run
-#[utoipa::path(get, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = ApprovalList)))]
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/approvals", tag = "runs",
+    params(("id" = kernel::id::RunId, Path, description = "The run.")),
+    responses((status = 200, body = ApprovalList))
+)]
 pub(crate) async fn list_run_approvals(
     State(api): State<Api>,
     Authorized(_ctx, (id, access)): Authorized<ReadToken, (RunId, AppAccess)>,

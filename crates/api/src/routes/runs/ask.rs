@@ -247,7 +247,11 @@ async fn run_answer(
 }
 
 /// Read the rules' answer about a run
-#[utoipa::path(get, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery), responses((status = 200, body = RunAnswerView)))]
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/ask", tag = "runs",
+    params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery),
+    responses((status = 200, body = RunAnswerView))
+)]
 pub(crate) async fn read_run_answer(
     State(api): State<Api>,
     Authorized(ctx, run): Authorized<ReadToken, (RunId, AppAccess)>,
@@ -260,7 +264,12 @@ pub(crate) async fn read_run_answer(
 ///
 /// If the workspace had a model, it would answer people who can edit the app. None can be connected yet, so the rules
 /// answer: `source` is `rules` and `model` is null.
-#[utoipa::path(post, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = AskRun, example = json!({"question": "Why did it fail?", "locale": "en"})), responses((status = 200, body = RunAnswerView)))]
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/ask", tag = "runs",
+    params(("id" = kernel::id::RunId, Path, description = "The run.")),
+    request_body(content = AskRun, example = json!({"question": "Why did it fail?", "locale": "en"})),
+    responses((status = 200, body = RunAnswerView))
+)]
 pub(crate) async fn ask_run(
     State(api): State<Api>,
     Authorized(ctx, run): Authorized<ReadToken, (RunId, AppAccess)>,

@@ -25,7 +25,11 @@ pub(crate) struct LocaleQuery {
 /// Explain a run
 ///
 /// Rules make the explanation from what is stored about the run.
-#[utoipa::path(get, path = "/v1/runs/{id}/explain", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery), responses((status = 200, body = ExplanationView)))]
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/explain", tag = "runs",
+    params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery),
+    responses((status = 200, body = ExplanationView))
+)]
 pub(crate) async fn explain_run(
     State(api): State<Api>,
     Authorized(_ctx, (id, access)): Authorized<ReadToken, (RunId, AppAccess)>,

@@ -50,7 +50,11 @@ pub(crate) struct RunList {
 }
 
 /// List the runs of a workspace
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/runs", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListRuns), responses((status = 200, body = RunList)))]
+#[utoipa::path(
+    get, path = "/v1/workspaces/{ws}/runs", tag = "runs",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListRuns),
+    responses((status = 200, body = RunList))
+)]
 pub(crate) async fn list_runs(
     State(api): State<Api>,
     Authorized(_ctx, member): Authorized<ReadToken, Member>,

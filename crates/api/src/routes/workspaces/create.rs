@@ -100,7 +100,20 @@ pub(crate) struct StarterView {
 /// Create a workspace
 ///
 /// The workspace has sample data: a working app, its gates, an automation and a backend project.
-#[utoipa::path(post, path = "/v1/workspaces", tag = "workspaces", request_body(content = CreateWorkspace, example = json!({"name": "Acme", "profile": "global", "teamSize": "solo", "intents": ["automations"], "timezone": "Asia/Almaty"})), responses((status = 200, body = CreatedWorkspace)))]
+#[utoipa::path(
+    post, path = "/v1/workspaces", tag = "workspaces",
+    request_body(
+        content = CreateWorkspace,
+        example = json!({
+            "name": "Acme",
+            "profile": "global",
+            "teamSize": "solo",
+            "intents": ["automations"],
+            "timezone": "Asia/Almaty"
+        })
+    ),
+    responses((status = 200, body = CreatedWorkspace))
+)]
 pub(crate) async fn create_workspace(
     State(api): State<Api>,
     ctx: Ctx<Console>,
