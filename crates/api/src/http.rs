@@ -6,6 +6,7 @@ pub(crate) mod extract;
 pub(crate) mod openapi;
 pub(crate) mod pages;
 pub(crate) mod request_middleware;
+pub(crate) mod schemas;
 pub(crate) mod sse;
 pub(crate) mod views;
 mod yielding_body;

@@ -18,7 +18,6 @@ pub use update::{UpdateApp, update_app};
 /// The subject of an app, for people who look for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Category {
     /// Pages that people use.
     Interface,
@@ -54,7 +53,6 @@ kernel::names! {
 /// The state of an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AppStatus {
     /// The app has no version yet.
     Draft,

@@ -65,7 +65,6 @@ pub struct Change {
 /// The state of a planned change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ChangeState {
     /// The plan waits for its owner.
     Planned,

@@ -16,16 +16,12 @@ pub(crate) use check::{check_text, is_archetype};
 /// A declaration of what an app is and what it asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Manifest {
     /// Display name; 2 to 60 characters.
-    #[cfg_attr(feature = "openapi", schema(min_length = 2, max_length = 60))]
     pub name: String,
     /// Purpose of the app; 4 to 280 characters.
-    #[cfg_attr(feature = "openapi", schema(min_length = 4, max_length = 280))]
     pub description: String,
     /// Building that the console draws for it, such as `workshop`; any 2 to 32 lower-case letters.
-    #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z]{2,32}$", example = "workshop"))]
     pub archetype: String,
     /// Subject of the app.
     pub category: Category,
@@ -34,7 +30,6 @@ pub struct Manifest {
     pub permissions: Permissions,
     /// Ways to start the app; at most 16.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub triggers: Vec<ManifestTrigger>,
     /// Sharing of a new app; private by default.
     #[serde(default)]
@@ -47,19 +42,15 @@ pub struct Manifest {
 /// Resources that an app's code may use. Anything not listed is unavailable.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Permissions {
     /// Backend projects, as `env.data.NAME`; at most 16.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub data: Vec<DataPermission>,
     /// External services, as `env.connections.NAME`; at most 16.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub connectors: Vec<ConnectorPermission>,
     /// External hosts for `fetch`; at most 32.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(max_items = 32))]
     pub egress: Vec<EgressPermission>,
     /// AI models; none by default.
     #[serde(default)]
@@ -69,7 +60,6 @@ pub struct Permissions {
 /// Access to a project's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum DataAccess {
     /// Read rows.
     Read,
@@ -80,10 +70,8 @@ pub enum DataAccess {
 /// A backend project that an app may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DataPermission {
     /// Name in the code: a JavaScript identifier of at most 40 ASCII letters, digits and `_`.
-    #[cfg_attr(feature = "openapi", schema(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,39}$", example = "orders"))]
     pub name: String,
     /// Project of the same workspace.
     pub project_id: ProjectId,
@@ -91,17 +79,14 @@ pub struct DataPermission {
     pub access: DataAccess,
     /// Tables that the app may use, at most 64; all by default.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(max_items = 64))]
     pub tables: Option<Vec<String>>,
 }
 
 /// An external service that an app may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConnectorPermission {
     /// Name in the code: a JavaScript identifier of at most 40 ASCII letters, digits and `_`.
-    #[cfg_attr(feature = "openapi", schema(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,39}$"))]
     pub name: String,
     /// Connection of the same workspace.
     pub connection_id: ConnectionId,
@@ -110,17 +95,8 @@ pub struct ConnectorPermission {
 /// An external host that an app may call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EgressPermission {
     /// Lower-case host name without scheme, port or path.
-    #[cfg_attr(
-        feature = "openapi",
-        schema(
-            pattern = "^[a-z0-9]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)+$",
-            max_length = 253,
-            example = "api.example.com"
-        )
-    )]
     pub host: String,
     /// Methods that the app may use; all by default.
     #[serde(default)]
@@ -130,7 +106,6 @@ pub struct EgressPermission {
 /// An HTTP method that a manifest can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum HttpMethod {
     #[expect(missing_docs, reason = "the names are those of HTTP")]
     Get,
@@ -157,7 +132,6 @@ kernel::names! {
 /// AI models that an app may call, and the budget for them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AiPermission {
     /// Models that prompts may be sent to.
     pub profile: AiProfile,
@@ -165,14 +139,12 @@ pub struct AiPermission {
     pub monthly_budget_usd: f64,
     /// Ids of models; at most 16.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub models: Vec<String>,
 }
 
 /// The models that prompts may be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AiProfile {
     /// Shared models are allowed.
     Standard,
@@ -183,17 +155,14 @@ pub enum AiProfile {
 /// A way to start an app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "type", rename_all = "lowercase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ManifestTrigger {
     /// The app runs on a schedule.
     Schedule {
         /// Cron expression of five fields, as in crontab(5); at most 128 bytes.
         #[serde(default)]
-        #[cfg_attr(feature = "openapi", schema(max_length = 128))]
         cron: Option<String>,
         /// IANA time zone, at most 64 bytes; UTC by default.
         #[serde(default)]
-        #[cfg_attr(feature = "openapi", schema(max_length = 64))]
         timezone: Option<String>,
     },
     /// A call to an automation's webhook starts it.
@@ -206,7 +175,6 @@ pub enum ManifestTrigger {
     Event {
         /// Name of the event; at most 128 bytes.
         #[serde(default)]
-        #[cfg_attr(feature = "openapi", schema(max_length = 128))]
         event: Option<String>,
     },
 }
@@ -216,7 +184,6 @@ kernel::object_only!(ManifestTrigger, and written);
 /// The sharing of a new app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ManifestSharing {
     /// Sharing that the app begins with.
     pub default: Sharing,
@@ -231,7 +198,6 @@ impl Default for ManifestSharing {
 /// The time that an app saves.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Roi {
     /// Minutes that a person would need for the work of one run; 0 to 1,440.
     pub manual_minutes_per_run: f64,

@@ -13,7 +13,6 @@ use crate::{
 /// The verdict of a trust score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TrustBand {
     /// 80 to 100: no review is needed.
     Pass,

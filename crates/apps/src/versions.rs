@@ -19,7 +19,6 @@ pub use create::{CreateVersion, create_version};
 /// The origin of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum VersionKind {
     /// Built from an instruction.
     Build,

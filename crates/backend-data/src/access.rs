@@ -7,7 +7,6 @@ use serde_json::Value as Json;
 
 /// A permission of a secret key or of an app's binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Scope {
     /// Read rows.
     #[serde(rename = "rows:read")]

@@ -1,5 +1,9 @@
 //! The catalog of a project: its tables, columns, indexes and rules, and the changes that can be made to them.
 
+mod column;
+mod indexes;
+mod rules;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -9,9 +13,11 @@ use crate::{
     error::{Error, ErrorKind, Quoted, Result},
     ident,
     index::Index,
-    rule::{self, Rule},
+    rule::Rule,
     value::Value,
 };
+
+pub use column::{Column, ColumnType};
 
 /// Maximum number of tables of a project.
 pub const MAX_TABLES: usize = 64;
@@ -23,59 +29,6 @@ pub const MAX_COLUMNS: usize = MAX_NEW_COLUMNS + 2;
 /// Maximum length of a column's default in bytes of JSON.
 pub const MAX_DEFAULT: usize = 4096;
 
-/// The type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ColumnType {
-    /// Unicode text without the character U+0000.
-    Text,
-    /// A signed 64-bit integer.
-    Integer,
-    /// A finite 64-bit floating point number (IEEE 754 binary64).
-    Real,
-    /// True or false.
-    Boolean,
-    /// An instant in UTC, to the microsecond, in the years 1 to 9999.
-    Timestamp,
-    /// Any JSON value.
-    Json,
-}
-
-impl ColumnType {
-    /// Returns the name on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Integer => "integer",
-            Self::Real => "real",
-            Self::Boolean => "boolean",
-            Self::Timestamp => "timestamp",
-            Self::Json => "json",
-        }
-    }
-}
-
-/// A column of a table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Column {
-    /// A lowercase letter, then lowercase letters, digits and underscores; 1–63 characters.
-    pub name: String,
-    /// The type of its values.
-    #[serde(rename = "type")]
-    pub kind: ColumnType,
-    /// True if its values may be null.
-    pub nullable: bool,
-    /// True for the columns that every table has: `id` and `created_at`.
-    pub system: bool,
-    /// The value of a row that is inserted without one. Absent if the column has no default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
-    pub default: Option<Json>,
-}
-
 impl Column {
     /// Returns the default as a value of the column's type.
     pub(crate) fn default_value(&self) -> Result<Option<Value>> {
@@ -85,7 +38,6 @@ impl Column {
 
 /// A table of a project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Table {
     /// A lowercase letter, then lowercase letters, digits and underscores; 1–48 characters.
@@ -100,7 +52,6 @@ pub struct Table {
     #[serde(default)]
     pub indexes: Vec<Index>,
     /// Number of rows; null if they were not counted.
-    #[cfg_attr(feature = "openapi", schema(required))]
     pub row_count: Option<u64>,
     /// Time of creation.
     pub created_at: String,
@@ -160,11 +111,9 @@ impl Table {
 
 /// The definition of a column to add.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewColumn {
     /// A lowercase letter, then lowercase letters, digits and underscores; 1–63 characters. Some names are reserved.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
     pub name: String,
     /// The type of its values.
     #[serde(rename = "type")]
@@ -175,7 +124,6 @@ pub struct NewColumn {
     /// The value of a row that is inserted without one, in the form in which it would be sent; at most 4 KiB. Existing
     /// rows do not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
     pub default: Option<Json>,
 }
 
@@ -217,15 +165,12 @@ fn yes() -> bool {
 
 /// The definition of a table to create.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewTable {
     /// A lowercase letter, then lowercase letters, digits and underscores; 1–48 characters. Some names are reserved.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::TableName))]
     pub name: String,
     /// The columns besides `id` and `created_at`; at most 64.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(max_items = 64))]
     pub columns: Vec<NewColumn>,
     /// True if anyone may read every row.
     #[serde(default)]
@@ -390,7 +335,7 @@ impl Catalog {
 
     pub(crate) fn set_rules(&mut self, table: &str, rules: Vec<Rule>) -> Result<&Table> {
         let table = self.get_table_mut(table)?;
-        table.rules = rule::validate_rules(table, rules)?;
+        table.rules = rules::validate_rules(table, rules)?;
         Ok(table)
     }
 

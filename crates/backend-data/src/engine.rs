@@ -4,6 +4,7 @@ mod batch;
 mod body;
 mod catalog_cache;
 mod import;
+mod options;
 mod outbox;
 mod plan;
 mod row_id;
@@ -17,8 +18,10 @@ use bytes::Bytes;
 
 pub use batch::{Operation, OperationKind};
 pub use import::{FileFormat, ImportOptions, ImportSource, Progress};
-pub use rows::{ReadOptions, WriteOptions};
-pub use rule_test::{RowResult, RuleResult, RuleTest, RuleTestReport};
+pub use options::{ReadOptions, WriteOptions};
+pub use rule_test::{RowResult, RuleTest, RuleTestReport};
+
+pub use crate::sql::RuleResult;
 
 use crate::{
     Clock, Random,

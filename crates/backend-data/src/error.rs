@@ -1,9 +1,11 @@
 //! Errors of the engine. Code, message, details and hint may be sent to the caller; internal causes stay in
 //! [`std::error::Error::source`], for logs.
 
+mod store;
+
 use std::fmt;
 
-use crate::store::StoreError;
+pub use store::StoreError;
 
 /// The kind of an error, which a transport maps to a status code (RFC 9110, section 15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,11 +29,8 @@
 //!
 //! # Features
 //!
-//! Both are off by default.
-//!
-//! * `system`: `System`, the clock and the random numbers of the operating system, and `Engine::with_system`. Without
-//!   it, pass a [`Clock`] and a [`Random`] to [`Engine::new`].
-//! * `openapi`: `utoipa` schemas of the types that appear in requests and responses
+//! * `system`, off by default: `System`, the clock and the random numbers of the operating system, and
+//!   `Engine::with_system`. Without it, pass a [`Clock`] and a [`Random`] to [`Engine::new`].
 
 pub mod access;
 pub mod catalog;
@@ -50,8 +47,6 @@ mod output;
 pub mod query;
 mod record_splitter;
 pub mod rule;
-#[cfg(feature = "openapi")]
-mod schema;
 mod sql;
 pub mod store;
 mod system;
@@ -71,8 +66,6 @@ pub use index::{Index, NewIndex};
 pub use output::{OutputColumn, RowWriter};
 pub use query::{Count, Prefer, Query, Resolution, Return};
 pub use rule::Rule;
-#[cfg(feature = "openapi")]
-pub use schema::{ColumnName, RuleText, TableName};
 pub use store::{Dialect, Format, RowStore, StoreError};
 #[cfg(feature = "system")]
 pub use system::System;

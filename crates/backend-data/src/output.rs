@@ -2,7 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::{catalog::ColumnType, csv, json::write_string, store::Format, timestamp::Micros};
+use crate::{catalog::ColumnType, csv, json::write_string, timestamp::Micros};
+
+/// The text form of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// A JSON array of objects.
+    #[default]
+    Json,
+    /// A JSON array of objects without the members that are null.
+    Stripped,
+    /// Comma-separated values (RFC 4180) with a header line. Nothing between two commas is null, `""` is empty text.
+    Csv,
+}
 
 /// Removes the blanks between the tokens of a document.
 fn compact_json(document: &str) -> String {

@@ -15,6 +15,7 @@
 pub(crate) mod cursor;
 mod logic;
 mod parse;
+mod path;
 pub(crate) mod pattern;
 mod prefer;
 mod render;

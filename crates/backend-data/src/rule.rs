@@ -15,7 +15,6 @@
 
 mod parse_sentence;
 mod sentence;
-mod validate;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -28,31 +27,25 @@ use crate::{
     value::Value,
 };
 
-pub(crate) use validate::validate_rules;
-
 /// Maximum number of rules of a table.
 pub const MAX_RULES: usize = 16;
 /// Maximum length in characters of a text that a rule compares a column to.
-pub(crate) const MAX_TEXT: usize = 200;
+pub const MAX_TEXT: usize = 200;
 
 /// A rule of a table's policy: it allows callers some actions on some rows. What no rule allows is forbidden.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// A lowercase name, 2–32 characters, unique in its table.
-    #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z][a-z0-9_-]{1,31}$", example = "readers"))]
     pub id: String,
     /// The callers that it applies to.
     pub audience: Audience,
     /// The actions that it allows: one to four, each once.
-    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 4))]
     pub actions: Vec<Action>,
     /// The rows that it applies to.
     #[serde(rename = "where")]
     pub condition: Condition,
     /// The columns that it covers, each once; null for all.
-    #[cfg_attr(feature = "openapi", schema(required, min_items = 1, value_type = Option<Vec<crate::ColumnName>>))]
     pub columns: Option<Vec<String>>,
     /// True if the rule was converted from an older form of the table's settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +57,6 @@ pub struct Rule {
 
 /// The callers that a rule applies to. Rules do not apply to the owner and to secret keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(remote = "Self", tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Audience {
     /// Visitors and signed-in people.
@@ -76,7 +68,6 @@ pub enum Audience {
     /// Signed-in people with a role.
     Role {
         /// A lowercase name, 1–31 characters.
-        #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z][a-z0-9_-]{0,30}$", example = "editor"))]
         role: String,
     },
 }
@@ -97,7 +88,6 @@ impl Audience {
 
 /// An action that a rule allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Read rows.
@@ -114,7 +104,6 @@ pub enum Action {
 ///
 /// Conditions nest as an `or` of `and`s of the others; `all` stands alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(remote = "Self", tag = "t", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {
     /// Every row.
@@ -122,7 +111,6 @@ pub enum Condition {
     /// Rows whose column compares to a value. Null compares to nothing, not even to null.
     Cmp {
         /// The name of the column.
-        #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
         column: String,
         /// The comparison.
         op: Comparison,
@@ -132,16 +120,13 @@ pub enum Condition {
     /// Rows whose column is one of 1–20 values.
     In {
         /// The name of the column.
-        #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
         column: String,
         /// The values, each of the column's type.
-        #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 20))]
         values: Vec<Scalar>,
     },
     /// Rows whose column is null, or those whose column is not.
     Null {
         /// The name of the column.
-        #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
         column: String,
         /// True for rows whose column is null, false for the others.
         #[serde(rename = "isNull")]
@@ -150,20 +135,17 @@ pub enum Condition {
     /// Rows that meet every one of 2–8 conditions.
     And {
         /// The conditions: comparisons, lists and null checks.
-        #[cfg_attr(feature = "openapi", schema(no_recursion, min_items = 2, max_items = 8))]
         of: Vec<Condition>,
     },
     /// Rows that meet one of 2–8 conditions.
     Or {
         /// The conditions: comparisons, lists, null checks and `and`s.
-        #[cfg_attr(feature = "openapi", schema(no_recursion, min_items = 2, max_items = 8))]
         of: Vec<Condition>,
     },
 }
 
 /// A comparison of a column to a value. Text compares by its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {
     /// Equal.
@@ -195,7 +177,6 @@ impl Comparison {
 
 /// A value that a column is compared to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(remote = "Self", tag = "k", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Operand {
     /// A fixed value.
@@ -209,23 +190,19 @@ pub enum Operand {
     /// nothing.
     Claim {
         /// The name of the claim: lowercase, 1–32 characters.
-        #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z][a-z0-9_-]{0,31}$", example = "team"))]
         name: String,
     },
 }
 
 /// A fixed value in a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum Scalar {
     /// Text of at most 200 characters.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::RuleText))]
     Text(String),
     /// True or false.
     Boolean(bool),
     /// A number.
-    #[cfg_attr(feature = "openapi", schema(value_type = f64))]
     Number(Number),
 }
 

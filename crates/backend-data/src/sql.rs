@@ -3,17 +3,23 @@
 
 mod expr;
 mod filter;
+mod limit;
+mod order;
 mod paging;
 mod policy;
+mod postgres_type;
 mod probe;
 mod read;
 mod schema;
 mod select;
+mod where_clause;
 mod write;
 
+pub(crate) use order::stable_order;
 pub(crate) use policy::authorize;
+pub use probe::RuleResult;
 pub(crate) use probe::{ProbedRows, RuleProbe, probe_rules};
-pub(crate) use read::{by_id, list, stable_order};
+pub(crate) use read::{by_id, list};
 pub(crate) use schema::{add_column, create_index, create_table, drop_index, drop_table};
 pub(crate) use write::{InsertRows, RowSelector, StatementOptions, delete, insert, update};
 

@@ -21,7 +21,6 @@ use crate::host::GateHost;
 /// The status of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum GateStatus {
     /// Requests with one of the gate's methods are allowed.
     Open,
@@ -39,7 +38,6 @@ kernel::names! {
 /// An HTTP method that a gate can allow. `CONNECT` and `TRACE` are never allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[expect(missing_docs, reason = "the names are those of HTTP")]
 pub enum Method {
     Get,

@@ -43,7 +43,6 @@ pub const MAX_OPEN_PER_ADDRESS: u64 = 20;
 /// Purpose of the token, as the command line gives it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Purpose {
     /// Work on the command line.
     #[default]

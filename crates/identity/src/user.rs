@@ -59,7 +59,6 @@ impl fmt::Display for Email {
 /// Colour behind a person's initials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[expect(missing_docs, reason = "each variant is the name of its colour")]
 pub enum Color {
     Sky,

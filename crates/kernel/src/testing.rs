@@ -12,6 +12,8 @@
 //! delegate_unit_of_work!(FakeTx, work);
 //! ```
 
+mod snapshot;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -25,6 +27,8 @@ use crate::{
     id::{UserId, WorkspaceId},
     mail::OutboxEmail,
 };
+
+pub use snapshot::compare_snapshot;
 
 /// A unit of work that records what it is given, for assertions.
 #[derive(Debug, Default)]

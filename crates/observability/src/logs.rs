@@ -18,7 +18,6 @@ macro_rules! numbered {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
-        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub enum $type {
             $($(#[$vdoc])* $variant,)*
         }

@@ -19,7 +19,6 @@ pub use revoke::revoke_key;
 /// The kind of a project key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum KeyKind {
     /// For browsers; limited by the tables' policies.
     Publishable,
@@ -36,7 +35,6 @@ kernel::names! {
 
 /// A permission of a secret key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum KeyScope {
     /// Read rows.
     #[serde(rename = "rows:read")]

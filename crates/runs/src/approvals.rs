@@ -31,7 +31,6 @@ pub const MAX_DETAIL: usize = 2000;
 /// State of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ApprovalState {
     /// It has no answer yet.
     Waiting,

@@ -25,7 +25,6 @@ pub use update::{UpdateAutomation, update_automation};
 /// Kind of a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TriggerKind {
     /// An occurrence of a schedule.
     Schedule,
@@ -81,7 +80,6 @@ impl Trigger {
 /// Status of an automation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AutomationStatus {
     /// Its trigger starts runs.
     Active,

@@ -29,7 +29,6 @@ pub const MAX_OPEN_CALL_DEAD_LETTERS: u64 = 1000;
 /// Kind of the origin of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LetterKind))]
 pub enum DeadLetterKind {
     /// A run that failed or was blocked.
     Run,
@@ -47,7 +46,6 @@ kernel::names! {
 /// State of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LetterState))]
 pub enum DeadLetterState {
     /// It can be replayed or discarded.
     Open,

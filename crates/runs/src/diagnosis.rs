@@ -124,16 +124,12 @@ impl RunFacts {
 
 /// Explanation of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explanation {
     /// Result or state of the run, in a sentence.
-    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub what: String,
     /// Cause, with the run's own message if it adds something.
-    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub why: String,
     /// Recommended action.
-    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub next: String,
 }
 

@@ -12,7 +12,6 @@ use crate::{TriggerKind, fault::RunFault};
 /// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RunStatus {
     /// It waits in the queue.
     Queued,
@@ -166,7 +165,6 @@ pub struct Run {
 /// Status of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum StepStatus {
     /// It has not started.
     Pending,

@@ -39,7 +39,6 @@ pub use store::{
 /// Kind of proof that a webhook demands of its senders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ProofMode {
     /// An HMAC over time and body, for senders of one's own.
     Signed,

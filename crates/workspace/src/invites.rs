@@ -42,7 +42,6 @@ pub const MAX_PENDING: u64 = 500;
 /// A role that an invite can give: any but owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum InviteRole {
     /// Manages the workspace and its members.
     Admin,
@@ -122,9 +121,8 @@ pub enum InviteState {
 }
 
 /// The status of an invite at a point in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum InviteStatus {
     /// It can be accepted.
     Pending,

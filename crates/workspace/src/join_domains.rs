@@ -48,7 +48,6 @@ pub const MAX_MISSES: u8 = 3;
 /// A role that a join domain can give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum JoinRole {
     /// Views and runs shared apps.
     Member,

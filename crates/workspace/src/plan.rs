@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// A workspace's plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Plan {
     /// For trying Qala out.
     Free,

@@ -1,19 +1,19 @@
 //! Rendering of a [`Problem`] as an HTTP response. Nothing else does this.
 
+mod render;
+
 use std::{borrow::Cow, error::Error as _, sync::Arc, time::Duration};
 
 use application::{Problem, ProblemKind, rate_limits::RateLimitState};
 use axum::{
-    Json,
-    body::Body,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode},
     response::{IntoResponse, Response},
 };
 use kernel::{Locale, id::RequestId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::pages;
+pub(crate) use render::render;
 
 /// Error of a handler.
 #[derive(Debug)]
@@ -142,40 +142,6 @@ pub(crate) fn problem_code(response: &Response) -> Option<String> {
         .extensions()
         .get::<PendingProblem>()
         .map(|PendingProblem(problem)| problem.code.clone().into_owned())
-}
-
-/// Renders the problem in a handler's response, and logs it if it is the server's fault.
-pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
-    let Some(PendingProblem(problem)) = response.extensions_mut().remove::<PendingProblem>() else {
-        return response;
-    };
-    // Without a cause, the response has all that a log line could say.
-    if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) && problem.source().is_some()
-    {
-        log_problem(&problem, request);
-    }
-    let envelope = ErrorEnvelope::new(&problem, request);
-    let (mut parts, _) = response.into_parts();
-    let (reader, beside) =
-        (parts.extensions.remove::<HtmlPreference>(), parts.extensions.remove::<DataErrorMembers>());
-    let rendered = match (reader, beside) {
-        (Some(HtmlPreference(locale)), _) => pages::error_page(locale, &problem).into_response(),
-        (None, Some(beside)) => Json(DataErrorEnvelope { envelope, members: beside }).into_response(),
-        (None, None) => Json(envelope).into_response(),
-    };
-    let (rendered, body) = rendered.into_parts();
-    let mut response = Response::from_parts(parts, Body::new(body));
-    response.headers_mut().remove(header::CONTENT_LENGTH);
-    response.headers_mut().extend(rendered.headers);
-    if let Some(wait) = problem.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
-    }
-    write_rate_limit_headers(&problem, response.headers_mut());
-    if problem.kind == ProblemKind::Unauthorized {
-        let challenge = HeaderValue::from_static("Bearer");
-        response.headers_mut().entry(header::WWW_AUTHENTICATE).or_insert(challenge);
-    }
-    response
 }
 
 /// Writes the state of a caller's rate limit (draft-ietf-httpapi-ratelimit-headers-06, section 5).

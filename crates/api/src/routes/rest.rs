@@ -9,6 +9,7 @@ mod error;
 mod index_add;
 mod index_drop;
 mod log;
+mod project_path;
 pub(crate) mod response_options;
 mod row_delete;
 mod row_put;

@@ -11,7 +11,7 @@ use kernel::{
 };
 use observability::feed::{FeedEvent, FeedPage, FeedQuery, Topic};
 use runs::webhooks::OWNER_FIXABLE_REFUSALS;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{DEBOUNCE, StreamPermit};
@@ -23,11 +23,9 @@ const PAGE_SIZE: u32 = 100;
 const MAX_CODE_CHARS: usize = 64;
 
 /// Events since a number, and the number from which to continue.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentFeed {
-    #[cfg_attr(feature = "openapi", schema(max_items = 100))]
     items: Vec<AgentEvent>,
     /// Value to send as `since` in the next request. It also moves past events that you may not see.
     cursor: u64,
@@ -36,37 +34,28 @@ pub struct AgentFeed {
 }
 
 /// An event that an agent may want to act on.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentEvent {
-    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     seq: u64,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
     kind: AgentEventKind,
     /// Type of the alert, if the event is one.
-    #[cfg_attr(feature = "openapi", schema(required))]
     alert: Option<AgentAlert>,
-    #[cfg_attr(feature = "openapi", schema(required))]
     app_id: Option<AppId>,
-    #[cfg_attr(feature = "openapi", schema(required))]
     app_name: Option<String>,
-    #[cfg_attr(feature = "openapi", schema(required))]
     run_id: Option<RunId>,
     /// Approval that the run waits for.
-    #[cfg_attr(feature = "openapi", schema(required))]
     approval_id: Option<ApprovalId>,
     /// Error code, if something failed or was refused.
-    #[cfg_attr(feature = "openapi", schema(required, max_length = 64))]
     code: Option<String>,
     /// `true` if a token or an agent requested the run.
     asked_by_agent: bool,
 }
 
 /// Type of an event for agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentEventKind {
     /// A run succeeded.
@@ -80,8 +69,7 @@ pub enum AgentEventKind {
 }
 
 /// Type of an alert.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentAlert {
     /// Three consecutive runs of an app failed.

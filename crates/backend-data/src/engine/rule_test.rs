@@ -7,7 +7,7 @@ use crate::{
     ident::ProjectRef,
     query::Query,
     rule::Action,
-    sql::{self, ProbedRows, RuleProbe},
+    sql::{self, ProbedRows, RuleProbe, RuleResult},
 };
 
 /// A test of the rules of a table: an action, and the rows that it is about.
@@ -36,19 +36,6 @@ pub struct RuleTestReport {
     pub rules: Vec<RuleResult>,
     /// The rows that were tested.
     pub rows: Vec<RowResult>,
-}
-
-/// The result of a test for one rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleResult {
-    /// The id of the rule.
-    pub id: String,
-    /// True if the rule applies to the caller and the action and covers the columns.
-    pub applies: bool,
-    /// Number of tested rows that meet the condition; `None` if the rule does not apply.
-    pub matched: Option<u64>,
-    /// The reason why it does not apply or matches no row.
-    pub reason: Option<String>,
 }
 
 /// The result of a test for one row.

@@ -1,7 +1,7 @@
 //! Parser of tests, lists and `and`/`or` trees.
 
 use super::{
-    Filter, Is, MAX_DEPTH, MAX_LIST, MAX_OPERANDS, MAX_PATTERNS, MAX_TESTS, Operands, Path, Test, parse,
+    Filter, Is, MAX_DEPTH, MAX_LIST, MAX_OPERANDS, MAX_PATTERNS, MAX_TESTS, Operands, Path, Test, path,
     scanner::Scanner,
 };
 use crate::{
@@ -104,7 +104,7 @@ fn parse_node(scan: &mut Scanner<'_>, depth: usize, budget: &mut QueryBudget) ->
         let filter = if all { Filter::And(members) } else { Filter::Or(members) };
         return Ok(if negated { Filter::Not(Box::new(filter)) } else { filter });
     }
-    let path = parse::parse_path(scan)?;
+    let path = path::parse_path(scan)?;
     if !scan.eat(".") {
         return Err(scan.unexpected("`.` and an operator"));
     }

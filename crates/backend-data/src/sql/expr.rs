@@ -1,6 +1,6 @@
 //! Typed SQL expressions of columns, parts of documents, casts and comparisons.
 
-use super::{Params, quote_ident};
+use super::{Params, postgres_type::postgres_type, quote_ident};
 use crate::{
     catalog::{Column, ColumnType, Table},
     error::{Error, Quoted, Result},
@@ -130,7 +130,7 @@ impl Expr {
             Dialect::Postgres => {
                 let time =
                     || format!("to_char({text} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')");
-                let native = super::write::postgres_type(kind);
+                let native = postgres_type(kind);
                 match (from, kind) {
                     (Timestamp, Text) => format!("({} COLLATE \"C\")", time()),
                     (Timestamp, Json) => format!("to_jsonb({})", time()),

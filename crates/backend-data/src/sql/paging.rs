@@ -5,7 +5,9 @@ use super::{
     Params, Target,
     expr::{self, Expr},
     filter,
-    read::{WhereClause, directed_terms, push_limit},
+    limit::{integer_value, push_limit},
+    order::directed_terms,
+    where_clause::WhereClause,
 };
 use crate::{
     catalog::{Column, ColumnType, Table},
@@ -114,7 +116,7 @@ pub(super) fn page_sql(
         push_limit(&mut sql, limit, 0, params);
         return Ok((sql, keys));
     }
-    let limit = params.bind(super::read::integer_value(limit));
+    let limit = params.bind(integer_value(limit));
     let names: Vec<String> = (0..shown)
         .map(|at| format!("\"c{at}\""))
         .chain((0..terms.len()).map(|at| format!("\"k{at}\"")))

@@ -1,9 +1,8 @@
 //! Statements that evaluate rules on rows, for tests of rules. They change nothing.
 
-use super::{InsertRows, Params, Target, filter, policy, quote_ident};
+use super::{InsertRows, Params, Target, filter, policy, postgres_type::postgres_type, quote_ident};
 use crate::{
     catalog::{Column, ColumnType},
-    engine::RuleResult,
     error::Result,
     output::OutputColumn,
     query::Filter,
@@ -23,6 +22,19 @@ pub(crate) enum ProbedRows<'a> {
     Changed { filter: &'a [Filter], sets: Vec<(&'a Column, Value)> },
     /// One row that need not exist.
     Given(InsertRows<'a>),
+}
+
+/// The result of a test for one rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleResult {
+    /// The id of the rule.
+    pub id: String,
+    /// True if the rule applies to the caller and the action and covers the columns.
+    pub applies: bool,
+    /// Number of tested rows that meet the condition; `None` if the rule does not apply.
+    pub matched: Option<u64>,
+    /// The reason why it does not apply or matches no row.
+    pub reason: Option<String>,
 }
 
 /// A statement that returns the `id` of each row and, for each rule that applies, a boolean under `rule ` and the id of
@@ -162,6 +174,6 @@ fn bound_column(dialect: Dialect, column: &Column, value: Value, params: &mut Pa
     match (dialect, column.kind) {
         (Dialect::Sqlite, _) => format!("{value} AS {name}"),
         (Dialect::Postgres, ColumnType::Text) => format!("({value}::text COLLATE \"C\") AS {name}"),
-        (Dialect::Postgres, kind) => format!("{value}::{} AS {name}", super::write::postgres_type(kind)),
+        (Dialect::Postgres, kind) => format!("{value}::{} AS {name}", postgres_type(kind)),
     }
 }

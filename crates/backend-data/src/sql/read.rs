@@ -4,16 +4,18 @@ use std::collections::HashSet;
 
 use super::{
     Params, Target,
-    expr::{self, Expr},
-    filter, paging,
+    expr::Expr,
+    limit::push_limit,
+    order::{directed_terms, order_by, stable_order},
+    paging,
     policy::RowPolicy,
     select::{GroupColumn, SelectList, is_aggregated, reject_aggregates, select_list},
+    where_clause::where_clause,
 };
 use crate::{
-    catalog::Column,
     error::{Error, Quoted, Result},
-    query::{Count, Filter, OrderTerm, Path, Query, SelectItem},
-    store::{CountEstimate, CountStatement, Dialect, Format, Read, SortDirection},
+    query::{Count, Query, SelectItem},
+    store::{CountEstimate, CountStatement, Dialect, Format, Read},
     value::Value,
 };
 
@@ -101,15 +103,6 @@ fn count_estimate(target: &Target<'_>, count: Count, condition: &str) -> Option<
             sql: format!("SELECT 1 FROM {from}{condition}"),
             exact_up_to: if count == Count::Estimated { EXACT_COUNT_LIMIT } else { 0 },
         }),
-    }
-}
-
-pub(super) fn push_limit(sql: &mut String, limit: u64, offset: u64, params: &mut Params) {
-    let limit = params.bind(integer_value(limit));
-    sql.push_str(&format!(" LIMIT {limit}"));
-    if offset > 0 {
-        let offset = params.bind(integer_value(offset));
-        sql.push_str(&format!(" OFFSET {offset}"));
     }
 }
 
@@ -222,145 +215,4 @@ fn is_plain(select: &[SelectItem]) -> bool {
         }
         SelectItem::Field { .. } | SelectItem::Count { .. } => false,
     })
-}
-
-/// The tests behind `WHERE`: the policy, and the tests of the caller on the rows that meet it.
-#[derive(Clone)]
-pub(super) struct WhereClause {
-    /// The condition of the policy; `None` if the caller may read all rows.
-    policy: Option<String>,
-    /// The bounds at which a page begins. They come first: of several bounds of a column, SQLite uses the first one to
-    /// seek in an index.
-    page_start: Vec<String>,
-    /// Tests that may be evaluated on any row, and so by an index: their time and outcome reveal nothing of a row that
-    /// the caller may not read.
-    leakproof: Vec<String>,
-    /// Tests that are evaluated only on rows that meet the policy.
-    policy_guarded: Vec<String>,
-}
-
-impl WhereClause {
-    fn push(&mut self, text: String, is_open: bool) {
-        let parts =
-            if is_open || self.policy.is_none() { &mut self.leakproof } else { &mut self.policy_guarded };
-        parts.push(text);
-    }
-
-    /// Adds a bound at which a page begins.
-    pub(super) fn push_page_start(&mut self, text: String, is_open: bool) {
-        let parts =
-            if is_open || self.policy.is_none() { &mut self.page_start } else { &mut self.policy_guarded };
-        parts.push(text);
-    }
-
-    /// Returns the clause with its `WHERE`, or nothing without tests.
-    ///
-    /// A database evaluates the members of an `AND` in the order that it estimates to be cheapest. A `CASE` keeps its
-    /// order, so that no test of the caller is evaluated on a row that the policy hides.
-    pub(super) fn to_sql(&self) -> String {
-        let mut parts: Vec<String> =
-            self.page_start.iter().chain(&self.policy).chain(&self.leakproof).cloned().collect();
-        if let (Some(rule), false) = (&self.policy, self.policy_guarded.is_empty()) {
-            parts.push(format!("CASE WHEN {rule} THEN {} ELSE FALSE END", self.policy_guarded.join(" AND ")));
-        }
-        if parts.is_empty() { String::new() } else { format!(" WHERE {}", parts.join(" AND ")) }
-    }
-}
-
-/// Compiles the policy, the filters and the columns of the order to a `WHERE` clause.
-pub(super) fn where_clause(
-    target: &Target<'_>,
-    policy: &RowPolicy<'_>,
-    filters: &[Filter],
-    order: &[OrderTerm],
-    params: &mut Params,
-) -> Result<WhereClause> {
-    let mut used = Vec::new();
-    filters.iter().for_each(|filter| filter::collect_columns(filter, &mut used));
-    used.extend(order.iter().map(|term| term.path.column.as_str()));
-    for column in &used {
-        target.table.get_column(column)?;
-    }
-    let rule = policy.readable_rows(target.table, &used)?.to_sql(target, params)?;
-    let mut condition = WhereClause {
-        policy: rule,
-        page_start: Vec::new(),
-        leakproof: Vec::new(),
-        policy_guarded: Vec::new(),
-    };
-    for filter in filters {
-        let text = filter::filter_sql(target.table, filter, params)?;
-        condition.push(text, filter::is_leakproof(target.table, filter));
-    }
-    Ok(condition)
-}
-
-/// Returns the order of a query with the id as its last term: rows that tie must not move between two pages. The id has
-/// the direction of the term before it, so that an index can serve the whole order.
-pub(crate) fn stable_order(query: &Query) -> Vec<OrderTerm> {
-    with_id_tiebreaker(&query.order)
-}
-
-fn with_id_tiebreaker(order: &[OrderTerm]) -> Vec<OrderTerm> {
-    let mut terms = order.to_vec();
-    if !terms.iter().any(|term| term.path.column == "id") {
-        let descending = terms.last().is_some_and(|term| term.descending);
-        terms.push(OrderTerm { path: Path::column("id"), descending, nulls_first: false });
-    }
-    terms
-}
-
-pub(super) fn order_by(target: &Target<'_>, terms: &[OrderTerm], params: &mut Params) -> Result<String> {
-    let parts: Vec<Expr> =
-        terms.iter().map(|term| expr::path_expr(target.table, &term.path, params)).collect::<Result<_>>()?;
-    let parts: Vec<String> = parts
-        .iter()
-        .zip(terms)
-        .flat_map(|(expr, term)| directed_terms(expr, target.dialect, term.descending, term.nulls_first))
-        .collect();
-    Ok(parts.join(", "))
-}
-
-/// An expression that rows are ordered by.
-pub(super) struct OrderKey {
-    pub(super) text: String,
-    pub(super) direction: SortDirection,
-}
-
-/// Compiles the order of the rows that a write returns, with the id as its last term. `text` returns the expression of
-/// a column.
-pub(super) fn order_keys(
-    target: &Target<'_>,
-    order: &[OrderTerm],
-    text: &dyn Fn(&Column, &mut Params) -> Result<String>,
-    params: &mut Params,
-) -> Result<Vec<OrderKey>> {
-    let mut keys = Vec::new();
-    for term in with_id_tiebreaker(order) {
-        let direction = SortDirection { descending: term.descending, nulls_first: term.nulls_first };
-        let column = target.table.get_column(&term.path.column)?;
-        let expr = expr::path_expr_on(column, text(column, params)?, &term.path, params)?;
-        keys.extend(expr.order_terms(target.dialect).into_iter().map(|text| OrderKey { text, direction }));
-    }
-    Ok(keys)
-}
-
-pub(super) fn directed_terms(
-    expr: &Expr,
-    dialect: Dialect,
-    descending: bool,
-    nulls_first: bool,
-) -> Vec<String> {
-    let direction = if descending { "DESC" } else { "ASC" };
-    // Always explicit, since the databases have different defaults for nulls.
-    let nulls = match (expr.column.nullable, nulls_first) {
-        (false, _) => "",
-        (true, true) => " NULLS FIRST",
-        (true, false) => " NULLS LAST",
-    };
-    expr.order_terms(dialect).into_iter().map(|text| format!("{text} {direction}{nulls}")).collect()
-}
-
-pub(super) fn integer_value(value: u64) -> Value {
-    Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }

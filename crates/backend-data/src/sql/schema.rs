@@ -1,6 +1,6 @@
 //! Statements that change the schema.
 
-use super::{quote_ident, write::postgres_type};
+use super::{postgres_type::postgres_type, quote_ident};
 use crate::{
     catalog::{Column, ColumnType, Table},
     index::Index,

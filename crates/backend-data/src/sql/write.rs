@@ -4,8 +4,12 @@
 
 use super::{
     Params, Target,
+    limit::push_limit,
+    order::{order_by, order_keys, stable_order},
     policy::{self, AllowedRows, RowPolicy},
-    quote_ident, read, select,
+    postgres_type::postgres_type,
+    quote_ident, select,
+    where_clause::where_clause,
 };
 use crate::{
     catalog::{Column, ColumnType},
@@ -238,7 +242,7 @@ fn where_sql(
         RowSelector::Id(id) => format!(" WHERE \"id\" = {}", params.bind(Value::Text((*id).to_owned()))),
         RowSelector::Query(query) => {
             let policy = RowPolicy::new(target)?;
-            read::where_clause(target, &policy, &query.filter, &query.order, params)?.to_sql()
+            where_clause(target, &policy, &query.filter, &query.order, params)?.to_sql()
         }
     };
     if let Some(allowed) = allowed.to_sql(target, params)? {
@@ -249,10 +253,10 @@ fn where_sql(
     if let RowSelector::Query(query) = matching
         && (query.limit.is_some() || query.offset > 0)
     {
-        let order = read::order_by(target, &read::stable_order(query), params)?;
+        let order = order_by(target, &stable_order(query), params)?;
         let mut picked =
             format!("SELECT \"id\" FROM {}{condition} ORDER BY {order}", target.qualified_table());
-        read::push_limit(&mut picked, query.limit.unwrap_or(u64::MAX), query.offset, params);
+        push_limit(&mut picked, query.limit.unwrap_or(u64::MAX), query.offset, params);
         return Ok(match target.dialect {
             Dialect::Sqlite => format!(" WHERE \"id\" IN ({picked})"),
             // An array is evaluated once, whatever the plan; a subquery could be evaluated again and select other rows.
@@ -323,7 +327,7 @@ fn build_write(
             }
             None => Ok(quote_ident(&column.name)),
         };
-        for key in read::order_keys(target, options.order, &text, &mut params)? {
+        for key in order_keys(target, options.order, &text, &mut params)? {
             returning.push(format!("{} AS \"o{}\"", key.text, order.len()));
             order.push(key.direction);
         }
@@ -361,15 +365,4 @@ fn build_write(
 /// Joins quoted names of columns.
 fn column_list(names: &[&str]) -> String {
     names.iter().map(|name| quote_ident(name)).collect::<Vec<_>>().join(", ")
-}
-
-pub(super) fn postgres_type(kind: ColumnType) -> &'static str {
-    match kind {
-        ColumnType::Text => "text",
-        ColumnType::Integer => "bigint",
-        ColumnType::Real => "float8",
-        ColumnType::Boolean => "boolean",
-        ColumnType::Timestamp => "timestamptz",
-        ColumnType::Json => "jsonb",
-    }
 }

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// A stable reason for a refusal. The order is that of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RefusalCode {
     /// The URL does not parse, or has a part that is not allowed.
     InvalidUrl,

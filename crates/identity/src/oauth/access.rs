@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 /// Access of an agent client to its workspace; never more than its person has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AgentAccess {
     /// Read only.
     Read,

@@ -17,7 +17,6 @@ pub use register::register_client;
 /// Way in which a client is identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ClientKind {
     /// The client registered itself; none of its metadata is verified.
     Registered,

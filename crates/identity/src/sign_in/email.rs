@@ -56,6 +56,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_texts_are_those_that_were_reviewed() {
+        let mut texts = String::new();
+        for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+            let email = compose(locale, "012345".into(), "https://q.example/?token=t".into()).render("a@b.c");
+            texts.push_str(&format!("{locale} {}\n\n{}\n", email.subject, email.text));
+        }
+        kernel::testing::compare_snapshot(env!("CARGO_MANIFEST_DIR"), "sign_in_email.txt", &texts).unwrap();
+    }
+
+    #[test]
     fn every_language_shows_the_code_the_link_and_their_lifetime() {
         let mut subjects = Vec::new();
         for locale in [Locale::En, Locale::Ru, Locale::Kk] {

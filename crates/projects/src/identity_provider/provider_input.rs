@@ -17,23 +17,15 @@ const MAX_KID_BYTES: usize = 200;
 /// The issuer of the tokens that identify a project's signed-in people.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NewIdentityProvider {
     /// Required value of the `iss` claim.
-    #[cfg_attr(
-        feature = "openapi",
-        schema(min_length = 1, max_length = 200, example = "https://id.example")
-    )]
     pub issuer: String,
     /// Value that the `aud` claim must contain.
-    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200, example = "shop"))]
     pub audience: String,
     /// Name of the claim that has the person's roles: one text, or an array of texts.
     #[serde(default = "default_role_claim")]
-    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200, default = "role"))]
     pub role_claim: String,
     /// JSON Web Keys (RFC 7517) that tokens are verified with.
-    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 8))]
     pub keys: Vec<JsonWebKey>,
 }
 
@@ -43,10 +35,8 @@ fn default_role_claim() -> String {
 
 /// A JSON Web Key. Unknown members are ignored (RFC 7517, section 4).
 #[derive(Debug, Clone, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JsonWebKey {
     /// Key type: `RSA`, `EC` (with `crv` P-256), `OKP` (with `crv` Ed25519), or `oct`.
-    #[cfg_attr(feature = "openapi", schema(example = "EC"))]
     pub kty: String,
     /// Key id; at most 200 bytes.
     pub kid: Option<String>,
@@ -56,24 +46,19 @@ pub struct JsonWebKey {
     #[serde(rename = "use")]
     pub usage: Option<String>,
     /// Curve of an `EC` or `OKP` key.
-    #[cfg_attr(feature = "openapi", schema(example = "P-256"))]
     pub crv: Option<String>,
     /// Modulus of an `RSA` key, 2,048 to 8,192 bits.
     pub n: Option<String>,
     /// Exponent of an `RSA` key: odd, at least 3 and below 2^32.
     pub e: Option<String>,
     /// X coordinate of an `EC` key, or the public key of an `OKP` key; 32 bytes in base64url.
-    #[cfg_attr(feature = "openapi", schema(example = "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY"))]
     pub x: Option<String>,
     /// Y coordinate of an `EC` key; 32 bytes in base64url.
-    #[cfg_attr(feature = "openapi", schema(example = "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"))]
     pub y: Option<String>,
     /// Bytes of an `oct` key, 32 to 512, in base64url. Omit it to keep the key that is already set under this `kid`.
     #[serde(default, deserialize_with = "secret")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, write_only))]
     pub k: Option<SecretString>,
     /// Private part of a key, which is refused.
-    #[cfg_attr(feature = "openapi", schema(ignore))]
     pub d: Option<IgnoredAny>,
 }
 

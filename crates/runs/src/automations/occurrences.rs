@@ -15,7 +15,6 @@ pub const MAX_WINDOW_MINUTES: u32 = 30 * 24 * 60;
 /// Policy for missed occurrences, such as those while no server ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum CatchUp {
     /// No run.
     None,
@@ -37,7 +36,6 @@ kernel::names! {
 /// Policy for an occurrence that comes while an earlier run of the automation is queued or executing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Overlap {
     /// It starts a run anyway.
     #[default]

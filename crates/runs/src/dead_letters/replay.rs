@@ -16,7 +16,6 @@ use crate::{
 /// Version of the app that a replay runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum WhichVersion {
     /// The current version.
     #[default]

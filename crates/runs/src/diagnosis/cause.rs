@@ -8,7 +8,6 @@ use crate::RunStatus;
 /// Class of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum FailureClass {
     /// The manifest or the gates do not allow the app to reach a host.
     EgressDenied,
@@ -49,7 +48,6 @@ pub enum FailureClass {
 /// Confidence of the rules in a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Confidence {
     /// The code of the failure names the cause.
     High,

@@ -85,6 +85,41 @@ fn every_cause_has_its_own_sentences_in_every_language() {
 }
 
 #[test]
+fn explanations_are_those_that_were_reviewed() {
+    let status = HostStatus { is_declared: false, is_gate_open: false, is_declarable: true };
+    let facts = refused("egress_denied", status);
+    let span = RunSpan { started_at: Timestamp::UNIX_EPOCH, finished_at: Timestamp::UNIX_EPOCH };
+    let fault = RunFault { code: "uncaught_exception".to_owned(), message: "as told".to_owned() };
+    let states = [
+        RunState::Queued { fault: None },
+        RunState::Running { started_at: span.started_at },
+        RunState::WaitingApproval { started_at: span.started_at },
+        RunState::Succeeded(span),
+        RunState::Failed(span, fault.clone()),
+        RunState::Blocked(span, fault),
+    ];
+    let rollback = Fix::Rollback { version: version(1), number: Some(1) };
+    let mut texts = String::new();
+    for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+        for state in &states {
+            let facts = RunFacts::from_run(Run { state: state.clone(), ..run("") });
+            let what = phrases::explain(&facts, Cause::Unknown, None, locale).what;
+            texts.push_str(&format!("{locale} {}: {what}\n", state.status().as_str()));
+        }
+        let mut add = |name: String, cause, fix: Option<&Fix>| {
+            let Explanation { why, next, .. } = phrases::explain(&facts, cause, fix, locale);
+            texts.push_str(&format!("{locale} {name}\n  {why}\n  {next}\n"));
+        };
+        for cause in Cause::ALL {
+            add(format!("{cause:?}"), cause, None);
+        }
+        add("UncaughtException with a rollback".to_owned(), Cause::UncaughtException, Some(&rollback));
+        add("HostUndeclared, allowed by now".to_owned(), Cause::HostUndeclared, Some(&Fix::Retry));
+    }
+    kernel::testing::compare_snapshot(env!("CARGO_MANIFEST_DIR"), "explanations.txt", &texts).unwrap();
+}
+
+#[test]
 fn a_placeholder_without_a_value_is_removed() {
     for locale in [Locale::En, Locale::Ru, Locale::Kk] {
         for cause in Cause::ALL {

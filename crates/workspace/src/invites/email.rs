@@ -143,9 +143,8 @@ mod tests {
     use super::*;
     use crate::invites::{Invite, InviteRole, InviteState};
 
-    #[test]
-    fn every_language_names_the_workspace_the_inviter_the_address_and_the_link() {
-        let issued = IssuedInvite {
+    fn issued() -> IssuedInvite {
+        IssuedInvite {
             invite: Invite {
                 id: Id::from_uuid(Uuid::nil()),
                 workspace: Id::from_uuid(Uuid::nil()),
@@ -159,7 +158,22 @@ mod tests {
                 state: InviteState::Pending,
             },
             link: "https://q.example/invite/qiv_x".into(),
-        };
+        }
+    }
+
+    #[test]
+    fn the_texts_are_those_that_were_reviewed() {
+        let mut texts = String::new();
+        for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+            let email = compose(locale, "Acme", "Aru", &issued()).render("bek@example.com");
+            texts.push_str(&format!("{locale} {}\n\n{}\n", email.subject, email.text));
+        }
+        kernel::testing::compare_snapshot(env!("CARGO_MANIFEST_DIR"), "invite_email.txt", &texts).unwrap();
+    }
+
+    #[test]
+    fn every_language_names_the_workspace_the_inviter_the_address_and_the_link() {
+        let issued = issued();
         for locale in [Locale::En, Locale::Ru, Locale::Kk] {
             let content = compose(locale, "Acme <&>", "Aru", &issued).render("bek@example.com");
             assert!(content.subject.contains("Acme <&>"), "{locale}");

@@ -10,7 +10,6 @@ macro_rules! named_enum {
     ($(#[$doc:meta])* $type:ident { $($(#[$vdoc:meta])* $variant:ident = $name:tt,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub enum $type {
             $($(#[$vdoc])* #[serde(rename = $name)] $variant,)*
         }

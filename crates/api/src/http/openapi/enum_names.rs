@@ -13,9 +13,7 @@ use crate::document;
 
 /// Enumerations that only responses have, or whose type is private to its operation. The black-box test of the
 /// description sends requests with the latter.
-const WITHOUT_A_PUBLIC_TYPE: [&str; 20] = [
-    "AgentAlert",
-    "AgentEventKind",
+const WITHOUT_A_PUBLIC_TYPE: [&str; 16] = [
     "Answer",
     "AnswerSource",
     "BatchMethod",
@@ -28,11 +26,9 @@ const WITHOUT_A_PUBLIC_TYPE: [&str; 20] = [
     "DeviceStatus",
     "EgressDecision",
     "FixKind",
-    "InviteStatus",
     "JoinDomainStatus",
     "OccurrenceOutcome",
     "OutcomeView",
-    "Purpose",
     "SuggestionKind",
 ];
 
@@ -106,6 +102,8 @@ fn documented_enumerations_have_the_names_on_the_wire() {
     let known = table! {
         "Action": backend_data::rule::Action,
         "AgentAccess": identity::oauth::AgentAccess,
+        "AgentAlert": application::feeds::AgentAlert,
+        "AgentEventKind": application::feeds::AgentEventKind,
         "AiProfile": apps::manifest::AiProfile,
         "AppRightName": kernel::authority::AppRightName,
         "AppStatus": apps::AppStatus,
@@ -127,6 +125,7 @@ fn documented_enumerations_have_the_names_on_the_wire() {
         "HttpMethod": apps::manifest::HttpMethod,
         "Intent": workspace::workspaces::Intent,
         "InviteRole": workspace::invites::InviteRole,
+        "InviteStatus": workspace::invites::InviteStatus,
         "JoinRole": workspace::join_domains::JoinRole,
         "KeyKind": projects::KeyKind,
         "KeyScope": projects::KeyScope,
@@ -139,6 +138,7 @@ fn documented_enumerations_have_the_names_on_the_wire() {
         "Overlap": runs::automations::occurrences::Overlap,
         "Profile": workspace::workspaces::Profile,
         "ProofMode": runs::webhooks::ProofMode,
+        "Purpose": identity::device::Purpose,
         "Role": kernel::authority::Role,
         "RunStatus": runs::RunStatus,
         "Scope": kernel::caller::Scope,

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::members::AdmittedMember;
 
-use crate::state::Api;
+use crate::{http::schemas, state::Api};
 
 /// A person.
 #[derive(Debug, Serialize, ToSchema)]
@@ -26,6 +26,7 @@ pub(crate) struct UserView {
     email: String,
     #[schema(min_length = 1, max_length = 3)]
     initials: String,
+    #[schema(value_type = schemas::identity::Color)]
     color: Color,
 }
 

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use super::{gates::create_gates, version_create, view::AppView};
 use crate::{
     auth::{Authorized, WriteToken},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -35,10 +35,11 @@ pub(crate) struct NewApp {
     archetype: Option<String>,
     /// Subject of the app. Default: `interface`.
     #[serde(default)]
+    #[schema(value_type = Option<schemas::apps::Category>)]
     category: Option<Category>,
     /// Manifest of the first version. Default: a manifest without permissions. Requires `files`.
     #[serde(default)]
-    #[schema(value_type = Option<Manifest>)]
+    #[schema(value_type = Option<schemas::apps::Manifest>)]
     manifest: Option<serde_json::Value>,
     /// Source text by path. With files, the app gets its first version at once.
     #[serde(default)]
@@ -58,10 +59,51 @@ pub(crate) struct MadeApp {
 /// Create an app
 ///
 /// With `files`, the app gets its first version at once. Otherwise it is a draft.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewApp, examples(
-    ("code" = (summary = "Code only", value = json!({"name": "Orders", "description": "Logs the data of each event.", "archetype": "workshop", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}}))),
-    ("manifest" = (summary = "With a manifest", value = json!({"name": "Orders", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "manifest": {"name": "Orders", "description": "Logs the data of each event.", "archetype": "workshop", "category": "data", "permissions": {"data": [{"name": "orders", "projectId": "proj_01h455vb4pex5vsknk084sn02q", "access": "write"}], "egress": [{"host": "api.example.com", "methods": ["GET"]}]}, "triggers": [{"type": "schedule", "cron": "0 9 * * *", "timezone": "Asia/Almaty"}]}}))),
-)), responses((status = 200, body = MadeApp)))]
+#[utoipa::path(
+    post, path = "/v1/workspaces/{ws}/apps", tag = "apps",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
+    request_body(
+        content = NewApp,
+        examples(
+            ("code" = (
+                summary = "Code only",
+                value = json!({
+                    "name": "Orders",
+                    "description": "Logs the data of each event.",
+                    "archetype": "workshop",
+                    "files": {
+                        "main.js": "export default { async scheduled(event) { console.log(event.data) } }"
+                    }
+                })
+            )),
+            ("manifest" = (
+                summary = "With a manifest",
+                value = json!({
+                    "name": "Orders",
+                    "files": {
+                        "main.js": "export default { async scheduled(event) { console.log(event.data) } }"
+                    },
+                    "manifest": {
+                        "name": "Orders",
+                        "description": "Logs the data of each event.",
+                        "archetype": "workshop",
+                        "category": "data",
+                        "permissions": {
+                            "data": [{
+                                "name": "orders",
+                                "projectId": "proj_01h455vb4pex5vsknk084sn02q",
+                                "access": "write"
+                            }],
+                            "egress": [{"host": "api.example.com", "methods": ["GET"]}]
+                        },
+                        "triggers": [{"type": "schedule", "cron": "0 9 * * *", "timezone": "Asia/Almaty"}]
+                    }
+                })
+            ))
+        )
+    ),
+    responses((status = 200, body = MadeApp))
+)]
 pub(crate) async fn create_app(
     State(api): State<Api>,
     Authorized(ctx, builder): Authorized<WriteToken, Builder>,

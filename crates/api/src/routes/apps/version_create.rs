@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 use super::{gates::create_gates, view::VersionView};
 use crate::{
     auth::{Authorized, WriteToken},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -32,7 +32,7 @@ use crate::{
 pub(crate) struct NewVersion {
     /// Manifest of the version. Default: that of the current version.
     #[serde(default)]
-    #[schema(value_type = Option<Manifest>)]
+    #[schema(value_type = Option<schemas::apps::Manifest>)]
     manifest: Option<serde_json::Value>,
     /// Source text by path; `main.js` is an ES module whose default export holds the handlers.
     #[schema(example = json!({"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}))]
@@ -56,7 +56,18 @@ pub(crate) struct MadeVersion {
 ///
 /// The version is checked and built, and becomes current at once. For each host in its manifest that has no gate, a
 /// gate is created: open if an admin sends the request from the console, otherwise closed and listed in `needsConsole`.
-#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = NewVersion, example = json!({"files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "summary": "Log what came in"})), responses((status = 200, body = MadeVersion)))]
+#[utoipa::path(
+    post, path = "/v1/apps/{id}/versions", tag = "apps",
+    params(("id" = kernel::id::AppId, Path, description = "The app.")),
+    request_body(
+        content = NewVersion,
+        example = json!({
+            "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"},
+            "summary": "Log what came in"
+        })
+    ),
+    responses((status = 200, body = MadeVersion))
+)]
 pub(crate) async fn create_version(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<WriteToken, AppRight<CanEdit>>,

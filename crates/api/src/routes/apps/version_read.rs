@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::view::VersionView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, extract::Path},
+    http::{error::ApiResult, extract::Path, schemas},
     state::Api,
 };
 
@@ -22,13 +22,21 @@ use crate::{
 pub(crate) struct VersionWithContent {
     #[serde(flatten)]
     version: VersionView,
+    #[schema(value_type = schemas::apps::Manifest)]
     manifest: Manifest,
     /// Source text by path.
     files: BTreeMap<String, String>,
 }
 
 /// Read a version with its manifest and files
-#[utoipa::path(get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app."), ("versionId" = kernel::id::VersionId, Path, description = "The version.")), responses((status = 200, body = VersionWithContent)))]
+#[utoipa::path(
+    get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps",
+    params(
+        ("id" = kernel::id::AppId, Path, description = "The app."),
+        ("versionId" = kernel::id::VersionId, Path, description = "The version.")
+    ),
+    responses((status = 200, body = VersionWithContent))
+)]
 pub(crate) async fn read_version(
     State(api): State<Api>,
     Authorized(_ctx, access): Authorized<ReadToken, AppAccess>,

@@ -9,6 +9,8 @@ use kernel::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::schemas;
+
 use crate::{routes::app_proxy, state::Api};
 
 /// An app.
@@ -24,7 +26,9 @@ pub(crate) struct AppView {
     #[schema(max_length = 280)]
     description: String,
     archetype: String,
+    #[schema(value_type = schemas::apps::Category)]
     category: Category,
+    #[schema(value_type = schemas::apps::AppStatus)]
     status: AppStatus,
     sharing: Sharing,
     #[schema(required)]
@@ -77,7 +81,9 @@ pub(crate) struct VersionView {
     bundle_hash: String,
     #[schema(maximum = 100)]
     trust_score: u8,
+    #[schema(value_type = schemas::apps::TrustBand)]
     trust_band: TrustBand,
+    #[schema(value_type = schemas::apps::VersionKind)]
     kind: VersionKind,
     #[schema(min_length = 1, max_length = 300)]
     summary: String,

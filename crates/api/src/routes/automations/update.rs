@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::view::{AutomationView, TriggerView};
 use crate::{
     auth::{Authorized, WriteToken},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -27,6 +27,7 @@ pub(crate) struct AutomationChange {
     #[serde(default)]
     trigger: Option<TriggerView>,
     #[serde(default)]
+    #[schema(value_type = Option<schemas::runs::AutomationStatus>)]
     status: Option<AutomationStatus>,
     /// Null removes the limit.
     #[serde(default, deserialize_with = "deserialize_some")]
@@ -43,7 +44,15 @@ fn deserialize_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 }
 
 /// Update an automation
-#[utoipa::path(patch, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = AutomationChange, example = json!({"name": "Weekly orders", "retries": 2, "status": "paused"})), responses((status = 200, body = AutomationView)))]
+#[utoipa::path(
+    patch, path = "/v1/automations/{id}", tag = "automations",
+    params(("id" = kernel::id::AutomationId, Path, description = "The automation.")),
+    request_body(
+        content = AutomationChange,
+        example = json!({"name": "Weekly orders", "retries": 2, "status": "paused"})
+    ),
+    responses((status = 200, body = AutomationView))
+)]
 pub(crate) async fn update_automation(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<WriteToken, (AutomationId, AppRight<CanEdit>)>,

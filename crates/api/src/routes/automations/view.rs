@@ -14,6 +14,8 @@ use runs::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::http::schemas;
+
 /// Trigger of an automation.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +23,7 @@ use utoipa::ToSchema;
 #[schema(example = json!({"type": "webhook"}))]
 pub(crate) struct TriggerView {
     #[serde(rename = "type")]
+    #[schema(value_type = schemas::runs::TriggerKind)]
     kind: TriggerKind,
     /// Schedules only: cron expression with five fields, as in crontab(5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +35,7 @@ pub(crate) struct TriggerView {
     timezone: Option<String>,
     /// Schedules only: treatment of missed occurrences.
     #[serde(default, rename = "catchUp", skip_serializing_if = "Option::is_none")]
-    #[schema(default = "last")]
+    #[schema(default = "last", value_type = Option<schemas::runs::CatchUp>)]
     catch_up: Option<CatchUp>,
     /// Schedules only: maximum age in minutes of a missed occurrence that is caught up.
     #[serde(default, rename = "catchUpMinutes", skip_serializing_if = "Option::is_none")]
@@ -40,7 +43,7 @@ pub(crate) struct TriggerView {
     catch_up_minutes: Option<u32>,
     /// Schedules only: treatment of an occurrence while an earlier run is not finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(default = "allow")]
+    #[schema(default = "allow", value_type = Option<schemas::runs::Overlap>)]
     overlap: Option<Overlap>,
     /// Events only: name of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,6 +146,7 @@ pub(crate) struct AutomationView {
     #[schema(min_length = 1, max_length = 60)]
     name: String,
     trigger: TriggerView,
+    #[schema(value_type = schemas::runs::AutomationStatus)]
     status: AutomationStatus,
     /// Maximum number of concurrent runs; null for no limit.
     #[schema(required, minimum = 1, maximum = 1000)]

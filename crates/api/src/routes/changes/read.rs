@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::view::ChangePlanView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::error::ApiResult,
+    http::{error::ApiResult, schemas},
     state::Api,
 };
 
@@ -25,6 +25,7 @@ use crate::{
 pub(crate) struct ChangeView {
     change_id: ChangeId,
     app_id: AppId,
+    #[schema(value_type = schemas::apps::ChangeState)]
     state: ChangeState,
     /// Reason of the failure.
     #[schema(required)]
@@ -55,7 +56,11 @@ pub(crate) struct OpenPlan {
 /// Read a planned change
 ///
 /// You can read only changes that you planned.
-#[utoipa::path(get, path = "/v1/changes/{changeId}", tag = "apps", params(("changeId" = kernel::id::ChangeId, Path, description = "The change.")), responses((status = 200, body = ChangeView)))]
+#[utoipa::path(
+    get, path = "/v1/changes/{changeId}", tag = "apps",
+    params(("changeId" = kernel::id::ChangeId, Path, description = "The change.")),
+    responses((status = 200, body = ChangeView))
+)]
 pub(crate) async fn read_change(
     State(api): State<Api>,
     Authorized(ctx, (id, access)): Authorized<ReadToken, (ChangeId, AppAccess)>,

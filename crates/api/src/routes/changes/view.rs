@@ -13,6 +13,8 @@ use kernel::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::schemas;
+
 /// The plan of a change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -26,6 +28,7 @@ pub(crate) struct ChangePlanView {
     #[schema(min_length = 1, max_length = 300)]
     summary: String,
     /// The new manifest.
+    #[schema(value_type = schemas::apps::Manifest)]
     manifest: Manifest,
     diff: ManifestDiff,
     /// Steps that follow the approval of the plan.

@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::view::DeadLetterView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, extract::Params},
+    http::{error::ApiResult, extract::Params, schemas},
     state::Api,
 };
 
@@ -30,10 +30,13 @@ pub(crate) struct ListDeadLetters {
     /// Only items of this automation.
     automation_id: Option<AutomationId>,
     /// Only failed runs, or only refused calls.
+    #[param(value_type = Option<schemas::runs::LetterKind>)]
     kind: Option<DeadLetterKind>,
     /// Only dead letters in this state.
+    #[param(value_type = Option<schemas::runs::LetterState>)]
     state: Option<DeadLetterState>,
     /// Only dead letters with this trigger.
+    #[param(value_type = Option<schemas::runs::TriggerKind>)]
     trigger: Option<TriggerKind>,
     /// The `nextCursor` of the previous page.
     cursor: Option<String>,
@@ -55,7 +58,11 @@ pub(crate) struct DeadLetterList {
 /// List the dead letters of a workspace
 ///
 /// Newest first, by the time at which the run was accepted or the call was received.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/dead-letters", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListDeadLetters), responses((status = 200, body = DeadLetterList)))]
+#[utoipa::path(
+    get, path = "/v1/workspaces/{ws}/dead-letters", tag = "runs",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListDeadLetters),
+    responses((status = 200, body = DeadLetterList))
+)]
 pub(crate) async fn list_dead_letters(
     State(api): State<Api>,
     Authorized(_ctx, member): Authorized<ReadToken, Member>,

@@ -15,6 +15,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Payload, deserialize_some},
+        schemas,
     },
     routes::runs::replay::ReplayedView,
     state::Api,
@@ -29,13 +30,22 @@ pub(crate) struct ReplayDeadLetter {
     #[schema(value_type = serde_json::Value)]
     payload: Option<Box<RawValue>>,
     #[serde(default)]
+    #[schema(value_type = schemas::runs::WhichVersion)]
     version: WhichVersion,
 }
 
 /// Replay a dead letter
 ///
 /// Starts a new run and settles the dead letter. This works even if the automation is paused.
-#[utoipa::path(post, path = "/v1/dead-letters/{id}/replay", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), request_body(content = ReplayDeadLetter, example = json!({"version": "current", "payload": {"title": "A corrected order"}})), responses((status = 200, body = ReplayedView)))]
+#[utoipa::path(
+    post, path = "/v1/dead-letters/{id}/replay", tag = "runs",
+    params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")),
+    request_body(
+        content = ReplayDeadLetter,
+        example = json!({"version": "current", "payload": {"title": "A corrected order"}})
+    ),
+    responses((status = 200, body = ReplayedView))
+)]
 pub(crate) async fn replay_dead_letter(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<WriteToken, (DeadLetterId, AppRight<CanEdit>)>,

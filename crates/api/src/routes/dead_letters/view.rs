@@ -15,6 +15,8 @@ use runs::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::schemas;
+
 use crate::{routes::runs::view::VersionRefView, state::Api};
 
 /// A failed run or a refused call, kept for replay.
@@ -23,7 +25,9 @@ use crate::{routes::runs::view::VersionRefView, state::Api};
 #[schema(as = DeadLetterSummary)]
 pub(super) struct DeadLetterView {
     id: DeadLetterId,
+    #[schema(value_type = schemas::runs::LetterKind)]
     kind: DeadLetterKind,
+    #[schema(value_type = schemas::runs::LetterState)]
     state: DeadLetterState,
     app_id: AppId,
     app_name: String,
@@ -32,6 +36,7 @@ pub(super) struct DeadLetterView {
     road_id: Option<AutomationId>,
     #[schema(required)]
     road_name: Option<String>,
+    #[schema(value_type = schemas::runs::TriggerKind)]
     trigger: TriggerKind,
     /// Error code of the run, or of the refusal.
     reason: String,

@@ -16,7 +16,7 @@ use workspace::WorkspaceSummary;
 
 use crate::{
     auth::{Console, Ctx},
-    http::{error::ApiResult, extract::Path},
+    http::{error::ApiResult, extract::Path, schemas},
     state::Api,
 };
 
@@ -47,6 +47,7 @@ impl DeviceStatus {
 pub(crate) struct DeviceLoginView {
     user_code: String,
     client: String,
+    #[schema(value_type = schemas::identity::Purpose)]
     purpose: Purpose,
     #[schema(min_length = 1, max_length = 60)]
     name: String,
@@ -103,7 +104,17 @@ pub(crate) async fn find_login(
 /// Read a device login
 ///
 /// A session may send at most five wrong codes in ten minutes, an address at most ten.
-#[utoipa::path(get, path = "/v1/cli/device/{userCode}", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows; case and dash do not matter.")), responses((status = 200, body = DeviceLoginView)))]
+#[utoipa::path(
+    get, path = "/v1/cli/device/{userCode}", tag = "device-login",
+    params(
+        (
+            "userCode" = String,
+            Path,
+            description = "The code that the command line shows; case and dash do not matter."
+        )
+    ),
+    responses((status = 200, body = DeviceLoginView))
+)]
 pub(crate) async fn read_device_login(
     State(api): State<Api>,
     ctx: Ctx<Console>,

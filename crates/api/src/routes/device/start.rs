@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::{
     auth::{Ctx, Public},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 use application::{rate_limits::network_prefix, unit};
@@ -24,6 +24,7 @@ pub(crate) struct StartDeviceLoginBody {
     client: String,
     /// Default: `login`.
     #[serde(default)]
+    #[schema(value_type = schemas::identity::Purpose)]
     purpose: Purpose,
     /// Name of the token. Default: made from the program and the machine.
     #[serde(default)]
@@ -70,7 +71,14 @@ pub(crate) struct StartedView {
 ///
 /// Show the person `userCode` and `verificationUri`, then poll. At most 2,000 logins can be pending at once, and 20
 /// from one address.
-#[utoipa::path(post, path = "/v1/cli/device", tag = "device-login", request_body(content = StartDeviceLoginBody, example = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = StartedView)))]
+#[utoipa::path(
+    post, path = "/v1/cli/device", tag = "device-login",
+    request_body(
+        content = StartDeviceLoginBody,
+        example = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read"], "expiresInDays": 30})
+    ),
+    responses((status = 200, body = StartedView))
+)]
 pub(crate) async fn start_device_login(
     State(api): State<Api>,
     ctx: Ctx<Public>,

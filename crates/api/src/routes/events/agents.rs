@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, extract::Params},
+    http::{error::ApiResult, extract::Params, schemas},
     state::Api,
 };
 use application::{Problem, feeds::AgentFeed};
@@ -31,7 +31,11 @@ pub(crate) struct ListAgentEvents {
 /// Finished runs, approvals that wait for a person, and alerts, of apps that you can view, oldest first. With `wait`,
 /// the response is sent as soon as there is an event, or empty after that time. If you send `cursor` as the next
 /// `since`, you get each event exactly once; `gap` says that events are missing because they are no longer stored.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/agent-events", tag = "agent-tools", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAgentEvents), responses((status = 200, body = AgentFeed)))]
+#[utoipa::path(
+    get, path = "/v1/workspaces/{ws}/agent-events", tag = "agent-tools",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAgentEvents),
+    responses((status = 200, body = schemas::application::AgentFeed))
+)]
 pub(crate) async fn list_agent_events(
     State(api): State<Api>,
     Authorized(ctx, member): Authorized<ReadToken, Member>,

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::view::GateItem;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -18,11 +18,17 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetGateStatus {
+    #[schema(value_type = schemas::connections::GateStatus)]
     status: GateStatus,
 }
 
 /// Open or close a gate
-#[utoipa::path(patch, path = "/v1/gates/{id}", tag = "gates", params(("id" = kernel::id::GateId, Path, description = "The gate.")), request_body(content = SetGateStatus, example = json!({"status": "closed"})), responses((status = 200, body = GateItem)))]
+#[utoipa::path(
+    patch, path = "/v1/gates/{id}", tag = "gates",
+    params(("id" = kernel::id::GateId, Path, description = "The gate.")),
+    request_body(content = SetGateStatus, example = json!({"status": "closed"})),
+    responses((status = 200, body = GateItem))
+)]
 pub(crate) async fn set_gate_status(
     State(api): State<Api>,
     Authorized(ctx, (gate, admin)): Authorized<Console, (GateId, Admin)>,

@@ -5,6 +5,8 @@ use kernel::id::{AppId, ConnectionId, GateId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::schemas;
+
 /// The permission of a workspace's apps to reach one host.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -13,9 +15,11 @@ pub(crate) struct GateItem {
     id: GateId,
     name: String,
     host: String,
+    #[schema(value_type = Vec<schemas::connections::Method>)]
     methods: Vec<Method>,
     #[schema(required)]
     connection_id: Option<ConnectionId>,
+    #[schema(value_type = schemas::connections::GateStatus)]
     status: GateStatus,
     /// Apps whose current manifest names the host.
     app_ids: Vec<AppId>,

@@ -12,7 +12,7 @@ use workspace::invites::{InviteRole, MAX_EMAILS};
 use super::view::{Deliver, SentInvites, invite_delivery};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -23,6 +23,7 @@ pub(crate) struct CreateInvites {
     /// E-mail addresses. Duplicates are ignored.
     #[schema(min_items = 1, max_items = 20, example = json!(["bek@example.com"]))]
     emails: Vec<String>,
+    #[schema(value_type = schemas::workspace::InviteRole)]
     role: InviteRole,
     /// Days until the links expire. Default: 7.
     #[serde(default)]
@@ -44,7 +45,20 @@ pub(crate) struct CreateInvites {
 /// Either all invites are created or none. If somebody is a member already, the request fails with 409
 /// `already_member`. An address with a pending invite gets a new invite that replaces it; the old link stops working.
 /// E-mails count against the sender's hourly limit.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = CreateInvites, example = json!({"emails": ["bek@example.com"], "role": "member", "deliver": "link", "expiresInDays": 7})), responses((status = 200, body = SentInvites)))]
+#[utoipa::path(
+    post, path = "/v1/workspaces/{ws}/invites", tag = "invites",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
+    request_body(
+        content = CreateInvites,
+        example = json!({
+            "emails": ["bek@example.com"],
+            "role": "member",
+            "deliver": "link",
+            "expiresInDays": 7
+        })
+    ),
+    responses((status = 200, body = SentInvites))
+)]
 pub(crate) async fn create_invites(
     State(api): State<Api>,
     Authorized(ctx, admin): Authorized<Console, Admin>,

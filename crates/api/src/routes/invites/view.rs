@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use workspace::invites::{Invite, InviteDelivery, InviteRole, InviteStatus, IssuedInvite};
 
-use crate::state::Api;
+use crate::{http::schemas, state::Api};
 
 /// An invite.
 #[derive(Debug, Serialize, ToSchema)]
@@ -24,7 +24,9 @@ use crate::state::Api;
 pub(crate) struct InviteView {
     id: InviteId,
     email: String,
+    #[schema(value_type = schemas::workspace::InviteRole)]
     role: InviteRole,
+    #[schema(value_type = schemas::workspace::InviteStatus)]
     status: InviteStatus,
     /// Person who sent it last.
     invited_by: UserId,

@@ -10,7 +10,7 @@ use workspace::join_domains::{JoinDomainChange, JoinRole};
 use super::view::JoinDomainView;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -23,13 +23,19 @@ pub(crate) struct ChangeJoinDomain {
     auto_join: Option<bool>,
     /// Role of people who join.
     #[serde(default)]
+    #[schema(value_type = Option<schemas::workspace::JoinRole>)]
     role: Option<JoinRole>,
 }
 
 /// Change the settings of a join domain
 ///
 /// Before the domain is verified, this fails with 409 `domain_not_verified`.
-#[utoipa::path(patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = ChangeJoinDomain, example = json!({"autoJoin": true, "role": "member"})), responses((status = 200, body = JoinDomainView)))]
+#[utoipa::path(
+    patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
+    request_body(content = ChangeJoinDomain, example = json!({"autoJoin": true, "role": "member"})),
+    responses((status = 200, body = JoinDomainView))
+)]
 pub(crate) async fn change_join_domain(
     State(api): State<Api>,
     Authorized(ctx, admin): Authorized<Console, Admin>,

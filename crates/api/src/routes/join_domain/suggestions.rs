@@ -8,7 +8,7 @@ use workspace::join_domains::{Domain, JoinRole};
 
 use crate::{
     auth::{Console, Ctx},
-    http::error::ApiResult,
+    http::{error::ApiResult, schemas},
     state::Api,
 };
 
@@ -26,6 +26,7 @@ pub(crate) struct JoinSuggestion {
     name: String,
     member_count: u64,
     /// Role that you would get.
+    #[schema(value_type = schemas::workspace::JoinRole)]
     role: JoinRole,
 }
 

@@ -6,6 +6,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::join_domains::{Domain, DomainState, JoinDomain, JoinRole};
 
+use crate::http::schemas;
+
 /// The join domain of a workspace.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -21,6 +23,7 @@ pub(crate) struct JoinDomainView {
     /// `true` if people of the domain join automatically when they sign in.
     auto_join: bool,
     /// Role of people who join.
+    #[schema(value_type = schemas::workspace::JoinRole)]
     role: JoinRole,
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]

@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, extract::Params},
+    http::{error::ApiResult, extract::Params, schemas},
     state::Api,
 };
 
@@ -23,6 +23,7 @@ use crate::{
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListLogLines {
     /// Only lines of at least this level.
+    #[param(value_type = Option<schemas::observability::LogLevel>)]
     level: Option<LogLevel>,
     /// Only lines with this text, regardless of case.
     #[param(min_length = 1, max_length = 100)]
@@ -61,7 +62,9 @@ pub(crate) struct LogLineView {
     app_id: AppId,
     #[schema(required)]
     run_id: Option<RunId>,
+    #[schema(value_type = schemas::observability::LogLevel)]
     level: LogLevel,
+    #[schema(value_type = schemas::observability::LogSource)]
     source: LogSource,
     #[schema(max_length = 2000)]
     message: String,
@@ -82,7 +85,11 @@ impl From<LogLine> for LogLineView {
 }
 
 /// Read the log of an app
-#[utoipa::path(get, path = "/v1/apps/{id}/logs", tag = "observability", params(("id" = kernel::id::AppId, Path, description = "The app."), ListLogLines), responses((status = 200, body = LogLines)))]
+#[utoipa::path(
+    get, path = "/v1/apps/{id}/logs", tag = "observability",
+    params(("id" = kernel::id::AppId, Path, description = "The app."), ListLogLines),
+    responses((status = 200, body = LogLines))
+)]
 pub(crate) async fn list_log_lines(
     State(api): State<Api>,
     Authorized(_ctx, right): Authorized<ReadToken, AppRight<CanEdit>>,

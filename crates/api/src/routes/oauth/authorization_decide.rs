@@ -18,6 +18,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Path, Payload},
+        schemas,
     },
     state::Api,
 };
@@ -41,6 +42,7 @@ pub(crate) struct Decide {
     #[schema(max_length = 128)]
     workspace_id: Option<String>,
     /// Access to allow, at most what was requested. Default: what was requested.
+    #[schema(value_type = Option<schemas::identity::AgentAccess>)]
     access: Option<AgentAccess>,
 }
 
@@ -107,7 +109,19 @@ impl Api {
 /// Decide about an agent client's authorization request
 ///
 /// A request can be decided once. An empty body denies it.
-#[utoipa::path(post, path = "/v1/oauth/authorizations/{id}/decision", tag = "oauth", params(("id" = kernel::id::AuthorizationId, Path, description = "The authorization.")), request_body(content = Decide, example = json!({"decision": "allow", "workspaceId": "ws_01h455vb4pex5vsknk084sn02q", "access": "read"})), responses((status = 200, body = DecidedView)))]
+#[utoipa::path(
+    post, path = "/v1/oauth/authorizations/{id}/decision", tag = "oauth",
+    params(("id" = kernel::id::AuthorizationId, Path, description = "The authorization.")),
+    request_body(
+        content = Decide,
+        example = json!({
+            "decision": "allow",
+            "workspaceId": "ws_01h455vb4pex5vsknk084sn02q",
+            "access": "read"
+        })
+    ),
+    responses((status = 200, body = DecidedView))
+)]
 pub(crate) async fn decide_authorization(
     State(api): State<Api>,
     Authorized(ctx, membership): Authorized<Console, Deferred<Member>>,

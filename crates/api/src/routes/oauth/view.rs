@@ -10,6 +10,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::workspaces::WorkspaceSummary;
 
+use crate::http::schemas;
+
 /// An agent client's authorization request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -22,6 +24,7 @@ pub(crate) struct AuthorizationView {
     redirect: AuthorizationRedirect,
     resource: AuthorizationResource,
     /// Requested access; you may allow less.
+    #[schema(value_type = schemas::identity::AgentAccess)]
     requested_access: AgentAccess,
     user: AuthorizationUser,
     /// Workspaces for which you can allow access.
@@ -34,6 +37,7 @@ pub(crate) struct AuthorizationView {
 pub(crate) struct AuthorizationClient {
     /// Name that the client chose; not verified.
     name: String,
+    #[schema(value_type = schemas::identity::ClientKind)]
     kind: ClientKind,
     /// Host that the client's id proves.
     #[schema(required)]
@@ -125,12 +129,14 @@ impl AuthorizationView {
 pub(crate) struct GrantView {
     id: GrantId,
     client_name: String,
+    #[schema(value_type = schemas::identity::ClientKind)]
     client_kind: ClientKind,
     #[schema(required)]
     client_host: Option<String>,
     /// Well-known publisher to which the host belongs.
     #[schema(required)]
     recognized: Option<String>,
+    #[schema(value_type = schemas::identity::AgentAccess)]
     access: AgentAccess,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,

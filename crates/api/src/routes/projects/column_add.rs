@@ -11,6 +11,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Path, Payload},
+        schemas,
     },
     state::Api,
 };
@@ -19,7 +20,18 @@ use application::rows_problem;
 /// Add a column to a table of a backend project
 ///
 /// A column that is not nullable can be added only to an empty table.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/columns", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewColumn, example = json!({"name": "price", "type": "real", "nullable": true})), responses((status = 201, body = Table)))]
+#[utoipa::path(
+    post, path = "/v1/backend/projects/{projectId}/tables/{table}/columns", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(
+        content = schemas::backend_data::NewColumn,
+        example = json!({"name": "price", "type": "real", "nullable": true})
+    ),
+    responses((status = 201, body = schemas::backend_data::Table))
+)]
 pub(crate) async fn add_project_column(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

@@ -11,6 +11,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Path, Payload},
+        schemas,
     },
     state::Api,
 };
@@ -20,7 +21,18 @@ use application::rows_problem;
 ///
 /// With an index, the cost of filters and orders on its columns does not grow with the number of rows. Writes wait
 /// until the index is built.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
+#[utoipa::path(
+    post, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(
+        content = schemas::backend_data::NewIndex,
+        example = json!({"columns": ["title"], "unique": true})
+    ),
+    responses((status = 201, body = schemas::backend_data::Table))
+)]
 pub(crate) async fn add_project_index(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

@@ -8,13 +8,21 @@ use serde_json::json;
 use super::{audit_entry, project_ref};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Path},
+    http::{error::ApiResult, extract::Path, schemas},
     state::Api,
 };
 use application::rows_problem;
 
 /// Drop an index of a table of a backend project
-#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ("index" = String, Path, description = "The index's name.")), responses((status = 200, body = Table)))]
+#[utoipa::path(
+    delete, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("index" = String, Path, description = "The index's name.")
+    ),
+    responses((status = 200, body = schemas::backend_data::Table))
+)]
 pub(crate) async fn drop_project_index(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

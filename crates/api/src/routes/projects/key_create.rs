@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::key_view::KeyRecord;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -18,16 +18,17 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewKey {
+    #[schema(value_type = schemas::projects::KeyKind)]
     kind: KeyKind,
     #[schema(min_length = 1, max_length = 60, example = "Web shop")]
     name: String,
     /// Secret keys only. Default: `rows:read` and `rows:write`.
     #[serde(default)]
-    #[schema(max_items = 3)]
+    #[schema(max_items = 3, value_type = Option<Vec<schemas::projects::KeyScope>>)]
     scopes: Option<Vec<KeyScope>>,
     /// Secret keys only: tables to which the key is restricted. Default: all tables.
     #[serde(default)]
-    #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<backend_data::TableName>>)]
+    #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<schemas::backend_data::TableName>>)]
     tables: Option<Vec<String>>,
 }
 
@@ -43,7 +44,20 @@ pub(crate) struct CreatedKey {
 }
 
 /// Create a key for a backend project
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = NewKey, example = json!({"kind": "secret", "name": "Web shop", "scopes": ["rows:read", "rows:write"], "tables": ["notes"]})), responses((status = 200, body = CreatedKey)))]
+#[utoipa::path(
+    post, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")),
+    request_body(
+        content = NewKey,
+        example = json!({
+            "kind": "secret",
+            "name": "Web shop",
+            "scopes": ["rows:read", "rows:write"],
+            "tables": ["notes"]
+        })
+    ),
+    responses((status = 200, body = CreatedKey))
+)]
 pub(crate) async fn create_project_key(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,

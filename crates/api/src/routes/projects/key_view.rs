@@ -6,6 +6,8 @@ use projects::{KeyKind, KeyScope, ProjectKey};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::schemas;
+
 /// A key for a project's data API.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -14,6 +16,7 @@ pub(crate) struct KeyRecord {
     id: ProjectKeyId,
     #[schema(min_length = 1, max_length = 60)]
     name: String,
+    #[schema(value_type = schemas::projects::KeyKind)]
     kind: KeyKind,
     /// Beginning of the key's value.
     prefix: String,
@@ -21,7 +24,7 @@ pub(crate) struct KeyRecord {
     #[schema(min_length = 4, max_length = 4)]
     last4: String,
     /// Scopes of a secret key; empty for a publishable key, which the policies of tables restrict.
-    #[schema(max_items = 3)]
+    #[schema(max_items = 3, value_type = Vec<schemas::projects::KeyScope>)]
     scopes: Vec<KeyScope>,
     /// Tables to which a secret key is restricted; null for all tables.
     #[schema(required, max_items = 64)]

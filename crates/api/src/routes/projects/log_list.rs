@@ -17,6 +17,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Params, Path},
+        schemas,
     },
     state::Api,
 };
@@ -60,7 +61,7 @@ pub(crate) struct RequestEntry {
     key_prefix: Option<String>,
     #[schema(required, max_length = 60)]
     key_name: Option<String>,
-    #[schema(required)]
+    #[schema(required, value_type = Option<schemas::projects::KeyKind>)]
     key_kind: Option<KeyKind>,
     /// Number of rows that were returned or written.
     #[schema(required)]
@@ -112,7 +113,11 @@ impl From<TrafficMetrics> for RequestMetrics {
 ///
 /// Only requests with a valid key are listed. Requests to other nodes appear within 15 seconds. If there are very many
 /// requests, all are counted but not all are listed.
-#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ListRequests), responses((status = 200, body = RequestLog)))]
+#[utoipa::path(
+    get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ListRequests),
+    responses((status = 200, body = RequestLog))
+)]
 pub(crate) async fn list_project_requests(
     State(api): State<Api>,
     Authorized(ctx, access): Authorized<ReadToken, ProjectAccess>,

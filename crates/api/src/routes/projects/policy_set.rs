@@ -13,6 +13,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Path, Payload},
+        schemas,
     },
     state::Api,
 };
@@ -24,7 +25,7 @@ use application::{Problem, rows_problem};
 pub(crate) struct NewPolicy {
     /// Rules as trees. Their `sentence` is ignored.
     #[serde(default)]
-    #[schema(max_items = 16)]
+    #[schema(max_items = 16, value_type = Option<Vec<schemas::backend_data::Rule>>)]
     rules: Option<Vec<Rule>>,
     /// Rules as sentences, as in `sentence`.
     #[serde(default)]
@@ -35,7 +36,7 @@ pub(crate) struct NewPolicy {
 /// The policy of a table, as rules and as sentences.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Policy {
-    #[schema(max_items = 16)]
+    #[schema(max_items = 16, value_type = Vec<schemas::backend_data::Rule>)]
     rules: Vec<Rule>,
     /// Full sentence of each rule, in the same order. The `sentence` of a rule ends after 400 characters.
     sentences: Vec<String>,
@@ -45,10 +46,40 @@ pub(crate) struct Policy {
 ///
 /// The rules replace all rules of the table. Send them as trees or as sentences; the response has both. A rule from a
 /// sentence keeps the id of the existing rule with the same sentence.
-#[utoipa::path(put, path = "/v1/backend/projects/{projectId}/tables/{table}/policy", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewPolicy, examples(
-    ("sentences" = (summary = "As sentences", value = json!({"sentences": ["Signed-in people may read every row."]}))),
-    ("rules" = (summary = "As trees", value = json!({"rules": [{"id": "readers", "audience": {"kind": "role", "role": "editor"}, "actions": ["read", "update"], "where": {"t": "cmp", "column": "title", "op": "neq", "value": {"k": "lit", "v": "secret"}}, "columns": ["title"]}]}))),
-)), responses((status = 200, body = Policy)))]
+#[utoipa::path(
+    put, path = "/v1/backend/projects/{projectId}/tables/{table}/policy", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(
+        content = NewPolicy,
+        examples(
+            ("sentences" = (
+                summary = "As sentences",
+                value = json!({"sentences": ["Signed-in people may read every row."]})
+            )),
+            ("rules" = (
+                summary = "As trees",
+                value = json!({
+                    "rules": [{
+                        "id": "readers",
+                        "audience": {"kind": "role", "role": "editor"},
+                        "actions": ["read", "update"],
+                        "where": {
+                            "t": "cmp",
+                            "column": "title",
+                            "op": "neq",
+                            "value": {"k": "lit", "v": "secret"}
+                        },
+                        "columns": ["title"]
+                    }]
+                })
+            ))
+        )
+    ),
+    responses((status = 200, body = Policy))
+)]
 pub(crate) async fn set_table_policy(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,

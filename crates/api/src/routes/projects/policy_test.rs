@@ -15,6 +15,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Path, Payload},
+        schemas,
     },
     state::Api,
 };
@@ -26,6 +27,7 @@ use application::{Problem, authentication::key_access, rows_problem, sample_data
 pub(crate) struct PolicyTrial {
     #[serde(rename = "as")]
     caller: TrialCaller,
+    #[schema(value_type = schemas::backend_data::Action)]
     action: Action,
     /// Row to insert, values of an update, or a row to read or delete that need not exist.
     #[serde(default)]
@@ -129,7 +131,22 @@ impl From<RuleTestReport> for PolicyVerdict {
 ///
 /// Tests as a visitor, a signed-in person or a key. Nothing is written: an update is tested against the rows before and
 /// after it.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/policy/test", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = PolicyTrial, example = json!({"as": {"kind": "person", "claims": {"sub": "ann", "role": "clerk"}}, "action": "read", "filter": "title=like.Buy*"})), responses((status = 200, body = PolicyVerdict)))]
+#[utoipa::path(
+    post, path = "/v1/backend/projects/{projectId}/tables/{table}/policy/test", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(
+        content = PolicyTrial,
+        example = json!({
+            "as": {"kind": "person", "claims": {"sub": "ann", "role": "clerk"}},
+            "action": "read",
+            "filter": "title=like.Buy*"
+        })
+    ),
+    responses((status = 200, body = PolicyVerdict))
+)]
 pub(crate) async fn test_table_policy(
     State(api): State<Api>,
     Authorized(_ctx, right): Authorized<Console, ProjectRight<Own>>,

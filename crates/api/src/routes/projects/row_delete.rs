@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{audit_entry, project_ref};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Path},
+    http::{error::ApiResult, extract::Path, schemas},
     routes::rest::response_options::json_response,
     state::Api,
 };
@@ -17,9 +17,15 @@ use application::rows_problem;
 /// Delete a row of a backend project's table
 ///
 /// The response is the row before it was deleted.
-#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
-    responses((status = 200, description = "The deleted row.", body = Object)))]
+#[utoipa::path(
+    delete, path = "/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("id" = String, Path, description = "The row's id.")
+    ),
+    responses((status = 200, description = "The deleted row.", body = Object))
+)]
 pub(crate) async fn delete_project_row(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

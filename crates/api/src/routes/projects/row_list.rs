@@ -10,7 +10,7 @@ use projects::ProjectAccess;
 use super::project_ref;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Path},
+    http::{error::ApiResult, extract::Path, schemas},
     routes::rest::response_options::ResponseOptions,
     state::Api,
 };
@@ -20,9 +20,19 @@ use application::rows_problem;
 ///
 /// Everybody who can view the project can read all of its rows. The query language and the headers are those of the
 /// data API. With `Prefer: count=exact`, `Content-Range` has the number of rows.
-#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/tables/{table}/rows", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count all rows."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
-    responses((status = 200, description = "Rows, each an object of column values.", body = Vec<Object>), (status = 206, description = "A part of the rows, with their total number.", body = Vec<Object>)))]
+#[utoipa::path(
+    get, path = "/v1/backend/projects/{projectId}/tables/{table}/rows", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("Prefer" = Option<String>, Header, description = "`count=exact` to count all rows."),
+        ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")
+    ),
+    responses(
+        (status = 200, description = "Rows, each an object of column values.", body = Vec<Object>),
+        (status = 206, description = "A part of the rows, with their total number.", body = Vec<Object>)
+    )
+)]
 pub(crate) async fn list_project_rows(
     State(api): State<Api>,
     Authorized(_ctx, access): Authorized<Console, ProjectAccess>,

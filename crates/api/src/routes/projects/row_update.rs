@@ -11,6 +11,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Path, Payload},
+        schemas,
     },
     routes::rest::response_options::json_response,
     state::Api,
@@ -20,10 +21,20 @@ use application::rows_problem;
 /// Update a row of a backend project's table
 ///
 /// Fields that you do not send stay as they are.
-#[utoipa::path(patch, path = "/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
-    request_body(content = Object, description = "Column values.", example = json!({"title": "Another title"})),
-    responses((status = 200, description = "The row after the change.", body = Object)))]
+#[utoipa::path(
+    patch, path = "/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("id" = String, Path, description = "The row's id.")
+    ),
+    request_body(
+        content = Object,
+        description = "Column values.",
+        example = json!({"title": "Another title"})
+    ),
+    responses((status = 200, description = "The row after the change.", body = Object))
+)]
 pub(crate) async fn update_project_row(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

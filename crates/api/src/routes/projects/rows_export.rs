@@ -19,6 +19,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Params, Path},
+        schemas,
     },
     state::Api,
 };
@@ -53,9 +54,21 @@ pub(crate) struct ExportRows {
 ///
 /// Up to 5,000 rows, ordered by id, sent while they are read. `Content-Range` has the number of rows that are sent and
 /// the total, so that you can show progress and detect an incomplete file.
-#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/tables/{table}/export", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ExportRows),
-    responses((status = 200, description = "The rows.", content((Vec<Object> = "application/json"), (String = "text/csv")))))]
+#[utoipa::path(
+    get, path = "/v1/backend/projects/{projectId}/tables/{table}/export", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ExportRows
+    ),
+    responses(
+        (
+            status = 200,
+            description = "The rows.",
+            content((Vec<Object> = "application/json"), (String = "text/csv"))
+        )
+    )
+)]
 pub(crate) async fn export_project_rows(
     State(api): State<Api>,
     Authorized(_ctx, access): Authorized<Console, ProjectAccess>,

@@ -24,6 +24,7 @@ use crate::{
     http::{
         error::{self, ApiResult},
         extract::{Params, Path, Spool},
+        schemas,
     },
     state::Api,
 };
@@ -61,14 +62,30 @@ pub(crate) struct Imported {
 /// (`application/x-ndjson`); up to 250,000 rows and 256 MiB. All rows are checked before the first is written. Either
 /// all are added or none, and the error names the first row that is not valid. With `Accept: application/x-ndjson`, the
 /// response is a sequence of lines: `{"checked": n}` and `{"written": n}` for progress, then the result or an error.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/import", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ImportRows),
-    request_body(content(
-        (String = "text/csv", example = json!("id,title\ntea,Buy tea\njam,Buy jam\n")),
-        (Vec<Object> = "application/json", example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])),
-        (String = "application/x-ndjson", example = json!("{\"id\": \"tea\", \"title\": \"Buy tea\"}\n{\"id\": \"jam\", \"title\": \"Buy jam\"}\n")),
-    )),
-    responses((status = 200, content((Imported = "application/json"), (String = "application/x-ndjson")))))]
+#[utoipa::path(
+    post, path = "/v1/backend/projects/{projectId}/tables/{table}/import", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ImportRows
+    ),
+    request_body(
+        content(
+            (String = "text/csv", example = json!("id,title\ntea,Buy tea\njam,Buy jam\n")),
+            (
+                Vec<Object> = "application/json",
+                example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])
+            ),
+            (
+                String = "application/x-ndjson",
+                example = json!(
+                    "{\"id\": \"tea\", \"title\": \"Buy tea\"}\n{\"id\": \"jam\", \"title\": \"Buy jam\"}\n"
+                )
+            )
+        )
+    ),
+    responses((status = 200, content((Imported = "application/json"), (String = "application/x-ndjson"))))
+)]
 pub(crate) async fn import_project_rows(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

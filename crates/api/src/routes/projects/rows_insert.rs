@@ -11,6 +11,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Path, Payload},
+        schemas,
     },
     routes::rest::response_options::json_response,
     state::Api,
@@ -20,10 +21,19 @@ use application::rows_problem;
 /// Insert rows into a backend project's table
 ///
 /// Inserts one row or up to 500: either all or none.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/rows", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")),
-    request_body(content = crate::http::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!({"id": "tea", "title": "Buy tea"})),
-    responses((status = 201, description = "The inserted rows.", body = Vec<Object>)))]
+#[utoipa::path(
+    post, path = "/v1/backend/projects/{projectId}/tables/{table}/rows", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(
+        content = crate::http::openapi::RowOrRows,
+        description = "A row, or an array of rows.",
+        example = json!({"id": "tea", "title": "Buy tea"})
+    ),
+    responses((status = 201, description = "The inserted rows.", body = Vec<Object>))
+)]
 pub(crate) async fn insert_project_rows(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use super::{audit_entry, get_project, project_ref, view::ProjectView};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 use application::{Problem, rows_problem, unit};
@@ -42,7 +42,7 @@ pub(crate) struct ChangeProjectSettings {
     allowed_origins: Option<Vec<String>>,
     /// Issuer of the person tokens that the project accepts; null for none.
     #[serde(default, deserialize_with = "deserialize_some")]
-    #[schema(value_type = Option<NewIdentityProvider>)]
+    #[schema(value_type = Option<schemas::projects::NewIdentityProvider>)]
     identity: Option<Option<NewIdentityProvider>>,
     /// Tables that anybody may read; all others become private.
     #[serde(default)]
@@ -69,10 +69,39 @@ where
 /// Change the settings of a backend project
 ///
 /// The changes take effect at once, and within a second on other nodes.
-#[utoipa::path(patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = ChangeProjectSettings, examples(
-    ("limits" = (summary = "Limits and allowed origins", value = json!({"allowedOrigins": ["https://shop.example"], "rateLimitPerMin": 600, "maxBodyKb": 256}))),
-    ("identity" = (summary = "Issuer of person tokens", value = json!({"identity": {"issuer": "https://id.example", "audience": "shop", "keys": [{"kty": "EC", "crv": "P-256", "x": "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY", "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"}]}})))
-)), responses((status = 200, body = ProjectView)))]
+#[utoipa::path(
+    patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")),
+    request_body(
+        content = ChangeProjectSettings,
+        examples(
+            ("limits" = (
+                summary = "Limits and allowed origins",
+                value = json!({
+                    "allowedOrigins": ["https://shop.example"],
+                    "rateLimitPerMin": 600,
+                    "maxBodyKb": 256
+                })
+            )),
+            ("identity" = (
+                summary = "Issuer of person tokens",
+                value = json!({
+                    "identity": {
+                        "issuer": "https://id.example",
+                        "audience": "shop",
+                        "keys": [{
+                            "kty": "EC",
+                            "crv": "P-256",
+                            "x": "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
+                            "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"
+                        }]
+                    }
+                })
+            ))
+        )
+    ),
+    responses((status = 200, body = ProjectView))
+)]
 pub(crate) async fn change_project_settings(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,

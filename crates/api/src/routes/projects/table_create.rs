@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{audit_entry, project_ref};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 use application::rows_problem;
@@ -17,7 +17,22 @@ use application::rows_problem;
 ///
 /// The columns `id` and `created_at` are added. The table is private by default. To let anybody read it, set `publicRead`
 /// and repeat the table's name in `confirmPublic`.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
+#[utoipa::path(
+    post, path = "/v1/backend/projects/{projectId}/tables", tag = "backend-console",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")),
+    request_body(
+        content = schemas::backend_data::NewTable,
+        example = json!({
+            "name": "orders",
+            "columns": [
+                {"name": "title", "type": "text"},
+                {"name": "price", "type": "real", "nullable": true},
+                {"name": "paid", "type": "boolean", "nullable": false}
+            ]
+        })
+    ),
+    responses((status = 201, body = schemas::backend_data::Table))
+)]
 pub(crate) async fn create_project_table(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

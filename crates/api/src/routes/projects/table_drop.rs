@@ -13,6 +13,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Path, Payload},
+        schemas,
         views::Ack,
     },
     state::Api,
@@ -24,12 +25,20 @@ use application::{Problem, rows_problem};
 #[serde(deny_unknown_fields)]
 pub(crate) struct DropTable {
     /// The table's name.
-    #[schema(value_type = backend_data::TableName)]
+    #[schema(value_type = schemas::backend_data::TableName)]
     confirm: String,
 }
 
 /// Drop a table and its rows
-#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = DropTable, example = json!({"confirm": "notes"})), responses((status = 200, body = Ack)))]
+#[utoipa::path(
+    delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(content = DropTable, example = json!({"confirm": "notes"})),
+    responses((status = 200, body = Ack))
+)]
 pub(crate) async fn drop_project_table(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::settings_view::SettingsView;
-use crate::state::Api;
+use crate::{http::schemas, state::Api};
 use application::{Problem, rows_problem, sample_data};
 
 /// A backend project.
@@ -43,6 +43,7 @@ pub(crate) struct ProjectView {
     workspace_id: WorkspaceId,
     created_by: UserId,
     settings: SettingsView,
+    #[schema(value_type = Vec<schemas::backend_data::Table>)]
     tables: Vec<Table>,
     can_edit: bool,
     can_admin: bool,

@@ -7,14 +7,15 @@ use axum::{
     http::{HeaderMap, HeaderName, header, request::Parts},
 };
 use backend_data::{Access as RowAccess, Engine, Error, ErrorKind, ProjectRef};
-use kernel::{AuditEntry, Caller, Context, Timestamp, caller::ProjectKeyCaller, id::ProjectId};
+use kernel::{AuditEntry, Caller, Context, Timestamp, caller::ProjectKeyCaller};
 use projects::{KeyKind, KeyScope, Project};
 use serde_json::Value;
 
 use super::{
     cors::CorsDecision,
     error::{INSUFFICIENT_SCOPE, RestError},
-    log::RequestLogSlot,
+    log::{LoggedCaller, RequestLogSlot},
+    project_path::project_in_path,
 };
 use crate::{
     auth::{
@@ -164,13 +165,6 @@ impl KeyCaller {
     }
 }
 
-/// Caller of a request, for the log of requests.
-pub(super) struct LoggedCaller {
-    pub(super) api: Api,
-    pub(super) resolved_key: Arc<ResolvedKey>,
-    pub(super) at: Timestamp,
-}
-
 impl KeyCaller {
     async fn admit(parts: &Parts, api: &Api, scope: Option<KeyScope>) -> Result<Self, RestError> {
         let info = parts
@@ -221,12 +215,6 @@ impl KeyCaller {
         let ctx = api.context_at(now, caller, info.request_id, info.address);
         Ok(Self { resolved_key: known, person_access: person, ctx })
     }
-}
-
-/// Returns the project in a path of the data API, `/v1/projects/{projectId}/…`. Ids have no characters that are
-/// encoded.
-pub(super) fn project_in_path(path: &str) -> Option<ProjectId> {
-    path.split('/').nth(3)?.parse().ok()
 }
 
 async fn authenticate_key(

@@ -12,12 +12,26 @@ use super::{
     RestResult,
     caller::{Keyed, SchemaWrite},
 };
-use crate::{http::extract::Path, state::Api};
+use crate::{
+    http::{extract::Path, schemas},
+    state::Api,
+};
 
 /// Add a column to a table
 ///
 /// A column that is not nullable can be added only to an empty table.
-#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/columns", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewColumn, example = json!({"name": "price", "type": "real", "nullable": true})), responses((status = 201, body = Table)))]
+#[utoipa::path(
+    post, path = "/v1/projects/{projectId}/schema/tables/{table}/columns", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(
+        content = schemas::backend_data::NewColumn,
+        example = json!({"name": "price", "type": "real", "nullable": true})
+    ),
+    responses((status = 201, body = schemas::backend_data::Table))
+)]
 pub(crate) async fn add_column(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,

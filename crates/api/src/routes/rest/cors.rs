@@ -15,8 +15,8 @@ use axum::{
 };
 
 use super::{
-    caller::project_in_path,
     error::{RestError, RestResult},
+    project_path::project_in_path,
 };
 use crate::{http::request_middleware::RequestInfo, state::Api};
 

@@ -12,13 +12,27 @@ use super::{
     RestResult,
     caller::{Keyed, SchemaWrite},
 };
-use crate::{http::extract::Path, state::Api};
+use crate::{
+    http::{extract::Path, schemas},
+    state::Api,
+};
 
 /// Add an index to a table
 ///
 /// With an index, the cost of filters and orders on its columns does not grow with the number of rows. Writes wait
 /// until the index is built.
-#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
+#[utoipa::path(
+    post, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+    ),
+    request_body(
+        content = schemas::backend_data::NewIndex,
+        example = json!({"columns": ["title"], "unique": true})
+    ),
+    responses((status = 201, body = schemas::backend_data::Table))
+)]
 pub(crate) async fn add_index(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,

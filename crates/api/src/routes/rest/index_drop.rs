@@ -8,10 +8,21 @@ use super::{
     RestResult,
     caller::{Keyed, SchemaWrite},
 };
-use crate::{http::extract::Path, state::Api};
+use crate::{
+    http::{extract::Path, schemas},
+    state::Api,
+};
 
 /// Drop an index of a table
-#[utoipa::path(delete, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("index" = String, Path, description = "The index's name.")), responses((status = 200, body = Table)))]
+#[utoipa::path(
+    delete, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("index" = String, Path, description = "The index's name.")
+    ),
+    responses((status = 200, body = schemas::backend_data::Table))
+)]
 pub(crate) async fn drop_index(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,

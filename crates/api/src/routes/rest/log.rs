@@ -6,11 +6,18 @@ use axum::{extract::Request as HttpRequest, middleware::Next, response::Response
 use kernel::Timestamp;
 use projects::traffic::RequestRecord;
 
-use super::caller::LoggedCaller;
-use crate::http::error;
+use crate::{http::error, state::Api};
+use application::authentication::ResolvedKey;
 
 /// Maximum length of a path in characters; longer ones are cut.
 const MAX_PATH_CHARS: usize = 300;
+
+/// Caller of a request, for the log of requests.
+pub(super) struct LoggedCaller {
+    pub(super) api: Api,
+    pub(super) resolved_key: Arc<ResolvedKey>,
+    pub(super) at: Timestamp,
+}
 
 /// Caller of the request, once it is known.
 #[derive(Clone, Default)]
@@ -43,8 +50,8 @@ pub(super) async fn log_requests(mut request: HttpRequest, next: Next) -> Respon
 }
 
 fn record(
-    api: &crate::state::Api,
-    known: &application::authentication::ResolvedKey,
+    api: &Api,
+    known: &ResolvedKey,
     at: Timestamp,
     method: String,
     path: String,

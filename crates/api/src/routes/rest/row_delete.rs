@@ -10,17 +10,31 @@ use super::{
     caller::{Keyed, RowsWrite},
     response_options::ResponseOptions,
 };
-use crate::{http::extract::Path, state::Api};
+use crate::{
+    http::{extract::Path, schemas},
+    state::Api,
+};
 
 /// Delete a row
 ///
 /// The response is the row before it was deleted.
-#[utoipa::path(delete, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
+#[utoipa::path(
+    delete, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("id" = String, Path, description = "The row's id."),
+        (
+            "Prefer" = Option<String>,
+            Header,
+            description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number."
+        )
+    ),
     responses(
         (status = 200, description = "The deleted row.", body = Object),
-        (status = 204, description = "No body, as requested with `return=minimal`."),
-    ))]
+        (status = 204, description = "No body, as requested with `return=minimal`.")
+    )
+)]
 pub(crate) async fn delete_row(
     State(api): State<Api>,
     caller: Keyed<RowsWrite>,

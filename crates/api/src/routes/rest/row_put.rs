@@ -10,20 +10,34 @@ use super::{
     caller::{Keyed, RowsWrite},
     response_options::ResponseOptions,
 };
-use crate::{http::extract::Path, state::Api};
+use crate::{
+    http::{extract::Path, schemas},
+    state::Api,
+};
 
 /// Insert or update a row by its id
 ///
 /// The query has the row's id, as in `id=eq.tea`, and optionally `select`. The effect is that of an insert with
 /// `Prefer: resolution=merge-duplicates`: columns of an existing row that you do not send stay as they are.
-#[utoipa::path(put, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Query, description = "`eq.` and the id of the row."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows.")),
-    request_body(content = Object, description = "Column values; an `id` among them must be that of the query.", example = json!({"title": "Buy tea"})),
+#[utoipa::path(
+    put, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("id" = String, Query, description = "`eq.` and the id of the row."),
+        ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows.")
+    ),
+    request_body(
+        content = Object,
+        description = "Column values; an `id` among them must be that of the query.",
+        example = json!({"title": "Buy tea"})
+    ),
     responses(
         (status = 200, description = "The row after the change.", body = Vec<Object>),
         (status = 201, description = "The new row.", body = Vec<Object>),
-        (status = 204, description = "Updated. No body, as requested with `return=minimal`."),
-    ))]
+        (status = 204, description = "Updated. No body, as requested with `return=minimal`.")
+    )
+)]
 pub(crate) async fn put_row(
     State(api): State<Api>,
     caller: Keyed<RowsWrite>,

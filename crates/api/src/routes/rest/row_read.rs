@@ -10,14 +10,23 @@ use super::{
     caller::{Keyed, RowsRead},
     response_options::ResponseOptions,
 };
-use crate::{http::extract::Path, state::Api};
+use crate::{
+    http::{extract::Path, schemas},
+    state::Api,
+};
 
 /// Read a row
 ///
 /// `select` lists the columns to return.
-#[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
-    responses((status = 200, description = "The row.", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("id" = String, Path, description = "The row's id.")
+    ),
+    responses((status = 200, description = "The row.", body = Object))
+)]
 pub(crate) async fn read_row(
     State(api): State<Api>,
     caller: Keyed<RowsRead>,

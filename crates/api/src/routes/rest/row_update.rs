@@ -10,18 +10,36 @@ use super::{
     caller::{Keyed, RowsWrite},
     response_options::ResponseOptions,
 };
-use crate::{http::extract::Path, state::Api};
+use crate::{
+    http::{extract::Path, schemas},
+    state::Api,
+};
 
 /// Update a row
 ///
 /// Fields that you do not send stay as they are.
-#[utoipa::path(patch, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
-    request_body(content = Object, description = "Column values.", example = json!({"title": "Buy green tea"})),
+#[utoipa::path(
+    patch, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        ("id" = String, Path, description = "The row's id."),
+        (
+            "Prefer" = Option<String>,
+            Header,
+            description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number."
+        )
+    ),
+    request_body(
+        content = Object,
+        description = "Column values.",
+        example = json!({"title": "Buy green tea"})
+    ),
     responses(
         (status = 200, description = "The row after the change.", body = Object),
-        (status = 204, description = "No body, as requested with `return=minimal`."),
-    ))]
+        (status = 204, description = "No body, as requested with `return=minimal`.")
+    )
+)]
 pub(crate) async fn update_row(
     State(api): State<Api>,
     caller: Keyed<RowsWrite>,

@@ -10,19 +10,32 @@ use super::{
     caller::{Keyed, RowsWrite},
     response_options::ResponseOptions,
 };
-use crate::{http::extract::Path, state::Api};
+use crate::{
+    http::{extract::Path, schemas},
+    state::Api,
+};
 
 /// Delete all rows that match the filters
 ///
 /// At least one filter is required; to delete all rows, send `id=not.is.null`. Filters are those of listing rows.
 /// `order` orders the response; with `limit` (and `offset`), only the first rows of that order are deleted. With
 /// `Prefer: handling=strict, max-affected=N`, nothing is deleted if there are more rows.
-#[utoipa::path(delete, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
+#[utoipa::path(
+    delete, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        (
+            "Prefer" = Option<String>,
+            Header,
+            description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number."
+        )
+    ),
     responses(
         (status = 200, description = "The deleted rows.", body = Vec<Object>),
-        (status = 204, description = "No body, as requested with `return=minimal`."),
-    ))]
+        (status = 204, description = "No body, as requested with `return=minimal`.")
+    )
+)]
 pub(crate) async fn delete_rows(
     State(api): State<Api>,
     caller: Keyed<RowsWrite>,

@@ -12,7 +12,10 @@ use super::{
     caller::{Keyed, RowsWrite},
     response_options::ResponseOptions,
 };
-use crate::{http::extract::Path, state::Api};
+use crate::{
+    http::{extract::Path, schemas},
+    state::Api,
+};
 
 /// Insert rows
 ///
@@ -26,10 +29,27 @@ use crate::{http::extract::Path, state::Api};
 /// The body may be `text/csv` with the column names in the first line. With `Prefer: return=headers-only`, the response
 /// has only the URL of the row. `order` orders the rows in the response; by default, they are in the order in which you
 /// sent them. If you may not read the rows, you get only their ids.
-#[utoipa::path(post, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number.")),
-    request_body(content = crate::http::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])),
-    responses((status = 201, description = "The inserted rows.", body = Vec<Object>), (status = 200, description = "All rows existed and were merged.", body = Vec<Object>)))]
+#[utoipa::path(
+    post, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
+    params(
+        ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        (
+            "Prefer" = Option<String>,
+            Header,
+            description = "`return=minimal` for a response without rows, `count=exact` for a `Content-Range` with their number."
+        )
+    ),
+    request_body(
+        content = crate::http::openapi::RowOrRows,
+        description = "A row, or an array of rows.",
+        example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])
+    ),
+    responses(
+        (status = 201, description = "The inserted rows.", body = Vec<Object>),
+        (status = 200, description = "All rows existed and were merged.", body = Vec<Object>)
+    )
+)]
 pub(crate) async fn insert_rows(
     State(api): State<Api>,
     caller: Keyed<RowsWrite>,

@@ -12,13 +12,28 @@ use super::{
     RestResult,
     caller::{Keyed, SchemaWrite},
 };
-use crate::state::Api;
+use crate::{http::schemas, state::Api};
 
 /// Create a table
 ///
 /// The columns `id` and `created_at` are added. The table is private by default. To let anybody read it, set
 /// `publicRead` and repeat the table's name in `confirmPublic`.
-#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
+#[utoipa::path(
+    post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project of the key.")),
+    request_body(
+        content = schemas::backend_data::NewTable,
+        example = json!({
+            "name": "orders",
+            "columns": [
+                {"name": "title", "type": "text"},
+                {"name": "price", "type": "real", "nullable": true},
+                {"name": "paid", "type": "boolean", "nullable": false}
+            ]
+        })
+    ),
+    responses((status = 201, body = schemas::backend_data::Table))
+)]
 pub(crate) async fn create_table(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,

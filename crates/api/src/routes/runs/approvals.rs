@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     auth::{Authorized, ReadToken},
-    http::error::ApiResult,
+    http::{error::ApiResult, schemas},
     state::Api,
 };
 
@@ -33,6 +33,7 @@ pub(crate) struct ApprovalView {
     /// Information for the decision.
     #[schema(required)]
     detail: Option<String>,
+    #[schema(value_type = schemas::runs::ApprovalState)]
     state: ApprovalState,
     /// Time until which it can be decided.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
@@ -47,7 +48,11 @@ impl From<Approval> for ApprovalView {
 }
 
 /// List the approvals of a run
-#[utoipa::path(get, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = ApprovalList)))]
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/approvals", tag = "runs",
+    params(("id" = kernel::id::RunId, Path, description = "The run.")),
+    responses((status = 200, body = ApprovalList))
+)]
 pub(crate) async fn list_run_approvals(
     State(api): State<Api>,
     Authorized(_ctx, (id, access)): Authorized<ReadToken, (RunId, AppAccess)>,

@@ -21,6 +21,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Params, Payload},
+        schemas,
     },
     state::Api,
 };
@@ -72,9 +73,11 @@ pub(crate) struct RunAnswerView {
     model: Option<String>,
     /// Always false: each answer is made from the current facts.
     cached: bool,
+    #[schema(value_type = schemas::runs::RunStatus)]
     status: RunStatus,
-    #[schema(required)]
+    #[schema(required, value_type = Option<schemas::runs::FailureClass>)]
     failure_class: Option<FailureClass>,
+    #[schema(value_type = schemas::runs::Confidence)]
     confidence: Confidence,
     /// Summary of what happened.
     #[schema(min_length = 1, max_length = 600)]
@@ -245,7 +248,11 @@ async fn run_answer(
 }
 
 /// Read the rules' answer about a run
-#[utoipa::path(get, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery), responses((status = 200, body = RunAnswerView)))]
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/ask", tag = "runs",
+    params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery),
+    responses((status = 200, body = RunAnswerView))
+)]
 pub(crate) async fn read_run_answer(
     State(api): State<Api>,
     Authorized(ctx, run): Authorized<ReadToken, (RunId, AppAccess)>,
@@ -258,7 +265,12 @@ pub(crate) async fn read_run_answer(
 ///
 /// If the workspace had a model, it would answer people who can edit the app. None can be connected yet, so the rules
 /// answer: `source` is `rules` and `model` is null.
-#[utoipa::path(post, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = AskRun, example = json!({"question": "Why did it fail?", "locale": "en"})), responses((status = 200, body = RunAnswerView)))]
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/ask", tag = "runs",
+    params(("id" = kernel::id::RunId, Path, description = "The run.")),
+    request_body(content = AskRun, example = json!({"question": "Why did it fail?", "locale": "en"})),
+    responses((status = 200, body = RunAnswerView))
+)]
 pub(crate) async fn ask_run(
     State(api): State<Api>,
     Authorized(ctx, run): Authorized<ReadToken, (RunId, AppAccess)>,

@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::view::RunView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, extract::Params},
+    http::{error::ApiResult, extract::Params, schemas},
     state::Api,
 };
 
@@ -27,8 +27,10 @@ pub(crate) struct ListRuns {
     /// Only items of this automation.
     automation_id: Option<AutomationId>,
     /// Only runs with this status.
+    #[param(value_type = Option<schemas::runs::RunStatus>)]
     status: Option<RunStatus>,
     /// Only runs with this trigger.
+    #[param(value_type = Option<schemas::runs::TriggerKind>)]
     trigger: Option<TriggerKind>,
     /// The `nextCursor` of the previous page.
     cursor: Option<String>,
@@ -48,7 +50,11 @@ pub(crate) struct RunList {
 }
 
 /// List the runs of a workspace
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/runs", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListRuns), responses((status = 200, body = RunList)))]
+#[utoipa::path(
+    get, path = "/v1/workspaces/{ws}/runs", tag = "runs",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListRuns),
+    responses((status = 200, body = RunList))
+)]
 pub(crate) async fn list_runs(
     State(api): State<Api>,
     Authorized(_ctx, member): Authorized<ReadToken, Member>,

@@ -16,6 +16,7 @@ use crate::{
     http::{
         error::ApiResult,
         extract::{Payload, deserialize_some},
+        schemas,
     },
     state::Api,
 };
@@ -29,6 +30,7 @@ pub(crate) struct ReplayRun {
     #[schema(value_type = serde_json::Value)]
     input: Option<Box<RawValue>>,
     #[serde(default)]
+    #[schema(value_type = schemas::runs::WhichVersion)]
     version: WhichVersion,
 }
 
@@ -63,7 +65,15 @@ impl From<ReplayedRun> for ReplayedView {
 /// Replay a failed run
 ///
 /// Starts a new run with the current version or that of the failed run. An open dead letter of the run is settled.
-#[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = ReplayRun, example = json!({"version": "current", "input": {"title": "A corrected order"}})), responses((status = 200, body = ReplayedView)))]
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/replay", tag = "runs",
+    params(("id" = kernel::id::RunId, Path, description = "The run.")),
+    request_body(
+        content = ReplayRun,
+        example = json!({"version": "current", "input": {"title": "A corrected order"}})
+    ),
+    responses((status = 200, body = ReplayedView))
+)]
 pub(crate) async fn replay_run(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<WriteToken, (RunId, AppRight<CanEdit>)>,

@@ -10,6 +10,8 @@ use runs::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::schemas;
+
 /// A run, without its steps.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -24,7 +26,9 @@ pub(crate) struct RunView {
     road_id: Option<AutomationId>,
     #[schema(required)]
     road_name: Option<String>,
+    #[schema(value_type = schemas::runs::TriggerKind)]
     trigger: TriggerKind,
+    #[schema(value_type = schemas::runs::RunStatus)]
     status: RunStatus,
     /// Time at which the run started; until then, the time at which it was accepted.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
@@ -111,7 +115,28 @@ pub(crate) struct RunWithSteps {
     steps: Vec<StepView>,
     /// Explanation of why the run failed or was blocked.
     #[schema(required)]
-    explanation: Option<Explanation>,
+    explanation: Option<ExplanationView>,
+}
+
+/// Explanation of a run.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Explanation)]
+pub(crate) struct ExplanationView {
+    /// Result or state of the run, in a sentence.
+    #[schema(min_length = 1)]
+    what: String,
+    /// Cause, with the run's own message if it adds something.
+    #[schema(min_length = 1)]
+    why: String,
+    /// Recommended action.
+    #[schema(min_length = 1)]
+    next: String,
+}
+
+impl From<Explanation> for ExplanationView {
+    fn from(Explanation { what, why, next }: Explanation) -> Self {
+        Self { what, why, next }
+    }
 }
 
 /// A step of a run.
@@ -124,6 +149,7 @@ pub(crate) struct StepView {
     /// Location in the app; unknown, so always null.
     #[schema(required, value_type = serde_json::Value)]
     at: Option<serde_json::Value>,
+    #[schema(value_type = schemas::runs::StepStatus)]
     status: StepStatus,
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
@@ -149,7 +175,7 @@ impl RunWithSteps {
             duration_ms: step.duration_ms,
             detail: step.detail,
         });
-        Self { steps: steps.collect(), run: run.into(), explanation }
+        Self { steps: steps.collect(), run: run.into(), explanation: explanation.map(Into::into) }
     }
 }
 

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::view::TokenRecord;
 use crate::{
     auth::{AnyToken, Ctx},
-    http::error::ApiResult,
+    http::{error::ApiResult, schemas},
     state::Api,
 };
 
@@ -36,6 +36,7 @@ pub(crate) struct OwnToken {
 pub(crate) struct TokenAgent {
     grant_id: GrantId,
     client_name: String,
+    #[schema(value_type = schemas::identity::ClientKind)]
     client_kind: ClientKind,
     /// Resource that the token is for: the agent server's URL.
     audience: String,

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::{form::FormChange, view::WebhookView};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -22,6 +22,7 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ConfigureWebhook {
+    #[schema(value_type = schemas::runs::ProofMode)]
     mode: ProofMode,
     /// Maximum number of calls per minute. Default: the current limit; 60 for a new webhook, 20 for a form.
     #[serde(default)]
@@ -57,10 +58,31 @@ impl ConfiguredWebhook {
 /// Configure an automation's webhook
 ///
 /// If the mode does not change, the secret stays and the response has `secret: null`. Use `rotate` to issue a new one.
-#[utoipa::path(put, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = ConfigureWebhook, examples(
-    ("token" = (summary = "Senders send a token", value = json!({"mode": "token", "perMinute": 120, "confirm": true}))),
-    ("form" = (summary = "A public form", value = json!({"mode": "form", "confirm": true, "form": {"allowedSites": ["https://www.example.com"], "redirect": "https://www.example.com/thanks"}})))
-)), responses((status = 200, body = ConfiguredWebhook)))]
+#[utoipa::path(
+    put, path = "/v1/automations/{id}/webhook", tag = "webhooks",
+    params(("id" = kernel::id::AutomationId, Path, description = "The automation.")),
+    request_body(
+        content = ConfigureWebhook,
+        examples(
+            ("token" = (
+                summary = "Senders send a token",
+                value = json!({"mode": "token", "perMinute": 120, "confirm": true})
+            )),
+            ("form" = (
+                summary = "A public form",
+                value = json!({
+                    "mode": "form",
+                    "confirm": true,
+                    "form": {
+                        "allowedSites": ["https://www.example.com"],
+                        "redirect": "https://www.example.com/thanks"
+                    }
+                })
+            ))
+        )
+    ),
+    responses((status = 200, body = ConfiguredWebhook))
+)]
 pub(crate) async fn configure_webhook(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,

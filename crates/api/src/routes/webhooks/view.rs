@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::form::FormView;
-use crate::state::Api;
+use crate::{http::schemas, state::Api};
 
 /// The settings of a webhook.
 #[derive(Debug, Serialize, ToSchema)]
@@ -21,6 +21,7 @@ pub(crate) struct WebhookView {
     automation_id: AutomationId,
     /// URL for calls.
     address: String,
+    #[schema(value_type = schemas::runs::ProofMode)]
     mode: ProofMode,
     /// Prefix, ellipsis and last four characters of the secret.
     #[schema(required)]

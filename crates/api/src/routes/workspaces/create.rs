@@ -12,7 +12,7 @@ use workspace::workspaces::{Cell, Currency, Intent, Profile, TeamSize, Workspace
 
 use crate::{
     auth::{Console, Ctx},
-    http::{error::ApiResult, extract::Payload, views::SessionView},
+    http::{error::ApiResult, extract::Payload, schemas, views::SessionView},
     state::Api,
 };
 use application::{Problem, sample_data, unit};
@@ -23,9 +23,11 @@ use application::{Problem, sample_data, unit};
 pub(crate) struct CreateWorkspace {
     #[schema(min_length = 2, max_length = 60, example = "Acme")]
     name: String,
+    #[schema(value_type = schemas::workspace::Profile)]
     profile: Profile,
+    #[schema(value_type = schemas::workspace::TeamSize)]
     team_size: TeamSize,
-    #[schema(max_items = 3, example = json!(["automations"]))]
+    #[schema(max_items = 3, example = json!(["automations"]), value_type = Vec<schemas::workspace::Intent>)]
     intents: Vec<Intent>,
     #[serde(default)]
     locale: Option<Locale>,
@@ -34,6 +36,7 @@ pub(crate) struct CreateWorkspace {
     #[schema(max_length = 64, example = "Asia/Almaty")]
     timezone: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Option<schemas::workspace::Currency>)]
     currency: Option<Currency>,
 }
 
@@ -53,12 +56,15 @@ pub(crate) struct WorkspaceView {
     id: WorkspaceId,
     slug: String,
     name: String,
+    #[schema(value_type = schemas::workspace::Profile)]
     profile: Profile,
+    #[schema(value_type = schemas::workspace::Cell)]
     cell: Cell,
     locale: Locale,
     timezone: String,
     /// Cost of an hour of a person's work, in the currency's minor unit.
     hourly_cost_minor: u32,
+    #[schema(value_type = schemas::workspace::Currency)]
     currency: Currency,
     member_count: u64,
 }
@@ -94,7 +100,20 @@ pub(crate) struct StarterView {
 /// Create a workspace
 ///
 /// The workspace has sample data: a working app, its gates, an automation and a backend project.
-#[utoipa::path(post, path = "/v1/workspaces", tag = "workspaces", request_body(content = CreateWorkspace, example = json!({"name": "Acme", "profile": "global", "teamSize": "solo", "intents": ["automations"], "timezone": "Asia/Almaty"})), responses((status = 200, body = CreatedWorkspace)))]
+#[utoipa::path(
+    post, path = "/v1/workspaces", tag = "workspaces",
+    request_body(
+        content = CreateWorkspace,
+        example = json!({
+            "name": "Acme",
+            "profile": "global",
+            "teamSize": "solo",
+            "intents": ["automations"],
+            "timezone": "Asia/Almaty"
+        })
+    ),
+    responses((status = 200, body = CreatedWorkspace))
+)]
 pub(crate) async fn create_workspace(
     State(api): State<Api>,
     ctx: Ctx<Console>,

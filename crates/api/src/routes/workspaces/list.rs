@@ -9,7 +9,7 @@ use workspace::workspaces::Profile;
 
 use crate::{
     auth::{Console, Ctx},
-    http::{error::ApiResult, views::UserView},
+    http::{error::ApiResult, schemas, views::UserView},
     state::Api,
 };
 
@@ -31,6 +31,7 @@ pub(crate) struct WorkspaceItem {
     id: WorkspaceId,
     name: String,
     slug: String,
+    #[schema(value_type = schemas::workspace::Profile)]
     profile: Profile,
     role: Role,
     member_count: u64,

@@ -1,7 +1,8 @@
-//! OpenAPI schemas of strings with bounds: names, and texts in rules.
+//! Names and texts with bounds.
 
 use std::borrow::Cow;
 
+use backend_data::{MAX_COLUMN_NAME, MAX_TABLE_NAME, rule::MAX_TEXT};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
@@ -10,16 +11,10 @@ use utoipa::{
     },
 };
 
-use crate::{
-    ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME},
-    rule::MAX_TEXT,
-};
-
 macro_rules! texts {
     ($($(#[doc = $doc:literal])* $name:ident: $schema:expr;)*) => {$(
         $(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub enum $name {}
+        pub(crate) struct $name;
 
         impl PartialSchema for $name {
             fn schema() -> RefOr<Schema> {
@@ -36,11 +31,11 @@ macro_rules! texts {
 }
 
 texts! {
-    /// OpenAPI schema of a table's name.
+    /// A table's name.
     TableName: name(MAX_TABLE_NAME, "notes");
-    /// OpenAPI schema of a column's name.
+    /// A column's name.
     ColumnName: name(MAX_COLUMN_NAME, "title");
-    /// OpenAPI schema of a text that a rule compares a column to.
+    /// A text that a rule compares a column to.
     RuleText: ObjectBuilder::new().schema_type(Type::String).max_length(Some(MAX_TEXT)).examples(["open"]);
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Action, Audience, Condition, MAX_RULES, Operand, Rule};
+use super::{ColumnType, Table};
 use crate::{
-    catalog::{ColumnType, Table},
     error::{Error, Quoted, Result},
     ident,
+    rule::{Action, Audience, Condition, MAX_RULES, Operand, Rule},
 };
 
 /// Checks the rules of a table and generates their sentences.
