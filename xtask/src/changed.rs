@@ -62,10 +62,6 @@ struct SuiteModule {
 }
 
 /// Selects the tests that concern what changed since the branch left `main`, committed or not.
-///
-/// # Errors
-///
-/// When git or cargo does not say what there is.
 pub(crate) fn select(workspace: &Workspace) -> Result<Selection> {
     let packages = packages(workspace)?;
     let modules = suite_modules(&workspace.root.join(SUITE_DIR))?;
@@ -212,10 +208,6 @@ fn changed_files(workspace: &Workspace) -> Result<BTreeSet<String>> {
 }
 
 /// Finds the modules that are asked for by name.
-///
-/// # Errors
-///
-/// Names the one that is not there.
 pub(crate) fn named_modules(workspace: &Workspace, names: &[String]) -> Result<BTreeSet<String>> {
     let modules = suite_modules(&workspace.root.join(SUITE_DIR))?;
     let find = |name: &String| {

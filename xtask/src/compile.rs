@@ -31,10 +31,6 @@ pub enum Profile {
 }
 
 /// Compiles `qala`; returns its path.
-///
-/// # Errors
-///
-/// When it does not compile.
 pub fn qala(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
     match profile {
         Profile::Dev => build(workspace, &["--workspace", "--bin", QALA, "--example", EXAMPLE]),
@@ -43,19 +39,11 @@ pub fn qala(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
 }
 
 /// Compiles `qala` and the black-box suites; returns the path of `qala`.
-///
-/// # Errors
-///
-/// When they do not compile.
 pub fn black_box(workspace: &Workspace) -> Result<PathBuf> {
     build(workspace, &["--workspace", "--bin", QALA, "--test", SUITE])
 }
 
 /// Compiles everything, tests and examples included; returns the path of `qala`.
-///
-/// # Errors
-///
-/// When something does not compile.
 pub fn everything(workspace: &Workspace) -> Result<PathBuf> {
     build(workspace, &["--workspace", "--all-targets"])
 }

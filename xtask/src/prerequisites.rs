@@ -53,9 +53,6 @@ const PREREQUISITES: [Prerequisite; 9] = [
 ];
 
 /// Makes sure of everything, or says what to do.
-///
-/// # Errors
-/// Names what is missing and the one command that installs it.
 pub(crate) fn ensure_installed(progress: &Progress) -> Result<()> {
     let missing: Vec<&Prerequisite> = PREREQUISITES.iter().filter(|need| !(need.is_installed)()).collect();
     if missing.is_empty() {

@@ -30,10 +30,6 @@ pub fn cargo(workspace: &Workspace) -> Command {
 }
 
 /// Runs to the end on our own terminal.
-///
-/// # Errors
-///
-/// When the command does not start or ends without success; the error names it.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", describe(command)))?;
     if !status.success() {
@@ -43,10 +39,6 @@ pub fn run(command: &mut Command) -> Result<()> {
 }
 
 /// Runs to the end and returns standard output; standard error stays on the terminal.
-///
-/// # Errors
-///
-/// When the command does not start, ends without success or prints what is no UTF-8.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())

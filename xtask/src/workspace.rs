@@ -21,10 +21,6 @@ pub struct Workspace {
 
 impl Workspace {
     /// Finds the workspace that this program is of.
-    ///
-    /// # Errors
-    ///
-    /// When the package has no parent directory.
     pub fn open() -> Result<Self> {
         // What cargo says as it starts us goes first: a build directory may have been moved with its checkout.
         let own = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
@@ -33,19 +29,11 @@ impl Workspace {
     }
 
     /// Our own crates with the dependencies they declare.
-    ///
-    /// # Errors
-    ///
-    /// When cargo cannot read the manifests.
     pub fn members(&self) -> Result<Metadata> {
         Ok(self.command().no_deps().exec()?)
     }
 
     /// Every crate that a build for x86-64 or AArch64 Linux compiles, all features on.
-    ///
-    /// # Errors
-    ///
-    /// When cargo cannot resolve the dependencies as they are locked.
     pub fn resolved(&self) -> Result<Metadata> {
         let platforms = PLATFORMS.iter().flat_map(|platform| ["--filter-platform", platform]);
         let options = platforms.chain(["--all-features", "--locked"]).map(str::to_owned).collect::<Vec<_>>();
@@ -53,10 +41,6 @@ impl Workspace {
     }
 
     /// A text file of the repository.
-    ///
-    /// # Errors
-    ///
-    /// When there is none; the error names it.
     pub fn read(&self, path: impl AsRef<Path>) -> Result<String> {
         let path = self.root.join(path);
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))

@@ -48,10 +48,6 @@ enum Event {
 }
 
 /// Runs a cluster from the server programs in `binaries` until standard input closes.
-///
-/// # Errors
-///
-/// When PostgreSQL does not start, or ends by itself.
 pub fn run(binaries: &Path, durability: Durability) -> Result<()> {
     let (events, receiver) = mpsc::channel();
     let owner = events.clone();

@@ -32,10 +32,6 @@ pub enum Durability {
 }
 
 /// `pgbench`, which some packages keep apart from the server programs.
-///
-/// # Errors
-///
-/// When it is not installed.
 pub fn pgbench() -> Result<std::path::PathBuf> {
     programs::find_program("pgbench").context("pgbench is not there: install PostgreSQL's programs")
 }
@@ -55,10 +51,6 @@ pub struct Postgres {
 
 impl Postgres {
     /// Starts a fresh cluster. This program must answer to `postgres-guard` with [`guard::run`].
-    ///
-    /// # Errors
-    ///
-    /// When PostgreSQL is not installed or does not start.
     pub fn start(progress: &Progress, durability: Durability) -> Result<Self> {
         let binaries = programs::find_server_dir()
             .context("PostgreSQL's server programs (initdb, postgres) are not installed")?;
