@@ -107,8 +107,8 @@ impl Browser {
 
     /// Clicks an element that leads to another page, such as a form's button, and waits for that page.
     ///
-    /// A click alone returns before the form is sent: what is read next may come from the old page, and opening a URL next
-    /// would cancel the form.
+    /// A click alone returns before the form is sent: what is read next may come from the old page, and opening a URL
+    /// next would cancel the form.
     pub async fn submit(&self, selector: &str) -> Result<()> {
         let page = self.find_element(":root").await?;
         self.click(selector).await?;
@@ -134,7 +134,8 @@ impl Browser {
         self.http.get(&format!("/session/{}/title", self.session)).await?.string_at("/value")
     }
 
-    /// Returns the console's warnings and errors since the last call, such as violations of the content security policy.
+    /// Returns the console's warnings and errors since the last call, such as violations of the content security
+    /// policy.
     pub async fn console_errors(&self) -> Result<Vec<String>> {
         let entries = self.post("/se/log", &json!({"type": "browser"})).await?;
         let entries = entries.as_array().context("the log is no list")?;

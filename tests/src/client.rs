@@ -1,5 +1,5 @@
-//! An HTTP client that sends requests as a visitor, a signed-in person, or the bearer of a token or key, and checks every
-//! response against the API description.
+//! An HTTP client that sends requests as a visitor, a signed-in person, or the bearer of a token or key, and checks
+//! every response against the API description.
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;

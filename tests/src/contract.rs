@@ -1,9 +1,9 @@
 //! Checks requests and responses against `docs/openapi.json`.
 //!
 //! The client checks status, content type and body of every response that it reads, so the description is compared with
-//! the server wherever a suite goes: a response that is not described fails the test that sent the request. If a request
-//! succeeds, its body and the names in its query are checked too, since the description must allow what the server
-//! accepts.
+//! the server wherever a suite goes: a response that is not described fails the test that sent the request. If a
+//! request succeeds, its body and the names in its query are checked too, since the description must allow what the
+//! server accepts.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,5 @@
-//! A fresh database for each test: SQLite in the server's data directory, or a PostgreSQL database that is cloned from a
-//! migrated template.
+//! A fresh database for each test: SQLite in the server's data directory, or a PostgreSQL database that is cloned from
+//! a migrated template.
 
 use std::{
     env,

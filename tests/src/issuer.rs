@@ -150,7 +150,8 @@ impl Issuer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).failure = failure;
     }
 
-    /// Signs a person in at the URL to which the browser was redirected, and returns the URL to which it is redirected back.
+    /// Signs a person in at the URL to which the browser was redirected, and returns the URL to which it is redirected
+    /// back.
     pub fn sign_in(&self, address: &str) -> Result<String> {
         let url: url::Url = address.parse()?;
         anyhow::ensure!(address.starts_with(&format!("{}/authorize?", self.base_url)), "{address}");

@@ -1,7 +1,7 @@
 //! Harness of the black-box tests of Qala: the real binary on a real database, called over HTTP.
 //!
-//! The suites are the modules of `tests/tests/suite`; this crate has what they share. A test takes a [`Server`], signs a
-//! person in, and asserts on responses:
+//! The suites are the modules of `tests/tests/suite`; this crate has what they share. A test takes a [`Server`], signs
+//! a person in, and asserts on responses:
 //!
 //! ```ignore
 //! tests::on_both! {

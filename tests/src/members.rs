@@ -31,8 +31,8 @@ impl Client {
         Ok(())
     }
 
-    /// Adds a new person to a workspace with a role that an invite can give. Their address is built from the role and the
-    /// workspace.
+    /// Adds a new person to a workspace with a role that an invite can give. Their address is built from the role and
+    /// the workspace.
     pub async fn add_member(&self, workspace: &str, role: &str) -> Result<Self> {
         let email = format!("{role}.{workspace}@people.test");
         let guest = self.sign_in(&email).await?;

@@ -49,7 +49,8 @@ impl Reply {
         self
     }
 
-    /// Asserts that the response is the error envelope with this status and code, in every detail that all errors share.
+    /// Asserts that the response is the error envelope with this status and code, in every detail that all errors
+    /// share.
     #[track_caller]
     pub fn assert_error(&self, status: u16, code: &str) -> &Self {
         if let Err(difference) = self.check_error(status, Some(code)) {

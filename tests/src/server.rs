@@ -262,8 +262,8 @@ impl Server {
         self.run_command("admin", task).await.map(drop)
     }
 
-    /// Runs a command of the binary on the data of the running server and returns its output. If it fails, the error has its
-    /// error output.
+    /// Runs a command of the binary on the data of the running server and returns its output. If it fails, the error
+    /// has its error output.
     pub async fn run_command(&self, name: &str, arguments: &[&str]) -> Result<String> {
         let output = self.try_run_command(name, arguments).await?;
         if !output.status.success() {
@@ -366,7 +366,8 @@ impl Server {
         Ok(())
     }
 
-    /// Stops the process (SIGTERM) and returns its exit status. If it does not end in time, it is killed and this fails.
+    /// Stops the process (SIGTERM) and returns its exit status. If it does not end in time, it is killed and this
+    /// fails.
     pub async fn stop(&mut self) -> Result<ExitStatus> {
         let mut process = self.process.take().context("the server is not running")?;
         let id = Pid::from_child(&process);

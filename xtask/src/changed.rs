@@ -1,8 +1,8 @@
 //! `cargo xtask test --changed`: selects the tests for the files that changed.
 //!
-//! A file of a package selects the tests of that package. A source file also selects the modules of the black-box suites
-//! that are named after its subject, and a page or a fixture those whose text names it. This keeps the edit loop short;
-//! `cargo xtask ci` also tests the packages that depend on a changed one.
+//! A file of a package selects the tests of that package. A source file also selects the modules of the black-box
+//! suites that are named after its subject, and a page or a fixture those whose text names it. This keeps the edit loop
+//! short; `cargo xtask ci` also tests the packages that depend on a changed one.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 

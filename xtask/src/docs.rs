@@ -1,4 +1,5 @@
-//! `cargo xtask docs`: checks that every path that a page names exists, and that every example in a doc comment is tested.
+//! `cargo xtask docs`: checks that every path that a page names exists, and that every example in a doc comment is
+//! tested.
 
 use std::{
     fs,
@@ -14,7 +15,8 @@ const SOURCE_EXTENSIONS: [&str; 7] = [".rs", ".toml", ".md", ".yaml", ".yml", ".
 /// Beginnings of the info strings of code blocks that rustdoc compiles.
 const TESTED_BLOCKS: [&str; 6] = ["rust", "no_run", "should_panic", "compile_fail", "edition", "standalone"];
 
-/// Fails if a path in backticks in README.md or docs/ does not exist, or if a package with `doctest = false` has a doctest.
+/// Fails if a path in backticks in README.md or docs/ does not exist, or if a package with `doctest = false` has a
+/// doctest.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     check_paths(workspace)?;
     check_doctests(workspace)

@@ -1,7 +1,7 @@
 //! Developer commands of Qala; `cargo xtask --help` lists them.
 //!
-//! They have few dependencies, so that they build in seconds: they are the first thing that a newcomer waits for. The load
-//! generator `bench` is a package of its own.
+//! They have few dependencies, so that they build in seconds: they are the first thing that a newcomer waits for. The
+//! load generator `bench` is a package of its own.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
 
 mod changed;
@@ -46,7 +46,8 @@ enum Command {
     Openapi(openapi::Options),
     /// Check licences, sources, banned and duplicate crates against xtask/deps.toml.
     Deps,
-    /// Check that every repository path named in README.md and docs/ exists, and that every example in a doc comment is tested.
+    /// Check that every repository path named in README.md and docs/ exists, and that every example in a doc comment is
+    /// tested.
     Docs,
     /// Run the tests of `unsafe` code under AddressSanitizer and Miri; needs a nightly toolchain.
     Sanitize(sanitize::Options),

@@ -1,4 +1,5 @@
-//! `cargo xtask openapi`: writes the API description that the binary prints, or checks that the committed one equals it.
+//! `cargo xtask openapi`: writes the API description that the binary prints, or checks that the committed one equals
+//! it.
 
 use std::{fs, process::Command};
 

@@ -1,5 +1,5 @@
-//! Programs that the tests prerequisite beside cargo. They are looked for before anything is built, and installed with apt-get if
-//! this process runs as root.
+//! Programs that the tests need beside cargo. They are looked for before anything is built, and installed with apt-get
+//! if this process runs as root.
 
 use std::{
     path::Path,

@@ -10,8 +10,8 @@ const TOOLS: [&str; 3] = ["bench", "tests", "xtask"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Crates {
     All,
-    /// The crates of `qala`. Without the other packages they are compiled with the features that are shipped; tests enable
-    /// more, which would hide a missing one.
+    /// The crates of `qala`. Without the other packages they are compiled with the features that are shipped; tests
+    /// enable more, which would hide a missing one.
     Shipped,
 }
 

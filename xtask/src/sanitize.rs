@@ -13,14 +13,14 @@ use xtask::{shell, workspace::Workspace};
 /// The one crate with `unsafe` code.
 const PACKAGE: &str = "process-snapshot";
 
-/// The package and the tests that reset the JavaScript runtime of app code. They run without leak detection, because that
-/// runtime lives as long as its process by design.
+/// The package and the tests that reset the JavaScript runtime of app code. They run without leak detection, because
+/// that runtime lives as long as its process by design.
 const RUNTIME_TESTS: (&str, &str) = ("adapter-runtime", "worker::realm");
 
 /// Settings of AddressSanitizer.
 ///
-/// - `handle_segv=0`: the crate's SIGSEGV handler passes other faults on to the previous handler. A test expects that this
-///   ends the process by the signal, which the sanitizer's handler would prevent.
+/// - `handle_segv=0`: the crate's SIGSEGV handler passes other faults on to the previous handler. A test expects that
+///   this ends the process by the signal, which the sanitizer's handler would prevent.
 /// - `allow_user_segv_handler=1`: lets the crate install its handler.
 /// - `detect_stack_use_after_return=1`: finds pointers to locals of functions that have returned.
 const ASAN_OPTIONS: &str = "handle_segv=0:allow_user_segv_handler=1:detect_stack_use_after_return=1";

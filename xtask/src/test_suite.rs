@@ -142,8 +142,8 @@ fn everything_stages(programs: BTreeSet<String>) -> Vec<Stage> {
     ]
 }
 
-/// Plans the selected tests. Packages come first, because they finish sooner than the black-box suites, and one by one, so
-/// that each is compiled with the same features whichever others have changed.
+/// Plans the selected tests. Packages come first, because they finish sooner than the black-box suites, and one by one,
+/// so that each is compiled with the same features whichever others have changed.
 fn plan_selection(workspace: &Workspace, selection: &Selection, args: &[String]) -> Result<Vec<Stage>> {
     if selection.is_everything {
         return plan_everything(workspace, args);

@@ -8,8 +8,8 @@ use std::{
 use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
 
-/// The platforms that Qala is shipped for. Checks of third-party crates are limited to these, so that they have the same
-/// result on every machine and need no crates of other platforms.
+/// The platforms that Qala is shipped for. Checks of third-party crates are limited to these, so that they have the
+/// same result on every machine and need no crates of other platforms.
 const PLATFORMS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
 /// The root of the repository. Files and metadata are read on demand.
@@ -22,7 +22,8 @@ pub struct Workspace {
 impl Workspace {
     /// Finds the workspace of this program.
     pub fn open() -> Result<Self> {
-        // The variable that cargo sets at run time takes precedence, since a checkout may have been moved after the build.
+        // The variable that cargo sets at run time takes precedence, since a checkout may have been moved after the
+        // build.
         let manifest_dir =
             env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let root = Path::new(&manifest_dir).parent().context("the package has no parent directory")?;

@@ -82,8 +82,8 @@ fn find_requests(text: &str) -> Vec<(&str, &str, &str, &str)> {
     found
 }
 
-/// Returns the JSON pointer to the operation of a method and a path. A path that begins with an ellipsis matches the end
-/// of a described path.
+/// Returns the JSON pointer to the operation of a method and a path. A path that begins with an ellipsis matches the
+/// end of a described path.
 fn find_operation(description: &ApiDescription, method: &str, path: &str) -> Option<String> {
     let (path, is_suffix) = path.strip_prefix('…').map_or((path, false), |rest| (rest, true));
     let method = method.to_lowercase();

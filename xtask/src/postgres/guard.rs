@@ -35,7 +35,8 @@ const SETTINGS: [&str; 5] = [
     "logging_collector=off",
 ];
 
-/// Settings that trade durability for speed without effects that a test could see; `synchronous_commit` keeps its default.
+/// Settings that trade durability for speed without effects that a test could see; `synchronous_commit` keeps its
+/// default.
 const NON_DURABLE_SETTINGS: [&str; 2] = ["fsync=off", "full_page_writes=off"];
 
 enum Event {
