@@ -42,7 +42,7 @@ pub(super) async fn run(server: &mut Server, progress: &Progress) -> Result<()> 
             }
             KillTarget::Worker => kill_worker(server)?,
             KillTarget::Postgres => {
-                kill_postgres(server.database_url().context("there is no PostgreSQL")?).await?
+                kill_postgres(server.database_url().context("there is no PostgreSQL")?).await?;
             }
         }
         eventually("the server is ready", async || api::check_ready(server).await).await?;
