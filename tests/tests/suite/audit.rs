@@ -1,4 +1,4 @@
-//! Reading the audit log.
+//! Reading the audit log, and the path of audit entries of rows into it.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,7 +13,7 @@ fn items(body: &Value) -> Result<Vec<Value>> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn an_admin_reads_what_was_done(server: Server) -> Result<()> {
+    async fn an_admin_reads_the_audit_log(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let id = owner.create_workspace("Tulpar").await?.id;
         let audit = format!("/v1/workspaces/{id}/audit");
@@ -37,11 +37,11 @@ tests::on_both! {
         assert_eq!(joined["detail"]["role"], "admin");
         assert_eq!(joined["actor"]["id"], admin.user_id().await?.as_str());
 
-        // Nothing secret is in it.
+        // It has no secrets.
         let text = Value::from(all.clone()).to_string();
         assert!(!text.contains("qiv_") && !text.contains(&secret), "{text}");
 
-        // Pages, newest first, nothing twice and nothing left out.
+        // The pages together are the whole log, newest first and without duplicates.
         let mut paged = Vec::new();
         let mut cursor = String::new();
         loop {
@@ -70,7 +70,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn only_admins_of_the_workspace_read_it(server: Server) -> Result<()> {
+    async fn only_admins_of_the_workspace_read_the_audit_log(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let id = owner.create_workspace("Tulpar").await?.id;
         let audit = format!("/v1/workspaces/{id}/audit");
@@ -83,14 +83,15 @@ tests::on_both! {
         server.client().get(&audit).await?.assert_error(401, "unauthorized");
         let token = owner.with_bearer(&owner.create_token(&id, &["admin"]).await?);
         token.get(&audit).await?.assert_error(403, "console_only");
-        // Each workspace's log is its own.
+        // The log of another workspace has nothing of this one.
         let theirs = outsider.get(&format!("/v1/workspaces/{elsewhere}/audit")).await?;
         assert!(!String::from_utf8_lossy(&theirs.body).contains(&id), "{theirs}");
         Ok(())
     }
 
-    /// Rows lie in another store than the audit log: what the log does not take waits beside them.
-    async fn changes_of_rows_reach_it_after_a_kill(mut server: Server) -> Result<()> {
+    /// Rows are in another store than the audit log, so their audit entries go through an outbox in the store of the
+    /// rows.
+    async fn changes_of_rows_reach_the_audit_log_after_a_crash(mut server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let id = owner.create_workspace("Tulpar").await?.id;
         let backend = BackendProject::create(&owner, &id).await?;

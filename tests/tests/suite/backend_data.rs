@@ -1,4 +1,4 @@
-//! Backend projects over HTTP: rules, people, settings, files, batches.
+//! Backend projects over HTTP: policies, person tokens, settings, import and export, batches, indexes.
 
 use anyhow::Result;
 use http::{HeaderName, Method, header};
@@ -25,7 +25,7 @@ fn joined_ids(reply: &Reply) -> Result<String> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn rules_and_sentences_give_each_other_back(server: Server) -> Result<()> {
+    async fn rules_and_sentences_convert_into_each_other(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let rules = json!([{"id": "own", "audience": {"kind": "role", "role": "staff"}, "actions": ["read", "update"],
             "where": {"t": "or", "of": [{"t": "cmp", "column": "owner", "op": "eq", "value": {"k": "me"}},
@@ -37,7 +37,7 @@ tests::on_both! {
         let again = again.ok()?;
         assert_eq!(again["rules"][0], set.ok()?["rules"][0]);
         assert_eq!(again["rules"][1]["id"], "rule_1");
-        // A long one is cut short where it is shown, whole where it is given back, and known in both forms.
+        // A long sentence is shortened for display and complete when it is returned, and both forms are accepted.
         let long = format!("Visitors may read rows where title is one of {} or \"z\".", vec!["\"a title of some length\""; 19].join(", "));
         let set = project.set_policy("items", &json!({"sentences": [long]})).await?.ok()?;
         assert_eq!(set["sentences"], json!([long]));
@@ -59,7 +59,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn people_are_known_by_their_tokens(server: Server) -> Result<()> {
+    async fn people_are_identified_by_their_person_tokens(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let policy = json!({"sentences": [
             "Signed-in people may read, insert, update and delete rows where owner is the signed-in person.",
@@ -76,7 +76,7 @@ tests::on_both! {
             project.rest_request(&visitor, (&key, person), Method::GET, "items?order=id")?.send().await
         };
         let ann = person_token("ann", json!({}))?;
-        // Nobody's tokens are believed before the settings say whose.
+        // Person tokens are rejected until the settings name an issuer.
         list(Some(&ann)).await?.assert_error(401, "unauthorized");
         owner.patch(&project.console_path("/settings"), &json!({"identity": identity_settings()})).await?.assert_status(200);
         assert_eq!(joined_ids(&list(Some(&ann)).await?)?, "a");
@@ -84,7 +84,7 @@ tests::on_both! {
         assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"role": ["x", "auditor"]}))?)).await?)?, "ab");
         assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"team": "red"}))?)).await?)?, "b");
         assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"team": 7}))?)).await?)?, "");
-        // The key itself as Bearer is nobody.
+        // A project key as a bearer token is not a person.
         list(Some(&key)).await?.assert_error(404, "table_not_found");
         list(None).await?.assert_error(404, "table_not_found");
         for bad in [
@@ -104,7 +104,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn rules_are_tried_without_a_trace(server: Server) -> Result<()> {
+    async fn trying_rules_changes_nothing(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let sentence = "Signed-in people may read, insert and update rows where owner is the signed-in person.";
         project.set_policy("items", &json!({"sentences": [sentence]})).await?.assert_status(200);
@@ -128,7 +128,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn settings_are_in_force_at_once(server: Server) -> Result<()> {
+    async fn settings_take_effect_at_once(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let key = project.create_key("publishable").await?;
         let path = project.console_path("/settings");
@@ -167,7 +167,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn rows_go_out_and_come_in_as_files(server: Server) -> Result<()> {
+    async fn rows_are_exported_and_imported_as_files(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let rows: Vec<String> = (0..1_234).map(|n| format!("r{n:04},\"title, {n}\",{n}")).collect();
         let file = format!("id,title,qty\n{}\n", rows.join("\n"));
@@ -272,7 +272,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn answers_have_the_form_that_is_asked_for(server: Server) -> Result<()> {
+    async fn responses_have_the_requested_form(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let secret = project.create_key("secret").await?;
         let client = server.client();
@@ -293,7 +293,7 @@ tests::on_both! {
         assert_eq!(beyond.header("content-range"), Some("*/1"));
         let lenient = ask(Method::GET, "items")?.header(PREFER, "handling=lenient")?.send().await?;
         assert_eq!(lenient.header("preference-applied"), Some("handling=lenient"));
-        // What is no route of the data API is refused as it refuses everything.
+        // Unknown routes of the data API are rejected in its own error format.
         for (method, path, status) in [(Method::PUT, "_batch", 405), (Method::POST, "rpc/x/y", 404), (Method::POST, "v1/rpc/x", 404), (Method::GET, "a/b/c", 404)] {
             let refused = ask(method, path)?.send().await?;
             refused.assert_status(status);
@@ -302,7 +302,7 @@ tests::on_both! {
                 assert!(body.pointer(member).is_some(), "{path} {member} {refused}");
             }
         }
-        // A page that the project lists may read why, and asks first; others may not.
+        // Pages on an allowed origin may read the error and pass the preflight request; others may not.
         owner.patch(&project.console_path("/settings"), &json!({"allowedOrigins": ["https://shop.example"]})).await?.assert_status(200);
         for (method, path, status) in [(Method::PUT, "_batch", 405), (Method::GET, "_batch", 405), (Method::POST, "v1/rpc/x", 404), (Method::GET, "a/b/c", 404)] {
             for (origin, allowed) in [("https://shop.example", Some("https://shop.example")), ("https://else.example", None)] {
@@ -318,7 +318,7 @@ tests::on_both! {
         }
         let nowhere = client.request(Method::OPTIONS, "/v1/projects/proj_none/rest/a/b/c").header(header::ORIGIN, "https://shop.example")?;
         assert_eq!(nowhere.send().await?.header("access-control-allow-origin"), None);
-        // One row, made and updated by its id.
+        // One row is created and updated by its id.
         let put = async |query: &str, body: Value, prefer: &'static str| {
             ask(Method::PUT, &format!("items?{query}"))?.header(PREFER, prefer)?.json(&body)?.send().await
         };
@@ -354,7 +354,7 @@ tests::on_both! {
         ask(Method::GET, "items")?.header(header::ACCEPT, "text/html")?.send().await?.assert_status(406);
         Ok(())
     }
-    async fn indexes_are_made_and_dropped_by_who_may_change_the_schema(server: Server) -> Result<()> {
+    async fn indexes_are_created_and_dropped_by_those_who_may_change_the_schema(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let scoped = async |scope: &str| -> Result<Client> {
             let key = json!({"kind": "secret", "name": "Tests", "scopes": [scope]});
@@ -392,7 +392,7 @@ tests::on_both! {
         }
         server.client().post(&indexes, &by_qty).await?.assert_error(401, "unauthorized");
 
-        // The console's side, and what both leave in the audit log.
+        // The same in the console, and the audit entries of both.
         let console = project.console_path("/tables/items/indexes");
         let made = owner.post(&console, &json!({"columns": ["owner", "created_at"]})).await?.ok()?;
         assert_eq!(made["indexes"][1]["name"], "ix2");

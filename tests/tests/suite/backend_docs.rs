@@ -1,4 +1,4 @@
-//! The examples of `docs/backend-data.md` do what it says.
+//! The examples of `docs/backend-data.md`, sent in order: the responses must be as shown.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use http::{HeaderName, Method};
 use serde_json::{Value, json};
 use tests::BackendProject;
 
-/// One request of the page, and the answer that is promised.
+/// A request of the page with its response.
 struct Example {
     method: Method,
     path: String,
@@ -36,7 +36,7 @@ fn parse_example(block: &str) -> Result<Example> {
     let path = path.strip_prefix("/rest/").context("not of the data API")?;
     Ok(Example {
         method: method.parse()?,
-        // What a client would encode.
+        // A client would percent-encode these.
         path: path.replace('>', "%3E").replace('^', "%5E").replace('|', "%7C"),
         prefer: prefer.map(str::to_owned),
         body: body.trim().to_owned(),
@@ -48,7 +48,7 @@ fn parse_example(block: &str) -> Result<Example> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn the_examples_of_the_page_are_true(server: Server) -> Result<()> {
+    async fn the_examples_of_the_page_work(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;

@@ -1,4 +1,5 @@
-//! Large files of rows over HTTP, projects in files, rows on two shards, and what a kill leaves.
+//! Large imports and exports of rows, export and import of whole projects, shards, and durability of rows after a
+//! crash.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -23,7 +24,7 @@ async fn content_range(client: &Client, project: &BackendProject, key: &str, tab
     Ok(reply.header("content-range").context("a range")?.to_owned())
 }
 
-/// The most memory the server has held, in KiB.
+/// Returns the peak memory of the server, in KiB.
 fn peak_memory_kib(server: &Server) -> Result<u64> {
     let status = format!("/proc/{}/status", server.process_id().context("a process")?);
     let status = std::fs::read_to_string(status)?;
@@ -34,7 +35,7 @@ fn peak_memory_kib(server: &Server) -> Result<u64> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_large_file_comes_in_whole_or_not_at_all(server: Server) -> Result<()> {
+    async fn a_large_file_is_imported_completely_or_not_at_all(server: Server) -> Result<()> {
         const ROWS: usize = 10_000;
         let (owner, _, project) = create_shop_project(&server).await?;
         let title = "x".repeat(2_500);
@@ -47,7 +48,7 @@ tests::on_both! {
             let request = owner.request(Method::POST, &path).header(header::ACCEPT, accept)?;
             request.body("text/csv", file)?.send().await
         };
-        // The last row is off: nothing of what came before it stays.
+        // The last row is invalid, so no earlier row remains.
         let refused = import(format!("{file}r,x,many\n"), "*/*").await?;
         refused.assert_error(400, "invalid_value");
         assert_eq!(refused.json::<Value>()?["error"]["hint"], format!("In row {ROWS}."));
@@ -66,19 +67,19 @@ tests::on_both! {
         assert!(lines.iter().filter(|line| line["checked"].is_u64()).count() >= 10, "{} lines", lines.len());
         assert!(lines.iter().filter(|line| line["written"].is_u64()).count() >= 10, "{} lines", lines.len());
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
-        // An error that is met after the answer has begun is its last line.
+        // An error after the response has started is its last line.
         let again = "id,title\nnew,x\nr000000,x\n".to_owned();
         let told = String::from_utf8(import(again, "application/x-ndjson").await?.body.to_vec())?;
         let last: Value = serde_json::from_str(told.lines().last().context("a line")?)?;
         assert_eq!(last["error"]["code"], "row_exists");
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
-        // No file of it is left.
+        // No temporary file remains.
         let left = std::fs::read_dir(server.data_dir())?.filter_map(Result::ok);
         assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".import")));
         Ok(())
     }
 
-    async fn what_was_answered_outlives_a_killed_server(mut server: Server) -> Result<()> {
+    async fn acknowledged_writes_survive_a_crash(mut server: Server) -> Result<()> {
         let (_, _, project) = create_shop_project(&server).await?;
         let key = project.create_key("secret").await?;
         let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
@@ -86,9 +87,9 @@ tests::on_both! {
         for sender in 0..8 {
             let (client, project, key, told) = (server.client(), project.clone(), key.clone(), told.clone());
             senders.spawn(async move {
-                // Until the server is gone.
+                // Until the server is killed.
                 for number in 0.. {
-                    // Every other request is a bulk of three, one in four an update of what the first made.
+                    // Every second request is a bulk of three, and one in four updates rows of an earlier one.
                     let title = format!("{sender}-{number}");
                     let row = |at: usize| json!({"id": format!("{title}-{at}"), "title": title, "qty": 0});
                     let rows: Vec<Value> = (0..if number % 2 == 0 { 3 } else { 1 }).map(row).collect();
@@ -108,7 +109,7 @@ tests::on_both! {
             });
         }
         drop(told);
-        // What was answered: each title, and whether its update was.
+        // Acknowledged titles, each with whether its update was acknowledged.
         let mut answered: BTreeMap<String, bool> = BTreeMap::new();
         while let Some((title, status, updated)) = heard.recv().await {
             assert_eq!(status, if updated { 200 } else { 201 });
@@ -140,20 +141,20 @@ tests::on_both! {
             let rows = found.get(title).with_context(|| format!("{title} was answered and is lost"))?;
             assert!(!updated || rows.iter().all(|qty| *qty == 1), "{title} was updated: {rows:?}");
         }
-        // Also of what was not answered there is all or nothing.
+        // Requests without a response are applied completely or not at all.
         for (title, rows) in &found {
             let number: usize = title.split_once('-').context("a number")?.1.parse()?;
             assert_eq!(rows.len(), if number.is_multiple_of(2) { 3 } else { 1 }, "half of {title} is there");
             assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "half of {title} is updated");
         }
-        // And the project goes on.
+        // The project keeps working.
         let row = json!({"id": "after"});
         project.rest_request(&client, (&key, None), Method::POST, "items")?.json(&row)?.send().await?.assert_status(201);
         Ok(())
     }
 }
 
-/// Everything a project shows to its owner and to those it knows, save its keys.
+/// Returns everything that a project shows to its owner and its users, except its keys.
 async fn project_snapshot(owner: &Client, project: &BackendProject) -> Result<Value> {
     let mut shown = owner.get(&project.console_path("")).await?.ok()?;
     for table in shown["tables"].as_array_mut().context("tables")? {
@@ -178,7 +179,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
         let symmetric = both["keys"][0]["k"].as_str().context("a key")?.to_owned();
         both["keys"].as_array_mut().context("keys")?.push(public);
         owner.patch(&project.console_path("/settings"), &json!({"identity": both, "maxBodyKb": 77})).await?.ok()?;
-        // What only a newer file says.
+        // Members that only files of a newer version have.
         let code = json!({"name": "code", "type": "text", "default": "none"});
         owner.post(&project.console_path("/tables/items/columns"), &code).await?.ok()?;
         let unique = json!({"columns": ["due"], "unique": true});
@@ -206,7 +207,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
         let text = std::fs::read_to_string(&file)?;
         assert!(!text.contains(&symmetric) && !text.contains("oct") && !text.contains("sealed"), "no symmetric key");
         assert!(!text.contains("qk_") && !text.contains(&project.id), "neither keys nor the id are in it");
-        // Whoever reads it reads the rows.
+        // The file contains the rows, so only its owner may read it.
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file)?.permissions());
         assert_eq!(mode & 0o777, 0o600);
         ensure!(old.run_command("rows", &["export", &project.id, path]).await.is_err(), "it does not write over a file");
@@ -223,7 +224,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
             keys.retain(|key| key["kty"] != "oct");
             assert_eq!(project_snapshot(&keeper, &restored).await?, before);
             assert_eq!(keeper.get(&restored.console_path("/keys")).await?.ok()?, json!([]));
-            // It works as the old one does.
+            // The restored project works like the old one.
             let path = restored.console_path("/tables/items/rows");
             let taken = keeper.post(&path, &json!({"due": "2026-01-02T03:04:05.000006Z"})).await?;
             taken.assert_error(409, "value_exists");
@@ -236,7 +237,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
             let list = restored.rest_request(&client, (&visitor, None), Method::GET, "items?limit=1&order=id")?;
             assert_eq!(list.send().await?.ok()?, json!([{"id": "r0000", "title": "жол \"0\"\n"}]));
 
-            // A file that is not whole, or newer than the program, makes nothing.
+            // A file that is incomplete or newer than the binary creates nothing.
             let projects = format!("/v1/workspaces/{}/backend/projects", workspace.id);
             let before = keeper.get(&projects).await?.ok()?;
             let half: String = text.lines().take(700).map(|line| format!("{line}\n")).collect();
@@ -262,26 +263,26 @@ fn path_str(path: &Path) -> Result<&str> {
 }
 
 #[tokio::test]
-async fn a_project_goes_from_files_to_files() -> Result<()> {
+async fn a_project_moves_from_files_to_files() -> Result<()> {
     check_export_and_import(Database::Sqlite, Database::Sqlite).await
 }
 
 #[tokio::test]
-async fn a_project_goes_from_files_to_postgresql() -> Result<()> {
+async fn a_project_moves_from_files_to_postgresql() -> Result<()> {
     check_export_and_import(Database::Sqlite, Database::Postgres).await
 }
 
 #[tokio::test]
-async fn a_project_goes_from_postgresql_to_files() -> Result<()> {
+async fn a_project_moves_from_postgresql_to_files() -> Result<()> {
     check_export_and_import(Database::Postgres, Database::Sqlite).await
 }
 
 #[tokio::test]
-async fn a_project_goes_from_postgresql_to_postgresql() -> Result<()> {
+async fn a_project_moves_from_postgresql_to_postgresql() -> Result<()> {
     check_export_and_import(Database::Postgres, Database::Postgres).await
 }
 
-/// Projects made before and after another shard was named as the one of new projects.
+/// Checks projects that are created before and after another shard was configured for new projects.
 async fn check_new_projects_use_the_second_shard(mut server: Server, shard: &str) -> Result<()> {
     let (owner, workspace, old) = create_shop_project(&server).await?;
     server.set_arg("--rows-shards", &format!("1={shard}"));
@@ -299,7 +300,7 @@ async fn check_new_projects_use_the_second_shard(mut server: Server, shard: &str
         let list = project.rest_request(&client, (&key, None), Method::GET, "items?select=title")?;
         assert_eq!(list.send().await?.ok()?, json!([{"title": project.id}]));
     }
-    // Without its shard a project is away, and not gone.
+    // Without its shard a project is unavailable, but not deleted.
     server.set_arg("--rows-shards", &format!("2={shard}"));
     server.set_arg("--new-projects-shard", "0");
     assert!(server.stop().await?.success());
@@ -317,7 +318,7 @@ async fn check_new_projects_use_the_second_shard(mut server: Server, shard: &str
 }
 
 #[tokio::test]
-async fn a_second_shard_of_files() -> Result<()> {
+async fn new_projects_use_a_second_shard_of_files() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let options = Server::with(Database::Sqlite).args(["--no-rate-limits"]);
     tests::on_server(options, async |server: Server| {
@@ -330,7 +331,7 @@ async fn a_second_shard_of_files() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_second_shard_on_another_database() -> Result<()> {
+async fn new_projects_use_a_second_shard_on_another_database() -> Result<()> {
     tests::on_server(Server::with(Database::Postgres), async |other: Server| {
         let shard = other.database_url().context("a database")?.to_owned();
         let options = Server::with(Database::Postgres).args(["--no-rate-limits"]);

@@ -1,10 +1,11 @@
-//! Apps whose code is bad in every way that code can be: each ends with its own reason, and the server goes on.
+//! Apps that throw, loop, exhaust memory or flood the log: each run ends with its own reason, and the server keeps
+//! working.
 
 use anyhow::{Context as _, Result};
 use http::header;
 use serde_json::{Value, json};
 
-/// Bodies of a handler that throws what is no error.
+/// Bodies of a handler that throw values other than errors, with the message of the run.
 const NON_ERROR_THROWS: [(&str, &str); 7] = [
     ("throw undefined", "undefined"),
     ("throw null", "null"),
@@ -18,7 +19,7 @@ const NON_ERROR_THROWS: [(&str, &str); 7] = [
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn whatever_is_thrown_the_run_fails(server: Server) -> Result<()> {
+    async fn a_run_fails_whatever_value_is_thrown(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         for (body, word) in NON_ERROR_THROWS {
@@ -36,7 +37,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn what_never_ends_or_takes_too_much_ends_with_its_reason(server: Server) -> Result<()> {
+    async fn code_that_exceeds_a_limit_ends_with_its_reason(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         for (body, code) in [
@@ -53,7 +54,7 @@ tests::on_both! {
             assert!(code.is_empty() || run["errorCode"] == code, "{body}: {run}");
             assert!(run["explanation"]["why"].is_string(), "{body}: {run}");
         }
-        // A flood of log is cut, and says so; the run is none the worse.
+        // A flood of log lines is truncated with a notice, and the run succeeds.
         let flood = "export default { async scheduled() { for (let i = 0; i < 5000; i++) console.log('line ' + i, 'x'.repeat(5000)) } }";
         let (app, run) = owner.create_and_run_app(&workspace.id, flood).await?;
         owner.wait_for_success(&run).await?;
@@ -68,7 +69,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn visitors_are_told_that_it_failed_and_no_more(server: Server) -> Result<()> {
+    async fn visitors_learn_only_that_the_app_failed(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let visitor = server.client();
@@ -88,7 +89,7 @@ tests::on_both! {
             let told: Value = shown.json()?;
             assert!(!told.to_string().contains("only text"), "{told}");
         }
-        // The server and other apps go on.
+        // The server and other apps keep working.
         let fine = owner.create_app(&workspace.id, "export default { async fetch() { return new Response('fine') } }").await?;
         let slug = owner.get(&format!("/v1/apps/{fine}")).await?.string_at("/slug")?;
         assert_eq!(visitor.get(&format!("/a/{slug}/")).await?.assert_status(200).body, "fine");

@@ -1,5 +1,5 @@
-//! Agent clients whose id is the address of a document about them, served here over TLS on this very machine, which a
-//! server that listens on loopback may ask.
+//! Agent clients whose id is the URL of a client metadata document. The documents are served here over TLS on loopback,
+//! from which a server that listens on loopback may fetch them.
 
 use std::{
     path::PathBuf,
@@ -24,7 +24,7 @@ use tokio_rustls::{
     rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer},
 };
 
-/// A site that serves documents, each as it is told.
+/// A site that serves configured documents.
 struct ClientMetadataServer {
     base: String,
     ca_certificate: PathBuf,
@@ -96,7 +96,7 @@ impl ClientMetadataServer {
                         answer.body.len(),
                         answer.body
                     );
-                    // Whoever does not want to read on has gone.
+                    // The client may close the connection early.
                     let _gone = stream.write_all(text.as_bytes()).await;
                     let _gone = stream.shutdown().await;
                 });
@@ -119,7 +119,7 @@ impl ClientMetadataServer {
         self.responses.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), answer));
     }
 
-    /// A document as it should be.
+    /// Returns a valid document.
     fn client_metadata(&self, path: &str) -> Value {
         json!({"client_id": self.client_id(path), "client_name": "Claude", "redirect_uris": [REDIRECT_URI]})
     }
@@ -137,7 +137,7 @@ async fn start_authorization(server: &Server, id: &str) -> Result<Reply> {
 }
 
 #[tokio::test]
-async fn a_client_known_by_its_document_goes_the_whole_way() -> Result<()> {
+async fn a_client_with_a_metadata_document_signs_in() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
     let aru = server.sign_in("aru@example.test").await?;
@@ -154,7 +154,7 @@ async fn a_client_known_by_its_document_goes_the_whole_way() -> Result<()> {
     assert_eq!(view["client"]["host"], "127.0.0.1");
     assert_eq!(view["client"]["recognized"], Value::Null, "its name is not its host");
 
-    // Whatever the document says later, what was asked stays as it was.
+    // A later change of the document does not change a pending authorization request.
     document["client_id"] = json!("https://evil.example/client.json");
     document["redirect_uris"] = json!(["https://evil.example/"]);
     site.add_response("/client.json", CannedResponse::json(&document));
@@ -171,7 +171,7 @@ async fn a_client_known_by_its_document_goes_the_whole_way() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_document_that_does_not_do_lets_nobody_ask() -> Result<()> {
+async fn an_invalid_document_is_rejected() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
     let redirect =
@@ -225,14 +225,14 @@ async fn a_document_that_does_not_do_lets_nobody_ask() -> Result<()> {
         let reply = start_authorization(&server, &site.client_id(path)).await?;
         assert_eq!((reply.status.as_u16(), reply.header("location")), (400, None), "{path}");
     }
-    // A failure is not remembered.
+    // A failure is not cached.
     site.add_response("/gone.json", CannedResponse::json(&site.client_metadata("/gone.json")));
     start_authorization(&server, &site.client_id("/gone.json")).await?.assert_status(303);
     Ok(())
 }
 
 #[tokio::test]
-async fn no_document_is_fetched_from_where_nothing_may_be() -> Result<()> {
+async fn no_document_is_fetched_from_a_forbidden_address() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
     let port = site.base.rsplit(':').next().context("a port")?;
@@ -258,7 +258,7 @@ async fn no_document_is_fetched_from_where_nothing_may_be() -> Result<()> {
 }
 
 #[tokio::test]
-async fn one_document_is_fetched_once_at_a_time() -> Result<()> {
+async fn concurrent_requests_share_one_fetch_of_a_document() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
     let answer = CannedResponse::json(&site.client_metadata("/client.json"));

@@ -1,10 +1,10 @@
-//! Failed runs and refused calls that are kept, and run again.
+//! Dead letters: failed runs and refused calls are kept, and can be replayed or discarded.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use tests::{AutomationFixture, Client, Server, Webhook, Workspace, unix_time};
 
-/// Fails when it is told to; says what it was given.
+/// An app that fails if its input asks for it, and logs its input.
 const FAILS_ON_REQUEST: &str = "export default { async scheduled(event) { \
     if (event.data?.fail) throw new Error('as told'); \
     console.log(`${event.trigger} ${JSON.stringify(event.data)}`) } }";
@@ -33,7 +33,7 @@ impl Fixture {
         Ok(list["items"].as_array().context("items")?.clone())
     }
 
-    /// The letter of a call that failed; its id and its run.
+    /// Creates a dead letter by a call whose run fails. Returns the ids of the dead letter and of the run.
     async fn create_dead_letter(&self, input: Value) -> Result<(String, String)> {
         let run = self.webhook.send(&input).await?.string_at("/runId")?;
         assert_eq!(self.owner.wait_for_run(&run).await?["status"], "failed");
@@ -98,7 +98,7 @@ tests::on_both! {
         ] {
             assert_eq!(fixture.list_dead_letters(&query).await?.len(), count, "{query}");
         }
-        // What a person starts by hand is theirs to start again, and what succeeds leaves nothing.
+        // Neither a failed run that a person started nor a successful run leaves a dead letter.
         let manual = fixture.owner.start_run(&fixture.automation, json!({"fail": true})).await?;
         assert_eq!(fixture.owner.wait_for_run(&manual).await?["status"], "failed");
         fixture.owner.wait_for_success(&fixture.webhook.send(&json!(1)).await?.string_at("/runId")?).await?;
@@ -106,7 +106,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_retried_run_leaves_one_letter_at_its_end(server: Server) -> Result<()> {
+    async fn a_retried_run_leaves_one_dead_letter(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.owner.patch(&format!("/v1/automations/{}", fixture.automation), &json!({"retries": 1})).await?.ok()?;
         let (letter, _) = fixture.create_dead_letter(json!({"fail": true})).await?;
@@ -116,7 +116,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_letter_is_run_again_once(server: Server) -> Result<()> {
+    async fn a_dead_letter_is_replayed_once(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (letter, run) = fixture.create_dead_letter(json!({"fail": true})).await?;
         let replayed = fixture.replay(&letter, json!({"payload": {"fixed": [1]}})).await?;
@@ -137,7 +137,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn many_replays_at_once_start_one_run(server: Server) -> Result<()> {
+    async fn concurrent_replays_start_one_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (letter, _) = fixture.create_dead_letter(json!({"fail": true})).await?;
         let mut calls = tokio::task::JoinSet::new();
@@ -154,7 +154,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_replay_runs_the_version_that_is_asked_for(server: Server) -> Result<()> {
+    async fn a_replay_runs_the_requested_version(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (first, _) = fixture.create_dead_letter(json!({"fail": true})).await?;
         let (second, run) = fixture.create_dead_letter(json!({"fail": 2})).await?;
@@ -162,7 +162,7 @@ tests::on_both! {
         let current = fixture.replay(&first, json!({})).await?;
         assert_eq!(fixture.logged_message(&current["runId"]).await?, r#"calm {"fail":true}"#);
         assert_eq!((&current["edited"], &current["version"]["number"]), (&json!(false), &json!(2)));
-        // By its run, as it was: it fails again, and is kept again.
+        // A replay of the run with its original version fails again, and leaves another dead letter.
         let original = fixture.owner.post(&format!("/v1/runs/{run}/replay"), &json!({"version": "original"})).await?.ok()?;
         assert_eq!((&original["deadLetterId"], &original["version"]["number"]), (&json!(second), &json!(1)));
         assert_eq!(original["version"]["isCurrent"], false);
@@ -170,11 +170,11 @@ tests::on_both! {
         assert_eq!(fixture.owner.wait_for_run(again).await?["status"], "failed");
         let open = fixture.list_dead_letters("state=open").await?;
         assert!(open.len() == 1 && open[0]["runId"] == json!(again), "{open:?}");
-        // The run itself may be replayed as often as one likes.
+        // A run may be replayed any number of times.
         let third = fixture.owner.post(&format!("/v1/runs/{run}/replay"), &json!({"input": {"n": 1}})).await?.ok()?;
         assert_eq!((&third["deadLetterId"], &third["edited"]), (&Value::Null, &json!(true)));
         assert_eq!(fixture.logged_message(&third["runId"]).await?, r#"calm {"n":1}"#);
-        // Null is a payload, as a webhook may send it; what the run was given is what stands when nothing is said.
+        // `null` is a valid input; by default the replay has the input of the run.
         let null = fixture.owner.post(&format!("/v1/runs/{run}/replay"), &json!({"input": null})).await?.ok()?;
         assert_eq!((&null["edited"], fixture.logged_message(&null["runId"]).await?.as_str()), (&json!(true), "calm null"));
         let same = fixture.owner.post(&format!("/v1/runs/{run}/replay"), &json!({})).await?.ok()?;
@@ -184,7 +184,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn runs_and_letters_of_a_deleted_app_are_gone_with_it(server: Server) -> Result<()> {
+    async fn runs_and_dead_letters_are_deleted_with_their_app(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (letter, run) = fixture.create_dead_letter(json!({"fail": true})).await?;
         let runs = async || {
@@ -194,7 +194,7 @@ tests::on_both! {
         };
         assert_eq!((runs().await?, fixture.list_dead_letters("").await?.len()), (1, 1));
         fixture.owner.delete(&format!("/v1/apps/{}", fixture.app)).await?.assert_status(200);
-        // What cannot be looked at one by one is in no list, for admins either.
+        // Runs that cannot be read individually are in no list, not even for admins.
         for path in ["", "/explain", "/ask"] {
             fixture.owner.get(&format!("/v1/runs/{run}{path}")).await?.assert_error(404, "run_not_found");
         }
@@ -204,12 +204,12 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_proven_call_that_could_not_run_is_kept(server: Server) -> Result<()> {
+    async fn a_call_with_a_valid_proof_that_could_not_run_is_kept(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let automation_path = format!("/v1/automations/{}", fixture.automation);
         fixture.owner.patch(&automation_path, &json!({"status": "paused"})).await?.ok()?;
         fixture.webhook.send(&json!({"order": 17})).await?.assert_error(409, "automation_paused");
-        // Neither a stranger's call nor one that cannot be read is.
+        // Calls without a proof and calls that cannot be parsed are not kept.
         fixture.webhook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_signature");
         fixture.webhook.signed_request("{")?.send().await?.assert_error(409, "automation_paused");
         let dead_letters = fixture.list_dead_letters("state=open").await?;
@@ -217,11 +217,11 @@ tests::on_both! {
         assert_eq!((&letter["kind"], &letter["reason"], &letter["runId"]), (&json!("delivery"), &json!("automation_paused"), &Value::Null));
         assert!(letter["deliveryId"].is_string() && letter["version"]["number"] == 1, "{letter}");
         assert_eq!(letter["preview"], r#"{"order":17}"#);
-        // A pause does not hold back what somebody runs again.
+        // A pause does not hold back replays.
         let replayed = fixture.replay(letter["id"].as_str().context("an id")?, json!({"version": "original"})).await?;
         assert_eq!(fixture.logged_message(&replayed["runId"]).await?, r#"webhook {"order":17}"#);
 
-        // The same call again is the same letter.
+        // A repeated call leaves only one dead letter.
         let (time, key) = (unix_time(), http::HeaderName::from_static("idempotency-key"));
         for later in 0..3 {
             let call = fixture.webhook.signed_request_at(time + later, r#"{"order":18}"#)?.header(key.clone(), "order-18")?;
@@ -236,8 +236,8 @@ tests::on_both! {
         Ok(())
     }
 
-    /// A refused call runs once: as its sender's next try, or as the replay of its letter.
-    async fn a_call_runs_once_though_it_is_sent_again_and_replayed(server: Server) -> Result<()> {
+    /// A refused call runs once: by its sender's next retry, or by the replay of its dead letter.
+    async fn a_call_that_is_both_retried_and_replayed_runs_once(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let automation_path = format!("/v1/automations/{}", fixture.automation);
         let key = http::HeaderName::from_static("idempotency-key");
@@ -276,7 +276,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn letters_are_settled_fifty_at_once(server: Server) -> Result<()> {
+    async fn up_to_fifty_dead_letters_are_resolved_at_once(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let bulk = format!("/v1/workspaces/{}/dead-letters/bulk", fixture.workspace.id);
         let (one, _) = fixture.create_dead_letter(json!({"fail": true})).await?;
@@ -300,7 +300,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_replay_needs_an_app_that_runs_and_an_editor(server: Server) -> Result<()> {
+    async fn a_replay_needs_an_active_app_and_an_editor(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (letter, run) = fixture.create_dead_letter(json!({"fail": true})).await?;
         let (path, app) = (format!("/v1/dead-letters/{letter}"), format!("/v1/apps/{}", fixture.app));
@@ -329,7 +329,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_agent_finds_and_replays_a_letter(server: Server) -> Result<()> {
+    async fn an_agent_finds_and_replays_a_dead_letter(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (letter, _) = fixture.create_dead_letter(json!({"fail": true})).await?;
         let agent = async |access: &str| -> Result<Client> {

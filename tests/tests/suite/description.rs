@@ -1,6 +1,7 @@
-//! The API's description in the hands of others: linters and generators read it, and generated clients make calls.
+//! The API description in third-party tools: linters accept it, and clients that are generated from it make calls.
 //!
-//! `npm ci` and `pip` install them, at the versions of `tests/clients/description`, into a directory under `target`.
+//! `npm ci` and `pip` install the tools into a directory under `target`, at the versions in
+//! `tests/clients/description`.
 
 use std::{
     io::Read as _,
@@ -37,7 +38,7 @@ async fn run_command(command: &mut Command) -> Result<String> {
     Ok(said)
 }
 
-/// The programs of the npm registry, installed once, and the client that is generated with them.
+/// Installs the tools from npm and generates the TypeScript client, once.
 async fn install_node_tools() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
@@ -68,7 +69,7 @@ async fn install_node_tools() -> Result<&'static Path> {
     Ok(INSTALLED.get_or_try_init(install).await?)
 }
 
-/// A Python environment with the programs of its registry, made once.
+/// Creates a Python environment with the tools from PyPI, once.
 async fn install_python_tools() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
@@ -92,7 +93,7 @@ async fn install_python_tools() -> Result<&'static Path> {
     Ok(INSTALLED.get_or_try_init(install).await?)
 }
 
-/// The directory of the client that is generated of the description.
+/// Generates the Python client and returns its directory.
 async fn generate_python_client() -> Result<&'static Path> {
     static GENERATED: OnceCell<PathBuf> = OnceCell::const_new();
     let generate = async || {
@@ -152,7 +153,7 @@ tests::on_both! {
 }
 
 tests::on_both! {
-    async fn the_description_and_its_page_are_sent_once_and_compressed(server: Server) -> Result<()> {
+    async fn the_description_and_its_page_are_cacheable_and_compressed(server: Server) -> Result<()> {
         let visitor = server.client();
         for path in ["/openapi.json", "/docs", "/docs/page.js", "/docs/page.css"] {
             let plain = visitor.get(path).await?;
@@ -181,13 +182,13 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_page_is_searched_by_path_and_linked_into(server: Server) -> Result<()> {
+    async fn the_page_can_be_searched_by_path_and_linked_to(server: Server) -> Result<()> {
         let browser = Browser::start().await?;
         browser.navigate_to(&format!("{}/docs#create_automation", server.base_url())).await?;
         let top = "return Math.abs(document.getElementById('create_automation').getBoundingClientRect().top) < 100";
         assert_eq!(browser.execute_script(top).await?, true, "the link leads to the operation");
 
-        // Ids in the place of parameters, as they stand in the address of a request.
+        // The search matches a URL with ids in place of parameters.
         browser.type_into("#find", "/v1/apps/app_01/versions?limit=1").await?;
         let shown = "return [...document.querySelectorAll('article:not([hidden])')].map((article) => article.id)";
         assert_eq!(browser.execute_script(shown).await?, json!(["list_versions", "create_version", "read_version"]));

@@ -1,4 +1,4 @@
-//! Signing a command line in from a browser, and what attackers try on it.
+//! Device login: signing a command line in from a browser, and attacks on it.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -11,7 +11,7 @@ async fn post_device_login(visitor: &Client, body: &Value) -> Result<Reply> {
     visitor.post("/v1/cli/device", body).await
 }
 
-/// The device code and the typed code of a fresh login.
+/// Starts a device login and returns its device code and user code.
 async fn start_device_login(visitor: &Client, body: &Value) -> Result<(String, String)> {
     let reply = post_device_login(visitor, body).await?;
     Ok((reply.string_at("/deviceCode")?, reply.string_at("/userCode")?))
@@ -30,7 +30,7 @@ async fn approve(person: &Client, code: &str, workspace: &str, scopes: &[&str]) 
     person.post(&format!("{}/approve", device_login_path(code)), &body).await
 }
 
-/// A code of the right form that nobody has.
+/// Returns a user code of the right form that does not exist.
 fn wrong_user_code(code: &str, number: usize) -> String {
     let letters = "BCDFGHJKLMNPQRSTVWXZ".as_bytes();
     let mut code = code.as_bytes().to_vec();
@@ -222,7 +222,7 @@ tests::on_both! {
         for reply in decisions.join_all().await {
             match reply?.status.as_u16() {
                 200 => decided += 1,
-                // A guess under way counts until it is right, so that many at once may be told to wait.
+                // A concurrent guess counts until it has turned out right, so some may have to wait.
                 409 | 429 => {}
                 other => bail!("{other}"),
             }
@@ -256,7 +256,7 @@ tests::on_both! {
                 guesser.get(&device_login_path(&code)).await?.assert_status(200);
             }
         }
-        // What is malformed is no guess, and says the same.
+        // A malformed code does not count as a guess, and gets the same response.
         guesser.get(&device_login_path("ABCD-1234")).await?.assert_error(404, "device_login_not_found");
         let refused = guesser.get(&device_login_path(&code)).await?;
         refused.assert_error(429, "rate_limited");
@@ -264,7 +264,8 @@ tests::on_both! {
         assert!((500..=600).contains(&wait), "{wait}");
         approve(&guesser, &code, "ws_x", &["read"]).await?.assert_error(429, "rate_limited");
 
-        // Another session at the same address has five guesses left of the address's ten, and a right one gives none back.
+        // Another session at the same address has five of the ten guesses of the address left, and a right guess
+        // restores none.
         let second = server.sign_in("second@example.test").await?;
         second.get(&device_login_path(&code)).await?.assert_status(200);
         for number in 0..5 {
@@ -420,7 +421,7 @@ fn form_urlencoded(pairs: &[(&str, &str)]) -> String {
     url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
-/// The cap over all addresses; a proxy's word makes the addresses.
+/// The limit over all addresses, which a trusted proxy forwards here.
 #[tokio::test]
 async fn the_two_thousand_and_first_login_waits() -> Result<()> {
     for database in [Database::Sqlite, Database::Postgres] {
@@ -444,7 +445,7 @@ async fn the_two_thousand_and_first_login_waits() -> Result<()> {
     Ok(())
 }
 
-/// What is open ends after ten minutes; the database is moved, since the server's clock cannot be.
+/// An open login expires after ten minutes. The test shifts times in the database, because it cannot change the clock.
 #[tokio::test]
 async fn a_login_expires() -> Result<()> {
     tests::on_server(Server::with(Database::Postgres).args(["--no-rate-limits"]), async |server| {

@@ -1,4 +1,4 @@
-//! What every answer to a mistake has in common.
+//! Errors that all routes share: invalid HTTP, unknown paths, invalid bodies and queries, size limits and rate limits.
 
 use anyhow::{Context as _, Result};
 use http::{HeaderName, Method};
@@ -10,7 +10,7 @@ fn error_message(reply: &Reply) -> Result<String> {
     Ok(reply.json::<Value>()?["error"]["message"].as_str().unwrap_or_default().to_owned())
 }
 
-/// Sends a head as it is, and reads the whole response.
+/// Sends a raw request head and reads the whole response.
 async fn send_raw(server: &tests::Server, head: &str) -> Result<String> {
     let address = server.base_url().strip_prefix("http://").context("an address")?;
     let mut stream = tokio::net::TcpStream::connect(address).await?;
@@ -23,7 +23,7 @@ async fn send_raw(server: &tests::Server, head: &str) -> Result<String> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn raw_characters_of_an_address_are_taken_as_curl_sends_them(server: Server) -> Result<()> {
+    async fn unencoded_characters_in_a_url_are_accepted_as_curl_sends_them(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;
@@ -37,7 +37,7 @@ tests::on_both! {
             let answer = send_raw(&server, &head).await?;
             assert!(answer.starts_with("HTTP/1.1 200"), "{query}: {answer}");
         }
-        // In every request of a connection, also when they are sent ahead, behind bodies of either kind.
+        // In every request of a connection, including pipelined ones and those after bodies of either framing.
         let (things, fields) = (project.rest_path("things"), format!("Host: h\r\napikey: {key}\r\nContent-Type: application/json\r\n"));
         let body = r#"{"title":"GET /healthz?> HTTP/1.1"}"#;
         let last = format!("GET {things}?select=title&title=eq.\"x\"&order=id HTTP/1.1\r\n{fields}Connection: close\r\n\r\n");
@@ -54,7 +54,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn what_is_no_request_gets_the_envelope_too(server: Server) -> Result<()> {
+    async fn invalid_http_requests_get_the_error_envelope_too(server: Server) -> Result<()> {
         for head in ["GET / HTTP/9.9\r\n\r\n", "nonsense\r\n\r\n", "GET /a b c HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost h\r\n\r\n"] {
             let answer = send_raw(&server, head).await?;
             let (status, body) = answer.split_once("\r\n\r\n").context("a head")?;
@@ -66,7 +66,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn unknown_paths_and_methods_are_told_apart(server: Server) -> Result<()> {
+    async fn unknown_paths_and_methods_have_different_errors(server: Server) -> Result<()> {
         let visitor = server.client();
         for path in ["/nothing", "/v1", "/v1/", "/v1/nothing", "/v1/session/x", "/v1//session", "/V1/session"]
         {
@@ -85,7 +85,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_body_that_does_not_fit_is_named(server: Server) -> Result<()> {
+    async fn errors_about_a_body_name_the_field(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let path = format!("/v1/workspaces/{}/automations", workspace.id);
@@ -140,7 +140,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_query_that_does_not_fit_is_named(server: Server) -> Result<()> {
+    async fn errors_about_a_query_name_the_parameter(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         for (query, field) in [
@@ -158,7 +158,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_character_that_databases_refuse_is_refused_before(server: Server) -> Result<()> {
+    async fn the_nul_character_is_rejected_before_it_reaches_a_database(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let (ws, app, automation) = (&workspace.id, &workspace.sample_app, &workspace.automation);
@@ -186,7 +186,7 @@ tests::on_both! {
         for path in [format!("/v1/apps/{app}%00"), "/v1/runs/%00".to_owned(), "/a/%00/".to_owned()] {
             person.get(&path).await?.check_error(404, None).with_context(|| path.clone())?;
         }
-        // Where any text goes, it goes through.
+        // Fields without a restriction accept it.
         let source = "export default { async scheduled(event) { console.log(event.data); throw new Error(event.data) } }";
         let made = person.create_app(ws, source).await?;
         let automation = person.create_automation(ws, &made, "manual", 0).await?;
@@ -195,7 +195,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_body_has_its_bound(server: Server) -> Result<()> {
+    async fn bodies_are_limited_in_size(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let path = format!("/v1/workspaces/{}/apps", workspace.id);
@@ -209,7 +209,7 @@ tests::on_both! {
         let larger =
             person.request(Method::POST, &path).body("application/json", body((1 << 20) + 1))?.send().await?;
         larger.assert_error(413, "too_large");
-        // Whoever may not is not told about the body.
+        // Authorization is checked before the body.
         let visitor = server.client();
         let refused = visitor
             .request(Method::POST, &path)
@@ -220,7 +220,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_head_has_its_bound_and_the_server_lives(server: Server) -> Result<()> {
+    async fn heads_are_limited_in_size(server: Server) -> Result<()> {
         let visitor = server.client();
         let name = HeaderName::from_static("x-filler");
         let huge = visitor
@@ -228,11 +228,11 @@ tests::on_both! {
             .header(name.clone(), &"x".repeat(400 << 10))?
             .send()
             .await;
-        // It is told in the one way that HTTP has before there is a request, or the connection ends.
+        // The server responds 431, or closes the connection.
         if let Ok(reply) = huge {
             reply.assert_status(431);
         }
-        // 64 KiB are taken and no more, also what comes at once.
+        // 64 KiB are accepted and no more, even in one piece.
         for (filler, status) in [(60_000, 200), (65_000, 200), (65_536, 431), (70_000, 431), (100_000, 431)] {
             let ask = visitor.request(Method::GET, "/readyz").header(name.clone(), &"x".repeat(filler))?;
             match ask.send().await {
@@ -256,7 +256,7 @@ mod limits {
     use super::*;
 
     tests::on_both! {
-        async fn a_visitor_has_a_minute_and_a_person_another(server: Server) -> Result<()> {
+        async fn visitors_and_people_have_separate_rate_limits(server: Server) -> Result<()> {
             let person = server.sign_in("aigerim@example.test").await?;
             let visitor = server.client();
             let first = visitor.get("/v1/session").await?;
@@ -271,17 +271,17 @@ mod limits {
                 assert!(asked < 400, "{asked} requests and no end");
             };
             refused.assert_error(429, "rate_limited");
-            // The sign-in took five.
+            // The sign-in used five units.
             assert!(asked >= 110, "refused after {asked}");
             let wait: u64 = refused.header("retry-after").with_context(|| refused.to_string())?.parse()?;
             assert!((1..=60).contains(&wait), "{wait}");
-            // How the limit stands that refused.
+            // The headers show the state of the limit that was exceeded.
             for (name, value) in [("ratelimit-limit", "120"), ("ratelimit-remaining", "0")] {
                 assert_eq!(refused.header(name), Some(value), "{refused}");
             }
             assert_eq!(refused.header("ratelimit-reset"), refused.header("retry-after"), "{refused}");
 
-            // A person before a browser reads a page, in the language of the browser; a program the envelope.
+            // A browser gets a page in its language, any other client the error envelope.
             for (accept, language, kind, says) in [
                 ("text/html,application/xhtml+xml,*/*;q=0.8", "ru", "text/html; charset=utf-8", "Слишком много попыток."),
                 ("text/html", "kk-KZ", "text/html; charset=utf-8", "Әрекет тым көп."),
@@ -310,14 +310,14 @@ mod limits {
             assert_eq!(number(&fine, "ratelimit-limit")?, 600);
             assert!(number(&fine, "ratelimit-remaining")? >= 590);
             assert!(number(&fine, "ratelimit-reset")? <= 60);
-            // It flows back: nobody is locked out.
+            // The limit recovers with time.
             eventually("a visitor is heard again", async || {
                 visitor.get("/v1/session").await?.check_error(401, None)
             })
             .await
         }
 
-        async fn nobody_gets_a_new_minute_by_naming_another_address(server: Server) -> Result<()> {
+        async fn forwarded_addresses_are_ignored_without_a_trusted_proxy(server: Server) -> Result<()> {
             let visitor = server.client();
             let mut asked = 0;
             let refused = loop {
@@ -339,7 +339,7 @@ mod limits {
             Ok(())
         }
 
-        async fn signing_in_is_tried_ten_times_a_minute(server: Server) -> Result<()> {
+        async fn sign_in_is_limited_to_ten_attempts_a_minute(server: Server) -> Result<()> {
             let visitor = server.client();
             let body = json!({"email": "aigerim@example.test", "code": "000000"});
             let mut tried = 0;
@@ -362,7 +362,7 @@ mod limits {
     }
 
     #[tokio::test]
-    async fn a_proxy_of_ours_is_believed_about_the_address_before_it() -> Result<()> {
+    async fn the_address_that_a_trusted_proxy_forwards_is_used() -> Result<()> {
         let options = tests::Server::with(tests::Database::Sqlite).args(["--trusted-proxies", "127.0.0.0/8"]);
         tests::on_server(options, async |server| {
             let visitor = server.client();
@@ -371,7 +371,7 @@ mod limits {
                 ask.header(HeaderName::from_static("x-forwarded-for"), forwarded)?.send().await
             };
             let mut asked = 0;
-            // What stands further left is the sender's own claim.
+            // Addresses further left are claims of the sender.
             while ask(&format!("198.51.100.{}, 192.0.2.1", asked % 256)).await?.status == 401 {
                 asked += 1;
                 assert!(asked < 400, "{asked} requests and no end");

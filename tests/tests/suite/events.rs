@@ -1,4 +1,4 @@
-//! Following a workspace: the live streams, and the feed for agents.
+//! Events of a workspace: live streams and the feed that agents poll.
 
 use std::{process::Stdio, time::Duration};
 
@@ -16,13 +16,13 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 const DOCS: &str = include_str!("../../../docs/events.md");
 
-/// The one example of this language.
+/// Returns the only example in a language.
 fn documented_example(language: &str) -> Result<&'static str> {
     let (_, rest) = DOCS.split_once(&format!("```{language}\n")).context("an example")?;
     rest.split("\n```").next().context("its end")
 }
 
-/// Says what it was given, in as many lines as it was told to.
+/// An app that logs its input, in as many lines as the input asks for.
 const SOURCE: &str = "export default { async scheduled(event) { \
     for (let i = 0; i < (event.data?.lines ?? 1); i++) console.log(`line ${i}`); \
     if (event.data?.fail) throw new Error('no') } }";
@@ -43,7 +43,7 @@ async fn resume_stream(client: &Client, path: &str, last: u64) -> Result<EventSt
     client.request(Method::GET, path).header(LAST_EVENT_ID, &last.to_string())?.open_event_stream().await
 }
 
-/// The next events of this name, after which nothing of it is missing.
+/// Reads the next events with a name, and checks that none is missing.
 async fn next_events_named(stream: &mut EventStream, name: &str, count: usize) -> Result<Vec<StreamEvent>> {
     let mut found = Vec::new();
     while found.len() < count {
@@ -55,7 +55,7 @@ async fn next_events_named(stream: &mut EventStream, name: &str, count: usize) -
     Ok(found)
 }
 
-/// That the stream ends, whatever it still tells.
+/// Reads a stream to its end, ignoring its events.
 async fn wait_for_end(mut stream: EventStream) -> Result<()> {
     while stream.next_block().await?.is_some() {}
     Ok(())
@@ -68,7 +68,7 @@ async fn feed_cursor(client: &Client, fixture: &AutomationFixture) -> Result<u64
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_stream_tells_of_runs_and_versions_as_they_come(server: Server) -> Result<()> {
+    async fn a_stream_reports_runs_and_versions(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let mut stream = open_stream(&fixture.owner, &events_path(&fixture)).await?;
         let header = |name: &str| stream.headers.get(name).and_then(|value| value.to_str().ok());
@@ -105,7 +105,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn whoever_comes_back_misses_nothing(server: Server) -> Result<()> {
+    async fn a_reader_that_reconnects_misses_nothing(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let mut stream = open_stream(&fixture.owner, &events_path(&fixture)).await?;
@@ -127,7 +127,7 @@ tests::on_both! {
         let bad = fixture.owner.request(Method::GET, &events_path(&fixture)).header(LAST_EVENT_ID, "x")?.send().await?;
         bad.assert_error(400, "invalid_request");
 
-        // What is no longer kept is announced once, and the stream goes on.
+        // A gap is announced once, and the stream continues.
         server.execute_sql(&format!("DELETE FROM workspace_events WHERE seq <= {}", seen[0].id.unwrap_or_default() + 1)).await?;
         let mut stream = resume_stream(&fixture.owner, &events_path(&fixture), 1).await?;
         let resync = stream.next_event().await?;
@@ -138,7 +138,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_gate_and_the_webhook_tell_what_they_refused(server: Server) -> Result<()> {
+    async fn requests_that_gates_and_webhooks_reject_are_reported(server: Server) -> Result<()> {
         let source = "export default { async scheduled() { await fetch('https://example.com/x?secret=1') }, \
             async fetch() { try { await fetch('https://example.org/') } catch {} return new Response('ok') } }";
         let fixture = AutomationFixture::create(&server, source).await?;
@@ -174,7 +174,7 @@ tests::on_both! {
             ("alert", Some("blocked_call"), None),
             ("alert", Some("automation_failing"), None),
         ]);
-        // What strangers do wrong is no alert.
+        // Calls without a valid proof raise no alert.
         fixture.owner.patch(&format!("/v1/automations/{}", fixture.automation), &json!({"status": "active"})).await?.ok()?;
         let since = feed_cursor(&fixture.owner, &fixture).await?;
         hook.signed_request("{")?.send().await?.assert_error(400, "invalid_body");
@@ -185,7 +185,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_app_that_keeps_failing_is_told_of_once(server: Server) -> Result<()> {
+    async fn an_app_that_keeps_failing_is_reported_once(server: Server) -> Result<()> {
         let source = "export default { async scheduled(event) { if (event.data.fail) throw new Error('no') } }";
         let fixture = AutomationFixture::create(&server, source).await?;
         let hook = fixture.owner.configure_webhook(&fixture.automation, "signed").await?;
@@ -206,7 +206,8 @@ tests::on_both! {
                     break;
                 }
             }
-            // Alerts come right behind the end that they are about: before the next run's. The automation is the app's only one.
+            // An alert follows the end of the run that it is about, before the next run. The app has only this
+            // automation.
             assert_eq!(alerts.len(), if number > 5 { 2 } else { 0 }, "{number}");
         }
         let (alert, run, code) = alerts.remove(0);
@@ -222,7 +223,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_stream_ends_with_the_rights_of_its_reader(server: Server) -> Result<()> {
+    async fn a_stream_ends_when_its_reader_loses_access(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let share = async |sharing: &str| -> Result<()> {
@@ -235,16 +236,16 @@ tests::on_both! {
         let mut seen = open_stream(&member, &events_path(&fixture)).await?;
         let hidden = fixture.owner.start_run(&manual, Value::Null).await?;
         fixture.owner.wait_for_success(&hidden).await?;
-        // It is passed over when it is looked at, a moment after it happened.
+        // Events that the reader may not see are skipped when they are read, shortly after they occurred.
         tokio::time::sleep(Duration::from_secs(1)).await;
         share("team").await?;
-        // Rights are believed for a second.
+        // Rights are cached for a second.
         tokio::time::sleep(Duration::from_millis(1_200)).await;
         let shown = fixture.owner.start_run(&manual, Value::Null).await?;
         let first = next_events_named(&mut seen, "run", 1).await?;
         assert_eq!(first[0].data["runId"], json!(shown), "it told of a private app");
 
-        // Removed from the workspace, and signed out: each is told nothing more.
+        // After removal from the workspace and after sign-out, no more events arrive.
         let other = member.signed_out().sign_in(&format!("member.{}@people.test", fixture.workspace.id)).await?;
         let user = member.user_id().await?;
         let leaving = open_stream(&other, &events_path(&fixture)).await?;
@@ -263,7 +264,7 @@ tests::on_both! {
         wait_for_end(leaving).await
     }
 
-    async fn a_quiet_stream_shows_that_it_lives(server: Server) -> Result<()> {
+    async fn a_quiet_stream_sends_keep_alive_comments(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let private = json!({"sharing": "private", "people": []});
@@ -275,13 +276,13 @@ tests::on_both! {
         fixture.owner.wait_for_success(&run).await?;
         let passed = feed_cursor(&fixture.owner, &fixture).await?;
         assert!(Some(passed) > first.id);
-        // Nothing is for this reader, whose number goes on all the same.
+        // No event is for this reader, but the id advances all the same.
         let beat = stream.next_block().await?.context("a sign of life")?;
         assert_eq!((beat.is_comment, beat.event, beat.id), (true, None, Some(passed)));
         Ok(())
     }
 
-    async fn a_server_that_stops_ends_its_streams(mut server: Server) -> Result<()> {
+    async fn a_server_that_stops_closes_its_streams(mut server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let (first, second) = (open_stream(&fixture.owner, &events_path(&fixture)).await?, open_stream(&fixture.owner, &events_path(&fixture)).await?);
         let waiting = {
@@ -298,7 +299,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_person_has_so_many_streams(server: Server) -> Result<()> {
+    async fn streams_are_limited_per_person(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let mut streams = Vec::new();
         for _ in 0..16 {
@@ -308,7 +309,7 @@ tests::on_both! {
         refused.assert_error(429, "too_many_streams");
         assert!(refused.header("retry-after").is_some());
         fixture.owner.get(&format!("{}?wait=1", feed_path(&fixture))).await?.assert_error(429, "too_many_streams");
-        // Who does not wait takes no place, nor does one take another's.
+        // A request that does not wait does not count against the limit, and each person has their own.
         fixture.owner.get(&feed_path(&fixture)).await?.assert_status(200);
         let member = fixture.owner.add_member(&fixture.workspace.id, "member").await?;
         open_stream(&member, &events_path(&fixture)).await?;
@@ -316,7 +317,7 @@ tests::on_both! {
         eventually("the place is free again", async || open_stream(&fixture.owner, &events_path(&fixture)).await.map(drop)).await
     }
 
-    async fn an_agent_waits_for_what_it_asked_for(server: Server) -> Result<()> {
+    async fn an_agent_waits_for_the_events_it_asked_for(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let tokens = fixture.owner.register_agent("Agent").await?.sign_in(&fixture.owner, &fixture.workspace.id, "write").await?;
@@ -326,7 +327,7 @@ tests::on_both! {
         assert_eq!((&start["items"], &start["gap"]), (&json!([]), &json!(false)));
         let since = start["cursor"].as_u64().context("a cursor")?;
 
-        // Nothing: it waits as long as it was told to.
+        // Without an event, the request waits as long as it asked to.
         let begun = Instant::now();
         assert_eq!(ask(format!("?since={since}&wait=1")).await?["items"], json!([]));
         assert!((1_000..5_000).contains(&begun.elapsed().as_millis()));
@@ -365,7 +366,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_agents_tool_waits_too(server: Server) -> Result<()> {
+    async fn the_tool_for_events_waits_too(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let tokens = fixture.owner.register_agent("Agent").await?.sign_in(&fixture.owner, &fixture.workspace.id, "read").await?;
@@ -384,14 +385,14 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_apps_log_is_live(server: Server) -> Result<()> {
+    async fn the_log_of_an_app_is_streamed(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let path = format!("/v1/apps/{}/logs/stream", fixture.app);
         let mut stream = open_stream(&fixture.owner, &path).await?;
         let start = stream.next_block().await?.and_then(|block| block.id).context("a number")?;
         let run = fixture.owner.start_run(&manual, json!({"lines": 450})).await?;
-        // 200 lines at a time; the number comes with the last of them.
+        // 200 lines at a time; only the last of them has the id.
         let parts = next_events_named(&mut stream, "log", 3).await?;
         let lengths: Vec<_> = parts.iter().map(|part| part.data["lines"].as_array().map(Vec::len)).collect();
         assert_eq!(lengths, [Some(200), Some(200), Some(50)]);
@@ -400,7 +401,7 @@ tests::on_both! {
         let lines: Vec<Value> = parts.iter().filter_map(|part| part.data["lines"].as_array()).flatten().cloned().collect();
         let messages: Vec<_> = lines.iter().filter_map(|line| line["message"].as_str().map(str::to_owned)).collect();
         assert_eq!(messages, (0..450).map(|number| format!("line {number}")).collect::<Vec<_>>());
-        // They are what the log has.
+        // They equal the log.
         let log = fixture.owner.get(&format!("/v1/apps/{}/logs?limit=1", fixture.app)).await?.ok()?;
         assert_eq!(log["lines"][0], lines[449]);
         assert_eq!(lines[0]["runId"], json!(run));
@@ -416,11 +417,11 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_browser_comes_back_by_itself(mut server: Server) -> Result<()> {
+    async fn a_browser_reconnects_by_itself(mut server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let browser = Browser::start().await?;
-        // A page of the server, whose policy lets it do nothing: the script is the driver's.
+        // A page of the server. Its policy forbids scripts, but the driver may run one.
         browser.navigate_to(&format!("{}/healthz", server.base_url())).await?;
         let cookie = fixture.owner.cookie().context("a session")?.to_owned();
         browser.set_cookie(&cookie).await?;
@@ -445,7 +446,7 @@ tests::on_both! {
         let run = fixture.owner.start_run(&manual, Value::Null).await?;
         seen(3).await?;
         fixture.owner.wait_for_success(&run).await?;
-        // The connection breaks, and much happens before the browser is back.
+        // The connection breaks, and events occur before the browser reconnects.
         server.kill()?;
         server.restart().await?;
         let second = fixture.owner.start_run(&manual, Value::Null).await?;
@@ -459,7 +460,7 @@ tests::on_both! {
 }
 
 #[tokio::test]
-async fn the_example_of_a_program_hears_of_runs() -> Result<()> {
+async fn the_example_program_receives_runs() -> Result<()> {
     tests::on_database(Database::Sqlite, async |server| {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let manual =
@@ -473,7 +474,7 @@ async fn the_example_of_a_program_hears_of_runs() -> Result<()> {
             .kill_on_drop(true)
             .spawn()?;
         let mut said = BufReader::new(program.stdout.take().context("an output")?).lines();
-        // It hears of what happens once it listens.
+        // It receives the events that occur once it listens.
         let mut runs = Vec::new();
         let first = loop {
             runs.push(fixture.owner.start_run(&manual, Value::Null).await?);
@@ -494,7 +495,7 @@ async fn the_example_of_a_program_hears_of_runs() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_stream_hears_what_another_node_did() -> Result<()> {
+async fn a_stream_reports_events_of_another_node() -> Result<()> {
     tests::on_database(Database::Postgres, async |first| {
         let second = first.start_another_node().await?;
         let fixture = AutomationFixture::create(&first, SOURCE).await?;
@@ -503,7 +504,7 @@ async fn a_stream_hears_what_another_node_did() -> Result<()> {
         let elsewhere = fixture.owner.with_base_url(second.base_url());
         let mut stream = open_stream(&elsewhere, &events_path(&fixture)).await?;
         stream.next_block().await?;
-        // Without being rung it would look after 15 seconds.
+        // Without a notification it would poll only after 15 seconds.
         let begun = Instant::now();
         let run = fixture.owner.start_run(&manual, Value::Null).await?;
         let told = next_events_named(&mut stream, "run", 3).await?;

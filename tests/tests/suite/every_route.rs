@@ -1,6 +1,6 @@
-//! Every route of the API description, tried by those who must not pass.
+//! Every route of the API description, called by callers that must be rejected.
 //!
-//! The list of routes is the server's own `/openapi.json`, so a new route cannot escape: a path parameter that
+//! The routes come from the server's own `/openapi.json`, so no new route is missed: a path parameter that
 //! [`Things`] does not know, or an operation that does not say who may call it, fails the test.
 
 use std::{collections::BTreeMap, fmt};
@@ -17,7 +17,7 @@ mod role_matrix;
 
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-/// Well-formed and of nothing: the zero of an id's 26 characters, but for the version of the UUID within.
+/// Suffix of a well-formed id of nothing: 26 characters of zeros, except for the version of the UUID.
 const UNKNOWN_ID_SUFFIX: &str = "00000000000e00800000000000";
 
 tests::on_both! {
@@ -49,7 +49,7 @@ tests::on_both! {
             .await
     }
 
-    async fn a_token_for_reading_does_not_write(server: Server) -> Result<()> {
+    async fn a_read_token_does_not_write(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let token = fixture.token(&["read"]).await?;
         fixture
@@ -62,7 +62,7 @@ tests::on_both! {
             .await
     }
 
-    async fn another_workspace_sees_nothing(server: Server) -> Result<()> {
+    async fn members_of_another_workspace_see_nothing(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let outsider = server.sign_in("outsider@example.test").await?;
         outsider.create_workspace("Elsewhere").await?;
@@ -89,7 +89,7 @@ tests::on_both! {
             .await
     }
 
-    async fn a_made_up_id_finds_nothing(server: Server) -> Result<()> {
+    async fn an_unknown_id_is_not_found(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture
             .check_each_operation(Operation::is_console_resource, async |operation, _| {
@@ -100,7 +100,7 @@ tests::on_both! {
     }
 }
 
-/// A person with a workspace and one of each thing, and the routes to try on them.
+/// A person with a workspace and one resource of each kind, and the routes to call on them.
 struct Fixture {
     operations: Vec<Operation>,
     owner: Client,
@@ -113,7 +113,7 @@ impl Fixture {
         Self::create_for(server, "owner").await
     }
 
-    /// A stage whose owner goes by this name.
+    /// Creates a fixture whose owner has this name.
     async fn create_for(server: &Server, name: &str) -> Result<Self> {
         let operations = parse_operations(&server.client().get("/openapi.json").await?.ok()?)?;
         let owner = server.sign_in(&format!("{name}@example.test")).await?;
@@ -126,7 +126,7 @@ impl Fixture {
         Ok(self.owner.with_bearer(&self.owner.create_token(&self.workspace.id, scopes).await?))
     }
 
-    /// Tries an operation after the other and tells of all that went otherwise.
+    /// Calls all operations in turn, and reports all that differ from the expected result.
     async fn check_each_operation(
         &self,
         concerns: impl Fn(&Operation) -> bool,
@@ -154,19 +154,19 @@ impl Fixture {
     }
 }
 
-/// One method of one path.
+/// A method of a path.
 #[derive(Debug)]
 struct Operation {
     method: Method,
     path: String,
     callers: Callers,
-    /// The right it asks for, `-` for none.
+    /// The required right; `-` for none.
     right: String,
-    /// A body that the description calls valid, when it describes one.
+    /// A valid body, if the description has one.
     body: Option<Value>,
 }
 
-/// Who may call an operation, from `x-qala-callers`.
+/// The callers of an operation, from `x-qala-callers`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Callers {
     public: bool,
@@ -227,7 +227,7 @@ impl Operation {
         Ok(Self { method, path: path.to_owned(), callers, right, body })
     }
 
-    /// Whether the path leads to something that belongs to a person or a workspace and is reached from the console.
+    /// True if the path leads to a resource of a person or a workspace that the console reaches.
     fn is_console_resource(&self) -> bool {
         self.callers.console && !self.callers.public && self.path.contains('{')
     }
@@ -260,22 +260,22 @@ fn parse_operations(document: &Value) -> Result<Vec<Operation>> {
     Ok(operations)
 }
 
-/// An id that nothing has.
+/// Returns an id that does not exist.
 fn unknown_id(prefix: &str) -> String {
     format!("{prefix}_{UNKNOWN_ID_SUFFIX}")
 }
 
-/// Whether the server has no such operation: what leads to it is then described nowhere, and needs no thing.
+/// True if the server has no such operation. No described path needs its resource then.
 fn is_unknown_route(reply: &Reply) -> Result<bool> {
     Ok(reply.status == 404 && reply.json::<Value>()?["error"]["code"] == "route_not_found")
 }
 
-/// The id of what was made; an id of nothing while the server does not have the operation.
+/// Returns the id of a created resource; an id that does not exist if the server does not have the operation.
 fn created_id_or_unknown(reply: &Reply, pointer: &str, prefix: &str) -> Result<String> {
     if is_unknown_route(reply)? { Ok(unknown_id(prefix)) } else { reply.string_at(pointer) }
 }
 
-/// A call that was refused while its webhook was off.
+/// Creates the dead letter of a call that was refused while its webhook was off.
 async fn create_dead_letter(owner: &Client, ws: &str, automation: &str) -> Result<String> {
     let settings = format!("/v1/automations/{automation}/webhook");
     let hook = owner.rotate_webhook_secret(automation).await?;
@@ -285,12 +285,12 @@ async fn create_dead_letter(owner: &Client, ws: &str, automation: &str) -> Resul
     owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string_at("/items/0/id")
 }
 
-/// What each path parameter stands for: the path's template up to and with the parameter, and an id of the owner's.
+/// Values of path parameters: ids of the owner's resources, by the path template up to and including the parameter.
 struct PathParameters(BTreeMap<&'static str, String>);
 
 impl PathParameters {
-    /// One of each thing that the owner can make without the outside world; an id of nothing for the others, whose
-    /// routes still refuse before they look.
+    /// Creates one resource of each kind that needs no external service. Other parameters get an id that does not
+    /// exist; their routes must still reject the caller before they look it up.
     async fn create(owner: &Client, workspace: &Workspace) -> Result<Self> {
         let ws = workspace.id.as_str();
         let in_workspace = |path: &str| format!("/v1/workspaces/{ws}/{path}");
@@ -369,12 +369,12 @@ impl PathParameters {
         ])))
     }
 
-    /// The path with the owner's things in place of its parameters.
+    /// Returns the path with the ids of the owner's resources as parameters.
     fn path(&self, template: &str) -> Result<String> {
         self.fill_parameters(template, |_, known| known.to_owned())
     }
 
-    /// The path with the owner's things in place of its parameters but the last, which is of nothing.
+    /// Returns the path with the ids of the owner's resources as parameters, except the last, which does not exist.
     fn path_to_unknown(&self, template: &str) -> Result<String> {
         let last = template.rfind('}').map_or(0, |end| end + 1);
         self.fill_parameters(template, |end, known| match known.split_once('_') {
@@ -404,7 +404,7 @@ impl PathParameters {
 }
 
 #[test]
-fn paths_are_filled_by_their_place() {
+fn paths_are_filled_by_the_template_up_to_the_parameter() {
     let things = PathParameters(BTreeMap::from([
         ("/v1/workspaces/{ws}", "ws_1".to_owned()),
         ("/v1/workspaces/{ws}/tokens/{tokenId}", "tok_1".to_owned()),
@@ -423,7 +423,7 @@ fn paths_are_filled_by_their_place() {
 }
 
 #[test]
-fn an_operation_says_who_may_call_it() {
+fn an_operation_names_its_callers() {
     let described = |operation: Value| parse_operations(&json!({"paths": {"/v1/a": {"post": operation}}}));
     let fine = described(json!({"x-qala-callers": ["C", "T:write"], "x-qala-right": "member"})).unwrap();
     assert!(fine[0].callers.console && fine[0].callers.token_write && !fine[0].callers.is_console_only());

@@ -1,4 +1,4 @@
-//! Why runs ended as they did, what has changed, and what is suggested.
+//! Explanations of runs, changes since the last successful run, and planned changes.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ impl Fixture {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_refused_run_is_explained_traced_and_planned_for(server: Server) -> Result<()> {
+    async fn a_blocked_run_has_an_explanation_a_trace_and_a_planned_change(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server, CALLS_OUT).await?;
         let run = fixture.run_to_end().await?;
 
@@ -114,7 +114,7 @@ tests::on_both! {
         let versions = fixture.owner.get(&format!("/v1/apps/{}/versions", fixture.app)).await?.ok()?;
         assert_eq!(versions["versions"].as_array().map(Vec::len), Some(1), "nothing is built");
 
-        // Another editor of the same app does not see it.
+        // Other editors of the app do not see a planned change.
         let admin = fixture.owner.add_member(&fixture.workspace.id, "admin").await?;
         admin.get(&format!("/v1/runs/{run}")).await?.assert_status(200);
         admin.get(&format!("/v1/changes/{id}")).await?.assert_error(404, "change_not_found");
@@ -123,17 +123,17 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn what_the_manifest_names_already_is_not_suggested(server: Server) -> Result<()> {
+    async fn a_host_that_the_manifest_names_is_not_suggested(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server, CALLS_OUT).await?;
         let refused = fixture.run_to_end().await?;
         let manifest = fixture.plan_change(&refused).await?.ok()?["manifest"].clone();
         fixture.publish_version(json!({"manifest": manifest, "files": {"main.js": CALLS_OUT}})).await?;
-        // An owner made the version, so its gate is open: the refused run only has to be run again.
+        // An owner created the version, so its gate is open: the refused run only has to be run again.
         let asked = fixture.explain(&refused, "").await?;
         assert_eq!((&asked["fix"], &asked["suggestion"]), (&json!({"kind": "retry"}), &Value::Null), "{asked}");
         fixture.plan_change(&refused).await?.assert_error(409, "nothing_suggested");
 
-        // With the gate closed, an admin has to open it, and no manifest changes that.
+        // If the gate is closed, an admin has to open it; a change of the manifest does not help.
         let gates = fixture.owner.get(&format!("/v1/workspaces/{}/gates", fixture.workspace.id)).await?.ok()?;
         let gates = gates["items"].as_array().context("items")?.clone();
         let gate = gates.iter().find(|gate| gate["host"] == "api.example.com").context("no gate")?["id"].clone();
@@ -149,7 +149,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn what_changed_since_the_last_good_run_is_told(server: Server) -> Result<()> {
+    async fn changes_since_the_last_successful_run_are_explained(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server, SUCCEEDS).await?;
         let good = fixture.run_to_end().await?;
         let told = fixture.explain(&good, "").await?;
@@ -172,7 +172,7 @@ tests::on_both! {
             let headline = told["headline"].as_str().unwrap_or_default();
             assert!(locale == "en" || headline.contains(word), "{headline}");
         }
-        // The same version that was good fails now: there is nothing to go back to.
+        // The version that succeeded before fails now, so there is no version to restore.
         fixture.publish_version(json!({"files": {"main.js":
             "export default { async scheduled(event) { if (event.data) throw new Error('no') } }"}})).await?;
         fixture.run_to_end().await?;
@@ -205,7 +205,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn who_only_looks_is_not_shown_what_the_code_said(server: Server) -> Result<()> {
+    async fn viewers_do_not_see_messages_of_the_code(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server, CALLS_OUT).await?;
         let share = json!({"sharing": "workspace", "people": []});
         fixture.owner.put(&format!("/v1/apps/{}/access", fixture.app), &share).await?.ok()?;

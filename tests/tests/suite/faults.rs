@@ -1,11 +1,11 @@
-//! What is left where one store took a change and the other did not.
+//! Changes that span two stores, of which one fails: nothing half-done remains.
 
 use anyhow::Result;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection, Row as _};
 use tests::{BackendProject, Client, Server};
 
-/// Has every transaction that records a project fail when it is committed, and no sooner.
+/// Makes every transaction that records a project fail at its commit, and no sooner.
 async fn fail_commits(server: &Server) -> Result<()> {
     let fault = match server.database_url() {
         Some(_) => {
@@ -27,7 +27,7 @@ async fn stop_failing_commits(server: &Server) -> Result<()> {
     server.execute_sql(&format!("DROP TRIGGER fault{table}")).await
 }
 
-/// How many projects the rows' store has a place for.
+/// Counts the projects that exist in the store of rows.
 async fn count_project_stores(server: &Server) -> Result<usize> {
     if let Some(url) = server.database_url() {
         let mut connection = PgConnection::connect(url).await?;
@@ -51,7 +51,7 @@ tests::on_both! {
         let before = count_project_stores(&server).await?;
 
         fail_commits(&server).await?;
-        // The description promises no failure of ours.
+        // The description has no 500, so this client does not check it.
         let unlucky = Client::of_another_release(server.base_url()).sign_in("owner@example.test").await?;
         let path = format!("/v1/workspaces/{}/backend/projects", workspace.id);
         let refused = unlucky.post(&path, &json!({"name": "Shop"})).await?;
@@ -64,7 +64,7 @@ tests::on_both! {
         stop_failing_commits(&server).await?;
         BackendProject::create(&owner, &workspace.id).await?;
         assert_eq!(count_project_stores(&server).await?, before + 1);
-        // What was there before is as it was.
+        // Existing projects are unchanged.
         project.create_table("orders", &[("title", "text")]).await?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Gates: who opens the way to a host.
+//! Gates: who may open an app's access to a host.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn version_with_hosts(hosts: &[&str]) -> Value {
     })
 }
 
-/// The status of the gate to a host.
+/// Returns the status of the gate to a host.
 async fn gate_status(owner: &Client, workspace: &str, host: &str) -> Result<String> {
     let reply = owner.get(&format!("/v1/workspaces/{workspace}/gates")).await?;
     let gates = reply.ok()?["items"].as_array().context("items")?.clone();
@@ -26,7 +26,7 @@ async fn gate_status(owner: &Client, workspace: &str, host: &str) -> Result<Stri
 }
 
 tests::on_both! {
-    async fn an_app_names_no_connection_that_is_not_there(server: Server) -> Result<()> {
+    async fn an_app_cannot_name_an_unknown_connection(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?.id;
         let app = owner.create_app(&workspace, CODE).await?;
@@ -47,7 +47,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_token_opens_no_gate(server: Server) -> Result<()> {
+    async fn a_token_cannot_open_a_gate(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?.id;
         let app = owner.create_app(&workspace, CODE).await?;
@@ -73,7 +73,7 @@ tests::on_both! {
             let made = caller.post(&versions, &version_with_hosts(&["console.example.com", &host])).await?;
             assert_eq!(made.ok()?["needsConsole"], needs, "{made}");
             assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
-            // Asking again says so again, and a new app opens none either.
+            // A second version and a new app do not open the gate either.
             let again = caller.post(&versions, &version_with_hosts(&[&host])).await?;
             assert_eq!(again.ok()?["needsConsole"], needs, "{again}");
             let host = format!("new.{name}.example.com");
@@ -82,7 +82,7 @@ tests::on_both! {
             let made = caller.post(&format!("/v1/workspaces/{workspace}/apps"), &app).await?;
             assert_eq!(made.ok()?["needsConsole"], json!([format!("An admin opens the gate to {host}.")]));
             assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
-            // Naming what is open already needs nobody.
+            // A host whose gate is open needs no approval.
             let made = caller.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
             assert_eq!(made.ok()?["needsConsole"], json!([]));
         }

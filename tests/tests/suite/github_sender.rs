@@ -1,7 +1,7 @@
-//! Every payload that Octokit publishes, signed by its own code, is accepted once and runs.
+//! Every payload that Octokit publishes, signed by its own code, is accepted and runs once.
 //!
-//! `npm ci` installs both, at the versions of `tests/clients/github/package-lock.json`, into a directory under
-//! `target`. Without node the test fails.
+//! `npm ci` installs both into a directory under `target`, at the versions in `tests/clients/github/package-lock.json`.
+//! Without Node.js the test fails.
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use tests::eventually_within;
 use tokio::process::Command;
 
-/// How long hundreds of runs may take on a loaded machine.
+/// Generous, because hundreds of runs take long on a loaded machine.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 const SOURCE: &str = "export default { async scheduled(event) { \

@@ -1,4 +1,4 @@
-//! Invites: sending, following, and everything that must not let anybody in.
+//! Invites: sending, accepting, and everything that must not admit anybody.
 
 use std::{
     collections::BTreeSet,
@@ -46,7 +46,7 @@ fn accept_path(token: &str) -> String {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn an_invited_person_comes_in_once(server: Server) -> Result<()> {
+    async fn an_invite_is_accepted_once(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["Bek@Example.test"], "role": "builder", "deliver": "link"});
         let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
@@ -61,7 +61,7 @@ tests::on_both! {
         assert!(link.starts_with(&format!("{}/invite/qiv_", server.base_url())), "{link}");
         let token = invite_token(link)?;
 
-        // It is shown only once, and kept nowhere in the open.
+        // The token is shown only once, and not stored in plain text.
         let listed = fixture.owner.get(&fixture.invites_path()).await?;
         assert!(!String::from_utf8_lossy(&listed.body).contains(&token), "{listed}");
         let bek = server.sign_in("bek@example.test").await?;
@@ -77,7 +77,7 @@ tests::on_both! {
         let one = format!("{}/{item}", fixture.invites_path());
         fixture.owner.delete(&one).await?.assert_error(409, "invite_accepted");
         fixture.owner.post(&format!("{one}/resend"), &json!({})).await?.assert_error(409, "invite_settled");
-        // Once removed, an accepted invite brings nobody back.
+        // An accepted invite does not readmit a removed member.
         let member = format!("/v1/workspaces/{}/members/{}", fixture.id, bek.user_id().await?);
         fixture.owner.delete(&member).await?.assert_status(200);
         bek.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_accepted");
@@ -86,8 +86,8 @@ tests::on_both! {
         Ok(())
     }
 
-    /// Nobody comes in, or back, on the word of somebody who may invite nobody any more.
-    async fn an_invite_is_worth_what_its_sender_may_do(server: Server) -> Result<()> {
+    /// Invites are void once their sender may no longer invite.
+    async fn an_invite_is_valid_while_its_sender_may_invite(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let admin = server.sign_in("admin@example.test").await?;
         let id = admin.user_id().await?;
@@ -101,17 +101,17 @@ tests::on_both! {
             Ok(rows.iter().filter(|row| row["detail"]["because"] == "inviter").count())
         };
 
-        // Removed.
+        // The sender is removed.
         join().await?;
         let token = send().await?;
         fixture.owner.delete(&member).await?.assert_status(200);
         second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         assert_eq!(revoked().await?, 1);
-        // Once they are back, what they sent before stays void.
+        // After they have rejoined, their earlier invites stay void.
         join().await?;
         second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
 
-        // Demoted, to any role that does not invite.
+        // The sender is demoted to a role that may not invite.
         for role in ["builder", "member", "viewer"] {
             let token = send().await?;
             fixture.owner.patch(&member, &json!({"role": role})).await?.assert_status(200);
@@ -121,13 +121,13 @@ tests::on_both! {
         }
         assert_eq!(revoked().await?, 4);
 
-        // Gone on their own.
+        // The sender leaves.
         let token = send().await?;
         admin.delete(&member).await?.assert_status(200);
         second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         assert_eq!(revoked().await?, 5);
 
-        // Their access has ended by the clock: the first to follow the link revokes it.
+        // The sender's access expires: the first use of the link revokes it.
         join().await?;
         let token = send().await?;
         let bearer = admin.with_bearer(&admin.create_token(&fixture.id, &["read"]).await?);
@@ -142,7 +142,7 @@ tests::on_both! {
         second.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_withdrawn");
         second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         assert_eq!(revoked().await?, 6);
-        // A moment of a whole second has milliseconds as well.
+        // A time on a whole second is shown with milliseconds too.
         let change = json!({"accessEndsAt": "2099-01-01T00:00:00Z"});
         let other = server.sign_in("other@example.test").await?;
         fixture.owner.invite_and_accept(&fixture.id, "other@example.test", "member", &other).await?;
@@ -150,7 +150,7 @@ tests::on_both! {
         let changed = fixture.owner.patch(&path, &change).await?;
         assert!(String::from_utf8_lossy(&changed.body).contains("\"2099-01-01T00:00:00.000Z\""), "{changed}");
 
-        // An invite that another admin sends again is theirs.
+        // An invite that another admin resends becomes theirs.
         join().await?;
         send().await?;
         let listed = fixture.owner.get(&fixture.invites_path()).await?.ok()?;
@@ -161,7 +161,7 @@ tests::on_both! {
         let token = invite_token(&sent.string_at("/links/0/link")?)?;
         second.post(&accept_path(&token), &json!({})).await?.assert_status(200);
 
-        // An owner who hands the workspace over stays an admin, and what they sent stays good.
+        // An owner who transfers the workspace stays an admin, and their invites stay valid.
         let third = server.sign_in("third@example.test").await?;
         let token = fixture.owner.create_invite(&fixture.id, "third@example.test", "viewer").await?;
         let heir = second.user_id().await?;
@@ -171,7 +171,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn one_mailbox_is_one_address(server: Server) -> Result<()> {
+    async fn addresses_of_one_mailbox_are_one_address(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         for (invited, signs_in) in [
             ("user@почта.рф", "user@xn--80a1acny.xn--p1ai"),
@@ -196,7 +196,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_invite_is_for_its_address_alone(server: Server) -> Result<()> {
+    async fn an_invite_is_only_for_its_address(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
         let other = server.sign_in("other@example.test").await?;
@@ -227,12 +227,12 @@ tests::on_both! {
         bek.post(&accept_path(&token), &json!({"role": "owner"})).await?.assert_error(400, "invalid_request");
         assert_eq!(fixture.invite_statuses().await?, ["pending"]);
         bek.post(&accept_path(&token), &json!({})).await?.assert_status(200);
-        // To a stranger an accepted invite is not there.
+        // For other people an accepted invite does not exist.
         other.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         Ok(())
     }
 
-    async fn a_revoked_and_a_replaced_link_lead_nowhere(server: Server) -> Result<()> {
+    async fn revoked_and_replaced_links_are_invalid(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let bek = server.sign_in("bek@example.test").await?;
         let first = fixture.owner.create_invite(&fixture.id, "bek@example.test", "viewer").await?;
@@ -258,7 +258,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_link_that_leads_nowhere_says_one_thing(server: Server) -> Result<()> {
+    async fn all_invalid_links_have_the_same_error(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let bek = server.sign_in("bek@example.test").await?;
         let stranger = server.sign_in("stranger@example.test").await?;
@@ -285,7 +285,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn inviting_does_not_tell_who_is_known(server: Server) -> Result<()> {
+    async fn inviting_does_not_reveal_who_has_an_account(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         server.sign_in("known@example.test").await?;
         let mut answers = BTreeSet::new();
@@ -309,7 +309,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn at_most_five_hundred_invites_wait(server: Server) -> Result<()> {
+    async fn at_most_five_hundred_invites_are_pending(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let invite = async |from: usize, count: usize| {
             let emails: Vec<_> = (from..from + count).map(|number| format!("p{number}@example.test")).collect();
@@ -320,11 +320,11 @@ tests::on_both! {
             invite(batch * 20, 20).await?.assert_status(200);
         }
         invite(480, 19).await?.assert_status(200);
-        // All or nobody: the one that would fit is not taken either.
+        // All or none: the address that would fit is not invited either.
         invite(499, 2).await?.assert_error(409, "too_many_invites");
         invite(499, 1).await?.assert_status(200);
         invite(500, 1).await?.assert_error(409, "too_many_invites");
-        // An address that waits already takes no further place.
+        // An address with a pending invite does not count again.
         invite(7, 1).await?.assert_status(200);
         let one = fixture.owner.get(&fixture.invites_path()).await?.string_at("/items/0/id")?;
         fixture.owner.delete(&format!("{}/{one}", fixture.invites_path())).await?.assert_status(200);
@@ -332,7 +332,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_expired_invite_is_told_to_its_person_and_can_be_sent_again(server: Server) -> Result<()> {
+    async fn an_expired_invite_is_reported_to_its_person_and_can_be_resent(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
         server.execute_sql("UPDATE invites SET expires_at = created_at").await?;
@@ -352,7 +352,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn what_is_wrong_with_a_request_invites_nobody(server: Server) -> Result<()> {
+    async fn an_invalid_request_invites_nobody(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let many: Vec<_> = (0..21).map(|number| format!("p{number}@example.test")).collect();
         let past = timestamp_in(-1);
@@ -397,7 +397,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_address_that_stands_there_twice_is_invited_once(server: Server) -> Result<()> {
+    async fn a_duplicate_address_is_invited_once(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["a@example.test", "A@example.test ", "b@example.test"], "role": "viewer", "deliver": "link"});
         let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
@@ -407,7 +407,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn many_who_accept_at_once_come_in_once(server: Server) -> Result<()> {
+    async fn concurrent_acceptances_make_one_membership(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
         let bek = server.sign_in("bek@example.test").await?;
@@ -429,7 +429,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn access_given_until_a_moment_ends_then(server: Server) -> Result<()> {
+    async fn temporary_access_ends_on_time(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let end = timestamp_in(3600);
         let body = json!({"emails": ["bek@example.test"], "role": "admin", "deliver": "link", "accessEndsAt": end, "expiresInDays": 30});
@@ -441,7 +441,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_mailed_link_opens_a_page_that_accepts_by_its_button(server: Server) -> Result<()> {
+    async fn a_mailed_link_opens_a_page_with_a_button_that_accepts(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["bek@example.test"], "role": "builder", "locale": "ru"});
         let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
@@ -454,7 +454,7 @@ tests::on_both! {
         let visitor = server.client().get(&page).await?;
         visitor.assert_status(303);
         assert_eq!(visitor.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{token}")));
-        // Whoever has the link is shown who invites into what, and not whom.
+        // The holder of the link sees the workspace and the sender, but not the invited address.
         let asked = server.client().get(&format!("/sign-in?next=%2Finvite%2F{token}")).await?;
         let html = String::from_utf8_lossy(&asked.assert_status(200).body);
         for part in ["Join Tulpar", "owner", "builder", "<strong>Tulpar</strong>"] {
@@ -473,7 +473,7 @@ tests::on_both! {
         for secret in ["bek@", "Tulpar"] {
             assert!(!String::from_utf8_lossy(&refused.body).contains(secret), "{refused}");
         }
-        // It is no dead end: another account can be used, and comes back here.
+        // The page offers to use another account, and returns here.
         let html = String::from_utf8_lossy(&refused.body);
         assert!(html.contains("action=\"/sign-out\"") && html.contains(&format!("%2Finvite%2F{token}")), "{html}");
         let bek = server.sign_in("bek@example.test").await?;
@@ -487,7 +487,7 @@ tests::on_both! {
             assert!(shown.header("content-security-policy").is_some_and(|policy| policy.contains("frame-ancestors 'none'")));
             assert_eq!(shown.header("cache-control"), Some("no-store"));
         }
-        // Scanners that follow links have changed nothing.
+        // Following the link, as mail scanners do, changes nothing.
         assert_eq!(fixture.invite_statuses().await?, ["pending"]);
         let form = async |client: &Client, origin: Option<&str>| {
             let request = client.request(Method::POST, &page).body("application/x-www-form-urlencoded", "")?;
@@ -520,7 +520,7 @@ tests::on_both! {
 }
 
 #[tokio::test]
-async fn mailed_invites_are_limited_by_the_hour() -> Result<()> {
+async fn mailed_invites_are_limited_per_hour() -> Result<()> {
     tests::on_database(Database::Sqlite, async |server: Server| {
         let fixture = WorkspaceFixture::create(&server).await?;
         for batch in 0..3 {
@@ -532,7 +532,7 @@ async fn mailed_invites_are_limited_by_the_hour() -> Result<()> {
         let refused = fixture.owner.post(&fixture.invites_path(), &one_more).await?;
         refused.assert_error(429, "rate_limited");
         assert!(refused.header("retry-after").is_some(), "{refused}");
-        // Links that are shown are no mail.
+        // Links that are shown instead of mailed do not count.
         fixture.owner.create_invite(&fixture.id, "last@example.test", "viewer").await?;
         Ok(())
     })

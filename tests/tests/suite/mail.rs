@@ -1,11 +1,11 @@
-//! Mail, through a mail server that is not ours.
+//! Delivery of mail through an independent SMTP server.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 use tests::{Database, MailServer, Server, eventually};
 
 #[tokio::test]
-async fn a_letter_reaches_a_mail_server_in_text_and_html() -> Result<()> {
+async fn an_email_is_delivered_in_text_and_html() -> Result<()> {
     let mail_server = MailServer::start().await?;
     for database in [Database::Sqlite, Database::Postgres] {
         let to = format!("aru.{database:?}@example.test").to_lowercase();
@@ -34,7 +34,7 @@ async fn a_letter_reaches_a_mail_server_in_text_and_html() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_invite_reaches_a_mail_server_and_lets_its_person_in() -> Result<()> {
+async fn an_invite_is_delivered_and_accepted() -> Result<()> {
     let mail_server = MailServer::start().await?;
     for database in [Database::Sqlite, Database::Postgres] {
         let to = format!("bek.{database:?}@example.test").to_lowercase();
@@ -64,15 +64,15 @@ async fn an_invite_reaches_a_mail_server_and_lets_its_person_in() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_letter_outlives_the_server_that_wrote_it() -> Result<()> {
+async fn a_queued_email_survives_a_restart() -> Result<()> {
     let mail_server = MailServer::start().await?;
-    // Written while its mail server is away: it stays in the outbox.
+    // While the SMTP server is unreachable, the e-mail stays in the outbox.
     let away = ["--smtp-url", "smtp://127.0.0.1:1", "--mail-from", "qala@mail.example"];
     let mut server = Server::with(Database::Sqlite).args(away).start().await?;
     let visitor = server.client();
     let body = json!({"email": "bek@example.test"});
     visitor.post_from_console("/v1/auth/email/start", &body).await?.assert_status(200);
-    // Not while it is being sent: it would then be due only when its lease has ended.
+    // Waits until no attempt is in progress; otherwise the e-mail would be due only after its lease has expired.
     eventually("the letter waits", async || {
         ensure!(server.log().contains("e-mail not accepted; will retry"), "it was not tried yet");
         Ok(())
@@ -87,7 +87,7 @@ async fn a_letter_outlives_the_server_that_wrote_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_mail_server_that_is_misnamed_stops_the_start() -> Result<()> {
+async fn an_invalid_smtp_url_stops_the_start() -> Result<()> {
     for (url, said) in
         [("mail.example.com", "--smtp-url"), ("smtp://u:hunter2@mail.example.com?tls=none", "in the clear")]
     {

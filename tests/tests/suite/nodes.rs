@@ -1,4 +1,4 @@
-//! Several processes over one database, and processes that die at work.
+//! Several nodes over one database, and nodes and workers that are killed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 use tests::{AutomationFixture, Client, Database, Server, Webhook, Workspace, eventually_within};
 
-/// A lost process's runs are given to another when their lease of half a minute has ended.
+/// Covers the lease of half a minute, after which another node claims the runs of a lost one.
 const LEASE_EXPIRY_DEADLINE: Duration = Duration::from_secs(90);
 
-/// Says which attempt of which call it is; a slow call takes its time.
+/// An app that logs the number of its call and attempt; a slow call sleeps.
 const SOURCE: &str = "export default { async scheduled(event) { \
     console.log(`call ${event.data.call}`); \
     if (event.data.slow) await new Promise((resolve) => setTimeout(resolve, 3000)) } }";
@@ -33,7 +33,7 @@ impl Fixture {
         Ok(Self { owner, workspace, app, automation, webhook: hook })
     }
 
-    /// The status and the attempts of every run, through the pages of the list.
+    /// Returns status and number of attempts of every run.
     async fn runs(&self) -> Result<BTreeMap<String, (String, u64)>> {
         let mut runs = BTreeMap::new();
         let mut cursor = String::new();
@@ -75,7 +75,7 @@ impl Fixture {
         .await
     }
 
-    /// What the workspace's feed tells of each run, when it has been read from its beginning. No number is left out.
+    /// Reads the feed of the workspace from its start, and returns the statuses of each run. No event may be missing.
     async fn published_statuses(&self) -> Result<BTreeMap<String, Vec<String>>> {
         let path = format!("/v1/workspaces/{}/agent-events", self.workspace.id);
         let head = self.owner.get(&path).await?.ok()?["cursor"].as_u64().context("a cursor")?;
@@ -93,7 +93,7 @@ impl Fixture {
         Ok(statuses)
     }
 
-    /// Which call each line of the app's log is of, by run.
+    /// Returns the messages in the app's log by run.
     async fn logged_messages(&self) -> Result<BTreeMap<String, Vec<String>>> {
         let mut messages = BTreeMap::<_, Vec<_>>::new();
         let mut before = String::new();
@@ -114,7 +114,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn two_nodes_share_the_work_and_none_is_done_twice() -> Result<()> {
+async fn two_nodes_share_runs_and_none_runs_twice() -> Result<()> {
     const CALLS: usize = 300;
     let options = Server::with(Database::Postgres).args(["--no-rate-limits"]);
     tests::on_server(options, async |first| {
@@ -146,7 +146,7 @@ async fn two_nodes_share_the_work_and_none_is_done_twice() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_replay_and_a_repeat_are_known_on_every_node() -> Result<()> {
+async fn replays_and_repeated_calls_are_recognised_on_every_node() -> Result<()> {
     tests::on_database(Database::Postgres, async |first| {
         let second = first.start_another_node().await?;
         let fixture = Fixture::create(&first).await?;
@@ -154,7 +154,7 @@ async fn a_replay_and_a_repeat_are_known_on_every_node() -> Result<()> {
         let now = tests::unix_time();
         fixture.webhook.signed_request_at(now, "{}")?.send().await?.assert_status(202);
         elsewhere.signed_request_at(now, "{}")?.send().await?.assert_error(409, "replayed");
-        // A new secret counts everywhere at once.
+        // A new secret is in force on every node at once.
         let renewed =
             fixture.owner.rotate_webhook_secret(&fixture.automation).await?.with_base_url(second.base_url());
         renewed.send(&json!({"call": 1})).await?.assert_status(202);
@@ -165,7 +165,7 @@ async fn a_replay_and_a_repeat_are_known_on_every_node() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_killed_nodes_runs_are_done_by_another() -> Result<()> {
+async fn another_node_finishes_the_runs_of_a_killed_one() -> Result<()> {
     const CALLS: usize = 12;
     let options = Server::with(Database::Postgres).args(["--no-rate-limits", "--workers", "3"]);
     tests::on_server(options, async |first| {
@@ -179,7 +179,7 @@ async fn a_killed_nodes_runs_are_done_by_another() -> Result<()> {
         }
         eventually_within(Duration::from_secs(15), "both nodes are at work", async || {
             let running = fixture.runs().await?.values().filter(|(status, _)| status == "running").count();
-            // Three places each: more than three are running only when both nodes are.
+            // A node runs at most three at once, so more than three prove that both nodes work.
             if running > 3 { Ok(()) } else { bail!("{running} at work") }
         })
         .await?;
@@ -194,7 +194,7 @@ async fn a_killed_nodes_runs_are_done_by_another() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_automations_runs_wait_for_each_other_on_all_nodes() -> Result<()> {
+async fn the_concurrency_limit_of_an_automation_holds_across_nodes() -> Result<()> {
     tests::on_database(Database::Postgres, async |first| {
         let second = first.start_another_node().await?;
         let fixture = Fixture::create(&first).await?;
@@ -226,7 +226,7 @@ async fn an_automations_runs_wait_for_each_other_on_all_nodes() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_schedule_comes_due_once_on_all_nodes() -> Result<()> {
+async fn a_schedule_fires_once_across_nodes() -> Result<()> {
     tests::on_database(Database::Postgres, async |first| {
         let _second = first.start_another_node().await?;
         let fixture = Fixture::create(&first).await?;
@@ -259,7 +259,7 @@ async fn a_revoked_token_is_refused_on_every_node() -> Result<()> {
         elsewhere.get("/v1/tokens/self").await?.assert_status(200);
         bearer.delete("/v1/tokens/self").await?.assert_status(200);
         bearer.get("/v1/tokens/self").await?.assert_error(401, "unauthorized");
-        // Another node may believe what it saw for a second, and no longer.
+        // Another node may use its cache for a second, and no longer.
         eventually_within(Duration::from_secs(3), "the other node refuses it too", async || {
             elsewhere.get("/v1/tokens/self").await?.check_error(401, Some("unauthorized"))
         })
@@ -271,14 +271,14 @@ async fn a_revoked_token_is_refused_on_every_node() -> Result<()> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn what_was_accepted_outlives_a_killed_server(mut server: Server) -> Result<()> {
+    async fn accepted_runs_survive_a_crash(mut server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
         let mut senders = tokio::task::JoinSet::new();
         for sender in 0..8 {
             let (hook, told) = (fixture.webhook.clone(), told.clone());
             senders.spawn(async move {
-                // Until the server is gone.
+                // Until the server is killed.
                 for number in 0.. {
                     let call = format!("{sender}-{number}");
                     let Ok(reply) = hook.send(&json!({"call": call})).await else { return };
@@ -299,7 +299,7 @@ tests::on_both! {
         assert!(accepted.len() >= 100);
         server.restart().await?;
 
-        // The server may have done more than it could answer, and does that to its end too.
+        // The server may have accepted calls whose response was lost, and finishes them too.
         let runs = eventually_within(LEASE_EXPIRY_DEADLINE, "every run succeeds", async || {
             let runs = fixture.runs().await?;
             let open: Vec<_> = runs.iter().filter(|(_, (status, _))| status != "succeeded").collect();
@@ -318,7 +318,8 @@ tests::on_both! {
         let told = fixture.published_statuses().await?;
         assert_eq!(told.len(), runs.len());
         for (run, stages) in &told {
-            // It was queued unless it began as it was accepted, and ended once; a lost attempt is begun again.
+            // A run is queued unless it starts when it is accepted; a lost attempt is started again, and the run ends
+            // once.
             let (end, before) = stages.split_last().context("a run of which nothing was told")?;
             let begun = before.iter().skip(usize::from(before.first().is_some_and(|first| first == "queued")));
             assert_eq!(end, "succeeded", "{run}: {stages:?}");
@@ -328,7 +329,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn runs_at_work_are_ended_or_handed_on_when_the_server_stops(mut server: Server) -> Result<()> {
+    async fn active_runs_finish_or_are_released_when_the_server_stops(mut server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let mut runs = Vec::new();
         for call in 0..20 {
@@ -337,14 +338,14 @@ tests::on_both! {
         }
         assert!(server.stop().await?.success());
         server.restart().await?;
-        // No lease has to end first: what was not done was handed back.
+        // No lease has to expire first, because the server released unfinished runs.
         for run in &runs {
             fixture.owner.wait_for_success(run).await?;
         }
         assert!(fixture.runs().await?.values().all(|(_, attempt)| *attempt <= 2));
         Ok(())
     }
-    async fn no_app_outlives_its_server(mut server: Server) -> Result<()> {
+    async fn workers_end_with_their_server(mut server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let endless = "export default { async scheduled() { for (;;) {} } }";
         let (_, run) = fixture.owner.create_and_run_app(&fixture.workspace.id, endless).await?;
@@ -366,7 +367,7 @@ tests::on_both! {
     }
 }
 
-/// The processes below one, and those below them.
+/// Returns all descendants of a process.
 fn descendants_of(process: u32) -> Result<Vec<u32>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc")? {
@@ -379,12 +380,12 @@ fn descendants_of(process: u32) -> Result<Vec<u32>> {
     Ok(found)
 }
 
-/// Not there any more, or only its number waiting to be read.
+/// False if the process does not exist or is a zombie.
 fn is_alive(process: u32) -> bool {
     parent_of(process).is_some_and(|(state, _)| state != "Z" && state != "X")
 }
 
-/// The state and the parent of a process, as proc_pid_stat(5) has them after the name in brackets.
+/// Returns state and parent of a process, which proc_pid_stat(5) has after the name in parentheses.
 fn parent_of(process: u32) -> Option<(String, u32)> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');

@@ -1,4 +1,4 @@
-//! Sign-in with another issuer, and what attackers try on it.
+//! Sign-in with an OpenID Connect issuer, and attacks on it.
 
 use anyhow::{Context as _, Result};
 use http::{Method, header};
@@ -7,7 +7,7 @@ use tests::{Client, Database, Issuer, IssuerBehaviour, IssuerFailure, Reply, Ser
 
 const BOTH_DATABASES: [Database; 2] = [Database::Sqlite, Database::Postgres];
 
-/// A server that knows the issuer and believes it about `trusted` domains.
+/// Runs a test with a server that has the issuer as a provider with these trusted domains.
 async fn with_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> Result<()>) -> Result<()> {
     for database in BOTH_DATABASES {
         let issuer = Issuer::start().await?;
@@ -19,7 +19,7 @@ async fn with_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> R
     Ok(())
 }
 
-/// A browser under way: the cookie that ties it, and where it was sent.
+/// A browser during sign-in: its state cookie and the URL that it was redirected to.
 struct BrowserFlow {
     cookie: String,
     authorization_url: String,
@@ -47,7 +47,7 @@ async fn follow_callback(visitor: &Client, cookie: Option<&str>, address: &str) 
     }
 }
 
-/// The whole way of one browser.
+/// Performs a whole sign-in of one browser.
 async fn sign_in(server: &Server, issuer: &Issuer, word: IssuerBehaviour) -> Result<Reply> {
     let visitor = server.client();
     issuer.set_behaviour(word);
@@ -61,7 +61,7 @@ fn client_from_reply(server: &Server, reply: &Reply) -> Result<Client> {
         pair.starts_with("qala_session=").then(|| pair.to_owned())
     });
     let cookie = cookie.with_context(|| format!("no session: {reply}"))?;
-    // A reply that says 200 with that cookie, which is what the client reads.
+    // `session_from_reply` needs a 200.
     let mut signed_in = reply.clone();
     signed_in.status = http::StatusCode::OK;
     signed_in.headers.remove(header::SET_COOKIE);
@@ -92,7 +92,7 @@ async fn an_issuer_signs_people_in() -> Result<()> {
         assert_eq!(id(&person).await?, id(&existing).await?, "a verified address finds its person");
         assert_eq!(person.get("/v1/me/sessions").await?.ok()?["items"][0]["method"], "oidc");
 
-        // Who came before is known by the issuer's own name, whatever became of the address.
+        // A known person is identified by the subject, even if their address has changed.
         let moved = IssuerBehaviour {
             email: Some("new@example.test".to_owned()),
             email_verified: Some(false),
@@ -139,9 +139,9 @@ async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
     .await
 }
 
-/// The trusted domain stands in for a word that the issuer does not give, never for one that it gives.
+/// A trusted domain replaces a missing `email_verified`, but never one that is false.
 #[tokio::test]
-async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()> {
+async fn an_unverified_address_takes_over_no_account() -> Result<()> {
     with_issuer(&["corp.test"], async |server, issuer| {
         let boss = server.sign_in("boss@corp.test").await?;
         let id = boss.get("/v1/session").await?.string_at("/user/id")?;
@@ -166,7 +166,7 @@ async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()>
             let reply = sign_in(server, issuer, claim("evil-9", value.clone())).await?;
             assert_refused(&reply, status, &value.to_string());
         }
-        // A refusal remembers nothing: the same subject is refused again.
+        // A rejected sign-in stores nothing: the same subject is rejected again.
         assert_refused(&sign_in(server, issuer, claim("evil-9", json!(false))).await?, 403, "again");
         for (subject, value) in [("boss-1", json!(null)), ("boss-2", json!("true")), ("boss-3", json!(true))]
         {
@@ -179,7 +179,7 @@ async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()>
 }
 
 #[tokio::test]
-async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
+async fn invalid_responses_sign_nobody_in() -> Result<()> {
     with_issuer(&[], async |server, issuer| {
         for (what, claim_overrides) in [
             ("another nonce", json!({"nonce": "x"})),
@@ -208,7 +208,7 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
         let foreign = IssuerBehaviour { is_signed_with_unpublished_key: true, ..IssuerBehaviour::default() };
         assert_refused(&sign_in(server, issuer, foreign).await?, 401, "another key");
 
-        // The answer belongs to the browser that asked.
+        // The response belongs to the browser that started the sign-in.
         issuer.set_behaviour(IssuerBehaviour::default());
         let visitor = server.client();
         let browser = start_sign_in(&visitor, "/device").await?;
@@ -236,7 +236,7 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
             "a sign-in that is over",
         );
 
-        // It leads to no other place, and to no other provider.
+        // It redirects neither to another site nor to another provider.
         let browser = start_sign_in(&visitor, "//evil.test").await?;
         let fine =
             follow_callback(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.authorization_url)?)
@@ -252,10 +252,10 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
     .await
 }
 
-/// RFC 9207 §2.4: an answer that names another issuer is refused, and so is one that names none where the issuer says
-/// that it always does.
+/// RFC 9207, section 2.4: a response that names another issuer is rejected, and so is one that names none if the
+/// metadata says that it always does.
 #[tokio::test]
-async fn an_answer_is_from_the_issuer_that_was_asked() -> Result<()> {
+async fn a_response_must_come_from_the_issuer_that_was_asked() -> Result<()> {
     with_issuer(&[], async |server, issuer| {
         for (iss_parameter_supported, iss, status) in [
             (None, None, 303),
@@ -282,7 +282,7 @@ async fn an_answer_is_from_the_issuer_that_was_asked() -> Result<()> {
     .await
 }
 
-/// A copy of the cookie signs in no second time, not even with a fresh code of the same person.
+/// A copy of the state cookie does not sign in again, not even with a fresh code of the same person.
 #[tokio::test]
 async fn a_sign_in_is_finished_once() -> Result<()> {
     with_issuer(&[], async |server, issuer| {
@@ -308,7 +308,7 @@ async fn a_sign_in_is_finished_once() -> Result<()> {
                 assert!(client_from_reply(server, &reply).is_err(), "{reply}");
             }
         }
-        // Of two that come at once, one signs in.
+        // Of two concurrent callbacks, one signs in.
         let browser = start_sign_in(&visitor, "/device").await?;
         let (one, other) =
             (issuer.sign_in(&browser.authorization_url)?, issuer.sign_in(&browser.authorization_url)?);
@@ -322,9 +322,9 @@ async fn a_sign_in_is_finished_once() -> Result<()> {
     .await
 }
 
-/// What is no answer is not a no: the way stays open, and goes on once the issuer answers again.
+/// A failure of the issuer is not a denial: the sign-in can be finished once the issuer works again.
 #[tokio::test]
-async fn an_issuer_that_does_not_answer_is_waited_for() -> Result<()> {
+async fn a_sign_in_survives_a_failure_of_the_issuer() -> Result<()> {
     const METADATA: &str = "/.well-known/openid-configuration";
     with_issuer(&[], async |server, issuer| {
         let visitor = server.client();
@@ -359,7 +359,7 @@ async fn an_issuer_that_does_not_answer_is_waited_for() -> Result<()> {
                 assert_eq!(again.header("location"), Some("/device"), "{path} {failure:?}: {again}");
             }
         }
-        // A no is a no, whatever its status, and ends it.
+        // An OAuth error is a denial, whatever its status, and ends the sign-in.
         let browser = start_sign_in(&visitor, "/device").await?;
         let back = issuer.sign_in(&browser.authorization_url)?;
         issuer.set_failure(Some(("/token", IssuerFailure::Status(403))));

@@ -1,4 +1,4 @@
-//! What operators meet: keys, locks, schemas of other versions, health, and options that do not fit.
+//! Operation of a server: master keys, locks, schemas of other versions, health, the first start, and invalid options.
 
 use std::{fs, path::Path, process::Output, sync::OnceLock};
 
@@ -7,11 +7,11 @@ use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
 use tests::{AutomationFixture, Database, Server, eventually};
 use tokio::{net::TcpListener, process::Command};
 
-/// Does nothing.
+/// An app that does nothing.
 const IDLE: &str = "export default { async scheduled() {} }";
-/// Another key than the harness's.
+/// A master key other than the harness's.
 const OTHER_KEY: &str = "YW5vdGhlciBrZXkgb2YgdGhpcnR5LXR3byBieXRlcyE=";
-/// The harness's key.
+/// The master key of the harness.
 const HARNESS_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 fn find_binary() -> Result<&'static Path> {
@@ -23,7 +23,7 @@ fn find_binary() -> Result<&'static Path> {
     found.as_deref().context("no binary")
 }
 
-/// Runs the program with nothing of the environment's settings but `environment`.
+/// Runs the binary with no variable of this process except `PATH`, and with `environment`.
 async fn run_qala(arguments: &[&str], environment: &[(&str, &str)], folder: &Path) -> Result<Output> {
     let mut command = Command::new(find_binary()?);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
@@ -37,7 +37,7 @@ fn command_output(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The options that name a server's data.
+/// Returns the options for a server's data.
 fn data_options(server: &Server) -> Result<Vec<String>> {
     let folder = server.data_dir().to_str().context("a path")?;
     let mut options = vec!["--data-dir".to_owned(), folder.to_owned()];
@@ -60,7 +60,7 @@ async fn run_qala_on_data(
 }
 
 tests::on_both! {
-    async fn another_master_key_does_not_start(mut server: Server) -> Result<()> {
+    async fn a_server_with_another_master_key_does_not_start(mut server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         server.stop().await?;
         let wrong = [("QALA_MASTER_KEY", OTHER_KEY)];
@@ -79,7 +79,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_rotation_is_finished_and_the_old_key_taken_away(mut server: Server) -> Result<()> {
+    async fn a_master_key_is_rotated_and_the_old_one_removed(mut server: Server) -> Result<()> {
         let AutomationFixture { owner, automation: road, .. } = AutomationFixture::create(&server, IDLE).await?;
         let hook = owner.configure_webhook(&road, "signed").await?;
         hook.signed_request("1")?.send().await?.assert_status(202);
@@ -90,7 +90,7 @@ tests::on_both! {
         assert!(command_output(&first).contains("can be removed") && !command_output(&first).contains("cannot be opened"), "{}", command_output(&first));
         let again = rekey().await?;
         assert!(command_output(&again).starts_with("Sealed 0 secrets"), "{}", command_output(&again));
-        // Who gives only a key that is not this database's seals nothing.
+        // A key that is not the database's cannot be used to seal anything.
         let stranger = [("QALA_MASTER_KEY", "c29tZWJvZHkgZWxzZSdzIGtleSwgb2YgMzIgYnl0ZXM=")];
         let refused = run_qala_on_data(&server, "admin", &["rekey"], &stranger).await?;
         assert!(!refused.status.success() && command_output(&refused).contains("not the key of this database"), "{}", command_output(&refused));
@@ -102,7 +102,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_older_program_runs_on_a_schema_that_was_only_added_to(mut server: Server) -> Result<()> {
+    async fn an_older_binary_runs_on_a_schema_with_only_additions(mut server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         server.execute_static_sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_future', 0)").await?;
         server.client().get("/readyz").await?.assert_status(200);
@@ -154,14 +154,14 @@ tests::on_both! {
         .await
     }
 
-    async fn a_paused_server_accepts_and_starts_nothing(mut server: Server) -> Result<()> {
+    async fn a_paused_server_accepts_calls_and_starts_no_runs(mut server: Server) -> Result<()> {
         let AutomationFixture { owner, automation: road, .. } = AutomationFixture::create(&server, IDLE).await?;
         let hook = owner.configure_webhook(&road, "signed").await?;
         server.set_env("QALA_PAUSED", "true");
         server.restart().await?;
         let run = hook.signed_request("1")?.send().await?.string_at("/runId")?;
         let status = async || owner.get(&format!("/v1/runs/{run}")).await?.string_at("/status");
-        // A second run by hand, and the next look of the dispatcher: neither is begun.
+        // Neither another run by hand nor the next poll of the dispatcher starts it.
         let by_hand = owner.post(&format!("/v1/automations/{road}/run"), &serde_json::json!({})).await?.string_at("/runId")?;
         assert_eq!(status().await?, "queued");
         assert!(server.log().contains("until `qala admin resume`"), "{}", server.log());
@@ -197,7 +197,7 @@ async fn one_sqlite_directory_has_one_server() -> Result<()> {
             "{}",
             command_output(&refused)
         );
-        // What works beside a server did before, and does.
+        // Commands that work beside a running server still do.
         server.run_admin(&["set-plan", &workspace.id, "team"]).await?;
         let doctor = run_qala_on_data(
             &server,
@@ -207,7 +207,7 @@ async fn one_sqlite_directory_has_one_server() -> Result<()> {
         )
         .await?;
         assert!(command_output(&doctor).contains("ok    database"), "{}", command_output(&doctor));
-        // The kernel gives the lock back, whatever ended the process.
+        // The kernel releases the lock however the process ends.
         server.kill()?;
         server.restart().await
     })
@@ -215,7 +215,7 @@ async fn one_sqlite_directory_has_one_server() -> Result<()> {
 }
 
 #[tokio::test]
-async fn tasks_make_no_database_of_a_mistyped_directory() -> Result<()> {
+async fn admin_tasks_create_no_database_in_a_mistyped_directory() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let absent = folder.path().join("mistyped");
     let path = absent.to_str().context("a path")?;
@@ -240,7 +240,7 @@ async fn tasks_make_no_database_of_a_mistyped_directory() -> Result<()> {
 }
 
 #[tokio::test]
-async fn settings_that_do_not_fit_are_named() -> Result<()> {
+async fn invalid_options_are_named() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("empty");
     fs::write(&file, "\n")?;
@@ -276,9 +276,9 @@ async fn settings_that_do_not_fit_are_named() -> Result<()> {
 
 #[tokio::test]
 async fn a_first_start_is_quiet() -> Result<()> {
-    // The harness asks for more than a server does by default.
+    // The harness sets a log level; this is the default.
     tests::on_server(Server::with(Database::Sqlite).env("QALA_LOG", ""), async |server| {
-        // What is printed and what is logged come on two streams, in any order.
+        // Output and log are two streams, whose order is undefined.
         let log = eventually("everything was printed and logged", async || {
             let log = server.log();
             ensure!(
@@ -290,7 +290,7 @@ async fn a_first_start_is_quiet() -> Result<()> {
         .await?;
         let migrated = log.lines().filter(|line| line.contains("migration")).count();
         assert_eq!(migrated, 1, "migrations are summed in one line:\n{log}");
-        // Beside it, elsewhere than on a terminal, only that it listens.
+        // When it is not on a terminal, it logs only that it listens.
         let logged = log.lines().filter(|line| line.starts_with('{')).count();
         assert_eq!(logged, 2, "{log}");
         let printed: Vec<&str> = log.lines().filter(|line| !line.starts_with('{')).collect();
@@ -312,7 +312,7 @@ async fn secrets_are_read_from_files() -> Result<()> {
     Ok(())
 }
 
-/// Runs the program where no user namespace can be made: its own allows none, or the machine does not.
+/// Runs the binary where no user namespace can be created: in one that allows none, or on a machine that does not.
 async fn run_qala_without_user_namespaces(arguments: &[&str], folder: &Path) -> Result<Output> {
     const SCRIPT: &str = "if unshare --user --map-root-user true; then \
         exec unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"' sh \"$@\"; \
@@ -327,7 +327,7 @@ async fn run_qala_without_user_namespaces(arguments: &[&str], folder: &Path) -> 
 }
 
 #[tokio::test]
-async fn a_wall_that_is_required_and_missing_keeps_the_server_from_starting() -> Result<()> {
+async fn a_required_sandbox_layer_that_is_missing_stops_the_start() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let options = ["--data-dir", "data", "--listen", "127.0.0.1:0"];
     let serve = [&["serve", "--require-sandbox"], &options[..]].concat();
@@ -338,7 +338,7 @@ async fn a_wall_that_is_required_and_missing_keeps_the_server_from_starting() ->
     }
     assert!(!command_output(&refused).contains("Qala is listening"), "{}", command_output(&refused));
 
-    // Without it the doctor reports the missing layers; with it alone they are a failure.
+    // By default the doctor only reports missing layers; with the option they are a failure.
     let compiled = "ok    sandbox: a worker process compiled an app; missing layers: user namespace (";
     for (required, word) in [(false, compiled), (true, "FAIL  sandbox")] {
         let mut arguments = vec!["doctor"];

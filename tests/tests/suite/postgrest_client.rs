@@ -1,7 +1,7 @@
-//! The client that Supabase publishes for PostgREST, unmodified, against the data API.
+//! Supabase's client for PostgREST, unmodified, against the data API.
 //!
-//! `npm ci` installs it, at the versions of `tests/clients/postgrest/package-lock.json`, into a directory under
-//! `target`. Without node the tests fail.
+//! `npm ci` installs it into a directory under `target`, at the versions in
+//! `tests/clients/postgrest/package-lock.json`. Without Node.js the tests fail.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use tests::{BackendProject, identity_settings, person_token};
 use tokio::{process::Command, sync::OnceCell};
 
-/// The checks and what they need, installed once for every test of this file.
+/// Installs the checks with their dependencies, once for all tests of this file.
 async fn install_checks() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {

@@ -1,4 +1,4 @@
-//! Schedules and runs that are put off.
+//! Schedules and delayed runs.
 
 use anyhow::{Context as _, Result};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -58,7 +58,7 @@ tests::on_both! {
         assert!(started.timestamp_millis() >= at.timestamp_millis(), "{started} is before {at}");
         let said: i64 = owner.app_log(&app, Some(&run)).await?[0].message.parse()?;
         assert_eq!(said, at.timestamp_millis());
-        // What is past starts at once; what is too far away never.
+        // A time in the past starts at once; a time too far in the future is rejected.
         let past = owner.post(&path, &json!({"runAt": "2020-01-01T00:00:00Z"})).await?.string_at("/runId")?;
         owner.wait_for_success(&past).await?;
         let far = Utc::now() + TimeDelta::days(31);

@@ -1,4 +1,4 @@
-//! Where a person is signed in, and the pages they sign in on.
+//! The list of a person's sessions, and the sign-in pages.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ async fn post_form(client: &Client, path: &str, pairs: &[(&str, &str)]) -> Resul
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_person_sees_and_ends_their_sessions(server: Server) -> Result<()> {
+    async fn a_person_lists_and_revokes_their_sessions(server: Server) -> Result<()> {
         let email = "aigerim@example.test";
         let here = server.sign_in(email).await?;
         let login = server.client();
@@ -65,7 +65,7 @@ tests::on_both! {
     }
 
     async fn a_planted_session_does_not_survive_signing_in(server: Server) -> Result<()> {
-        // The attacker's own session is planted in the victim's browser, which then signs in.
+        // The attacker plants their own session in the victim's browser, which then signs in.
         let planted = server.sign_in("attacker@example.test").await?;
         let login = planted.request(Method::POST, "/v1/auth/dev-login");
         let reply = login.json(&json!({"email": "victim@example.test"}))?.send().await?;
@@ -75,7 +75,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn when_a_session_was_seen_is_noted(server: Server) -> Result<()> {
+    async fn the_last_use_of_a_session_is_recorded(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let first = list_sessions(&person).await?[0]["lastSeenAt"].clone();
         eventually_within(Duration::from_secs(40), "it is noted", async || {
@@ -98,7 +98,7 @@ tests::on_both! {
         }
         assert_eq!(answers[0], answers[1]);
         let mail = server.wait_for_mail(email, 1).await?;
-        // The mailed link is looked at by programs first: nothing is used up.
+        // Mail scanners open links first, which uses nothing up.
         let link = mail.link()?;
         let link = link.strip_prefix(server.base_url()).context("a link to this server")?;
         for _ in 0..7 {
@@ -129,8 +129,8 @@ tests::on_both! {
         Ok(())
     }
 
-    /// A wrong code, a used link, another account and a second mail all lead on.
-    async fn no_page_is_a_dead_end(server: Server) -> Result<()> {
+    /// The pages for a wrong code, a used link, another account and a second e-mail all offer a next step.
+    async fn every_error_page_offers_a_next_step(server: Server) -> Result<()> {
         let visitor = server.client();
         let html = |reply: &Reply| String::from_utf8_lossy(&reply.body).into_owned();
         let home = visitor.get("/").await?;
@@ -155,7 +155,7 @@ tests::on_both! {
         for part in ["name=\"code\"", "value=\"aigerim@example.test\"", "value=\"/device\"", "action=\"/sign-in/start\""] {
             assert!(html(&refused).contains(part), "{part}: {refused}");
         }
-        // A new code comes from there, and the one before is no longer good.
+        // The page sends a new code, and the previous one is no longer valid.
         post_form(&visitor, "/sign-in/start", &[("email", email), ("next", "/device")]).await?.assert_status(200);
         let second = server.wait_for_mail(email, 2).await?.code()?;
         let signed_in = send(entry(&second)).await?;
@@ -195,7 +195,7 @@ tests::on_both! {
             let page = get("/sign-in", header::ACCEPT_LANGUAGE, asked).await?;
             assert!(page.contains(&format!("<html lang=\"{lang}\">")) && page.contains(button), "{asked}: {page}");
         }
-        // The switch keeps the choice, and goes back to the page.
+        // The language link stores the choice and returns to the page.
         let chosen = visitor.get("/pages/language/kk?next=%2Fsign-in%3Fnext%3D%252Fdevice").await?;
         assert_eq!((chosen.status.as_u16(), chosen.header("location")), (303, Some("/sign-in?next=%2Fdevice")));
         let cookie = chosen.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("a cookie")?;
@@ -210,7 +210,7 @@ tests::on_both! {
             let mail = server.wait_for_mail(&email, 1).await?;
             assert!(mail.subject.contains(subject), "{mail:?}");
         }
-        // Signed in, the pages of a command line and of an agent speak it as well.
+        // The pages of the device login and of agents use the language too.
         let person = server.sign_in("aigerim@example.test").await?;
         person.create_workspace("Tulpar").await?;
         let started = visitor.post("/v1/cli/device", &json!({"client": "shell"})).await?.string_at("/userCode")?;
@@ -230,7 +230,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_page_leads_to_no_other_place(server: Server) -> Result<()> {
+    async fn the_page_redirects_only_within_the_site(server: Server) -> Result<()> {
         let visitor = server.client();
         for next in
             ["//evil.test", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "/\t/evil.test", "evil", ""]
@@ -243,7 +243,7 @@ tests::on_both! {
         let reply = post_form(&visitor, "/sign-in/dev", &[("email", "a@example.test"), ("next", "/device")]).await?;
         let cookie = reply.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("a cookie")?;
         assert_eq!(reply.header("location"), Some("/device"));
-        // Whoever is signed in is sent on at once, and nowhere else either.
+        // A signed-in person is redirected at once, and never to another site.
         for (next, location) in [("/device", Some("/device")), ("//evil.test", None)] {
             let page = visitor.request(Method::GET, &format!("/sign-in?{}", encode_form(&[("next", next)])));
             let page = page.header(header::COOKIE, cookie)?.send().await?;
@@ -258,9 +258,10 @@ tests::on_both! {
     }
 }
 
-/// Idle for seven days, or thirty days old; the database is moved, since the server's clock cannot be.
+/// A session ends after seven idle days, or after thirty days. The test shifts times in the database, because it cannot
+/// change the clock.
 #[tokio::test]
-async fn a_session_ends_by_itself() -> Result<()> {
+async fn a_session_expires() -> Result<()> {
     tests::on_server(Server::with(Database::Postgres), async |server| {
         let idle = server.sign_in("idle@example.test").await?;
         let old = server.sign_in("old@example.test").await?;
@@ -297,10 +298,9 @@ async fn without_the_development_sign_in_its_form_is_gone() -> Result<()> {
     .await
 }
 
-/// A page's form comes from the page, which is at the public URL wherever the console is; what the console sends comes
-/// from the console.
+/// Forms of pages come from the public URL, and requests of the console from the console's origin.
 #[tokio::test]
-async fn with_a_console_elsewhere_each_has_its_own_origin() -> Result<()> {
+async fn a_console_on_another_origin_has_its_own_origin() -> Result<()> {
     let console = "http://console.localhost:7420";
     let options = Server::with(tests::Database::Sqlite).args(["--console-origin", console]);
     tests::on_server(options, async |server| {
@@ -331,7 +331,7 @@ async fn with_a_console_elsewhere_each_has_its_own_origin() -> Result<()> {
         for origin in [console, "https://evil.test", "null"] {
             send(&person, &page, origin, &[]).await?.assert_error(403, "forbidden");
         }
-        // Past the door: the invite is somebody else's.
+        // The origin is accepted; the request fails because the invite is for another person.
         send(&person, &page, pages, &[]).await?.assert_status(403);
         let refused = send(&person, &page, pages, &[]).await?;
         assert!(

@@ -1,4 +1,4 @@
-//! Apps that answer piece by piece.
+//! Apps with streaming responses.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use tests::{Client, LogLine, Server, StreamingReply, eventually, eventually_with
 
 const DOCS: &str = include_str!("../../../docs/runtime.md");
 
-/// Thirty seconds of waiting, and a loaded machine.
+/// Covers a wall-clock limit of 30 seconds on a loaded machine.
 const WALL_LIMIT_DEADLINE: Duration = Duration::from_secs(100);
 
-/// An app that streams what `stream` gives for a `url`, and keeps a note for each `POST`. `heard` comes back once there
-/// is a note of that title.
+/// Returns the source of an app that streams what `stream` yields for a `url`, and adds a note for each `POST`. `heard`
+/// waits for the note with a title.
 fn streaming_app(stream: &str) -> String {
     format!(
         "const utf8 = (text) => new TextEncoder().encode(text);
@@ -32,7 +32,7 @@ fn streaming_app(stream: &str) -> String {
     )
 }
 
-/// Somebody with a streaming app, and its visitors.
+/// A streaming app with its owner and a visitor.
 struct StreamingAppFixture {
     owner: Client,
     visitor: Client,
@@ -48,7 +48,7 @@ impl StreamingAppFixture {
     async fn from_source(server: &Server, source: &str) -> Result<Self> {
         let owner = server.sign_in("aigerim@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
-        // The sample app may write notes.
+        // The sample app, because it may write notes.
         let app = workspace.sample_app;
         let version = json!({"files": {"main.js": source}});
         owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.ok()?;
@@ -60,14 +60,14 @@ impl StreamingAppFixture {
         self.visitor.request(Method::GET, &format!("{}{rest}", self.path)).open_stream().await
     }
 
-    /// Keeps a note, which the app hears of.
+    /// Adds a note, which the app waits for.
     async fn post_note(&self, title: &str) -> Result<()> {
         let told = self.visitor.request(Method::POST, &self.path).body("text/plain", title.to_owned())?;
         told.send().await?.assert_status(200);
         Ok(())
     }
 
-    /// Waits until the log has a line that holds this.
+    /// Waits until the log has a line with this text.
     async fn wait_for_log_line(&self, deadline: Duration, text: &str) -> Result<LogLine> {
         eventually_within(deadline, "the log tells", async || {
             let log = self.owner.app_log(&self.app, None).await?;
@@ -81,7 +81,7 @@ impl StreamingAppFixture {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn pieces_arrive_one_by_one(server: Server) -> Result<()> {
+    async fn chunks_arrive_one_by_one(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "return new Response(new ReadableStream({ async start(c) {
             for (const word of ['one', 'two', 'three']) { c.enqueue(utf8(word)); console.log(`sent ${word}`); await heard(word) }
             c.close() } }), { status: 202, headers: { 'content-type': 'text/plain', 'content-length': '5', 'x-mine': 'yes' } });")
@@ -92,7 +92,7 @@ tests::on_both! {
         assert_eq!(header("x-mine").as_deref(), Some("yes"));
         assert_eq!(header("x-accel-buffering").as_deref(), Some("no"));
         assert_eq!(header("content-length"), None, "the app cannot know the length");
-        // Each word but the first comes only because the one before it came.
+        // The app sends each word only after a note confirms that the previous one arrived.
         for word in ["one", "two", "three"] {
             pieces.expect_text(word).await?;
             fixture.post_note(word).await?;
@@ -120,7 +120,7 @@ tests::on_both! {
         Ok(())
     }
 
-    /// Forty places are taken by visitors who leave: were one kept, the next visitors would wait.
+    /// Forty visitors leave: if one of them kept its slot, later visitors would wait.
     async fn a_visitor_who_leaves_cancels_the_stream(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "let timer;
             return new Response(new ReadableStream({
@@ -131,7 +131,7 @@ tests::on_both! {
             }));")
         .await?;
         for number in 0..40 {
-            // The one before may still have its place.
+            // The previous visitor may still hold its slot.
             let mut pieces = eventually("there is a place", async || {
                 let pieces = fixture.open(&format!("?{number}")).await?;
                 anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
@@ -152,7 +152,7 @@ tests::on_both! {
         .await
     }
 
-    async fn a_stream_that_fails_is_cut_and_tells_only_its_owner(server: Server) -> Result<()> {
+    async fn a_failing_stream_is_cut_and_its_error_is_shown_only_to_the_owner(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "const bad = {
                 '?throws': { async pull(c) { if (c.sent) throw new Error('hunter2 pulled'); c.sent = true; c.enqueue(utf8('x')) } },
                 '?text': { start(c) { c.enqueue(utf8('x')); c.enqueue('hunter2') } },
@@ -173,7 +173,7 @@ tests::on_both! {
             let (count, clean) = pieces.drain().await;
             assert!(!clean, "{query} ended as if it were complete");
             if query == "?endless" {
-                // What was sent last may be lost with the connection.
+                // The last bytes may be lost with the connection.
                 assert!((60 << 20..=64 << 20).contains(&count), "{count} bytes");
             } else {
                 assert!(count <= 1, "{query}: {count} bytes");
@@ -187,7 +187,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn bodies_are_empty_where_there_is_none(server: Server) -> Result<()> {
+    async fn responses_without_a_body_are_empty(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "const source = { cancel() { console.log(`unwanted ${request.method}`) },
                 start(c) { if (url.search === '?empty') c.close(); else c.enqueue(utf8('x')) }, pull: () => sleep(60000) };
             return new Response(new ReadableStream(source), { headers: { 'x-mine': 'yes' } });")
@@ -203,8 +203,8 @@ tests::on_both! {
         Ok(())
     }
 
-    /// More than the whole answers that are held may have, and more than the window.
-    async fn a_large_body_arrives_whole(server: Server) -> Result<()> {
+    /// The body is larger than a buffered response may be, and larger than the flow-control window.
+    async fn a_large_body_arrives_completely(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "let left = 24;
             return new Response(new ReadableStream({ pull(c) {
                 if (left-- === 0) c.close(); else c.enqueue(new Uint8Array(1 << 20).fill(97 + left)) } }));")
@@ -218,7 +218,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_slow_reader_holds_its_worker_until_the_wall_limit_and_no_longer(server: Server) -> Result<()> {
+    async fn a_slow_reader_holds_its_worker_only_until_the_wall_clock_limit(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "let sent = 0;
             return new Response(new ReadableStream({ pull(c) { sent += 65536;
                 if (sent > 60 << 20) return; c.enqueue(new Uint8Array(65536)) } }));")
@@ -232,8 +232,8 @@ tests::on_both! {
         Ok(())
     }
 
-    /// Visitors who stay and never read get no more than their part of the processes.
-    async fn visitors_who_stay_leave_processes_to_others(server: Server) -> Result<()> {
+    /// Visitors who never read get no more than their share of the worker processes.
+    async fn visitors_who_stay_do_not_starve_others(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "if (url.search === '?whole') return new Response('whole');
             return new Response(new ReadableStream({ start(c) { c.enqueue(utf8('here')) }, pull: () => sleep(60000) }));")
         .await?;

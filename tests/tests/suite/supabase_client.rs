@@ -1,7 +1,7 @@
-//! supabase-js, unmodified, against a project; and what a project says of itself to tools.
+//! supabase-js, unmodified, against a project, and the schema that a project describes to tools.
 //!
-//! `npm ci` installs it, at the versions of `tests/clients/supabase/package-lock.json`, into a directory under `target`.
-//! Without node the tests fail.
+//! `npm ci` installs it into a directory under `target`, at the versions in `tests/clients/supabase/package-lock.json`.
+//! Without Node.js the tests fail.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use tests::{BackendProject, Client, Server};
 use tokio::{process::Command, sync::OnceCell};
 
-/// The checks and what they need, installed once for every test of this file.
+/// Installs the checks with their dependencies, once for all tests of this file.
 async fn install_checks() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
@@ -30,7 +30,8 @@ async fn install_checks() -> Result<&'static Path> {
     Ok(INSTALLED.get_or_try_init(install).await?)
 }
 
-/// A project with a table of which visitors see two columns; a secret and a publishable key.
+/// Creates a project with a table of which visitors see two columns. Returns the owner, the project, a secret key and a
+/// publishable key.
 async fn create_tasks_project(server: &Server) -> Result<(Client, BackendProject, String, String)> {
     let owner = server.sign_in("owner@example.test").await?;
     let workspace = owner.create_workspace("Tulpar").await?;
@@ -75,10 +76,10 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn types_fit_the_clients_that_take_them(server: Server) -> Result<()> {
+    async fn generated_types_work_with_the_typed_client(server: Server) -> Result<()> {
         let directory = install_checks().await?;
         let (_, project, secret, publishable) = create_tasks_project(&server).await?;
-        // Each test has its own: both run at once.
+        // Each test has its own directory, because they run concurrently.
         let own = tempfile::tempdir_in(directory)?;
         std::fs::copy(directory.join("typed.ts"), own.path().join("typed.ts"))?;
         for (name, key) in [("secret.ts", &secret), ("publishable.ts", &publishable)] {
@@ -97,7 +98,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn what_a_project_says_of_itself_follows_its_schema(server: Server) -> Result<()> {
+    async fn the_description_of_a_project_follows_its_schema(server: Server) -> Result<()> {
         let (owner, project, secret, publishable) = create_tasks_project(&server).await?;
         let client = server.client();
         let read = async |key: &str, name: &str| {

@@ -1,4 +1,4 @@
-//! That the time an answer takes tells nothing of what is kept.
+//! The time of a response must not reveal whether a credential exists.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use tests::Client;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ROUNDS: usize = 400;
 
-/// A token of the right form: its body with the checksum that belongs to it, as anybody can make one.
+/// Returns a well-formed token: a body with its checksum, which anybody can compute.
 fn with_checksum(body: &str) -> String {
     let mut crc = u32::MAX;
     for byte in body.bytes() {
@@ -26,7 +26,7 @@ fn with_checksum(body: &str) -> String {
     format!("{body}{}", String::from_utf8_lossy(&check))
 }
 
-/// Three characters that differ for each number.
+/// Returns three characters that are unique for a number.
 fn suffix(number: usize) -> String {
     [number / 3844 % 62, number / 62 % 62, number % 62].map(|at| char::from(BASE62[at])).iter().collect()
 }
@@ -56,7 +56,7 @@ tests::on_both! {
         assert_eq!(with_checksum(body), token, "the checksum is the one that is published");
         let visitor = server.client();
         let (mut near, mut far) = (Vec::new(), Vec::new());
-        // One after the other, so that whatever else the machine does falls on both.
+        // Alternating, so that other load on the machine affects both.
         for number in 0..ROUNDS {
             let almost = with_checksum(&format!("{}{}", &body[..31], suffix(number)));
             if almost != token {
@@ -69,7 +69,7 @@ tests::on_both! {
         let (near, far) = (median(near), median(far));
         let ratio = near.as_secs_f64() / far.as_secs_f64();
         assert!((0.6..1.6).contains(&ratio), "nearly right {near:?}, all wrong {far:?}");
-        // The token itself was good all along.
+        // The token itself is valid.
         visitor.with_bearer(&token).get("/v1/tokens/self").await?.ok().context("the token").map(drop)
     }
 }

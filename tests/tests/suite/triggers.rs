@@ -1,4 +1,4 @@
-//! Automations that a public form starts, and such that the end of another run starts.
+//! Triggers other than signed webhooks: public forms and the end of another run; and approvals.
 
 use anyhow::{Context as _, Result};
 use http::{HeaderName, Method, header};
@@ -7,7 +7,7 @@ use tests::{AutomationFixture, Client, Reply, eventually};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Fails when it is told to; says what it was given.
+/// An app that fails if its input asks for it, and logs its input.
 const FAILS_ON_REQUEST: &str = "export default { async scheduled(event) { \
     console.log(`${event.trigger} ${JSON.stringify(event.data)}`); if (event.data?.fail) throw new Error('as told') } }";
 
@@ -21,7 +21,7 @@ async fn list_runs(owner: &Client, workspace: &str, query: &str) -> Result<Vec<V
     Ok(list["items"].as_array().context("items")?.clone())
 }
 
-/// Waits until a road has this many runs, all of them over.
+/// Waits until an automation has this many runs and all of them have ended.
 async fn wait_for_runs(
     owner: &Client,
     workspace: &str,
@@ -56,7 +56,7 @@ tests::on_both! {
         let log = owner.app_log(&fixture.app, run["id"].as_str()).await?;
         assert!(log[0].message.starts_with(r#"form {"#) && log[0].message.contains("aru@example.test"), "{log:?}");
         assert_eq!(list_runs(owner, ws, "trigger=form").await?.len(), 1);
-        // A webhook in the mode `form` is a webhook still.
+        // A webhook in the mode `form` still is a webhook.
         let hook = owner.put(&format!("/v1/automations/{}/webhook", fixture.automation), &json!({"mode": "form"})).await?;
         let address = hook.string_at("/address")?;
         let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
@@ -65,7 +65,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_app_must_declare_what_starts_it(server: Server) -> Result<()> {
+    async fn an_app_must_declare_its_triggers(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
         let owner = &fixture.owner;
         let form = post_automation(owner, &fixture.workspace.id, &fixture.app, json!({"type": "form"})).await?.string_at("/id")?;
@@ -84,7 +84,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn scripts_of_listed_sites_may_send_a_form(server: Server) -> Result<()> {
+    async fn scripts_of_allowed_sites_may_submit_a_form(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
         let owner = &fixture.owner;
         let settings = format!("/v1/automations/{}/webhook", fixture.automation);
@@ -123,7 +123,7 @@ tests::on_both! {
         refused.assert_error(403, "bad_origin");
         assert_eq!(refused.header("access-control-allow-origin"), None);
 
-        // Another mode lets no page in, whatever was listed before.
+        // Other modes accept no calls from pages, whatever was listed before.
         owner.put(&settings, &json!({"mode": "none", "confirm": true})).await?.ok()?;
         assert_eq!(preflight(&path, "https://www.example.com").await?.header("access-control-allow-origin"), None);
         let sent = send("https://www.example.com").await?;
@@ -132,7 +132,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_end_of_a_run_starts_who_waits_for_it(server: Server) -> Result<()> {
+    async fn the_end_of_a_run_triggers_other_automations(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
         let (owner, ws) = (&fixture.owner, fixture.workspace.id.as_str());
         post_automation(owner, ws, &fixture.app, json!({"type": "event", "event": "run_faild"})).await?.assert_error(400, "invalid_request");
@@ -146,7 +146,7 @@ tests::on_both! {
         let started = wait_for_runs(owner, ws, &failed, 1).await?;
         wait_for_runs(owner, ws, &finished, 2).await?;
         assert_eq!((&started[0]["trigger"], &started[0]["status"]), (&json!("event"), &json!("succeeded")), "{started:?}");
-        // The feed tells of it from its beginning on.
+        // The feed reports it from the start.
         let feed = owner.request(Method::GET, &format!("/v1/workspaces/{ws}/events")).header(LAST_EVENT_ID, "0")?;
         let mut feed = feed.open_event_stream().await?;
         let first = loop {
@@ -166,9 +166,9 @@ tests::on_both! {
         ] {
             assert_eq!(given[field], expected, "{field} of {given}");
         }
-        // The runs that events started have ended too, and started nothing: three are all there ever are.
+        // Runs that events started have ended too, but start nothing, so there are only three.
         assert_eq!(list_runs(owner, ws, "trigger=event").await?.len(), 3);
-        // Paused, it waits for nothing.
+        // A paused automation is not triggered.
         for waiting in [&failed, &finished] {
             owner.patch(&format!("/v1/automations/{waiting}"), &json!({"status": "paused"})).await?.ok()?;
         }
@@ -177,7 +177,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_run_that_asks_a_person_waits(server: Server) -> Result<()> {
+    async fn a_run_waits_for_an_approval(server: Server) -> Result<()> {
         let source = "export default { async scheduled(event, env, ctx) { console.log('before'); \
             try { await ctx.approval({ title: 'Pay 500?', detail: 'To Tulpar.' }) } catch { console.log('caught') } \
             console.log('after') }, \
@@ -214,7 +214,7 @@ tests::on_both! {
         owner.with_bearer(&write).post(&approvals, &yes).await?.assert_error(403, "console_only");
         let other = owner.start_run(&fixture.automation, Value::Null).await?;
         owner.post(&format!("/v1/runs/{other}/approvals"), &yes).await?.assert_error(404, "approval_not_found");
-        // Two answer at once, and one of them counts.
+        // Of two concurrent answers, one counts.
         let (one, two) = tokio::join!(owner.post(&approvals, &yes), owner.post(&approvals, &yes));
         let mut statuses = [one?.status.as_u16(), two?.status.as_u16()];
         statuses.sort_unstable();
@@ -223,20 +223,20 @@ tests::on_both! {
         let said: Vec<_> = owner.app_log(&fixture.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
         assert_eq!(said.iter().filter(|line| *line == "after").count(), 1, "{said:?}");
         owner.post(&approvals, &yes).await?.assert_error(409, "approval_settled");
-        // An answer over HTTP waits for nobody.
+        // A visit cannot wait for an approval.
         let slug = owner.get(&format!("/v1/apps/{}", fixture.app)).await?.string_at("/slug")?;
         let page = server.client().get(&format!("/a/{slug}/")).await?;
         assert_eq!(page.assert_status(200).body, "approval_unavailable");
         Ok(())
     }
 
-    async fn who_may_not_see_an_app_is_not_told_of_its_runs(server: Server) -> Result<()> {
+    async fn runs_of_invisible_apps_trigger_nothing(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
         let ws = fixture.workspace.id.as_str();
         let builder = fixture.owner.add_member(ws, "builder").await?;
         let theirs = builder.create_app(ws, FAILS_ON_REQUEST).await?;
         let listens = post_automation(&builder, ws, &theirs, json!({"type": "event", "event": "run_finished"})).await?.string_at("/id")?;
-        // The owner's app is private: its end starts nothing of the builder's.
+        // The owner's app is private, so the end of its run does not trigger the builder's automation.
         fixture.owner.wait_for_success(&fixture.owner.start_run(&fixture.automation, Value::Null).await?).await?;
         let share = json!({"sharing": "team", "people": []});
         fixture.owner.put(&format!("/v1/apps/{}/access", fixture.app), &share).await?.ok()?;

@@ -1,4 +1,4 @@
-//! The examples of `docs/webhooks.md`, run as they stand there.
+//! The examples of `docs/webhooks.md`, run unchanged.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use tokio::process::Command;
 
 const DOCS: &str = include_str!("../../../docs/webhooks.md");
 
-/// The one block of this language.
+/// Returns the only block in a language.
 fn documented_block(language: &str) -> Result<&'static str> {
     let opening = format!("```{language}\n");
     let mut blocks = DOCS.split(&opening).skip(1).filter_map(|rest| rest.split("\n```").next());

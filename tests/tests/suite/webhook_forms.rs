@@ -1,4 +1,4 @@
-//! Messaging bots and public forms: the modes of webhooks without a signature over the body.
+//! Webhooks of messaging bots and public forms, whose modes have no signature over the body.
 
 use anyhow::{Context as _, Result};
 use http::{HeaderName, header};
@@ -10,7 +10,7 @@ const SPEC_BOT_TOKEN: HeaderName = HeaderName::from_static("x-messenger-bot-secr
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Says what it was given, in one line.
+/// An app that logs its input in one line.
 const ECHO: &str = "export default { async scheduled(event) { \
     console.log(`${event.trigger} ${JSON.stringify(event.data)}`) } }";
 
@@ -56,7 +56,7 @@ impl Fixture {
         Ok(runs["items"].as_array().context("no items")?.len())
     }
 
-    /// What the last deliveries say, newest first.
+    /// Returns the statuses or codes of the last deliveries, newest first.
     async fn deliveries(&self) -> Result<Vec<String>> {
         let settings = self.owner.get(&self.webhook_path()).await?.ok()?;
         let deliveries = settings["deliveries"].as_array().context("deliveries")?;
@@ -66,7 +66,7 @@ impl Fixture {
     }
 }
 
-/// An update as the bot's service sends it.
+/// Returns an update as the bot service sends it.
 fn bot_update<'a>(hook: &'a Webhook, id: u64, text: &str) -> Result<Request<'a>> {
     let body = json!({
         "update_id": id,
@@ -78,7 +78,7 @@ fn bot_update<'a>(hook: &'a Webhook, id: u64, text: &str) -> Result<Request<'a>>
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn an_update_of_a_bot_starts_one_run_however_often_it_comes(server: Server) -> Result<()> {
+    async fn an_update_of_a_bot_starts_one_run_however_often_it_is_sent(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.owner.configure_webhook(&fixture.automation, "messenger").await?;
         assert!(hook.secret.starts_with("qwt_"), "{}", hook.secret);
@@ -92,7 +92,7 @@ tests::on_both! {
         assert_eq!(again.string_at("/deliveryId")?, first.string_at("/deliveryId")?);
         let next = bot_update(&hook, 8, "Сәлем")?.send().await?;
         assert_ne!(next.string_at("/runId")?, first.string_at("/runId")?);
-        // What has no number is new each time.
+        // An update without an id is always new.
         for _ in 0..2 {
             hook.unsigned_request("application/json", "{}")?.header(BOT_TOKEN, &hook.secret)?.send().await?.assert_status(202);
         }
@@ -100,7 +100,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_same_update_at_once_starts_one_run(server: Server) -> Result<()> {
+    async fn concurrent_copies_of_an_update_start_one_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.owner.configure_webhook(&fixture.automation, "messenger").await?;
         let mut calls = tokio::task::JoinSet::new();
@@ -116,7 +116,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_bots_token_is_needed_under_either_name(server: Server) -> Result<()> {
+    async fn the_token_of_a_bot_is_required_in_either_header(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.owner.configure_webhook(&fixture.automation, "messenger").await?;
         let call = |name: HeaderName, value: &str| hook.unsigned_request("application/json", "{}")?.header(name, value);
@@ -130,7 +130,7 @@ tests::on_both! {
         hook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_token");
         let both = call(BOT_TOKEN, &hook.secret)?.header(SPEC_BOT_TOKEN, &hook.secret)?;
         both.send().await?.assert_error(401, "bad_token");
-        // A new token ends the old one.
+        // A new token revokes the old one.
         let renewed = fixture.owner.rotate_webhook_secret(&fixture.automation).await?;
         call(BOT_TOKEN, &hook.secret)?.send().await?.assert_error(401, "bad_token");
         bot_update(&renewed, 1, "x")?.send().await?.assert_status(202);
@@ -163,7 +163,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_program_that_fills_the_hidden_field_is_thanked_and_starts_nothing(server: Server) -> Result<()> {
+    async fn a_filled_honeypot_field_is_thanked_but_starts_no_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_form(json!({})).await?;
         let trapped = hook.unsigned_request(FORM, "name=Bot&_gotcha=buy")?.send().await?;
@@ -173,7 +173,7 @@ tests::on_both! {
         assert_eq!(fixture.deliveries().await?, ["honeypot"]);
         hook.unsigned_request("application/json", r#"{"_gotcha":"x"}"#)?.send().await?.assert_status(202);
         assert_eq!(fixture.deliveries().await?, ["honeypot", "honeypot"]);
-        // Another name for it.
+        // Another name for the hidden field.
         fixture.owner.patch(&fixture.webhook_path(), &json!({"form": {"hiddenField": "website"}})).await?.ok()?;
         hook.unsigned_request(FORM, "_gotcha=x")?.send().await?.assert_status(202);
         hook.unsigned_request(FORM, "website=x")?.send().await?.assert_status(202);
@@ -192,13 +192,13 @@ tests::on_both! {
         let large = |size: usize| format!("a={}", "x".repeat(size - 2));
         hook.unsigned_request(FORM, large(32 << 10))?.send().await?.assert_status(202);
         hook.unsigned_request(FORM, large((32 << 10) + 1))?.send().await?.assert_error(413, "too_large");
-        // Bytes that are no UTF-8 are replaced, as browsers do.
+        // Invalid UTF-8 is replaced, as browsers do.
         let sent = hook.unsigned_request(FORM, b"a=\xff%FF".to_vec())?.send().await?;
         assert_eq!(fixture.received_data(&sent).await?, json!({"a": "\u{fffd}\u{fffd}"}));
         Ok(())
     }
 
-    async fn only_pages_of_listed_sites_may_send_it(server: Server) -> Result<()> {
+    async fn only_pages_of_allowed_sites_may_submit_a_form(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_form(json!({"allowedSites": ["https://WWW.Example.com:443", "http://localhost:3000"]})).await?;
         let settings = fixture.owner.get(&fixture.webhook_path()).await?.ok()?;
@@ -213,7 +213,7 @@ tests::on_both! {
         assert_eq!(fixture.deliveries().await?[0], "bad_origin");
         for bad in [
             json!(["x"]), json!(["https://a.example/path"]), json!(vec!["https://a.example"; 6]),
-            // Patterns would be kept and match nothing.
+            // Patterns would be stored but never match.
             json!(["https://*.example"]), json!(["https://*"]), json!(["https://a.example:*"]), json!(["*://a.example"]),
             json!(["https://a.example", "https://b*.example"]),
         ] {
@@ -223,7 +223,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_browser_is_led_on_or_thanked(server: Server) -> Result<()> {
+    async fn a_browser_is_redirected_or_thanked(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_form(json!({})).await?;
         let browse = async |body: &str| {
@@ -240,7 +240,7 @@ tests::on_both! {
             let led = browse(body).await?;
             assert_eq!((led.status.as_u16(), led.header("location")), (303, Some(redirect)), "{led}");
         }
-        // Any other client is told in JSON.
+        // Other clients get JSON.
         hook.unsigned_request(FORM, "a=1")?.header(header::ACCEPT, "*/*")?.send().await?.string_at("/runId")?;
         fixture.owner.patch(&fixture.webhook_path(), &json!({"form": {"redirect": null}})).await?.ok()?;
         browse("a=1").await?.assert_status(202);
@@ -251,7 +251,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn leaving_and_entering_the_mode_must_be_meant(server: Server) -> Result<()> {
+    async fn entering_and_leaving_form_mode_needs_confirmation(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let signed = fixture.owner.configure_webhook(&fixture.automation, "signed").await?;
         let stray = json!({"mode": "signed", "form": {"hiddenField": "x"}});
@@ -274,7 +274,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_sample_of_a_form_starts_a_run(server: Server) -> Result<()> {
+    async fn a_test_call_of_a_form_starts_a_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.configure_form(json!({"allowedSites": ["https://a.example"]})).await?;
         let sample = fixture.owner.post(&format!("{}/test", fixture.webhook_path()), &json!({"body": {"a": "b"}})).await?;
@@ -287,11 +287,11 @@ mod limits {
     use super::*;
 
     tests::on_both! {
-        async fn a_form_takes_five_a_minute_from_one_address(server: Server) -> Result<()> {
+        async fn a_form_accepts_five_submissions_a_minute_from_one_address(server: Server) -> Result<()> {
             let fixture = Fixture::create(&server).await?;
             let hook = fixture.configure_form(json!({})).await?;
             let mut accepted = 0;
-            // One flows back every twelve seconds, which a slow machine may see.
+            // One unit is restored every twelve seconds, which a slow machine may notice.
             let refused = loop {
                 let reply = hook.unsigned_request(FORM, format!("n={accepted}"))?.send().await?;
                 if reply.status != 202 {
@@ -303,7 +303,7 @@ mod limits {
             assert!(accepted >= 5, "{refused}");
             refused.assert_error(429, "rate_limited");
             assert!(refused.header("retry-after").is_some(), "{refused}");
-            // Another form has its own.
+            // Another form has its own limit.
             let automation = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "webhook", 0).await?;
             let other = fixture.owner.configure_webhook(&automation, "form").await?;
             other.unsigned_request(FORM, "n=1")?.send().await?.assert_status(202);

@@ -1,4 +1,4 @@
-//! Calls of webhooks that are refused although they may be proven, what limits them, and what the console shows.
+//! Calls of webhooks that are refused despite a valid proof, their limits, and the deliveries that the console shows.
 
 use anyhow::{Context as _, Result, bail};
 use http::{HeaderName, Method};
@@ -9,7 +9,7 @@ const SIGNATURE: HeaderName = HeaderName::from_static("service-signature");
 
 const DOES_NOTHING: &str = "export default { async scheduled() {} }";
 
-/// A person with an app that a webhook starts.
+/// An app with an automation and its webhook.
 struct Fixture {
     owner: Client,
     workspace: Workspace,
@@ -26,7 +26,7 @@ impl Fixture {
         Ok(Self { owner, workspace, app, automation, webhook: hook })
     }
 
-    /// A signed call that no other is the same as.
+    /// Sends a signed call with a unique body.
     async fn call(&self, number: u32) -> Result<Reply> {
         self.webhook.send(&json!({"number": number})).await
     }
@@ -39,7 +39,7 @@ impl Fixture {
         self.owner.patch(&self.webhook_path(), &change).await?.ok().map(drop)
     }
 
-    /// The last deliveries, newest first, as their code or their status, and whether they were samples.
+    /// Returns the last deliveries, newest first: the code or status of each, and true if it was a test.
     async fn deliveries(&self) -> Result<Vec<(String, bool)>> {
         let reply = self.owner.get(&self.webhook_path()).await?;
         let body = reply.ok()?;
@@ -60,7 +60,7 @@ fn assert_retry_after(reply: &Reply) {
     assert!(wait.is_some_and(|wait| wait >= 1), "no Retry-After: {reply}");
 }
 
-/// 429 says how long to wait, and which limit it is.
+/// Asserts a 429 with the time to wait and the limit that was exceeded.
 fn assert_rate_limited(reply: &Reply) {
     assert_retry_after(reply.assert_error(429, "rate_limited"));
     let number = |name: &str| reply.header(name).and_then(|value| value.parse::<u64>().ok());
@@ -72,7 +72,7 @@ fn assert_rate_limited(reply: &Reply) {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_body_must_be_what_it_says_and_not_too_large(server: Server) -> Result<()> {
+    async fn a_body_must_match_its_content_type_and_size_limit(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.owner.configure_webhook(&fixture.automation, "none").await?;
         for kind in [
@@ -118,11 +118,11 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_webhook_that_is_switched_off_takes_nothing(server: Server) -> Result<()> {
+    async fn a_webhook_that_is_off_accepts_nothing(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.update_webhook(json!({"enabled": false})).await?;
         fixture.call(1).await?.assert_error(403, "hook_disabled");
-        // Whoever proves nothing does not learn that it is off.
+        // A sender without a valid proof does not learn that it is off.
         let unsigned = fixture.webhook.unsigned_request("application/json", "{}")?.send().await?;
         unsigned.assert_error(401, "bad_signature");
         fixture.update_webhook(json!({"enabled": true})).await?;
@@ -130,7 +130,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_new_secret_ends_the_old_one_at_once(server: Server) -> Result<()> {
+    async fn a_new_secret_revokes_the_old_one_at_once(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.call(1).await?.assert_status(202);
         let renewed = fixture.owner.rotate_webhook_secret(&fixture.automation).await?;
@@ -149,7 +149,7 @@ tests::on_both! {
         assert_eq!(token.path, renewed.path, "the address stays");
         renewed.send(&json!(6)).await?.assert_error(401, "bad_token");
 
-        // The secret is never shown again.
+        // The secret is shown only once.
         let shown = fixture.owner.get(&fixture.webhook_path()).await?;
         let text = String::from_utf8_lossy(&shown.body).into_owned();
         assert!(!text.contains(&token.secret), "{shown}");
@@ -158,7 +158,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_automation_or_app_that_is_off_is_a_conflict(server: Server) -> Result<()> {
+    async fn calls_of_a_paused_automation_or_app_are_conflicts(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (automation_path, app) = (format!("/v1/automations/{}", fixture.automation), format!("/v1/apps/{}", fixture.app));
         for status in ["paused", "draft"] {
@@ -172,7 +172,7 @@ tests::on_both! {
         assert_retry_after(refused.assert_error(409, "not_runnable"));
         fixture.owner.patch(&app, &json!({"paused": false})).await?.ok()?;
         fixture.call(3).await?.assert_status(202);
-        // A call that was refused is not used up.
+        // A refused call does not use its signature up.
         let time = unix_time();
         fixture.owner.patch(&automation_path, &json!({"status": "paused"})).await?.ok()?;
         fixture.webhook.signed_request_at(time, "[4]")?.send().await?.assert_error(409, "automation_paused");
@@ -187,8 +187,9 @@ tests::on_both! {
         Ok(())
     }
 
-    /// A retry of a call that was accepted is told so whatever has happened to the webhook since, and leaves no letter.
-    async fn a_repeat_is_a_repeat_while_the_webhook_cannot_run(server: Server) -> Result<()> {
+    /// A retry of an accepted call gets the first response whatever has happened to the webhook since, and leaves no
+    /// dead letter.
+    async fn a_repeated_call_gets_the_first_response_while_the_webhook_cannot_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (automation_path, app) = (format!("/v1/automations/{}", fixture.automation), format!("/v1/apps/{}", fixture.app));
         let version = |trigger: &str| {
@@ -232,7 +233,7 @@ tests::on_both! {
             assert_eq!(again.header("idempotent-replayed"), Some("true"), "{what}: {again}");
             let replayed = fixture.webhook.signed_request_at(time, "[2]")?.send().await?;
             replayed.check_error(409, Some("replayed")).with_context(|| what.to_owned())?;
-            // Whoever recorded the retry cannot use it without its key either.
+            // A recorded retry cannot be reused without its key either.
             let fresh = key(code, "[3]")?.send().await?;
             fresh.check_error(if code == "hook_disabled" { 403 } else { 409 }, Some(code))?;
         }
@@ -242,8 +243,8 @@ tests::on_both! {
         Ok(())
     }
 
-    /// A test proves itself as a sender does, and leaves its audit row whatever becomes of it.
-    async fn a_test_is_signed_and_audited(server: Server) -> Result<()> {
+    /// A test call is signed as a sender's, and is audited whatever its result.
+    async fn a_test_call_is_signed_and_audited(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let test = format!("{}/test", fixture.webhook_path());
         let rows = async || -> Result<Vec<Value>> {
@@ -262,7 +263,7 @@ tests::on_both! {
             assert_eq!(found[0]["detail"]["mode"], mode, "{found:?}");
             assert_eq!(found[0]["detail"]["hint"].is_string(), mode != "none", "{found:?}");
         }
-        // Two in one second are two, and a refused one is told and audited.
+        // Two tests in one second count as two, and a refused one is reported and audited.
         fixture.owner.configure_webhook(&fixture.automation, "signed").await?;
         for _ in 0..3 {
             fixture.owner.post(&test, &json!({})).await?.assert_status(200);
@@ -272,7 +273,7 @@ tests::on_both! {
         fixture.update_webhook(json!({"enabled": true})).await?;
         assert_eq!(rows().await?.len(), 8);
         assert_eq!(fixture.deliveries().await?[0], ("hook_disabled".to_owned(), true));
-        // A secret that cannot be read is found by it; another's state would hide it for as long as it is remembered.
+        // The test reports a secret that cannot be read. The revision changes, so that no cached state hides it.
         server.execute_sql("UPDATE webhooks SET secret_sealed = 'broken', revision = revision + 1").await?;
         fixture.owner.post(&test, &json!({})).await?.assert_error(503, "hook_unreadable");
         assert_eq!(rows().await?.len(), 9);
@@ -298,7 +299,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_plans_runs_are_counted(server: Server) -> Result<()> {
+    async fn the_run_quota_of_the_plan_is_enforced(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         server.run_admin(&["set-plan", &fixture.workspace.id, "free"]).await?;
         let mut accepted = 0;
@@ -328,7 +329,7 @@ tests::on_both! {
         for number in 0..9 {
             fixture.call(number).await?.assert_status(202);
         }
-        // Who proves nothing leaves nothing.
+        // Calls without a valid proof are not recorded.
         fixture
             .webhook
             .unsigned_request("application/json", "{}")?
@@ -355,7 +356,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_webhook_goes_with_its_automation(server: Server) -> Result<()> {
+    async fn a_webhook_is_deleted_with_its_automation(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.owner.wait_for_success(&fixture.call(1).await?.string_at("/runId")?).await?;
         let automation = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "webhook", 0).await?;
@@ -368,7 +369,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn no_secret_and_no_body_is_in_the_log(server: Server) -> Result<()> {
+    async fn neither_secrets_nor_bodies_are_logged(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.webhook.send(&json!({"private": "the-whole-herd"})).await?.assert_status(202);
         fixture.webhook.signed_request("{the-whole-herd")?.send().await?.assert_error(400, "invalid_body");
@@ -380,10 +381,10 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_secret_that_cannot_be_opened_is_the_servers_fault(mut server: Server) -> Result<()> {
+    async fn a_secret_that_cannot_be_unsealed_is_a_server_error(mut server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.call(1).await?.assert_status(202);
-        // As if it were sealed under a key that was lost.
+        // As if it were sealed with a lost master key.
         server.execute_static_sql("UPDATE webhooks SET secret_sealed = 'qs1.00000000' || substr(secret_sealed, 13)").await?;
         server.restart().await?;
         let hook = fixture.webhook.with_base_url(server.base_url());
@@ -391,7 +392,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_unknown_address_is_not_found(server: Server) -> Result<()> {
+    async fn an_unknown_webhook_is_not_found(server: Server) -> Result<()> {
         let visitor = server.client();
         for id in ["hook_00000000000e00800000000000", "hook_", "x", "run_00000000000e00800000000000", "%00"] {
             let reply = visitor.post(&format!("/v1/hooks/{id}"), &json!({})).await?;
@@ -401,7 +402,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_cookie_and_a_foreign_origin_mean_nothing_here(server: Server) -> Result<()> {
+    async fn cookies_and_origins_are_ignored(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let call = fixture
             .webhook
@@ -420,7 +421,7 @@ mod limits {
     use super::*;
 
     tests::on_both! {
-        async fn a_webhook_has_its_minute_and_only_the_proven_take_from_it(server: Server) -> Result<()> {
+        async fn only_calls_with_a_valid_proof_count_against_the_rate_limit(server: Server) -> Result<()> {
             let fixture = Fixture::create(&server).await?;
             fixture.update_webhook(json!({"perMinute": 2})).await?;
             for _ in 0..5 {
@@ -428,7 +429,7 @@ mod limits {
                 unproven.assert_error(401, "bad_signature");
             }
             let mut accepted = 0;
-            // One flows back every half minute, which a slow machine may see once.
+            // One unit is restored every half minute, which a slow machine may notice once.
             let refused = loop {
                 let reply = fixture.call(accepted).await?;
                 if reply.status != 202 {
@@ -439,13 +440,13 @@ mod limits {
             };
             assert!(accepted >= 2, "{refused}");
             assert_rate_limited(&refused);
-            // Not even now does a stranger learn of it.
+            // A sender without a valid proof does not learn of the limit.
             let unproven = fixture.webhook.unsigned_request("application/json", "{}")?.send().await?;
             unproven.assert_error(401, "bad_signature");
             Ok(())
         }
 
-        async fn whoever_guesses_waits_before_anything_is_looked_at(server: Server) -> Result<()> {
+        async fn guessing_is_limited_before_a_call_is_checked(server: Server) -> Result<()> {
             let fixture = Fixture::create(&server).await?;
             let mut refused = 0;
             let slowed = loop {
@@ -461,7 +462,7 @@ mod limits {
             assert_rate_limited(&slowed);
             let visitor = server.client();
             visitor.post("/v1/hooks/x", &json!({})).await?.assert_error(429, "rate_limited");
-            // The wait is of the address: a good call waits too, and passes when it has.
+            // The limit is per address: a valid call has to wait too, and is accepted afterwards.
             let honest = tests::eventually("the sender is looked at again", async || {
                 let reply = fixture.call(1).await?;
                 anyhow::ensure!(reply.status == 202, "{reply}");

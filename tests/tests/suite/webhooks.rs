@@ -1,4 +1,4 @@
-//! Calls of webhooks: how a sender proves itself, and what its body becomes.
+//! Calls of webhooks: proofs of the sender, input of the run, and idempotency keys.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +16,15 @@ const EVENT: HeaderName = HeaderName::from_static("x-github-event");
 const TOKEN: HeaderName = HeaderName::from_static("x-service-token");
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// As the code host's documentation shows them, pretty-printed: the signature is over the bytes.
+/// Payloads as GitHub's documentation shows them, pretty-printed, because the signature is over the bytes.
 const PUSH: &str = include_str!("../../fixtures/push.json");
 const PING: &str = include_str!("../../fixtures/ping.json");
 
-/// Says what it was given, in one line.
+/// An app that logs its input in one line.
 const ECHO: &str = "export default { async scheduled(event) { \
     console.log(`${event.trigger} ${JSON.stringify(event.data)}`) } }";
 
-/// A person with an app that says what reaches it through a webhook.
+/// An app that logs its input, with an automation and its webhook.
 struct Fixture {
     owner: Client,
     app: String,
@@ -42,7 +42,7 @@ impl Fixture {
         self.owner.configure_webhook(&self.automation, mode).await
     }
 
-    /// What the app was given by the run that an accepted call started.
+    /// Returns the input of the run that an accepted call started.
     async fn received_data(&self, accepted: &Reply) -> Result<Value> {
         accepted.assert_status(202);
         let run = accepted.string_at("/runId")?;
@@ -71,7 +71,7 @@ fn assert_replay_of(first: &Reply, repeat: &Reply) -> Result<()> {
     Ok(())
 }
 
-/// A delivery of the code host, with everything it sends.
+/// Returns a delivery of GitHub with all of its headers.
 fn github_delivery<'a>(hook: &'a Webhook, event: &str, id: &str, body: &str) -> Result<Request<'a>> {
     let signature = hub_signature(&hook.secret, body.as_bytes());
     hook.unsigned_request("application/json", body)?
@@ -118,7 +118,7 @@ tests::on_both! {
             let reply = hook.unsigned_request("application/json", "{}")?.header(SIGNATURE, signature)?.send().await?;
             reply.check_error(401, Some("bad_signature")).with_context(|| signature.to_owned())?;
         }
-        // The signature is over the bytes: the same JSON in other bytes is another body.
+        // The signature is over the bytes, so the same JSON in other bytes does not match.
         let reply = hook.unsigned_request("application/json", "{ }")?.header(SIGNATURE, &good)?.send().await?;
         reply.assert_error(401, "bad_signature");
         hook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_signature");
@@ -126,12 +126,12 @@ tests::on_both! {
             hook.unsigned_request("application/json", "{}")?.header(SIGNATURE, &good)?.append_header(SIGNATURE, &good)?;
         twice.send().await?.assert_error(401, "bad_signature");
         assert_eq!(fixture.count_runs().await?, 0);
-        // None of this used the good one up.
+        // None of these calls used the valid signature up.
         hook.unsigned_request("application/json", "{}")?.header(SIGNATURE, &good)?.send().await?.assert_status(202);
         Ok(())
     }
 
-    async fn a_signature_is_good_for_five_minutes_and_once(server: Server) -> Result<()> {
+    async fn a_signature_expires_after_five_minutes_and_is_accepted_once(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_webhook("signed").await?;
         let now = unix_time();
@@ -146,7 +146,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn any_of_several_signatures_suffices(server: Server) -> Result<()> {
+    async fn one_valid_signature_of_several_suffices(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_webhook("signed").await?;
         let now = unix_time();
@@ -166,13 +166,13 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_push_of_a_code_host_starts_a_run_once(server: Server) -> Result<()> {
+    async fn a_github_push_starts_one_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_webhook("code_host").await?;
         let id = "7f3c2a10-c60e-11f0-9d2b-5e1a0c44f0aa";
         let first = github_delivery(&hook, "push", id, PUSH)?.send().await?;
         let given = fixture.received_data(&first).await;
-        // A push is longer than a line of log may be, so the line is cut: its beginning must be the payload's.
+        // A push is longer than a log line may be, so the line is truncated and only its start is compared.
         assert!(given.is_err());
         let run = first.string_at("/runId")?;
         let log = fixture.owner.app_log(&fixture.app, Some(&run)).await?;
@@ -188,13 +188,13 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_code_hosts_ping_and_form_start_runs(server: Server) -> Result<()> {
+    async fn a_github_ping_and_form_start_runs(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_webhook("code_host").await?;
         let ping = github_delivery(&hook, "ping", "00000000-0000-11f0-8000-000000000001", PING)?.send().await?;
         assert_eq!(fixture.received_data(&ping).await?, serde_json::from_str::<Value>(PING)?);
 
-        // What it sends when it was told to use `application/x-www-form-urlencoded`.
+        // The form that GitHub sends with `application/x-www-form-urlencoded`.
         let form = "payload=%7B%22zen%22%3A%22Speak+like+a+human.%22%7D";
         let signed = hook
             .unsigned_request("application/x-www-form-urlencoded", form)?
@@ -205,7 +205,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_wrong_signature_of_a_code_host_is_refused(server: Server) -> Result<()> {
+    async fn a_wrong_github_signature_is_rejected(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_webhook("code_host").await?;
         let good = hub_signature(&hook.secret, PUSH.as_bytes());
@@ -222,13 +222,13 @@ tests::on_both! {
         }
         let unsigned = github_delivery(&hook, "push", "x", PUSH)?.without_header(&HUB_SIGNATURE);
         unsigned.send().await?.assert_error(401, "bad_signature");
-        // A signature of the other mode is none here.
+        // A signature of another mode is rejected.
         hook.signed_request(PUSH)?.send().await?.assert_error(401, "bad_signature");
         assert_eq!(fixture.count_runs().await?, 0);
         Ok(())
     }
 
-    async fn a_token_is_proof_enough_where_it_was_chosen(server: Server) -> Result<()> {
+    async fn a_token_is_a_sufficient_proof_in_token_mode(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_webhook("token").await?;
         assert!(hook.secret.starts_with("qwt_"), "{}", hook.secret);
@@ -248,7 +248,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn no_proof_must_be_meant(server: Server) -> Result<()> {
+    async fn turning_the_proof_off_needs_confirmation(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let path = format!("/v1/automations/{}/webhook", fixture.automation);
         fixture.owner.put(&path, &json!({"mode": "none"})).await?.assert_error(409, "confirmation_needed");
@@ -264,7 +264,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn bodies_become_the_apps_input(server: Server) -> Result<()> {
+    async fn bodies_become_the_input_of_the_app(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_webhook("none").await?;
         for (content_type, body, expected) in [
@@ -286,7 +286,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_repeated_key_starts_no_second_run(server: Server) -> Result<()> {
+    async fn a_repeated_idempotency_key_starts_no_second_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_webhook("signed").await?;
         let now = unix_time();
@@ -294,7 +294,7 @@ tests::on_both! {
             hook.signed_request_at(time, body)?.header(KEY, key)?.send().await
         };
         let first = call(now, "order-1", "[1]").await?;
-        // The very same bytes again, then signed anew, then with another body: the key decides.
+        // The same bytes again, then a new signature, then another body: the key decides.
         assert_replay_of(&first, &call(now, "order-1", "[1]").await?)?;
         assert_replay_of(&first, &call(now + 1, "order-1", "[1]").await?)?;
         assert_replay_of(&first, &call(now + 2, "order-1", "[2]").await?)?;
@@ -310,7 +310,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn twenty_at_once_with_one_key_start_one_run(server: Server) -> Result<()> {
+    async fn twenty_concurrent_calls_with_one_key_start_one_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let hook = fixture.configure_webhook("signed").await?;
         let now = unix_time();

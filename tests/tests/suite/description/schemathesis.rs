@@ -1,6 +1,6 @@
-//! Schemathesis makes requests of the description, valid and not, and compares what the server responds with it.
+//! Schemathesis generates valid and invalid requests from the description and checks the responses against it.
 //!
-//! What it may not call, and with which ids, is in `tests/clients/description/schemathesis.toml`.
+//! `tests/clients/description/schemathesis.toml` excludes operations and sets the ids that it uses.
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -9,13 +9,13 @@ use tokio::process::Command;
 
 use super::{client_sources, committed_description, install_python_tools, run_command};
 
-/// Passkeys belong to a host name, so that the server must have one.
+/// Origin with a host name, which passkeys need.
 const CONSOLE_ORIGIN: &str = "http://localhost";
 
 tests::on_both! {
     args: ["--no-rate-limits", "--public-url", CONSOLE_ORIGIN];
 
-    async fn schemathesis_finds_nothing_that_is_not_described(server: Server) -> Result<()> {
+    async fn schemathesis_finds_no_undescribed_behaviour(server: Server) -> Result<()> {
         let owner = server.client().with_origin(CONSOLE_ORIGIN).sign_in("owner@example.test").await?;
         let mut checks = Command::new(install_python_tools().await?.join("bin/schemathesis"));
         checks.arg("--config-file").arg(client_sources().join("schemathesis.toml")).arg("run").arg(committed_description());
@@ -26,14 +26,14 @@ tests::on_both! {
             checks.env(name, value);
         }
         let said = run_command(&mut checks).await?;
-        // Who is signed out by a call would pass everything that follows.
+        // If a call had signed the owner out, all later calls would have been rejected before their input was checked.
         owner.get("/v1/session").await?.assert_status(200);
         assert!(said.contains("No issues found"), "{said}");
         Ok(())
     }
 }
 
-/// One of each thing that requests are about, for the variables of the configuration.
+/// Creates one resource of each kind, and returns the variables of the configuration.
 async fn create_resources(owner: &Client) -> Result<Vec<(&'static str, String)>> {
     let workspace = owner.create_workspace("Tulpar").await?;
     let (ws, app, automation) = (&workspace.id, &workspace.sample_app, &workspace.automation);
@@ -98,7 +98,7 @@ async fn create_resources(owner: &Client) -> Result<Vec<(&'static str, String)>>
     ])
 }
 
-/// A call that was refused while its webhook was off.
+/// Creates the dead letter of a call that was refused while its webhook was off.
 async fn create_dead_letter(owner: &Client, ws: &str, automation: &str) -> Result<String> {
     let settings = format!("/v1/automations/{automation}/webhook");
     let hook = owner.rotate_webhook_secret(automation).await?;
