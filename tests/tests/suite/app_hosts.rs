@@ -47,9 +47,9 @@ async fn status_of(server: &Server, head: &str) -> Result<u16> {
     let address = server.base_url().strip_prefix("http://").context("a URL")?;
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(head.as_bytes()).await?;
-    let mut answer = vec![0; 12];
-    stream.read_exact(&mut answer).await?;
-    Ok(std::str::from_utf8(&answer[9..])?.parse()?)
+    let mut response = vec![0; 12];
+    stream.read_exact(&mut response).await?;
+    Ok(std::str::from_utf8(&response[9..])?.parse()?)
 }
 
 const HEADERS_STRIPPED_EVERYWHERE: [&str; 5] =
@@ -62,9 +62,9 @@ tests::on_both! {
         let app = AppFixture::create(&server).await?;
         let own = format!("{}.apps.test", app.slug);
         for host in [own.clone(), own.to_uppercase(), format!("{own}:8080")] {
-            let answered = app.get_with_host(&host, "/").await?;
-            answered.assert_status(200);
-            assert_eq!(answered.body, "hello", "{host}");
+            let reply = app.get_with_host(&host, "/").await?;
+            reply.assert_status(200);
+            assert_eq!(reply.body, "hello", "{host}");
         }
         app.get_with_host("nobody.apps.test", "/").await?.assert_error(404, "app_not_found");
         for host in [

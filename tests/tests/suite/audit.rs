@@ -19,15 +19,15 @@ tests::on_both! {
         let audit = format!("/v1/workspaces/{id}/audit");
         let admin = owner.add_member(&id, "admin").await?;
         let secret = owner.create_token(&id, &["write"]).await?;
-        let made = owner.with_bearer(&secret).post(&format!("/v1/workspaces/{id}/apps"), &json!({"name": "An app"})).await?;
+        let created = owner.with_bearer(&secret).post(&format!("/v1/workspaces/{id}/apps"), &json!({"name": "An app"})).await?;
 
         let all = items(&admin.get(&audit).await?.ok()?)?;
         let newest = &all[0];
-        assert_eq!((&newest["action"], &newest["target"]), (&json!("app.create"), &json!(made.string_at("/id")?)));
+        assert_eq!((&newest["action"], &newest["target"]), (&json!("app.create"), &json!(created.string_at("/id")?)));
         assert_eq!(newest["actor"]["id"], owner.user_id().await?.as_str());
         assert_eq!(newest["actor"]["name"], "owner");
         assert!(newest["actor"]["tokenId"].as_str().is_some_and(|token| token.starts_with("tok_")), "{newest}");
-        assert_eq!(newest["requestId"].as_str(), made.header("x-request-id"));
+        assert_eq!(newest["requestId"].as_str(), created.header("x-request-id"));
         assert_eq!(newest["address"], "127.0.0.1");
         let actions: BTreeSet<_> = all.iter().filter_map(|item| item["action"].as_str()).collect();
         for action in ["workspace.create", "invite.create", "invite.accept", "member.join", "token.create"] {
@@ -109,14 +109,14 @@ tests::on_both! {
         server.restart().await?;
 
         let audit = format!("/v1/workspaces/{id}/audit");
-        let both = tests::eventually_within(Duration::from_secs(60), "the audit rows come", async || {
+        let both = tests::eventually_within(Duration::from_secs(60), "the audit entries arrive", async || {
             let mut all = items(&owner.get(&audit).await?.ok()?)?;
             all.retain(|item| item["action"].as_str().is_some_and(|action| action.starts_with("row.")));
-            (all.len() >= 2).then_some(all).context("not there yet")
+            (all.len() >= 2).then_some(all).context("they have not arrived")
         });
         let both = both.await?;
-        let told = |item: &Value| json!([item["action"], item["target"], item["detail"]]);
-        assert_eq!(both.iter().map(told).collect::<Vec<_>>(), [
+        let summary = |item: &Value| json!([item["action"], item["target"], item["detail"]]);
+        assert_eq!(both.iter().map(summary).collect::<Vec<_>>(), [
             json!(["row.delete", backend.id, {"table": "memos", "row": "a", "rows": 1}]),
             json!(["row.insert", backend.id, {"table": "memos", "rows": 2}]),
         ]);

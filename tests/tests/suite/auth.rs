@@ -52,7 +52,7 @@ tests::on_both! {
             start_email_sign_in(&visitor, "aigerim@example.test").await?.assert_status(200);
             server.wait_for_mail("aigerim@example.test", count).await
         };
-        let token = |mail: &Mail| anyhow::Ok(mail.link()?.split_once("token=").context("a token")?.1.to_owned());
+        let token = |mail: &Mail| anyhow::Ok(mail.link()?.split_once("token=").context("no token")?.1.to_owned());
         let follow = async |token: &str| {
             visitor.post_from_console("/v1/auth/email/link", &json!({"token": token})).await
         };
@@ -127,19 +127,19 @@ tests::on_both! {
     async fn known_and_unknown_addresses_get_the_same_responses(server: Server) -> Result<()> {
         server.sign_in("known@example.test").await?;
         let visitor = server.client();
-        let mut answers = BTreeSet::new();
+        let mut responses = BTreeSet::new();
         for email in ["known@example.test", "unknown@example.test"] {
             let started = start_email_sign_in(&visitor, email).await?;
             let names: BTreeSet<_> = started.headers.keys().map(|name| name.as_str().to_owned()).collect();
-            answers.insert((started.status.as_u16(), started.json::<Value>()?.to_string(), names));
+            responses.insert((started.status.as_u16(), started.json::<Value>()?.to_string(), names));
         }
-        assert_eq!(answers.len(), 1, "{answers:?}");
-        let mut refusals = BTreeSet::new();
+        assert_eq!(responses.len(), 1, "{responses:?}");
+        let mut errors = BTreeSet::new();
         for email in ["known@example.test", "unknown@example.test", "never@example.test"] {
             let body = verify_email_code(&visitor, email, "000000").await?.json::<Value>()?;
-            refusals.insert((body["error"]["code"].to_string(), body["error"]["message"].to_string()));
+            errors.insert((body["error"]["code"].to_string(), body["error"]["message"].to_string()));
         }
-        assert_eq!(refusals.len(), 1, "{refusals:?}");
+        assert_eq!(errors.len(), 1, "{errors:?}");
         for bad in ["", "nobody", "a@b@c", "a b@example.test", "x@"] {
             start_email_sign_in(&visitor, bad).await?.check_error(400, Some("invalid_request")).context(bad)?;
         }
@@ -159,9 +159,9 @@ tests::on_both! {
             assert!(flags.contains(flag), "{cookie}");
         }
         assert!(!flags.iter().any(|flag| flag.starts_with("Domain")), "{cookie}");
-        let secret = cookie.split([';', '=']).nth(1).context("a value")?;
+        let secret = cookie.split([';', '=']).nth(1).context("no value")?;
         assert!(!String::from_utf8_lossy(&reply.body).contains(secret), "{reply}");
-        assert!(!server.log().contains(secret), "the log holds a session's secret");
+        assert!(!server.log().contains(secret), "the log contains the secret of a session");
         Ok(())
     }
 
@@ -231,8 +231,8 @@ tests::on_both! {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
-        let made = person.post(&tokens, &json!({"name": "Deploys", "scopes": ["read"]})).await?;
-        let (secret, id) = (made.string_at("/secret")?, made.string_at("/token/id")?);
+        let created = person.post(&tokens, &json!({"name": "Deploys", "scopes": ["read"]})).await?;
+        let (secret, id) = (created.string_at("/secret")?, created.string_at("/token/id")?);
         assert!(secret.starts_with("qat_"), "{secret}");
         let listed = person.get(&tokens).await?;
         assert!(!String::from_utf8_lossy(&listed.body).contains(&secret), "{listed}");
@@ -270,7 +270,7 @@ tests::on_both! {
         writer.get("/v1/tokens/self").await?.assert_status(200);
         writer.delete("/v1/tokens/self").await?.assert_status(200);
         writer.get("/v1/tokens/self").await?.assert_error(401, "unauthorized");
-        assert!(!server.log().contains(&secret), "the log holds a token");
+        assert!(!server.log().contains(&secret), "the log contains a token");
         Ok(())
     }
 
@@ -278,7 +278,7 @@ tests::on_both! {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
-        let mut kept = None;
+        let mut last_member = None;
         for role in ["viewer", "member", "builder", "admin"] {
             let email = format!("{role}@example.test");
             let person = server.sign_in(&email).await?;
@@ -293,10 +293,10 @@ tests::on_both! {
                     reply.check_error(403, Some("admin_only")).with_context(|| role.to_owned())?;
                 }
             }
-            kept = Some(person);
+            last_member = Some(person);
         }
         // A former admin cannot create one either.
-        let admin = kept.context("the admin")?;
+        let admin = last_member.context("no admin")?;
         let path = format!("/v1/workspaces/{}/members/{}", workspace.id, admin.user_id().await?);
         owner.patch(&path, &json!({"role": "builder"})).await?.assert_status(200);
         admin.post(&tokens, &json!({"name": "A", "scopes": ["admin"]})).await?.assert_error(403, "admin_only");
@@ -308,16 +308,16 @@ tests::on_both! {
         let workspace = person.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
         let body = json!({"name": "Deploys", "scopes": ["read"]});
-        let mut made = Vec::new();
+        let mut created = Vec::new();
         for _ in 0..100 {
-            made.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
+            created.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
         }
         person.post(&tokens, &body).await?.assert_error(409, "too_many_tokens");
         // The limit is per workspace, and a revoked token no longer counts.
         let elsewhere = person.create_workspace("Elsewhere").await?;
         person.create_token(&elsewhere.id, &["read"]).await?;
-        person.delete(&format!("{tokens}/{}", made[0])).await?.assert_status(200);
-        made.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
+        person.delete(&format!("{tokens}/{}", created[0])).await?.assert_status(200);
+        created.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
         person.post(&tokens, &body).await?.assert_error(409, "too_many_tokens");
 
         let mut path = format!("{tokens}?limit=40");
@@ -325,16 +325,16 @@ tests::on_both! {
         loop {
             let page = person.get(&path).await?;
             let items = page.ok()?;
-            let items = items.as_array().context("a list")?;
+            let items = items.as_array().context("no list")?;
             assert!(items.len() <= 40, "{page}");
             seen.extend(items.iter().filter_map(|item| item["id"].as_str().map(str::to_owned)));
             pages += 1;
             let Some(link) = page.header("link") else { break };
-            path = link.strip_prefix('<').and_then(|rest| rest.split('>').next()).context("a link")?.to_owned();
+            path = link.strip_prefix('<').and_then(|rest| rest.split('>').next()).context("no link")?.to_owned();
             assert!(link.ends_with("rel=\"next\""), "{link}");
         }
         seen.reverse();
-        assert_eq!((seen, pages), (made, 3));
+        assert_eq!((seen, pages), (created, 3));
         person.get(&format!("{tokens}?limit=0")).await?.assert_error(400, "invalid_request");
         person.get(&format!("{tokens}?cursor=x")).await?.assert_error(400, "invalid_request");
         Ok(())
@@ -344,14 +344,14 @@ tests::on_both! {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
-        let made = person.post(&tokens, &json!({"name": "Mine", "scopes": ["read"]})).await?;
+        let created = person.post(&tokens, &json!({"name": "Mine", "scopes": ["read"]})).await?;
         let outsider = server.sign_in("outsider@example.test").await?;
         let theirs = outsider.create_workspace("Theirs").await?;
-        let id = made.string_at("/token/id")?;
+        let id = created.string_at("/token/id")?;
         outsider.delete(&format!("{tokens}/{id}")).await?.assert_error(404, "workspace_not_found");
         let own = format!("/v1/workspaces/{}/tokens/{id}", theirs.id);
         outsider.delete(&own).await?.assert_error(404, "token_not_found");
-        person.with_bearer(&made.string_at("/secret")?).get("/v1/tokens/self").await?.assert_status(200);
+        person.with_bearer(&created.string_at("/secret")?).get("/v1/tokens/self").await?.assert_status(200);
         for bad in [
             json!({"name": "", "scopes": ["read"]}),
             json!({"name": "A", "scopes": []}),
@@ -436,7 +436,7 @@ async fn behind_tls_the_cookie_is_bound_to_the_host() -> Result<()> {
         let person = visitor.session_from_reply(&login)?;
         person.get("/v1/session").await?.assert_status(200);
         // The cookie name without the prefix is not accepted here.
-        let plain = cookie.trim_start_matches("__Host-").split(';').next().context("a pair")?;
+        let plain = cookie.trim_start_matches("__Host-").split(';').next().context("no pair")?;
         let reply = visitor.request(Method::GET, "/v1/session").header(header::COOKIE, plain)?.send().await?;
         reply.assert_error(401, "unauthorized");
         Ok(())

@@ -21,14 +21,14 @@ async fn create_shop_project(server: &Server) -> Result<(Client, String, Backend
 async fn content_range(client: &Client, project: &BackendProject, key: &str, table: &str) -> Result<String> {
     let request = project.rest_request(client, (key, None), Method::GET, &format!("{table}?limit=0"))?;
     let reply = request.header(http::HeaderName::from_static("prefer"), "count=exact")?.send().await?;
-    Ok(reply.header("content-range").context("a range")?.to_owned())
+    Ok(reply.header("content-range").context("no range")?.to_owned())
 }
 
 /// Returns the peak memory of the server, in KiB.
 fn peak_memory_kib(server: &Server) -> Result<u64> {
-    let status = format!("/proc/{}/status", server.process_id().context("a process")?);
+    let status = format!("/proc/{}/status", server.process_id().context("no process")?);
     let status = std::fs::read_to_string(status)?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("a peak")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no peak")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
@@ -41,7 +41,7 @@ tests::on_both! {
         let title = "x".repeat(2_500);
         let mut file = String::from("id,title,qty\n");
         (0..ROWS).for_each(|n| file.push_str(&format!("r{n:06},{title},{n}\n")));
-        assert!(file.len() > 23 << 20, "it is far larger than a body may be elsewhere");
+        assert!(file.len() > 23 << 20, "the file must be far larger than bodies of other routes");
         let before = peak_memory_kib(&server)?;
         let import = async |file: String, accept: &str| {
             let path = project.console_path("/tables/items/import");
@@ -55,11 +55,11 @@ tests::on_both! {
         let secret = project.create_key("secret").await?;
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, "*/0");
 
-        let told = import(file, "application/x-ndjson").await?;
-        told.assert_status(200);
+        let reply = import(file, "application/x-ndjson").await?;
+        reply.assert_status(200);
         let grown = peak_memory_kib(&server)?.saturating_sub(before);
         assert!(grown < 20 << 10, "two files of 24 MiB took {grown} KiB of memory");
-        let lines: Vec<Value> = String::from_utf8(told.body.to_vec())?
+        let lines: Vec<Value> = String::from_utf8(reply.body.to_vec())?
             .lines()
             .map(serde_json::from_str)
             .collect::<Result<_, _>>()?;
@@ -69,8 +69,8 @@ tests::on_both! {
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
         // An error after the response has started is its last line.
         let again = "id,title\nnew,x\nr000000,x\n".to_owned();
-        let told = String::from_utf8(import(again, "application/x-ndjson").await?.body.to_vec())?;
-        let last: Value = serde_json::from_str(told.lines().last().context("a line")?)?;
+        let lines = String::from_utf8(import(again, "application/x-ndjson").await?.body.to_vec())?;
+        let last: Value = serde_json::from_str(lines.lines().last().context("no line")?)?;
         assert_eq!(last["error"]["code"], "row_exists");
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
         // No temporary file remains.
@@ -82,10 +82,10 @@ tests::on_both! {
     async fn acknowledged_writes_survive_a_crash(mut server: Server) -> Result<()> {
         let (_, _, project) = create_shop_project(&server).await?;
         let key = project.create_key("secret").await?;
-        let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let (outcomes, mut receiver) = tokio::sync::mpsc::unbounded_channel();
         let mut senders = tokio::task::JoinSet::new();
         for sender in 0..8 {
-            let (client, project, key, told) = (server.client(), project.clone(), key.clone(), told.clone());
+            let (client, project, key, outcomes) = (server.client(), project.clone(), key.clone(), outcomes.clone());
             senders.spawn(async move {
                 // Until the server is killed.
                 for number in 0.. {
@@ -93,33 +93,33 @@ tests::on_both! {
                     let title = format!("{sender}-{number}");
                     let row = |at: usize| json!({"id": format!("{title}-{at}"), "title": title, "qty": 0});
                     let rows: Vec<Value> = (0..if number % 2 == 0 { 3 } else { 1 }).map(row).collect();
-                    let ask = |method, rest: &str, body: &Value| {
+                    let build = |method, rest: &str, body: &Value| {
                         project.rest_request(&client, (&key, None), method, rest).and_then(|request| request.json(body))
                     };
-                    let Ok(request) = ask(Method::POST, "items", &json!(rows)) else { return };
+                    let Ok(request) = build(Method::POST, "items", &json!(rows)) else { return };
                     let Ok(reply) = request.send().await else { return };
-                    let _heard = told.send((title.clone(), reply.status.as_u16(), false));
+                    let _sent = outcomes.send((title.clone(), reply.status.as_u16(), false));
                     if number % 4 == 0 {
                         let filter = format!("items?title=eq.{title}");
-                        let Ok(request) = ask(Method::PATCH, &filter, &json!({"qty": 1})) else { return };
+                        let Ok(request) = build(Method::PATCH, &filter, &json!({"qty": 1})) else { return };
                         let Ok(reply) = request.send().await else { return };
-                        let _heard = told.send((title, reply.status.as_u16(), true));
+                        let _sent = outcomes.send((title, reply.status.as_u16(), true));
                     }
                 }
             });
         }
-        drop(told);
+        drop(outcomes);
         // Acknowledged titles, each with whether its update was acknowledged.
-        let mut answered: BTreeMap<String, bool> = BTreeMap::new();
-        while let Some((title, status, updated)) = heard.recv().await {
+        let mut acknowledged: BTreeMap<String, bool> = BTreeMap::new();
+        while let Some((title, status, updated)) = receiver.recv().await {
             assert_eq!(status, if updated { 200 } else { 201 });
-            *answered.entry(title).or_default() |= updated;
-            if answered.len() == 200 {
+            *acknowledged.entry(title).or_default() |= updated;
+            if acknowledged.len() == 200 {
                 server.kill()?;
             }
         }
         senders.join_all().await;
-        assert!(answered.len() >= 200);
+        assert!(acknowledged.len() >= 200);
         server.restart().await?;
 
         let client = server.client();
@@ -129,23 +129,23 @@ tests::on_both! {
             let rest = format!("items?select=title,qty&cursor={cursor}");
             let reply = project.rest_request(&client, (&key, None), Method::GET, &rest)?.send().await?;
             for row in reply.ok()?.as_array().context("rows")? {
-                let title = row["title"].as_str().context("a title")?.to_owned();
-                found.entry(title).or_default().push(row["qty"].as_i64().context("a number")?);
+                let title = row["title"].as_str().context("no title")?.to_owned();
+                found.entry(title).or_default().push(row["qty"].as_i64().context("no number")?);
             }
             match reply.header("next-cursor") {
                 Some(next) => cursor = next.to_owned(),
                 None => break,
             }
         }
-        for (title, updated) in &answered {
-            let rows = found.get(title).with_context(|| format!("{title} was answered and is lost"))?;
+        for (title, updated) in &acknowledged {
+            let rows = found.get(title).with_context(|| format!("{title} was acknowledged but is lost"))?;
             assert!(!updated || rows.iter().all(|qty| *qty == 1), "{title} was updated: {rows:?}");
         }
         // Requests without a response are applied completely or not at all.
         for (title, rows) in &found {
-            let number: usize = title.split_once('-').context("a number")?.1.parse()?;
-            assert_eq!(rows.len(), if number.is_multiple_of(2) { 3 } else { 1 }, "half of {title} is there");
-            assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "half of {title} is updated");
+            let number: usize = title.split_once('-').context("no number")?.1.parse()?;
+            assert_eq!(rows.len(), if number.is_multiple_of(2) { 3 } else { 1 }, "only a part of {title} was inserted");
+            assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "only a part of {title} was updated");
         }
         // The project keeps working.
         let row = json!({"id": "after"});
@@ -159,7 +159,7 @@ async fn project_snapshot(owner: &Client, project: &BackendProject) -> Result<Va
     let mut shown = owner.get(&project.console_path("")).await?.ok()?;
     for table in shown["tables"].as_array_mut().context("tables")? {
         table["createdAt"] = Value::Null;
-        let name = table["name"].as_str().context("a name")?.to_owned();
+        let name = table["name"].as_str().context("no name")?.to_owned();
         let rows =
             owner.get(&project.console_path(&format!("/tables/{name}/export?format=json"))).await?.ok()?;
         table["rows"] = rows;
@@ -176,7 +176,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
         let public = json!({"kty": "EC", "crv": "P-256", "kid": "p", "x": "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
             "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"});
         let mut both = identity_settings();
-        let symmetric = both["keys"][0]["k"].as_str().context("a key")?.to_owned();
+        let symmetric = both["keys"][0]["k"].as_str().context("no key")?.to_owned();
         both["keys"].as_array_mut().context("keys")?.push(public);
         owner.patch(&project.console_path("/settings"), &json!({"identity": both, "maxBodyKb": 77})).await?.ok()?;
         // Members that only files of a newer version have.
@@ -200,24 +200,24 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
             add.send().await?.assert_status(201);
         }
         let file = old.data_dir().join("shop.qala-rows");
-        let path = file.to_str().context("a path")?;
-        let said = old.run_command("rows", &["export", &project.id, path]).await?;
-        assert!(said.contains("1200 rows") && said.contains("keys are not"), "{said}");
-        assert!(said.contains("Symmetric keys"), "{said}");
+        let path = file.to_str().context("no path")?;
+        let printed = old.run_command("rows", &["export", &project.id, path]).await?;
+        assert!(printed.contains("1200 rows") && printed.contains("keys are not"), "{printed}");
+        assert!(printed.contains("Symmetric keys"), "{printed}");
         let text = std::fs::read_to_string(&file)?;
-        assert!(!text.contains(&symmetric) && !text.contains("oct") && !text.contains("sealed"), "no symmetric key");
-        assert!(!text.contains("qk_") && !text.contains(&project.id), "neither keys nor the id are in it");
+        assert!(!text.contains(&symmetric) && !text.contains("oct") && !text.contains("sealed"), "the file must have no symmetric key");
+        assert!(!text.contains("qk_") && !text.contains(&project.id), "the file must have neither keys nor the id");
         // The file contains the rows, so only its owner may read it.
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file)?.permissions());
         assert_eq!(mode & 0o777, 0o600);
-        ensure!(old.run_command("rows", &["export", &project.id, path]).await.is_err(), "it does not write over a file");
+        ensure!(old.run_command("rows", &["export", &project.id, path]).await.is_err(), "an existing file must not be overwritten");
 
         tests::on_server(Server::with(to).args(["--no-rate-limits"]), async |new: Server| {
             let keeper = new.sign_in("keeper@example.test").await?;
             let workspace = keeper.create_workspace("Elsewhere").await?;
-            let said = new.run_command("rows", &["import", &workspace.id, "keeper@example.test", path]).await?;
-            let id = said.split_whitespace().next().context("an id")?.to_owned();
-            assert!(id.starts_with("proj_") && id != project.id, "{said}");
+            let printed = new.run_command("rows", &["import", &workspace.id, "keeper@example.test", path]).await?;
+            let id = printed.split_whitespace().next().context("no id")?.to_owned();
+            assert!(id.starts_with("proj_") && id != project.id, "{printed}");
             let restored = BackendProject::from_id(&keeper, &id);
             let mut before = project_snapshot(&owner, &project).await?;
             let keys = before["settings"]["identity"]["keys"].as_array_mut().context("keys")?;
@@ -247,7 +247,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
                 let bad_file = new.data_dir().join("bad");
                 std::fs::write(&bad_file, bad)?;
                 let task = ["import", &workspace.id, "keeper@example.test", path_str(&bad_file)?];
-                let refused = new.run_command("rows", &task).await.err().context("a refusal")?.to_string();
+                let refused = new.run_command("rows", &task).await.err().context("no refusal")?.to_string();
                 assert!(refused.contains(why), "{refused}");
             }
             assert_eq!(keeper.get(&projects).await?.ok()?, before);
@@ -259,7 +259,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
 }
 
 fn path_str(path: &Path) -> Result<&str> {
-    path.to_str().context("a path")
+    path.to_str().context("no path")
 }
 
 #[tokio::test]
@@ -333,7 +333,7 @@ async fn new_projects_use_a_second_shard_of_files() -> Result<()> {
 #[tokio::test]
 async fn new_projects_use_a_second_shard_on_another_database() -> Result<()> {
     tests::on_server(Server::with(Database::Postgres), async |other: Server| {
-        let shard = other.database_url().context("a database")?.to_owned();
+        let shard = other.database_url().context("no database")?.to_owned();
         let options = Server::with(Database::Postgres).args(["--no-rate-limits"]);
         tests::on_server(options, async |server: Server| {
             check_new_projects_use_the_second_shard(server, &shard).await

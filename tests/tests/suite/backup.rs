@@ -23,7 +23,7 @@ fn command_output(output: &Output) -> String {
 }
 
 fn path_str(path: &Path) -> Result<&str> {
-    path.to_str().context("a path")
+    path.to_str().context("no path")
 }
 
 /// A workspace with an automation and a project, to which tests write.
@@ -43,8 +43,8 @@ impl Writers {
         let key = project.create_key("secret").await?;
         // The sample app adds a note for each run to the sample project.
         let automation = owner.create_automation(&workspace.id, &workspace.sample_app, "webhook", 0).await?;
-        let hook = owner.configure_webhook(&automation, "signed").await?;
-        Ok(Self { owner, webhook: hook, project, key })
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        Ok(Self { owner, webhook, project, key })
     }
 
     async fn call(&self, number: usize) -> Result<String> {
@@ -147,7 +147,7 @@ async fn a_backup_under_load_has_everything_acknowledged_before_it() -> Result<(
             ))
         };
         let writing = [spawn(true, &runs), spawn(false, &orders)];
-        eventually("both write", async || {
+        eventually("both writers write", async || {
             ensure!(snapshot_ids(&runs)?.len() > 30 && snapshot_ids(&orders)?.len() > 30, "not yet");
             Ok(())
         })
@@ -159,7 +159,7 @@ async fn a_backup_under_load_has_everything_acknowledged_before_it() -> Result<(
         let done = server.run_command("backup", &[path_str(folder.path())?]).await?;
         stop.store(true, Ordering::Relaxed);
         for writer in writing {
-            writer.await?.context("the server refused a write during the backup")?;
+            writer.await?.context("the server rejected a write during the backup")?;
         }
         assert!(done.contains("4 databases") && done.contains("The master key is not included"), "{done}");
         for secret in ["MDEyMzQ1", "qk_sec_"] {
@@ -168,7 +168,7 @@ async fn a_backup_under_load_has_everything_acknowledged_before_it() -> Result<(
 
         // The control plane, the sample project of the development login, and two projects of this test.
         let copied = list_files(folder.path())?;
-        assert_eq!(copied.len(), 4, "the databases and nothing else: {copied:?}");
+        assert_eq!(copied.len(), 4, "only the databases must be copied: {copied:?}");
         for path in &copied {
             check_database_file(path).await?;
         }
@@ -264,7 +264,7 @@ async fn a_backup_that_fails_leaves_nothing() -> Result<()> {
             let text = command_output(&full);
             assert!(!full.status.success() && text.contains("cannot be copied to"), "{text}");
         }
-        assert_eq!(fs::read_dir(named("empty"))?.count(), 0, "nothing is half done");
+        assert_eq!(fs::read_dir(named("empty"))?.count(), 0, "nothing partial must remain");
         assert!(!named("new").exists());
         server.run_command("backup", &[path_str(&named("empty"))?]).await?;
         Ok(())
@@ -287,7 +287,7 @@ async fn on_postgresql_the_backup_command_refers_to_its_own_tools() -> Result<()
         let folder = tempfile::tempdir()?;
         let backup = folder.path().join("new");
         let refused = server.try_run_command("backup", &[path_str(&backup)?]).await?;
-        assert_eq!(refused.status.code(), Some(2), "a usage error");
+        assert_eq!(refused.status.code(), Some(2), "must be a usage error");
         assert!(command_output(&refused).contains("use pg_dump"), "{}", command_output(&refused));
         assert!(!backup.exists());
         Ok(())
@@ -303,15 +303,15 @@ async fn the_version_is_printed_for_programs() -> Result<()> {
             command.args(arguments);
             Ok(String::from_utf8(spawn_blocking(move || command.output()).await??.stdout)?)
         };
-        let told: Value = serde_json::from_str(&run(&["version", "--json"]).await?)?;
-        let version = told["version"].as_str().context("a version")?;
+        let build: Value = serde_json::from_str(&run(&["version", "--json"]).await?)?;
+        let version = build["version"].as_str().context("no version")?;
         assert_eq!(run(&["--version"]).await?, format!("qala {version}\n"));
-        assert!(told["target"].as_str().is_some_and(|target| target.contains("linux")), "{told}");
-        assert!(told.get("commit").is_some(), "null where nobody said it: {told}");
+        assert!(build["target"].as_str().is_some_and(|target| target.contains("linux")), "{build}");
+        assert!(build.get("commit").is_some(), "`commit` must be present, and null if unknown: {build}");
         let mut database = open_database(&server.data_dir().join("qala.db")).await?;
         let newest = "SELECT max(version) FROM seaql_migrations";
         let schema: String = sqlx::query(newest).fetch_one(&mut database).await?.try_get(0)?;
-        assert_eq!(told["schema"], schema);
+        assert_eq!(build["schema"], schema);
         assert!(run(&["version"]).await?.starts_with(&format!("qala {version}, database schema {schema}")));
         Ok(())
     })

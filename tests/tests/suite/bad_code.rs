@@ -22,16 +22,16 @@ tests::on_both! {
     async fn a_run_fails_whatever_value_is_thrown(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
-        for (body, word) in NON_ERROR_THROWS {
+        for (body, expected) in NON_ERROR_THROWS {
             for body in [body.to_owned(), format!("await Promise.reject((() => {{ try {{ {body} }} catch (e) {{ return e }} }})())")] {
                 let source = format!("export default {{ async scheduled() {{ {body} }} }}");
                 let (_, run) = owner.create_and_run_app(&workspace.id, &source).await?;
                 let run = owner.wait_for_run(&run).await?;
                 assert_eq!((&run["status"], &run["errorCode"]), (&json!("failed"), &json!("app_error")), "{body}: {run}");
                 let message = run["errorMessage"].as_str().unwrap_or_default();
-                assert!(!message.is_empty() && message.contains(word) && message.len() <= 8000, "{body}: {message}");
-                let told = owner.get(&format!("/v1/runs/{}/ask", run["id"].as_str().unwrap_or_default())).await?.ok()?;
-                assert_eq!(told["failureClass"], "code_error", "{body}");
+                assert!(!message.is_empty() && message.contains(expected) && message.len() <= 8000, "{body}: {message}");
+                let explanation = owner.get(&format!("/v1/runs/{}/ask", run["id"].as_str().unwrap_or_default())).await?.ok()?;
+                assert_eq!(explanation["failureClass"], "code_error", "{body}");
             }
         }
         Ok(())
@@ -62,10 +62,10 @@ tests::on_both! {
         let lines = trace["lines"].as_array().context("lines")?;
         assert_eq!(lines.len(), 100);
         let last = lines[99]["message"].as_str().unwrap_or_default();
-        assert!(last.starts_with("at least 870 more lines"), "the last line tells what was dropped: {last}");
+        assert!(last.starts_with("at least 870 more lines"), "the last line must report the dropped lines: {last}");
         assert!(lines.iter().all(|line| line["message"].as_str().is_some_and(|text| text.chars().count() <= 2000)));
         let log = owner.app_log(&app, Some(&run)).await?;
-        assert_eq!(log.len(), 132, "131 lines of 2,000 characters are 256 KiB, and one tells of the rest");
+        assert_eq!(log.len(), 132, "131 lines of 2,000 characters are 256 KiB, and one line reports the rest");
         Ok(())
     }
 
@@ -86,8 +86,8 @@ tests::on_both! {
             let shown = visitor.get(&format!("/a/{slug}/")).await?;
             shown.check_error(500, Some("app_failed")).with_context(|| body.to_owned())?;
             assert!(shown.body.len() < 2000 && shown.header(header::SET_COOKIE.as_str()).is_none(), "{body}");
-            let told: Value = shown.json()?;
-            assert!(!told.to_string().contains("only text"), "{told}");
+            let body: Value = shown.json()?;
+            assert!(!body.to_string().contains("only text"), "{body}");
         }
         // The server and other apps keep working.
         let fine = owner.create_app(&workspace.id, "export default { async fetch() { return new Response('fine') } }").await?;

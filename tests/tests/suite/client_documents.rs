@@ -66,10 +66,10 @@ impl ClientMetadataServer {
             )?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base = format!("https://127.0.0.1:{}", listener.local_addr()?.port());
-        let answers: Arc<Mutex<Vec<(String, CannedResponse)>>> = Arc::default();
-        let asked = Arc::new(AtomicUsize::new(0));
+        let responses: Arc<Mutex<Vec<(String, CannedResponse)>>> = Arc::default();
+        let request_count = Arc::new(AtomicUsize::new(0));
         let (acceptor, known, count) =
-            (TlsAcceptor::from(Arc::new(config)), Arc::clone(&answers), Arc::clone(&asked));
+            (TlsAcceptor::from(Arc::new(config)), Arc::clone(&responses), Arc::clone(&request_count));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (acceptor, known, count) = (acceptor.clone(), Arc::clone(&known), Arc::clone(&count));
@@ -86,15 +86,15 @@ impl ClientMetadataServer {
                     let head = String::from_utf8_lossy(&head).into_owned();
                     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                     let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    let answer =
-                        known.into_iter().rev().find(|(at, _)| *at == path).map(|(_, answer)| answer);
-                    let Some(answer) = answer else { return };
-                    tokio::time::sleep(answer.delay).await;
+                    let response =
+                        known.into_iter().rev().find(|(at, _)| *at == path).map(|(_, response)| response);
+                    let Some(response) = response else { return };
+                    tokio::time::sleep(response.delay).await;
                     let text = format!(
                         "HTTP/1.1 {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
-                        answer.head,
-                        answer.body.len(),
-                        answer.body
+                        response.head,
+                        response.body.len(),
+                        response.body
                     );
                     // The client may close the connection early.
                     let _gone = stream.write_all(text.as_bytes()).await;
@@ -102,21 +102,15 @@ impl ClientMetadataServer {
                 });
             }
         });
-        Ok(Self {
-            base,
-            ca_certificate: authority,
-            responses: answers,
-            request_count: asked,
-            _folder: folder,
-        })
+        Ok(Self { base, ca_certificate: authority, responses, request_count, _folder: folder })
     }
 
     fn client_id(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
 
-    fn add_response(&self, path: &str, answer: CannedResponse) {
-        self.responses.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), answer));
+    fn add_response(&self, path: &str, response: CannedResponse) {
+        self.responses.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), response));
     }
 
     /// Returns a valid document.
@@ -125,7 +119,7 @@ impl ClientMetadataServer {
     }
 
     async fn start_qala(&self) -> Result<Server> {
-        let authority = self.ca_certificate.to_str().context("a plain path")?;
+        let authority = self.ca_certificate.to_str().context("no plain path")?;
         Server::with(Database::Sqlite).env("SSL_CERT_FILE", authority).start().await
     }
 }
@@ -152,7 +146,7 @@ async fn a_client_with_a_metadata_document_signs_in() -> Result<()> {
     let view = aru.get(&format!("/v1/oauth/authorizations/{id}")).await?.ok()?;
     assert_eq!(view["client"]["kind"], "metadata");
     assert_eq!(view["client"]["host"], "127.0.0.1");
-    assert_eq!(view["client"]["recognized"], Value::Null, "its name is not its host");
+    assert_eq!(view["client"]["recognized"], Value::Null, "the name is not the host");
 
     // A later change of the document does not change a pending authorization request.
     document["client_id"] = json!("https://evil.example/client.json");
@@ -166,7 +160,7 @@ async fn a_client_with_a_metadata_document_signs_in() -> Result<()> {
     let me = aru.with_bearer(&tokens.access).get("/v1/tokens/self").await?.ok()?;
     assert_eq!(me["oauth"]["clientKind"], "metadata");
     TokenPair::from_reply(&agent.refresh(&tokens.refresh).await?)?;
-    assert_eq!(site.request_count.load(Ordering::SeqCst), 1, "what was found is remembered");
+    assert_eq!(site.request_count.load(Ordering::SeqCst), 1, "the document must be cached");
     Ok(())
 }
 
@@ -177,7 +171,7 @@ async fn an_invalid_document_is_rejected() -> Result<()> {
     let redirect =
         format!("302 Found\r\nLocation: {}\r\nContent-Type: application/json", site.client_id("/good.json"));
     site.add_response("/good.json", CannedResponse::json(&site.client_metadata("/good.json")));
-    for (path, answer) in [
+    for (path, response) in [
         (
             "/redirect.json",
             CannedResponse {
@@ -221,7 +215,7 @@ async fn an_invalid_document_is_rejected() -> Result<()> {
             },
         ),
     ] {
-        site.add_response(path, answer);
+        site.add_response(path, response);
         let reply = start_authorization(&server, &site.client_id(path)).await?;
         assert_eq!((reply.status.as_u16(), reply.header("location")), (400, None), "{path}");
     }
@@ -235,7 +229,7 @@ async fn an_invalid_document_is_rejected() -> Result<()> {
 async fn no_document_is_fetched_from_a_forbidden_address() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
-    let port = site.base.rsplit(':').next().context("a port")?;
+    let port = site.base.rsplit(':').next().context("no port")?;
     for id in [
         "https://169.254.169.254/latest/meta-data".to_owned(),
         "https://10.0.0.1/client.json".to_owned(),
@@ -261,17 +255,17 @@ async fn no_document_is_fetched_from_a_forbidden_address() -> Result<()> {
 async fn concurrent_requests_share_one_fetch_of_a_document() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
-    let answer = CannedResponse::json(&site.client_metadata("/client.json"));
-    site.add_response("/client.json", CannedResponse { delay: Duration::from_millis(500), ..answer });
-    let asking: Vec<_> = (0..10)
+    let response = CannedResponse::json(&site.client_metadata("/client.json"));
+    site.add_response("/client.json", CannedResponse { delay: Duration::from_millis(500), ..response });
+    let requests: Vec<_> = (0..10)
         .map(|_| {
             let (client, agent) =
                 (server.client(), server.client().agent_with_client_id(&site.client_id("/client.json")));
             tokio::spawn(async move { client.authorize(&agent.authorization_parameters(&[])).await })
         })
         .collect();
-    for asked in asking {
-        asked.await??.assert_status(303);
+    for request in requests {
+        request.await??.assert_status(303);
     }
     assert_eq!(site.request_count.load(Ordering::SeqCst), 1);
     Ok(())

@@ -55,24 +55,25 @@ async fn install_python_client() -> Result<&'static Path> {
 
 async fn run_command(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
-    let output = output
-        .with_context(|| format!("{command:?} needs Node with npm, and Python with venv; install them"))?;
-    let said =
+    let output = output.with_context(|| {
+        format!("cannot start {command:?}: these tests need Node.js with npm, and Python with venv")
+    })?;
+    let printed =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
-        bail!("{command:?} ended with {}:\n{said}", output.status);
+        bail!("{command:?} ended with {}:\n{printed}", output.status);
     }
-    Ok(said)
+    Ok(printed)
 }
 
 async fn check_client_script(script: &str) -> Result<()> {
     let clients = install_node_clients().await?;
     tests::on_database(Database::Sqlite, async |server: Server| {
-        let said = run_command(
+        let printed = run_command(
             Command::new("node").arg(script).current_dir(clients).env("QALA_URL", server.base_url()),
         )
         .await?;
-        assert!(said.lines().filter(|line| line.starts_with("ok: ")).count() > 8, "{said}");
+        assert!(printed.lines().filter(|line| line.starts_with("ok: ")).count() > 8, "{printed}");
         Ok(())
     })
     .await
@@ -103,9 +104,9 @@ async fn the_official_python_client_writes() -> Result<()> {
         for mode in ["auto", "legacy"] {
             let mut client = Command::new(&python);
             client.arg(&script).arg(mode).env("QALA_URL", server.base_url());
-            let said = run_command(&mut client).await?;
+            let printed = run_command(&mut client).await?;
             for what in ["a tool that writes is called", "it refreshed, and may still write"] {
-                assert!(said.contains(&format!("ok: {what}")), "{mode}: {said}");
+                assert!(printed.contains(&format!("ok: {what}")), "{mode}: {printed}");
             }
         }
         Ok(())

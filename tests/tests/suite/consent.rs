@@ -87,9 +87,9 @@ async fn check_consent_flow(server: &Server, browser: &Browser) -> Result<()> {
     browser.submit("button[name=decision][value=allow]").await?;
     let code = program.redirect_parameter("code").await?;
     assert_eq!(browser.element_text("#back").await?, "Back");
-    let answer = program.exchange(&code).await?;
-    assert_eq!(answer.string_at("/scope")?, "read");
-    let bearer = server.client().with_bearer(&TokenPair::from_reply(&answer)?.access);
+    let response = program.exchange(&code).await?;
+    assert_eq!(response.string_at("/scope")?, "read");
+    let bearer = server.client().with_bearer(&TokenPair::from_reply(&response)?.access);
     assert_eq!(bearer.get("/v1/tokens/self").await?.string_at("/workspace/id")?, second.id);
 
     // The person is signed in now and is asked again, and may deny.
@@ -112,7 +112,7 @@ tests::on_both! {
     async fn a_person_consents_in_a_browser_without_javascript(server: Server) -> Result<()> {
         let browser = Browser::start_without_javascript().await?;
         browser.navigate_to("data:text/html,<title>off</title><script>document.title='on'</script>").await?;
-        assert_eq!(browser.title().await?, "off", "no page runs script");
+        assert_eq!(browser.title().await?, "off", "JavaScript must be off");
         check_consent_flow(&server, &browser).await?;
         browser.close().await
     }
@@ -121,7 +121,7 @@ tests::on_both! {
         let browser = Browser::start().await?;
         let mut program = NativeApp::start(&server.client()).await?;
         browser.navigate_to(&program.authorization_url(&server, "root")).await?;
-        assert!(browser.current_url().await?.contains("/sign-in?next="), "nobody is sent on before");
+        assert!(browser.current_url().await?.contains("/sign-in?next="), "the browser must not be redirected before");
         sign_in(&browser).await?;
         assert_eq!(program.redirect_parameter("error").await?, "invalid_scope");
         assert_eq!(browser.console_errors().await?, Vec::<String>::new());

@@ -29,13 +29,13 @@ fn committed_description() -> PathBuf {
 async fn run_command(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
     let output = output
-        .with_context(|| format!("{command:?} does not start: these tests need Node, npm and Python"))?;
-    let said =
+        .with_context(|| format!("cannot start {command:?}: these tests need Node.js, npm and Python"))?;
+    let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
-        bail!("{command:?} ended with {}:\n{said}", output.status);
+        bail!("{command:?} ended with {}:\n{text}", output.status);
     }
-    Ok(said)
+    Ok(text)
 }
 
 /// Installs the tools from npm and generates the TypeScript client, once.
@@ -131,7 +131,7 @@ tests::on_both! {
     async fn a_generated_typescript_client_makes_ten_calls(server: Server) -> Result<()> {
         let mut calls = Command::new("node");
         calls.arg("out/calls.js").current_dir(install_node_tools().await?).env("QALA_URL", server.base_url());
-        assert!(run_command(&mut calls).await?.contains("ten calls were answered"));
+        assert!(run_command(&mut calls).await?.contains("ten calls succeeded"));
         Ok(())
     }
 
@@ -146,8 +146,8 @@ tests::on_both! {
         calls.env("QALA_URL", server.base_url()).env("WORKSPACE", &workspace.id).env("PROJECT", &project.id);
         calls.env("TOKEN", owner.create_token(&workspace.id, &["read", "write"]).await?);
         calls.env("PROJECT_KEY", project.create_key("secret").await?);
-        calls.env("COOKIE", owner.cookie().context("a session")?);
-        assert!(run_command(&mut calls).await?.contains("ten calls were answered"));
+        calls.env("COOKIE", owner.cookie().context("no session")?);
+        assert!(run_command(&mut calls).await?.contains("ten calls succeeded"));
         Ok(())
     }
 }
@@ -162,13 +162,13 @@ tests::on_both! {
             assert_eq!(plain.header("vary"), Some("Accept-Encoding"), "{path}");
             let tag = plain.header("etag").context("an ETag")?;
 
-            let asked = visitor.request(Method::GET, path).header(header::ACCEPT_ENCODING, "br, gzip")?;
-            let packed = asked.send().await?;
+            let request = visitor.request(Method::GET, path).header(header::ACCEPT_ENCODING, "br, gzip")?;
+            let packed = request.send().await?;
             assert_eq!(packed.header("content-encoding"), Some("gzip"), "{path}");
             assert_eq!(packed.header("etag"), Some(tag), "{path}");
             let mut unpacked = Vec::new();
             GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked)?;
-            assert!(unpacked == plain.body, "{path} is another when it is compressed");
+            assert!(unpacked == plain.body, "the compressed {path} differs");
 
             let known = visitor.request(Method::GET, path).header(header::IF_NONE_MATCH, tag)?.send().await?;
             known.assert_status(304);
@@ -195,7 +195,7 @@ tests::on_both! {
         assert_eq!(browser.element_text("#found").await?, "3 operations");
         browser.execute_script("location.hash = 'list_runs'").await?;
         let ended = "return new Promise((done) => setTimeout(() => done(document.getElementById('find').value)))";
-        assert_eq!(browser.execute_script(ended).await?, "", "a link to what is hidden ends the search");
+        assert_eq!(browser.execute_script(ended).await?, "", "following a link to a hidden operation clears the search");
         assert_eq!(browser.console_errors().await?, Vec::<String>::new());
         browser.close().await
     }

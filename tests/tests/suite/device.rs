@@ -42,12 +42,12 @@ fn wrong_user_code(code: &str, number: usize) -> String {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_command_line_is_let_in(server: Server) -> Result<()> {
+    async fn a_command_line_is_signed_in(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
-        let asked = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read", "write"], "expiresInDays": 60});
-        let reply = post_device_login(&visitor, &asked).await?;
+        let body = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read", "write"], "expiresInDays": 60});
+        let reply = post_device_login(&visitor, &body).await?;
         let body = reply.ok()?;
         assert_eq!((&body["expiresIn"], &body["interval"]), (&json!(600), &json!(5)), "{body}");
         let (device, code) = (reply.string_at("/deviceCode")?, reply.string_at("/userCode")?);
@@ -80,26 +80,26 @@ tests::on_both! {
         assert_eq!(approved, json!({"userCode": code, "status": "approved"}));
         let delivered = poll(&visitor, &device).await?;
         assert_eq!(delivered["status"], "approved", "{delivered}");
-        let token = delivered["token"].as_str().context("a token")?.to_owned();
+        let token = delivered["token"].as_str().context("no token")?.to_owned();
         let again = poll(&visitor, &device).await?;
         assert!(again["status"] == "expired" && again.get("token").is_none(), "{again}");
         assert_eq!(person.get(&device_login_path(&code)).await?.string_at("/status")?, "approved");
 
         let own = visitor.with_bearer(&token).get("/v1/tokens/self").await?.ok()?;
         assert_eq!(own["token"]["name"], "qala-cli on laptop");
-        assert_eq!(own["token"]["scopes"], json!(["read"]), "it is narrower than what was asked");
+        assert_eq!(own["token"]["scopes"], json!(["read"]), "the token must have fewer scopes than requested");
         assert_eq!(own["user"]["email"], "aigerim@example.test");
         assert_eq!(own["workspace"]["id"], workspace.id.as_str());
         let apps = format!("/v1/workspaces/{}/apps", workspace.id);
         visitor.with_bearer(&token).post(&apps, &json!({"name": "No"})).await?.assert_error(403, "insufficient_scope");
         let log = server.log();
         for secret in [&token, &device, &code] {
-            assert!(!log.contains(secret.as_str()), "the log holds {secret}");
+            assert!(!log.contains(secret.as_str()), "the log contains {secret}");
         }
         Ok(())
     }
 
-    async fn a_login_can_be_refused_and_is_decided_once(server: Server) -> Result<()> {
+    async fn a_login_can_be_denied_and_is_decided_once(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
@@ -114,7 +114,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn nothing_is_widened(server: Server) -> Result<()> {
+    async fn an_approval_cannot_widen_the_request(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let outsider = server.sign_in("outsider@example.test").await?;
@@ -153,7 +153,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn only_the_consoles_own_pages_approve(server: Server) -> Result<()> {
+    async fn only_pages_of_the_console_can_approve(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let (device, code) = start_device_login(&server.client(), &json!({"client": "x"})).await?;
@@ -175,7 +175,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_token_is_delivered_once_to_fifty_at_once(server: Server) -> Result<()> {
+    async fn of_fifty_concurrent_polls_one_gets_the_token(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
@@ -188,13 +188,13 @@ tests::on_both! {
         }
         let mut tokens = BTreeSet::new();
         let mut delivered = 0;
-        for answer in polls.join_all().await {
-            let answer = answer?;
-            if let Some(token) = answer["token"].as_str() {
+        for response in polls.join_all().await {
+            let response = response?;
+            if let Some(token) = response["token"].as_str() {
                 tokens.insert(token.to_owned());
                 delivered += 1;
             } else {
-                assert_eq!(answer["status"], "expired", "{answer}");
+                assert_eq!(response["status"], "expired", "{response}");
             }
         }
         assert_eq!((delivered, tokens.len()), (1, 1));
@@ -203,7 +203,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn fifty_people_decide_once(server: Server) -> Result<()> {
+    async fn of_fifty_concurrent_decisions_one_counts(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let (_, code) = start_device_login(&server.client(), &json!({"client": "x"})).await?;
@@ -231,22 +231,22 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn who_asks_too_often_waits_longer_for_good(server: Server) -> Result<()> {
+    async fn polling_too_often_increases_the_interval(server: Server) -> Result<()> {
         let visitor = server.client();
         let (device, _) = start_device_login(&visitor, &json!({"client": "x"})).await?;
-        let asked = async || -> Result<(String, i64)> {
-            let answer = poll(&visitor, &device).await?;
-            let status = answer["status"].as_str().context("a status")?.to_owned();
-            Ok((status, answer["interval"].as_i64().context("an interval")?))
+        let poll_once = async || -> Result<(String, i64)> {
+            let response = poll(&visitor, &device).await?;
+            let status = response["status"].as_str().context("no status")?.to_owned();
+            Ok((status, response["interval"].as_i64().context("no interval")?))
         };
-        assert_eq!(asked().await?, ("pending".to_owned(), 5));
+        assert_eq!(poll_once().await?, ("pending".to_owned(), 5));
         for interval in [10, 15, 20] {
-            assert_eq!(asked().await?, ("slow_down".to_owned(), interval));
+            assert_eq!(poll_once().await?, ("slow_down".to_owned(), interval));
         }
         Ok(())
     }
 
-    async fn codes_are_not_guessed(server: Server) -> Result<()> {
+    async fn guessing_codes_is_limited(server: Server) -> Result<()> {
         let guesser = server.sign_in("guesser@example.test").await?;
         let visitor = server.client();
         let (_, code) = start_device_login(&visitor, &json!({"client": "x"})).await?;
@@ -276,7 +276,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn one_address_cannot_open_all_logins(server: Server) -> Result<()> {
+    async fn open_logins_are_limited_per_address(server: Server) -> Result<()> {
         let visitor = server.client();
         let mut opened = tokio::task::JoinSet::new();
         for _ in 0..30 {
@@ -294,7 +294,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_standards_own_words_work_too(server: Server) -> Result<()> {
+    async fn the_parameters_of_rfc_8628_work_too(server: Server) -> Result<()> {
         let visitor = server.client();
         let ask = async |form: &'static str| {
             let request = visitor.request(Method::POST, "/oauth/device_authorization");
@@ -326,7 +326,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_client_of_the_standard_gets_its_token(server: Server) -> Result<()> {
+    async fn an_rfc_8628_client_gets_its_token(server: Server) -> Result<()> {
         let visitor = server.client();
         let ask = async |path: &str, form: &[(&str, &str)]| {
             let request = visitor.request(Method::POST, path);
@@ -335,7 +335,7 @@ tests::on_both! {
         let metadata = visitor.get("/.well-known/oauth-authorization-server").await?.ok()?;
         let grant_type = "urn:ietf:params:oauth:grant-type:device_code";
         assert!(metadata["grant_types_supported"].as_array().context("types")?.contains(&json!(grant_type)));
-        let endpoint = metadata["device_authorization_endpoint"].as_str().context("an endpoint")?;
+        let endpoint = metadata["device_authorization_endpoint"].as_str().context("no endpoint")?;
         assert_eq!(endpoint, format!("{}/oauth/device_authorization", server.base_url()));
 
         let started = ask("/oauth/device_authorization", &[("client_id", "gh"), ("scope", "read")]).await?;
@@ -356,7 +356,7 @@ tests::on_both! {
         assert_eq!((&token["token_type"], &token["scope"]), (&json!("Bearer"), &json!("read")));
         assert_eq!(token["expires_in"], json!(30 * 24 * 3600));
         assert!(token.get("refresh_token").is_none(), "{token}");
-        let client = person.with_bearer(token["access_token"].as_str().context("a token")?);
+        let client = person.with_bearer(token["access_token"].as_str().context("no token")?);
         client.get("/v1/tokens/self").await?.assert_status(200);
         refused("expired_token").await?;
 
@@ -369,7 +369,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_page_lets_a_command_line_in(server: Server) -> Result<()> {
+    async fn a_command_line_is_approved_on_the_page(server: Server) -> Result<()> {
         let visitor = server.client();
         let (device, code) = start_device_login(&visitor, &json!({"client": "<b>evil</b>", "host": "laptop"})).await?;
         let page = format!("/device?user_code={code}");
@@ -387,7 +387,7 @@ tests::on_both! {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("<b>"), "{html}");
-        let policy = shown.header("content-security-policy").context("a policy")?;
+        let policy = shown.header("content-security-policy").context("no policy")?;
         assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{policy}");
 
         let form = form_urlencoded(&[("user_code", &code), ("workspace_id", &workspace.id), ("access", "read")]);
@@ -423,7 +423,7 @@ fn form_urlencoded(pairs: &[(&str, &str)]) -> String {
 
 /// The limit over all addresses, which a trusted proxy forwards here.
 #[tokio::test]
-async fn the_two_thousand_and_first_login_waits() -> Result<()> {
+async fn open_logins_are_limited_to_two_thousand() -> Result<()> {
     for database in [Database::Sqlite, Database::Postgres] {
         let options = Server::with(database).args(["--no-rate-limits", "--trusted-proxies", "127.0.0.0/8"]);
         tests::on_server(options, async |server| {
@@ -455,7 +455,7 @@ async fn a_login_expires() -> Result<()> {
         let (pending, code) = start_device_login(&visitor, &json!({"client": "x"})).await?;
         let (approved, other) = start_device_login(&visitor, &json!({"client": "x"})).await?;
         approve(&person, &other, &workspace.id, &["read"]).await?.assert_status(200);
-        let pool = sqlx::PgPool::connect(server.database_url().context("a database")?).await?;
+        let pool = sqlx::PgPool::connect(server.database_url().context("no database")?).await?;
         let age = i64::try_from(Duration::from_secs(600).as_millis())?;
         let moved = sqlx::query(
             "UPDATE device_logins SET created_at = created_at - $1, expires_at = expires_at - $1",

@@ -26,11 +26,11 @@ tests::on_both! {
         let mut shell = Command::new("bash");
         shell.args(["-euo", "pipefail", "-c", documented_script()?]).env("URL", server.base_url());
         shell.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut shell = shell.spawn().context("bash is needed")?;
-        let mut lines = BufReader::new(shell.stdout.take().context("the shell's output")?).lines();
-        let told = lines.next_line().await?.context("the script tells where to go")?;
-        let address = told.split_whitespace().find(|word| word.starts_with("http")).context(told.clone())?;
-        let code = address.split_once("user_code=").context("a code")?.1;
+        let mut shell = shell.spawn().context("bash is required")?;
+        let mut lines = BufReader::new(shell.stdout.take().context("no standard output")?).lines();
+        let line = lines.next_line().await?.context("the script printed no URL")?;
+        let address = line.split_whitespace().find(|word| word.starts_with("http")).context(line.clone())?;
+        let code = address.split_once("user_code=").context("no code")?.1;
 
         let browser = Browser::start().await?;
         browser.navigate_to(address).await?;
@@ -44,7 +44,7 @@ tests::on_both! {
         assert_eq!(browser.element_text("#outcome").await?, "shell is connected. You can close this page.");
         browser.close().await?;
 
-        let token = lines.next_line().await?.context("the script prints the token")?;
+        let token = lines.next_line().await?.context("the script printed no token")?;
         assert!(shell.wait().await?.success());
         let own = server.client().with_bearer(&token).get("/v1/tokens/self").await?.ok()?;
         assert_eq!((&own["user"]["email"], &own["workspace"]["id"]), (&email.into(), &workspace.id.into()));

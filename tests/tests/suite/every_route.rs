@@ -1,7 +1,7 @@
 //! Every route of the API description, called by callers that must be rejected.
 //!
 //! The routes come from the server's own `/openapi.json`, so no new route is missed: a path parameter that
-//! [`Things`] does not know, or an operation that does not say who may call it, fails the test.
+//! [`PathParameters`] does not know, or an operation that does not say who may call it, fails the test.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -78,12 +78,12 @@ tests::on_both! {
         let outsider = server.sign_in("outsider@example.test").await?;
         let elsewhere = outsider.create_workspace("Elsewhere").await?;
         let token = outsider.with_bearer(&outsider.create_token(&elsewhere.id, &["read", "write"]).await?);
-        let concerns = |operation: &Operation| {
+        let is_selected = |operation: &Operation| {
             operation.is_console_resource()
                 && (operation.callers.token_read || operation.callers.token_write)
         };
         fixture
-            .check_each_operation(concerns, async |operation, path| {
+            .check_each_operation(is_selected, async |operation, path| {
                 operation.send(&token, &path).await?.check_error(404, None)
             })
             .await
@@ -118,8 +118,8 @@ impl Fixture {
         let operations = parse_operations(&server.client().get("/openapi.json").await?.ok()?)?;
         let owner = server.sign_in(&format!("{name}@example.test")).await?;
         let workspace = owner.create_workspace("Home").await?;
-        let things = PathParameters::create(&owner, &workspace).await?;
-        Ok(Self { operations, owner, workspace, path_parameters: things })
+        let path_parameters = PathParameters::create(&owner, &workspace).await?;
+        Ok(Self { operations, owner, workspace, path_parameters })
     }
 
     async fn token(&self, scopes: &[&str]) -> Result<Client> {
@@ -129,26 +129,26 @@ impl Fixture {
     /// Calls all operations in turn, and reports all that differ from the expected result.
     async fn check_each_operation(
         &self,
-        concerns: impl Fn(&Operation) -> bool,
+        is_selected: impl Fn(&Operation) -> bool,
         check: impl AsyncFn(&Operation, String) -> Result<()>,
     ) -> Result<()> {
-        let mut tried = 0;
-        let mut surprises = Vec::new();
-        for operation in self.operations.iter().filter(|operation| concerns(operation)) {
+        let mut checked = 0;
+        let mut failures = Vec::new();
+        for operation in self.operations.iter().filter(|operation| is_selected(operation)) {
             let outcome = match self.path_parameters.path(&operation.path) {
                 Ok(path) => check(operation, path).await,
                 Err(unknown) => Err(unknown),
             };
-            if let Err(surprise) = outcome {
-                surprises.push(format!("{operation}: {surprise:#}"));
+            if let Err(failure) = outcome {
+                failures.push(format!("{operation}: {failure:#}"));
             }
-            tried += 1;
+            checked += 1;
         }
-        if tried == 0 {
-            bail!("no operation concerns this test, which cannot be");
+        if checked == 0 {
+            bail!("no operation is selected");
         }
-        if !surprises.is_empty() {
-            bail!("{} of {tried} operations:\n{}", surprises.len(), surprises.join("\n"));
+        if !failures.is_empty() {
+            bail!("{} of {checked} operations:\n{}", failures.len(), failures.join("\n"));
         }
         Ok(())
     }
@@ -188,7 +188,7 @@ impl Callers {
                 "T:write" => &mut callers.token_write,
                 "T:any" => &mut callers.token_any,
                 "K" => &mut callers.project_key,
-                _ => bail!("x-qala-callers names {name}, which is no caller"),
+                _ => bail!("x-qala-callers names the unknown caller {name}"),
             } = true;
         }
         if callers == Self::default() {
@@ -278,9 +278,9 @@ fn created_id_or_unknown(reply: &Reply, pointer: &str, prefix: &str) -> Result<S
 /// Creates the dead letter of a call that was refused while its webhook was off.
 async fn create_dead_letter(owner: &Client, ws: &str, automation: &str) -> Result<String> {
     let settings = format!("/v1/automations/{automation}/webhook");
-    let hook = owner.rotate_webhook_secret(automation).await?;
+    let webhook = owner.rotate_webhook_secret(automation).await?;
     owner.patch(&settings, &json!({"enabled": false})).await?.ok()?;
-    hook.send(&json!({})).await?.assert_error(403, "hook_disabled");
+    webhook.send(&json!({})).await?.assert_error(403, "hook_disabled");
     owner.patch(&settings, &json!({"enabled": true})).await?.ok()?;
     owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string_at("/items/0/id")
 }
@@ -312,7 +312,7 @@ impl PathParameters {
         let dead_letter = create_dead_letter(owner, ws, &automation).await?;
         let gate = workspace.creation_response["starter"]["gateIds"][0]
             .as_str()
-            .context("no gate in the starter world")?;
+            .context("no gate in the sample data")?;
 
         let projects = owner.get(&in_workspace("backend/projects")).await?;
         let project = created_id_or_unknown(&projects, "/items/0/id", "proj")?;
@@ -371,14 +371,14 @@ impl PathParameters {
 
     /// Returns the path with the ids of the owner's resources as parameters.
     fn path(&self, template: &str) -> Result<String> {
-        self.fill_parameters(template, |_, known| known.to_owned())
+        self.fill_parameters(template, |_, id| id.to_owned())
     }
 
     /// Returns the path with the ids of the owner's resources as parameters, except the last, which does not exist.
     fn path_to_unknown(&self, template: &str) -> Result<String> {
         let last = template.rfind('}').map_or(0, |end| end + 1);
-        self.fill_parameters(template, |end, known| match known.split_once('_') {
-            _ if end != last => known.to_owned(),
+        self.fill_parameters(template, |end, id| match id.split_once('_') {
+            _ if end != last => id.to_owned(),
             Some((prefix, _)) => format!("{prefix}_{UNKNOWN_ID_SUFFIX}"),
             None => "nothing".to_owned(),
         })
@@ -388,12 +388,10 @@ impl PathParameters {
         let mut path = String::new();
         let mut at = 0;
         while let Some(open) = template[at..].find('{').map(|offset| at + offset) {
-            let end = template[open..]
-                .find('}')
-                .map(|offset| open + offset + 1)
-                .context("an unclosed parameter")?;
+            let end =
+                template[open..].find('}').map(|offset| open + offset + 1).context("unclosed parameter")?;
             let known = self.0.get(&template[..end]).with_context(|| {
-                format!("nothing is known to stand for {}: add it to Things::make", &template[..end])
+                format!("unknown path parameter {}: add it to PathParameters::create", &template[..end])
             })?;
             path += &template[at..open];
             path += &value(end, known);
@@ -405,35 +403,43 @@ impl PathParameters {
 
 #[test]
 fn paths_are_filled_by_the_template_up_to_the_parameter() {
-    let things = PathParameters(BTreeMap::from([
+    let path_parameters = PathParameters(BTreeMap::from([
         ("/v1/workspaces/{ws}", "ws_1".to_owned()),
         ("/v1/workspaces/{ws}/tokens/{tokenId}", "tok_1".to_owned()),
         ("/v1/tables/{table}", "things".to_owned()),
     ]));
     assert_eq!(
-        things.path("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap(),
+        path_parameters.path("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap(),
         "/v1/workspaces/ws_1/tokens/tok_1"
     );
-    assert_eq!(things.path("/v1/session").unwrap(), "/v1/session");
-    let nothing = things.path_to_unknown("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap();
+    assert_eq!(path_parameters.path("/v1/session").unwrap(), "/v1/session");
+    let nothing = path_parameters.path_to_unknown("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap();
     assert_eq!(nothing, format!("/v1/workspaces/ws_1/tokens/tok_{UNKNOWN_ID_SUFFIX}"));
-    assert_eq!(things.path_to_unknown("/v1/tables/{table}/rows").unwrap(), "/v1/tables/nothing/rows");
-    let unknown = things.path("/v1/workspaces/{ws}/attics/{id}").unwrap_err().to_string();
+    assert_eq!(
+        path_parameters.path_to_unknown("/v1/tables/{table}/rows").unwrap(),
+        "/v1/tables/nothing/rows"
+    );
+    let unknown = path_parameters.path("/v1/workspaces/{ws}/attics/{id}").unwrap_err().to_string();
     assert!(unknown.contains("/v1/workspaces/{ws}/attics/{id}"), "{unknown}");
 }
 
 #[test]
 fn an_operation_names_its_callers() {
     let described = |operation: Value| parse_operations(&json!({"paths": {"/v1/a": {"post": operation}}}));
-    let fine = described(json!({"x-qala-callers": ["C", "T:write"], "x-qala-right": "member"})).unwrap();
-    assert!(fine[0].callers.console && fine[0].callers.token_write && !fine[0].callers.is_console_only());
+    let operations =
+        described(json!({"x-qala-callers": ["C", "T:write"], "x-qala-right": "member"})).unwrap();
+    assert!(
+        operations[0].callers.console
+            && operations[0].callers.token_write
+            && !operations[0].callers.is_console_only()
+    );
     for silent in [
         json!({"x-qala-right": "member"}),
         json!({"x-qala-callers": [], "x-qala-right": "member"}),
         json!({"x-qala-callers": ["C"]}),
         json!({"x-qala-callers": ["T"], "x-qala-right": "-"}),
     ] {
-        let refusal = described(silent).unwrap_err();
-        assert!(refusal.to_string().contains("POST /v1/a"), "{refusal:#}");
+        let error = described(silent).unwrap_err();
+        assert!(error.to_string().contains("POST /v1/a"), "{error:#}");
     }
 }

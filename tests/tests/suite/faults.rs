@@ -44,7 +44,7 @@ async fn count_project_stores(server: &Server) -> Result<usize> {
 }
 
 tests::on_both! {
-    async fn a_project_that_is_not_recorded_has_no_place_for_rows(server: Server) -> Result<()> {
+    async fn a_project_that_is_not_recorded_leaves_no_store_of_rows(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;
@@ -52,14 +52,14 @@ tests::on_both! {
 
         fail_commits(&server).await?;
         // The description has no 500, so this client does not check it.
-        let unlucky = Client::of_another_release(server.base_url()).sign_in("owner@example.test").await?;
+        let failing_client = Client::of_another_release(server.base_url()).sign_in("owner@example.test").await?;
         let path = format!("/v1/workspaces/{}/backend/projects", workspace.id);
-        let refused = unlucky.post(&path, &json!({"name": "Shop"})).await?;
+        let refused = failing_client.post(&path, &json!({"name": "Shop"})).await?;
         assert!(refused.status.is_server_error(), "{refused}");
         let starter = json!({"name": "Other", "profile": "global", "teamSize": "solo", "intents": []});
-        let refused = unlucky.post("/v1/workspaces", &starter).await?;
+        let refused = failing_client.post("/v1/workspaces", &starter).await?;
         assert!(refused.status.is_server_error(), "{refused}");
-        assert_eq!(count_project_stores(&server).await?, before, "both were taken away again");
+        assert_eq!(count_project_stores(&server).await?, before, "both must be removed again");
 
         stop_failing_commits(&server).await?;
         BackendProject::create(&owner, &workspace.id).await?;

@@ -22,7 +22,7 @@ async fn gate_status(owner: &Client, workspace: &str, host: &str) -> Result<Stri
     let reply = owner.get(&format!("/v1/workspaces/{workspace}/gates")).await?;
     let gates = reply.ok()?["items"].as_array().context("items")?.clone();
     let found = gates.iter().find(|gate| gate["host"] == host).with_context(|| reply.to_string())?;
-    found["status"].as_str().map(str::to_owned).context("a status")
+    found["status"].as_str().map(str::to_owned).context("no status")
 }
 
 tests::on_both! {
@@ -53,14 +53,14 @@ tests::on_both! {
         let app = owner.create_app(&workspace, CODE).await?;
         let versions = format!("/v1/apps/{app}/versions");
 
-        let made = owner.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
-        assert_eq!(made.ok()?["needsConsole"], json!([]));
+        let created = owner.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
+        assert_eq!(created.ok()?["needsConsole"], json!([]));
         assert_eq!(gate_status(&owner, &workspace, "console.example.com").await?, "open");
 
         let builder = owner.add_member(&workspace, "builder").await?;
         let own = builder.create_app(&workspace, CODE).await?;
-        let made = builder.post(&format!("/v1/apps/{own}/versions"), &version_with_hosts(&["builder.example.com"])).await?;
-        assert_eq!(made.ok()?["needsConsole"], json!(["An admin opens the gate to builder.example.com."]));
+        let created = builder.post(&format!("/v1/apps/{own}/versions"), &version_with_hosts(&["builder.example.com"])).await?;
+        assert_eq!(created.ok()?["needsConsole"], json!(["An admin opens the gate to builder.example.com."]));
         assert_eq!(gate_status(&owner, &workspace, "builder.example.com").await?, "closed");
 
         let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
@@ -70,8 +70,8 @@ tests::on_both! {
         for (name, caller) in [("token", token), ("agent", agent)] {
             let host = format!("{name}.example.com");
             let needs = json!([format!("An admin opens the gate to {host}.")]);
-            let made = caller.post(&versions, &version_with_hosts(&["console.example.com", &host])).await?;
-            assert_eq!(made.ok()?["needsConsole"], needs, "{made}");
+            let created = caller.post(&versions, &version_with_hosts(&["console.example.com", &host])).await?;
+            assert_eq!(created.ok()?["needsConsole"], needs, "{created}");
             assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
             // A second version and a new app do not open the gate either.
             let again = caller.post(&versions, &version_with_hosts(&[&host])).await?;
@@ -79,12 +79,12 @@ tests::on_both! {
             let host = format!("new.{name}.example.com");
             let mut app = version_with_hosts(&[&host]);
             app["name"] = json!("Another app");
-            let made = caller.post(&format!("/v1/workspaces/{workspace}/apps"), &app).await?;
-            assert_eq!(made.ok()?["needsConsole"], json!([format!("An admin opens the gate to {host}.")]));
+            let created = caller.post(&format!("/v1/workspaces/{workspace}/apps"), &app).await?;
+            assert_eq!(created.ok()?["needsConsole"], json!([format!("An admin opens the gate to {host}.")]));
             assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
             // A host whose gate is open needs no approval.
-            let made = caller.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
-            assert_eq!(made.ok()?["needsConsole"], json!([]));
+            let created = caller.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
+            assert_eq!(created.ok()?["needsConsole"], json!([]));
         }
         Ok(())
     }

@@ -55,9 +55,9 @@ tests::on_both! {
         assert_eq!((&item["role"], &item["accessEndsAt"]), (&json!("builder"), &Value::Null));
         assert_eq!(item["invitedBy"], fixture.owner.user_id().await?.as_str());
         assert_eq!((&sent["delivery"], &link["inviteId"]), (&Value::Null, &item["id"]));
-        let days = |field: &str| item[field].as_str().context("a time")?.parse::<chrono::DateTime<Utc>>().context("a time");
+        let days = |field: &str| item[field].as_str().context("no time")?.parse::<chrono::DateTime<Utc>>().context("no time");
         assert_eq!(days("expiresAt")? - days("createdAt")?, TimeDelta::days(7));
-        let link = link["link"].as_str().context("a link")?;
+        let link = link["link"].as_str().context("no link")?;
         assert!(link.starts_with(&format!("{}/invite/qiv_", server.base_url())), "{link}");
         let token = invite_token(link)?;
 
@@ -82,7 +82,7 @@ tests::on_both! {
         fixture.owner.delete(&member).await?.assert_status(200);
         bek.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_accepted");
         bek.get(&fixture.invites_path()).await?.assert_error(404, "workspace_not_found");
-        assert!(!server.log().contains(&token), "the log holds an invite's token");
+        assert!(!server.log().contains(&token), "the log contains the token of an invite");
         Ok(())
     }
 
@@ -132,7 +132,7 @@ tests::on_both! {
         let token = send().await?;
         let bearer = admin.with_bearer(&admin.create_token(&fixture.id, &["read"]).await?);
         fixture.owner.patch(&member, &json!({"accessEndsAt": timestamp_in(2)})).await?.assert_status(200);
-        tests::eventually("the access ends", async || {
+        tests::eventually("the access expires", async || {
             let reply = admin.get(&fixture.invites_path()).await?;
             anyhow::ensure!(reply.status == 404, "{reply}");
             Ok(())
@@ -154,7 +154,7 @@ tests::on_both! {
         join().await?;
         send().await?;
         let listed = fixture.owner.get(&fixture.invites_path()).await?.ok()?;
-        let invite = listed["items"][0]["id"].as_str().context("an id")?;
+        let invite = listed["items"][0]["id"].as_str().context("no id")?;
         let again = format!("{}/{invite}/resend", fixture.invites_path());
         let sent = fixture.owner.post(&again, &json!({"deliver": "link"})).await?;
         fixture.owner.delete(&member).await?.assert_status(200);
@@ -270,42 +270,42 @@ tests::on_both! {
         server.execute_sql("UPDATE invites SET expires_at = 1 WHERE email = 'old@example.test'").await?;
         let accepted = fixture.owner.create_invite(&fixture.id, "bek@example.test", "viewer").await?;
         bek.post(&accept_path(&accepted), &json!({})).await?.assert_status(200);
-        let mut answers = BTreeSet::new();
+        let mut responses = BTreeSet::new();
         let unknown = "qiv_000000000000000000000000000000000000";
         for link in [&*replaced, &revoked, &expired, &accepted, unknown, "qiv_x", "x"] {
             for (method, path) in [(Method::POST, accept_path(link)), (Method::GET, format!("/invite/{link}"))] {
                 let reply = stranger.request(method, &path).send().await?;
-                let id = reply.header("x-request-id").context("a request id")?.to_owned();
+                let id = reply.header("x-request-id").context("no request id")?.to_owned();
                 let body = String::from_utf8_lossy(&reply.body).replace(&id, "");
-                answers.insert((reply.status.as_u16(), path.starts_with("/v1"), body));
+                responses.insert((reply.status.as_u16(), path.starts_with("/v1"), body));
             }
         }
-        assert_eq!(answers.len(), 2, "one answer, as JSON and as a page: {answers:?}");
-        assert!(answers.iter().all(|(status, ..)| *status == 404), "{answers:?}");
+        assert_eq!(responses.len(), 2, "the responses must be equal, as JSON and as a page: {responses:?}");
+        assert!(responses.iter().all(|(status, ..)| *status == 404), "{responses:?}");
         Ok(())
     }
 
     async fn inviting_does_not_reveal_who_has_an_account(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         server.sign_in("known@example.test").await?;
-        let mut answers = BTreeSet::new();
+        let mut responses = BTreeSet::new();
         for email in ["known@example.test", "unkno@example.test"] {
             for deliver in ["email", "link"] {
                 let body = json!({"emails": [email], "role": "viewer", "deliver": deliver});
                 let reply = fixture.owner.post(&fixture.invites_path(), &body).await?;
-                let mut answer = reply.ok()?;
+                let mut body = reply.ok()?;
                 for field in ["id", "createdAt", "expiresAt"] {
-                    answer["items"][0][field] = Value::Null;
+                    body["items"][0][field] = Value::Null;
                 }
                 if deliver == "link" {
-                    answer["links"][0]["link"] = Value::Null;
-                    answer["links"][0]["inviteId"] = Value::Null;
+                    body["links"][0]["link"] = Value::Null;
+                    body["links"][0]["inviteId"] = Value::Null;
                 }
                 let names: BTreeSet<_> = reply.headers.keys().map(|name| name.as_str().to_owned()).collect();
-                answers.insert((deliver, answer.to_string().replace(email, ""), names));
+                responses.insert((deliver, body.to_string().replace(email, ""), names));
             }
         }
-        assert_eq!(answers.len(), 2, "one answer for each way of delivery: {answers:?}");
+        assert_eq!(responses.len(), 2, "the responses must be equal for each kind of delivery: {responses:?}");
         Ok(())
     }
 
@@ -411,13 +411,13 @@ tests::on_both! {
         let fixture = WorkspaceFixture::create(&server).await?;
         let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
         let bek = server.sign_in("bek@example.test").await?;
-        let mut tries = tokio::task::JoinSet::new();
+        let mut acceptances = tokio::task::JoinSet::new();
         for _ in 0..10 {
             let (bek, path) = (bek.clone(), accept_path(&token));
-            tries.spawn(async move { bek.post(&path, &json!({})).await });
+            acceptances.spawn(async move { bek.post(&path, &json!({})).await });
         }
         let mut entered = 0;
-        for reply in tries.join_all().await {
+        for reply in acceptances.join_all().await {
             let reply = reply?;
             if reply.status.is_success() {
                 entered += 1;
@@ -455,17 +455,17 @@ tests::on_both! {
         visitor.assert_status(303);
         assert_eq!(visitor.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{token}")));
         // The holder of the link sees the workspace and the sender, but not the invited address.
-        let asked = server.client().get(&format!("/sign-in?next=%2Finvite%2F{token}")).await?;
-        let html = String::from_utf8_lossy(&asked.assert_status(200).body);
+        let sign_in_page = server.client().get(&format!("/sign-in?next=%2Finvite%2F{token}")).await?;
+        let html = String::from_utf8_lossy(&sign_in_page.assert_status(200).body);
         for part in ["Join Tulpar", "owner", "builder", "<strong>Tulpar</strong>"] {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("bek@"), "{html}");
-        let made_up = server.client().get("/sign-in?next=%2Finvite%2Fqiv_000000000000000000000000000000000000").await?;
-        assert!(!String::from_utf8_lossy(&made_up.assert_status(200).body).contains("Join"), "{made_up}");
-        let nowhere = server.client().get("/invite/qiv_x").await?;
-        nowhere.assert_status(404);
-        assert!(nowhere.header("location").is_none());
+        let unknown = server.client().get("/sign-in?next=%2Finvite%2Fqiv_000000000000000000000000000000000000").await?;
+        assert!(!String::from_utf8_lossy(&unknown.assert_status(200).body).contains("Join"), "{unknown}");
+        let invalid = server.client().get("/invite/qiv_x").await?;
+        invalid.assert_status(404);
+        assert!(invalid.header("location").is_none());
 
         let other = server.sign_in("other@example.test").await?;
         let refused = other.get(&page).await?;
@@ -497,16 +497,16 @@ tests::on_both! {
                 None => request.send().await,
             }
         };
-        let ours = server.base_url();
+        let own_origin = server.base_url();
         form(&bek, None).await?.assert_error(403, "forbidden");
         form(&bek, Some("null")).await?.assert_error(403, "forbidden");
         form(&bek, Some("https://evil.test")).await?.assert_error(403, "forbidden");
-        form(&other, Some(ours)).await?.assert_status(403);
-        form(&server.client(), Some(ours)).await?.assert_status(303);
+        form(&other, Some(own_origin)).await?.assert_status(403);
+        form(&server.client(), Some(own_origin)).await?.assert_status(303);
         assert_eq!(fixture.invite_statuses().await?, ["pending"]);
 
         for _ in 0..2 {
-            let accepted = form(&bek, Some(ours)).await?;
+            let accepted = form(&bek, Some(own_origin)).await?;
             accepted.assert_status(303);
             assert_eq!(accepted.header("location"), Some(&*page));
         }

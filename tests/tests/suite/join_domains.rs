@@ -248,7 +248,7 @@ with_dns! {
             let before = looks().await? + lapses().await?;
             server.execute_sql("UPDATE join_domains SET recheck_at = 0").await?;
             server.restart().await?;
-            tests::eventually("the domain is looked at", async || {
+            tests::eventually("the domain is checked", async || {
                 anyhow::ensure!(looks().await? + lapses().await? == before + 1, "not yet");
                 Ok(())
             })

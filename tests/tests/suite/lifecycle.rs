@@ -18,15 +18,15 @@ tests::on_both! {
     }
 
     async fn replay_protection_survives_a_crash(mut server: Server) -> Result<()> {
-        let AutomationFixture { owner, automation: road, .. } = AutomationFixture::create(&server, IDLE).await?;
-        let hook = owner.configure_webhook(&road, "signed").await?;
+        let AutomationFixture { owner, automation, .. } = AutomationFixture::create(&server, IDLE).await?;
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
         let now = unix_time();
-        hook.signed_request_at(now, "1")?.send().await?.assert_status(202);
+        webhook.signed_request_at(now, "1")?.send().await?.assert_status(202);
         server.kill()?;
         server.restart().await?;
-        hook.signed_request_at(now, "1")?.send().await?.assert_error(409, "replayed");
-        hook.signed_request_at(now, "2")?.send().await?.assert_status(202);
-        hook.signed_request_at(now, "2")?.send().await?.assert_error(409, "replayed");
+        webhook.signed_request_at(now, "1")?.send().await?.assert_error(409, "replayed");
+        webhook.signed_request_at(now, "2")?.send().await?.assert_status(202);
+        webhook.signed_request_at(now, "2")?.send().await?.assert_error(409, "replayed");
         Ok(())
     }
 
@@ -42,13 +42,12 @@ tests::on_both! {
 #[tokio::test]
 async fn a_server_whose_disk_fails_accepts_nothing_and_reports_it() -> Result<()> {
     tests::on_database(tests::Database::Sqlite, async |mut server| {
-        let AutomationFixture { owner, automation: road, .. } =
-            AutomationFixture::create(&server, IDLE).await?;
-        let hook = owner.configure_webhook(&road, "signed").await?;
+        let AutomationFixture { owner, automation, .. } = AutomationFixture::create(&server, IDLE).await?;
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
         server.client().get("/readyz").await?.assert_status(200);
         fs::remove_file(server.data_dir().join("qala.db-wal"))?;
-        hook.signed_request("1")?.send().await?.assert_status(503);
-        hook.signed_request("2")?.send().await?.assert_status(503);
+        webhook.signed_request("1")?.send().await?.assert_status(503);
+        webhook.signed_request("2")?.send().await?.assert_status(503);
         server.client().get("/readyz").await?.assert_status(503);
         server.client().get("/healthz").await?.assert_status(200);
         assert!(server.log().contains("the log cannot be synced"), "{}", server.log());

@@ -114,7 +114,7 @@ tests::on_both! {
         assert_eq!(result["protocolVersion"], "2025-11-25");
         assert_eq!(result["serverInfo"]["name"], "qala");
         assert_eq!(result["capabilities"], json!({"tools": {}}));
-        assert_eq!(reply.header("mcp-session-id"), None, "nothing is kept");
+        assert_eq!(reply.header("mcp-session-id"), None, "the server must not keep sessions");
         assert_eq!(reply.header("content-type"), Some("application/json"));
 
         let tools = agent.mcp("tools/list", &json!({})).await?.ok()?["result"]["tools"].clone();
@@ -205,7 +205,7 @@ tests::on_both! {
         assert_eq!(me["scopes"], json!(["read"]));
         let (_, apps) = call("list_apps", json!({"limit": 10})).await?;
         assert_eq!(apps["items"][0]["id"], workspace.sample_app);
-        assert_eq!(apps["items"].as_array().map(Vec::len), Some(1), "of its workspace alone");
+        assert_eq!(apps["items"].as_array().map(Vec::len), Some(1), "only apps of its workspace");
         let (_, runs) = call("list_runs", json!({"appId": workspace.sample_app, "status": "succeeded"})).await?;
         assert_eq!(runs["items"][0]["id"], run);
         let (_, one) = call("get_run", json!({"runId": run})).await?;

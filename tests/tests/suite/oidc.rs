@@ -29,17 +29,17 @@ async fn start_sign_in(visitor: &Client, next: &str) -> Result<BrowserFlow> {
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
     let reply = visitor.get(&format!("/v1/auth/oidc/company/start?{query}")).await?;
     assert_eq!(reply.status.as_u16(), 303, "{reply}");
-    let cookie = reply.header("set-cookie").context("a cookie")?;
+    let cookie = reply.header("set-cookie").context("no cookie")?;
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
-    let pair = cookie.split(';').next().context("a pair")?.to_owned();
+    let pair = cookie.split(';').next().context("no pair")?.to_owned();
     Ok(BrowserFlow {
         cookie: pair,
-        authorization_url: reply.header("location").context("a place")?.to_owned(),
+        authorization_url: reply.header("location").context("no location")?.to_owned(),
     })
 }
 
 async fn follow_callback(visitor: &Client, cookie: Option<&str>, address: &str) -> Result<Reply> {
-    let path = address.strip_prefix(visitor.base_url()).context("an address of the server")?;
+    let path = address.strip_prefix(visitor.base_url()).context("no address of the server")?;
     let request = visitor.request(Method::GET, path);
     match cookie {
         Some(cookie) => request.header(header::COOKIE, cookie)?.send().await,
@@ -48,9 +48,9 @@ async fn follow_callback(visitor: &Client, cookie: Option<&str>, address: &str) 
 }
 
 /// Performs a whole sign-in of one browser.
-async fn sign_in(server: &Server, issuer: &Issuer, word: IssuerBehaviour) -> Result<Reply> {
+async fn sign_in(server: &Server, issuer: &Issuer, behaviour: IssuerBehaviour) -> Result<Reply> {
     let visitor = server.client();
-    issuer.set_behaviour(word);
+    issuer.set_behaviour(behaviour);
     let browser = start_sign_in(&visitor, "/device").await?;
     follow_callback(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.authorization_url)?).await
 }
@@ -89,7 +89,7 @@ async fn an_issuer_signs_people_in() -> Result<()> {
         assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some("/device")), "{reply}");
         let person = client_from_reply(server, &reply)?;
         let id = async |client: &Client| client.get("/v1/session").await?.string_at("/user/id");
-        assert_eq!(id(&person).await?, id(&existing).await?, "a verified address finds its person");
+        assert_eq!(id(&person).await?, id(&existing).await?, "a verified address must identify its person");
         assert_eq!(person.get("/v1/me/sessions").await?.ok()?["items"][0]["method"], "oidc");
 
         // A known person is identified by the subject, even if their address has changed.
@@ -102,7 +102,7 @@ async fn an_issuer_signs_people_in() -> Result<()> {
         assert_eq!(id(&again).await?, id(&existing).await?);
         let log = server.log();
         for secret in ["code-0", "the issuer's secret"] {
-            assert!(!log.contains(secret), "the log holds {secret}");
+            assert!(!log.contains(secret), "the log contains {secret}");
         }
         Ok(())
     })
@@ -112,7 +112,7 @@ async fn an_issuer_signs_people_in() -> Result<()> {
 #[tokio::test]
 async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
     with_issuer(&["trusted.test"], async |server, issuer| {
-        let word = |email: Option<&str>, verified| IssuerBehaviour {
+        let behaviour = |email: Option<&str>, verified| IssuerBehaviour {
             subject: format!("{email:?} {verified:?}"),
             email: email.map(str::to_owned),
             email_verified: verified,
@@ -126,12 +126,12 @@ async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
             (Some("no address"), Some(true)),
             (None, Some(true)),
         ] {
-            let reply = sign_in(server, issuer, word(email, verified)).await?;
+            let reply = sign_in(server, issuer, behaviour(email, verified)).await?;
             assert_refused(&reply, 403, &format!("{email:?} {verified:?}"));
         }
         for (email, verified) in [("a@example.test", Some(true)), ("a@trusted.test", None)] {
             let person =
-                client_from_reply(server, &sign_in(server, issuer, word(Some(email), verified)).await?)?;
+                client_from_reply(server, &sign_in(server, issuer, behaviour(Some(email), verified)).await?)?;
             assert_eq!(person.get("/v1/session").await?.string_at("/user/email")?, email);
         }
         Ok(())
@@ -339,7 +339,7 @@ async fn a_sign_in_survives_a_failure_of_the_issuer() -> Result<()> {
                 issuer.set_failure(Some((path, failure)));
                 let reply = visitor.get("/v1/auth/oidc/company/start").await?;
                 let problem = reply.check_error(503, Some("provider_unavailable"));
-                problem.with_context(|| format!("on the way there: {path} {failure:?}"))?;
+                problem.with_context(|| format!("before the redirect: {path} {failure:?}"))?;
                 assert!(reply.json::<serde_json::Value>()?["error"]["hint"].is_string(), "{reply}");
                 assert_eq!(reply.header("set-cookie"), None, "{reply}");
             }
@@ -351,9 +351,9 @@ async fn a_sign_in_survives_a_failure_of_the_issuer() -> Result<()> {
                 issuer.set_failure(Some((path, failure)));
                 let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
                 let problem = reply.check_error(503, Some("provider_unavailable"));
-                problem.with_context(|| format!("on the way back: {path} {failure:?}"))?;
+                problem.with_context(|| format!("after the redirect: {path} {failure:?}"))?;
                 assert!(reply.json::<serde_json::Value>()?["error"]["hint"].is_string(), "{reply}");
-                assert_eq!(reply.header("set-cookie"), None, "the ties stay: {reply}");
+                assert_eq!(reply.header("set-cookie"), None, "the state cookie must remain: {reply}");
                 issuer.set_failure(None);
                 let again = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
                 assert_eq!(again.header("location"), Some("/device"), "{path} {failure:?}: {again}");

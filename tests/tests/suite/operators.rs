@@ -39,7 +39,7 @@ fn command_output(output: &Output) -> String {
 
 /// Returns the options for a server's data.
 fn data_options(server: &Server) -> Result<Vec<String>> {
-    let folder = server.data_dir().to_str().context("a path")?;
+    let folder = server.data_dir().to_str().context("no path")?;
     let mut options = vec!["--data-dir".to_owned(), folder.to_owned()];
     if let Some(url) = server.database_url() {
         options.extend(["--database-url".to_owned(), url.to_owned()]);
@@ -80,9 +80,9 @@ tests::on_both! {
     }
 
     async fn a_master_key_is_rotated_and_the_old_one_removed(mut server: Server) -> Result<()> {
-        let AutomationFixture { owner, automation: road, .. } = AutomationFixture::create(&server, IDLE).await?;
-        let hook = owner.configure_webhook(&road, "signed").await?;
-        hook.signed_request("1")?.send().await?.assert_status(202);
+        let AutomationFixture { owner, automation, .. } = AutomationFixture::create(&server, IDLE).await?;
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        webhook.signed_request("1")?.send().await?.assert_status(202);
         let both = format!("{OTHER_KEY},{HARNESS_KEY}");
         let rekey = async || run_qala_on_data(&server, "admin", &["rekey"], &[("QALA_MASTER_KEY", &both)]).await;
         let first = rekey().await?;
@@ -98,7 +98,7 @@ tests::on_both! {
         server.set_env("QALA_MASTER_KEY", OTHER_KEY);
         server.restart().await?;
         owner.get("/v1/session").await?.assert_status(200);
-        hook.signed_request("2")?.send().await?.assert_status(202);
+        webhook.signed_request("2")?.send().await?.assert_status(202);
         Ok(())
     }
 
@@ -108,18 +108,18 @@ tests::on_both! {
         server.client().get("/readyz").await?.assert_status(200);
         server.restart().await?;
         person.get("/v1/session").await?.assert_status(200);
-        assert!(server.log().contains("m9999_future"), "the log names what is unknown");
+        assert!(server.log().contains("m9999_future"), "the log names the unknown migration");
         run_qala_on_data(&server, "migrate", &[], &[]).await.map(|output| assert!(output.status.success(), "{}", command_output(&output)))?;
 
         server.execute_static_sql("INSERT INTO breaking_migrations (version) VALUES ('m9999_future')").await?;
-        let refused = server.restart().await.err().context("it started on a schema it does not know")?.to_string();
+        let refused = server.restart().await.err().context("the server started on an unknown schema")?.to_string();
         assert!(refused.contains("a newer version of Qala") && refused.contains("m9999_future"), "{refused}");
         Ok(())
     }
 
     async fn a_server_that_cannot_write_is_not_ready(server: Server) -> Result<()> {
         server.client().get("/readyz").await?.assert_status(200);
-        let health = ["--listen", server.base_url().strip_prefix("http://").context("an address")?];
+        let health = ["--listen", server.base_url().strip_prefix("http://").context("no address")?];
         let arguments: Vec<&str> = std::iter::once("healthcheck").chain(health).collect();
         let ready = run_qala(&arguments, &[], server.data_dir()).await?;
         assert!(ready.status.success(), "{}", command_output(&ready));
@@ -155,19 +155,19 @@ tests::on_both! {
     }
 
     async fn a_paused_server_accepts_calls_and_starts_no_runs(mut server: Server) -> Result<()> {
-        let AutomationFixture { owner, automation: road, .. } = AutomationFixture::create(&server, IDLE).await?;
-        let hook = owner.configure_webhook(&road, "signed").await?;
+        let AutomationFixture { owner, automation, .. } = AutomationFixture::create(&server, IDLE).await?;
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
         server.set_env("QALA_PAUSED", "true");
         server.restart().await?;
-        let run = hook.signed_request("1")?.send().await?.string_at("/runId")?;
+        let run = webhook.signed_request("1")?.send().await?.string_at("/runId")?;
         let status = async || owner.get(&format!("/v1/runs/{run}")).await?.string_at("/status");
         // Neither another run by hand nor the next poll of the dispatcher starts it.
-        let by_hand = owner.post(&format!("/v1/automations/{road}/run"), &serde_json::json!({})).await?.string_at("/runId")?;
+        let by_hand = owner.post(&format!("/v1/automations/{automation}/run"), &serde_json::json!({})).await?.string_at("/runId")?;
         assert_eq!(status().await?, "queued");
         assert!(server.log().contains("until `qala admin resume`"), "{}", server.log());
         server.run_admin(&["resume"]).await?;
-        eventually("both runs go on", async || {
-            ensure!(status().await? == "succeeded", "it does not");
+        eventually("both runs continue", async || {
+            ensure!(status().await? == "succeeded", "it is not running");
             let second = owner.get(&format!("/v1/runs/{by_hand}")).await?.string_at("/status")?;
             ensure!(second == "succeeded", "{second}");
             Ok(())
@@ -190,7 +190,7 @@ async fn one_sqlite_directory_has_one_server() -> Result<()> {
             .await
         };
         let refused = second().await?;
-        let process = server.process_id().context("it runs")?;
+        let process = server.process_id().context("the server is running")?;
         let expected = format!("another Qala (process {process}) serves");
         assert!(
             !refused.status.success() && command_output(&refused).contains(&expected),
@@ -218,7 +218,7 @@ async fn one_sqlite_directory_has_one_server() -> Result<()> {
 async fn admin_tasks_create_no_database_in_a_mistyped_directory() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let absent = folder.path().join("mistyped");
-    let path = absent.to_str().context("a path")?;
+    let path = absent.to_str().context("no path")?;
     let id = "ws_01h455vb4pex5vsknk084sn02q";
     let project = "proj_01h455vb4pex5vsknk084sn02q";
     for arguments in [
@@ -234,7 +234,7 @@ async fn admin_tasks_create_no_database_in_a_mistyped_directory() -> Result<()> 
     let free = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.to_string();
     let doctor = run_qala(&["doctor", "--data-dir", path, "--listen", &free], &[], folder.path()).await?;
     assert!(command_output(&doctor).contains("database: none yet"), "{}", command_output(&doctor));
-    assert!(!absent.exists(), "nothing was made");
+    assert!(!absent.exists(), "nothing was created");
     assert_eq!(fs::read_dir(folder.path())?.count(), 0);
     Ok(())
 }
@@ -244,7 +244,7 @@ async fn invalid_options_are_named() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("empty");
     fs::write(&file, "\n")?;
-    let file = file.to_str().context("a path")?;
+    let file = file.to_str().context("no path")?;
     for (arguments, environment, expected) in [
         (
             vec!["serve"],
@@ -279,7 +279,7 @@ async fn a_first_start_is_quiet() -> Result<()> {
     // The harness sets a log level; this is the default.
     tests::on_server(Server::with(Database::Sqlite).env("QALA_LOG", ""), async |server| {
         // Output and log are two streams, whose order is undefined.
-        let log = eventually("everything was printed and logged", async || {
+        let log = eventually("everything is printed and logged", async || {
             let log = server.log();
             ensure!(
                 log.contains("Start a run") && log.contains("\"message\":\"Qala is listening\""),
@@ -289,7 +289,7 @@ async fn a_first_start_is_quiet() -> Result<()> {
         })
         .await?;
         let migrated = log.lines().filter(|line| line.contains("migration")).count();
-        assert_eq!(migrated, 1, "migrations are summed in one line:\n{log}");
+        assert_eq!(migrated, 1, "migrations must be summarised in one line:\n{log}");
         // When it is not on a terminal, it logs only that it listens.
         let logged = log.lines().filter(|line| line.starts_with('{')).count();
         assert_eq!(logged, 2, "{log}");
@@ -305,7 +305,7 @@ async fn secrets_are_read_from_files() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("key");
     fs::write(&path, format!("{HARNESS_KEY}\n"))?;
-    let key_file = [("QALA_MASTER_KEY_FILE", path.to_str().context("a path")?)];
+    let key_file = [("QALA_MASTER_KEY_FILE", path.to_str().context("no path")?)];
     let listen = ["doctor", "--listen", "127.0.0.1:0", "--public-url", "https://qala.example.com"];
     let output = run_qala(&listen, &key_file, folder.path()).await?;
     assert!(command_output(&output).contains("ok    master key: 1 usable"), "{}", command_output(&output));
@@ -340,12 +340,12 @@ async fn a_required_sandbox_layer_that_is_missing_stops_the_start() -> Result<()
 
     // By default the doctor only reports missing layers; with the option they are a failure.
     let compiled = "ok    sandbox: a worker process compiled an app; missing layers: user namespace (";
-    for (required, word) in [(false, compiled), (true, "FAIL  sandbox")] {
+    for (required, expected) in [(false, compiled), (true, "FAIL  sandbox")] {
         let mut arguments = vec!["doctor"];
         arguments.extend(required.then_some("--require-sandbox"));
         arguments.extend(options);
         let doctor = run_qala_without_user_namespaces(&arguments, folder.path()).await?;
-        assert!(command_output(&doctor).contains(word), "{word}: {}", command_output(&doctor));
+        assert!(command_output(&doctor).contains(expected), "{expected}: {}", command_output(&doctor));
         assert!(command_output(&doctor).contains("user namespace ("), "{}", command_output(&doctor));
     }
     Ok(())

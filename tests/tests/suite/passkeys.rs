@@ -41,8 +41,8 @@ async fn finish_ceremony(client: &Client, what: &str, ceremony: &str, credential
 async fn register_passkey(person: &Client, seed: u8) -> Result<(Passkey, String)> {
     let mut passkey = Passkey::new(CONSOLE_ORIGIN, seed)?;
     let (ceremony, options) = start_ceremony(person, "register").await?;
-    let made = finish_ceremony(person, "register", &ceremony, &passkey.create(&options)?).await?;
-    Ok((passkey, made.string_at("/id")?))
+    let response = finish_ceremony(person, "register", &ceremony, &passkey.create(&options)?).await?;
+    Ok((passkey, response.string_at("/id")?))
 }
 
 async fn step_up(person: &Client, passkey: &Passkey) -> Result<Client> {
@@ -67,15 +67,15 @@ tests::on_both! {
         let visitor = server.client();
         let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
         assert_eq!(options["publicKey"]["allowCredentials"], json!([]), "{options}");
-        let answer = passkey.get(&options)?;
-        let signed_in = finish_ceremony(&visitor, "sign-in", &ceremony, &answer).await?;
+        let response = passkey.get(&options)?;
+        let signed_in = finish_ceremony(&visitor, "sign-in", &ceremony, &response).await?;
         let again = visitor.session_from_reply(&signed_in)?;
         assert_eq!(again.get("/v1/session").await?.string_at("/user/email")?, "aigerim@example.test");
         assert_eq!(again.get("/v1/me/sessions").await?.ok()?["items"][0]["method"], "passkey");
         // A response works neither a second time nor for another challenge.
-        finish_ceremony(&visitor, "sign-in", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
+        finish_ceremony(&visitor, "sign-in", &ceremony, &response).await?.assert_error(401, "passkey_refused");
         let (fresh, _) = start_ceremony(&visitor, "sign-in").await?;
-        finish_ceremony(&visitor, "sign-in", &fresh, &answer).await?.assert_error(401, "passkey_refused");
+        finish_ceremony(&visitor, "sign-in", &fresh, &response).await?.assert_error(401, "passkey_refused");
         let used = person.get("/v1/me/passkeys").await?.ok()?;
         assert!(used["items"][0]["lastUsedAt"].is_string(), "{used}");
         Ok(())
@@ -104,16 +104,16 @@ tests::on_both! {
         }
         type Forge = fn(&mut Value, &Value);
         let forgeries: [(&str, Forge); 4] = [
-            ("another's name", |answer, handle| answer["response"]["userHandle"] = handle.clone()),
-            ("no name", |answer, _| answer["response"]["userHandle"] = Value::Null),
-            ("another signature", |answer, _| answer["response"]["signature"] = json!("MEUCIQ")),
-            ("no key", |answer, _| answer["rawId"] = json!("AAAA")),
+            ("another's name", |response, handle| response["response"]["userHandle"] = handle.clone()),
+            ("no name", |response, _| response["response"]["userHandle"] = Value::Null),
+            ("another signature", |response, _| response["response"]["signature"] = json!("MEUCIQ")),
+            ("no key", |response, _| response["rawId"] = json!("AAAA")),
         ];
         for (what, forge) in forgeries {
             let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
-            let mut answer = passkey.get(&options)?;
-            forge(&mut answer, &victim_handle);
-            let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &answer).await?;
+            let mut response = passkey.get(&options)?;
+            forge(&mut response, &victim_handle);
+            let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &response).await?;
             reply.check_error(401, Some("passkey_refused")).context(what)?;
         }
         for ceremony in ["", "pkc_x", "pkc_00000000000e00800000000000"] {
@@ -130,13 +130,13 @@ tests::on_both! {
         let (passkey, _) = register_passkey(&person, 7).await?;
         let elsewhere = sign_in(&server, "aigerim@example.test").await?;
         let (ceremony, options) = start_ceremony(&person, "step-up").await?;
-        let answer = passkey.get(&options)?;
-        finish_ceremony(&elsewhere, "step-up", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
+        let response = passkey.get(&options)?;
+        finish_ceremony(&elsewhere, "step-up", &ceremony, &response).await?.assert_error(401, "passkey_refused");
         // That attempt used the ceremony up.
-        finish_ceremony(&person, "step-up", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
+        finish_ceremony(&person, "step-up", &ceremony, &response).await?.assert_error(401, "passkey_refused");
         let (ceremony, options) = start_ceremony(&person, "step-up").await?;
-        let answer = passkey.get(&options)?;
-        finish_ceremony(&server.client(), "sign-in", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
+        let response = passkey.get(&options)?;
+        finish_ceremony(&server.client(), "sign-in", &ceremony, &response).await?.assert_error(401, "passkey_refused");
         Ok(())
     }
 
@@ -184,7 +184,7 @@ tests::on_both! {
         let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
         let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
         post(&visitor.session_from_reply(&reply)?, &tokens, &admin).await?.assert_status(200);
-        assert!(!server.log().contains("clientDataJSON"), "the log holds an answer");
+        assert!(!server.log().contains("clientDataJSON"), "the log contains a response");
         Ok(())
     }
 
@@ -204,7 +204,7 @@ tests::on_both! {
         assert!(server.run_admin(&["take-passkeys-off", "nobody@example.test"]).await.is_err());
         server.run_admin(&["take-passkeys-off", email]).await?;
         // Another process changed it, which this one notices within a second.
-        tests::eventually_within(std::time::Duration::from_secs(3), "the sessions are over", async || {
+        tests::eventually_within(std::time::Duration::from_secs(3), "the sessions have ended", async || {
             elsewhere.get("/v1/session").await?.check_error(401, Some("unauthorized"))
         })
         .await?;

@@ -34,8 +34,8 @@ impl Team {
         format!("/v1/workspaces/{}/{rest}", self.id)
     }
 
-    async fn member_path(&self, who: &Client) -> Result<String> {
-        Ok(self.path(&format!("members/{}", who.user_id().await?)))
+    async fn member_path(&self, person: &Client) -> Result<String> {
+        Ok(self.path(&format!("members/{}", person.user_id().await?)))
     }
 }
 
@@ -187,7 +187,7 @@ tests::on_both! {
         team.owner.patch(&path, &both).await?.assert_error(409, "owner_access_ends");
 
         team.admin.patch(&path, &json!({"accessEndsAt": timestamp_in(2)})).await?.assert_status(200);
-        tests::eventually("the access ends", async || {
+        tests::eventually("the access expires", async || {
             token.get(&team.path("apps")).await?.check_error(404, Some("workspace_not_found"))
         })
         .await?;
@@ -208,7 +208,7 @@ tests::on_both! {
 
     async fn ownership_is_transferred_after_confirmation_by_name(server: Server) -> Result<()> {
         let team = Team::create(&server).await?;
-        let to = async |who: &Client| anyhow::Ok(team.member_path(who).await? + "/transfer-ownership");
+        let to = async |person: &Client| anyhow::Ok(team.member_path(person).await? + "/transfer-ownership");
         let name = json!({"confirmName": "Tulpar"});
         let builder = to(&team.builder).await?;
         for caller in [&team.admin, &team.builder, &team.member, &team.viewer] {
@@ -236,8 +236,8 @@ tests::on_both! {
             let first = server.sign_in(&format!("first{round}@example.test")).await?;
             let id = first.create_workspace("Tulpar").await?.id;
             let second = first.add_member(&id, "admin").await?;
-            let path = async |who: &Client| {
-                anyhow::Ok(format!("/v1/workspaces/{id}/members/{}", who.user_id().await?))
+            let path = async |person: &Client| {
+                anyhow::Ok(format!("/v1/workspaces/{id}/members/{}", person.user_id().await?))
             };
             let (one, other) = (path(&first).await?, path(&second).await?);
             first.patch(&other, &json!({"role": "owner"})).await?.assert_status(200);

@@ -22,8 +22,8 @@ async fn install_checks() -> Result<&'static Path> {
         }
         let mut npm = Command::new("npm");
         npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
-        let done = npm.output().await.context("npm does not start: these tests need node and npm")?;
-        ensure!(done.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&done.stderr));
+        let output = npm.output().await.context("cannot start npm: these tests need Node.js and npm")?;
+        ensure!(output.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&output.stderr));
         anyhow::Ok(directory)
     };
     Ok(INSTALLED.get_or_try_init(install).await?)
@@ -46,7 +46,7 @@ tests::on_both! {
         project.set_policy("tasks", &policy).await?.assert_status(200);
         owner.patch(&project.console_path("/settings"), &json!({"identity": identity_settings()})).await?.assert_status(200);
 
-        let done = Command::new("node")
+        let output = Command::new("node")
             .arg("check.js")
             .current_dir(directory)
             .env("REST_URL", format!("{}{}", server.base_url(), project.rest_path("").trim_end_matches('/')))
@@ -55,9 +55,9 @@ tests::on_both! {
             .env("PERSON_TOKEN", person_token("ann", json!({}))?)
             .output()
             .await
-            .context("node does not start: these tests need node and npm")?;
-        let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-        assert!(done.status.success() && out.contains("every check passed"), "{out}{err}");
+            .context("cannot start node: these tests need Node.js and npm")?;
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && out.contains("every check passed"), "{out}{err}");
         Ok(())
     }
 }

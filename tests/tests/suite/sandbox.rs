@@ -42,10 +42,10 @@ tests::on_both! {
                 let run = bad.get(&path).await?.ok()?;
                 (run["status"] == "running").then_some(()).with_context(|| run.to_string())
             };
-            eventually("it is at work", at_work).await?;
+            eventually("the run is running", at_work).await?;
             let (_, fine) = good.create_and_run_app(&ours.id, SUCCEEDS).await?;
             good.wait_for_success(&fine).await?;
-            at_work().await.context("the good one waited for the bad one's end")?;
+            at_work().await.context("the run of one workspace waited for that of the other")?;
         }
 
         for ((_, run), codes) in &runs {
@@ -90,10 +90,10 @@ tests::on_both! {
             assert_eq!(ended["status"], if succeeds_at <= 2 { "succeeded" } else { "failed" }, "{ended}");
             assert_eq!(ended["attempt"], json!(expected.len()), "{ended}");
             let log = person.app_log(&app, Some(&run)).await?;
-            let said: Vec<_> =
+            let messages: Vec<_> =
                 log.iter().filter(|line| line.source == "app").map(|line| line.message.clone()).collect();
             let expected: Vec<_> = expected.iter().map(|number| format!("attempt {number}")).collect();
-            assert_eq!(said, expected);
+            assert_eq!(messages, expected);
         }
         Ok(())
     }
@@ -101,7 +101,7 @@ tests::on_both! {
     async fn only_hosts_in_the_manifest_are_reachable(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
-        let port = server.base_url().rsplit(':').next().context("a port")?.to_owned();
+        let port = server.base_url().rsplit(':').next().context("no port")?.to_owned();
         for (url, code) in [
             ("https://example.com/secret?token=1".to_owned(), "egress_denied"),
             // There is an open gate to it, but not for this app.
@@ -167,17 +167,17 @@ tests::on_both! {
             assert!(message.contains("files"), "{message}");
         }
         assert_eq!(person.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?, before);
-        let made = json!({"name": "Broken", "files": {"main.js": "export default {"}});
-        let made = person.post(&format!("/v1/workspaces/{}/apps", workspace.id), &made).await?;
-        made.assert_error(400, "invalid_request");
+        let body = json!({"name": "Broken", "files": {"main.js": "export default {"}});
+        let reply = person.post(&format!("/v1/workspaces/{}/apps", workspace.id), &body).await?;
+        reply.assert_error(400, "invalid_request");
         Ok(())
     }
 
     async fn the_sample_app_stores_and_shows_notes(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
-        let hook = person.rotate_webhook_secret(&workspace.automation).await?;
-        let accepted = hook.send(&json!({"title": "Two litres of қымыз"})).await?;
+        let webhook = person.rotate_webhook_secret(&workspace.automation).await?;
+        let accepted = webhook.send(&json!({"title": "Two litres of қымыз"})).await?;
         person.wait_for_success(&accepted.string_at("/runId")?).await?;
 
         let slug = person.get(&format!("/v1/apps/{}", workspace.sample_app)).await?.string_at("/slug")?;
@@ -241,17 +241,17 @@ tests::on_both! {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async fetch(request) { \
-            const asked = new URL(request.url).searchParams, headers = new Headers(); \
-            for (let i = 0; i < asked.get('count'); i++) headers.append(`x-${i}`, 'v'.repeat(asked.get('size'))); \
+            const parameters = new URL(request.url).searchParams, headers = new Headers(); \
+            for (let i = 0; i < parameters.get('count'); i++) headers.append(`x-${i}`, 'v'.repeat(parameters.get('size'))); \
             return new Response(null, { headers }) } }";
         let app = person.create_app(&workspace.id, source).await?;
         let slug = person.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
-        let ask = async |count: usize, size: usize| {
+        let visit = async |count: usize, size: usize| {
             server.client().get(&format!("/a/{slug}/?count={count}&size={size}")).await
         };
-        ask(60, 200).await?.assert_status(200);
-        ask(65, 1).await?.assert_error(500, "app_failed");
-        ask(1, 16 << 10).await?.assert_error(500, "app_failed");
+        visit(60, 200).await?.assert_status(200);
+        visit(65, 1).await?.assert_error(500, "app_failed");
+        visit(1, 16 << 10).await?.assert_error(500, "app_failed");
         Ok(())
     }
 
@@ -264,7 +264,7 @@ tests::on_both! {
         let reply = server.client().get(&format!("/a/{slug}/")).await?;
         reply.assert_error(500, "app_failed");
         assert!(!String::from_utf8_lossy(&reply.body).contains("hunter2"), "{reply}");
-        eventually("the log tells why", async || {
+        eventually("the log has the reason", async || {
             let log = person.app_log(&app, None).await?;
             log.iter()
                 .any(|line| line.message.contains("hunter2"))

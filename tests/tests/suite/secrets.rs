@@ -27,23 +27,23 @@ impl CollectedSecrets {
     }
 
     fn add_session(&mut self, what: &str, person: &Client) -> Result<()> {
-        let (_, secret) = person.cookie().and_then(|cookie| cookie.split_once('=')).context("a session")?;
+        let (_, secret) = person.cookie().and_then(|cookie| cookie.split_once('=')).context("no session")?;
         self.add_secret(what, secret).map(drop)
     }
 
     fn add_redirect(&mut self, reply: &Reply) -> Result<String> {
-        let address = reply.header("location").with_context(|| format!("no place: {reply}"))?;
+        let address = reply.header("location").with_context(|| format!("no location: {reply}"))?;
         self.addresses.push(address.to_owned());
         Ok(address.to_owned())
     }
 
-    /// Asserts that neither a secret nor a useful part of one is in `text`, except those of the kinds in `but`.
-    fn assert_absent_from(&self, place: &str, text: &[u8], but: &[&str]) {
-        for (what, secret) in self.secrets.iter().filter(|(what, _)| !but.contains(&what.as_str())) {
+    /// Asserts that neither a secret nor a useful part of one is in `text`, except those of the kinds in `exceptions`.
+    fn assert_absent_from(&self, location: &str, text: &[u8], exceptions: &[&str]) {
+        for (what, secret) in self.secrets.iter().filter(|(what, _)| !exceptions.contains(&what.as_str())) {
             // The middle, because the prefix and the last four characters are shown on purpose.
             let part = &secret.as_bytes()[secret.len() / 3..secret.len() - 4];
-            for sought in [part.to_vec(), hex(part)] {
-                assert!(!contains(text, &sought), "{place} holds {what}");
+            for needle in [part.to_vec(), hex(part)] {
+                assert!(!contains(text, &needle), "{location} contains {what}");
             }
         }
     }
@@ -53,8 +53,8 @@ fn hex(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
 }
 
-fn contains(text: &[u8], sought: &[u8]) -> bool {
-    text.windows(sought.len()).any(|window| window == sought)
+fn contains(text: &[u8], needle: &[u8]) -> bool {
+    text.windows(needle.len()).any(|window| window == needle)
 }
 
 async fn send_form(client: &Client, path: &str, pairs: &[(&str, &str)]) -> Result<Reply> {
@@ -83,31 +83,31 @@ async fn sign_in_by_mail(
     name: &str,
 ) -> Result<()> {
     let visitor = server.client();
-    for way in ["code", "link"] {
-        let email = format!("{way}.{name}@example.test");
+    for method in ["code", "link"] {
+        let email = format!("{method}.{name}@example.test");
         send_form(&visitor, "/sign-in/start", &[("email", &email)]).await?.assert_status(200);
         let mail_message = mail.wait_for_mail(&email).await?;
         let text = mail_message.body_text(0).context("text")?.into_owned();
-        let code = text.lines().map(str::trim).find(|line| line.len() == 6).context("a code")?.to_owned();
-        let link = text.lines().find(|line| line.starts_with("http")).context("a link")?;
+        let code = text.lines().map(str::trim).find(|line| line.len() == 6).context("no code")?.to_owned();
+        let link = text.lines().find(|line| line.starts_with("http")).context("no link")?;
         let token = secrets.add_secret(
-            &format!("the token of a mailed link ({way})"),
-            link.split_once("token=").context("a token")?.1,
+            &format!("the token of a mailed link ({method})"),
+            link.split_once("token=").context("no token")?.1,
         )?;
         visitor.get(&format!("/sign-in/email?token={token}")).await?.assert_status(200);
         send_form(&visitor, "/sign-in/email", &[("email", &email), ("code", "000000")])
             .await?
             .assert_status(401);
         let entry = [("email", &*email), ("code", &*code)];
-        let entry = if way == "code" { &entry[..] } else { &[("token", &*token)][..] };
+        let entry = if method == "code" { &entry[..] } else { &[("token", &*token)][..] };
         let reply = send_form(&visitor, "/sign-in/email", entry).await?;
         secrets.add_redirect(&reply)?;
-        let cookie = reply.header("set-cookie").context("a session")?;
-        let secret = cookie.split([';', '=']).nth(1).context("a value")?;
-        secrets.add_secret(&format!("a session begun by {way}"), secret)?;
+        let cookie = reply.header("set-cookie").context("no session")?;
+        let secret = cookie.split([';', '=']).nth(1).context("no value")?;
+        secrets.add_secret(&format!("a session started by {method}"), secret)?;
         let log = server.log();
         let alone = log.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == code);
-        assert!(!alone, "the log holds a mailed code");
+        assert!(!alone, "the log contains a mailed code");
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ async fn authorize_agent(owner: &Client, workspace: &str, secrets: &mut Collecte
     let form = [("decision", "allow"), ("access", "write"), ("workspaceId", workspace)];
     let next = secrets.add_redirect(&send_form(owner, &format!("/oauth/consent/{id}"), &form).await?)?;
     ensure!(next.starts_with(REDIRECT_URI), "{next}");
-    let code = secrets.add_secret("an agent's code", &query_parameter(&next, "code")?.context("a code")?)?;
+    let code = secrets.add_secret("an agent's code", &query_parameter(&next, "code")?.context("no code")?)?;
     secrets.add_secret("an agent's verifier", CODE_VERIFIER)?;
     let first = TokenPair::from_reply(&agent.exchange(&code).await?)?;
     let second = TokenPair::from_reply(&agent.refresh(&first.refresh).await?)?;
@@ -179,8 +179,8 @@ async fn use_workspace_secrets(
     bearer.delete("/v1/tokens/self").await?.assert_status(200);
     bearer.get("/v1/tokens/self").await?.assert_status(401);
 
-    let hook = owner.rotate_webhook_secret(&workspace.automation).await?;
-    hook.send(&json!({"title": "x"})).await?.assert_status(202);
+    let webhook = owner.rotate_webhook_secret(&workspace.automation).await?;
+    webhook.send(&json!({"title": "x"})).await?.assert_status(202);
     let setup =
         owner.post(&format!("/v1/automations/{}/webhook/rotate", workspace.automation), &json!({})).await?;
     secrets.add_secret("a webhook's secret", &setup.string_at("/secret")?)?;
@@ -204,23 +204,23 @@ async fn set_symmetric_key(
     secrets: &mut CollectedSecrets,
 ) -> Result<()> {
     let provider = identity_settings();
-    let secret = provider["keys"][0]["k"].as_str().context("a symmetric key")?;
+    let secret = provider["keys"][0]["k"].as_str().context("no symmetric key")?;
     let secret = secrets.add_secret("a project's symmetric key", secret)?;
     let settings = backend.console_path("/settings");
-    let mut answers = vec![owner.patch(&settings, &json!({ "identity": provider })).await?];
+    let mut replies = vec![owner.patch(&settings, &json!({ "identity": provider })).await?];
     let read = owner.with_bearer(&owner.create_token(workspace, &["read"]).await?);
-    answers.push(owner.get(&format!("/v1/workspaces/{workspace}/backend/projects")).await?);
+    replies.push(owner.get(&format!("/v1/workspaces/{workspace}/backend/projects")).await?);
     for person in [owner, &read] {
-        answers.push(person.get(&backend.console_path("")).await?);
+        replies.push(person.get(&backend.console_path("")).await?);
     }
-    for reply in &answers {
+    for reply in &replies {
         reply.assert_status(200);
         let text = String::from_utf8_lossy(&reply.body);
         assert!(text.contains(r#"{"kty":"oct","alg":"HS256"}"#), "{reply}");
         assert!(!text.contains(&secret) && !text.contains("sealed"), "{reply}");
     }
     // Settings that are sent back as shown keep the key; an unknown key id has none to keep.
-    let shown = answers[0].ok()?["settings"]["identity"].clone();
+    let shown = replies[0].ok()?["settings"]["identity"].clone();
     owner.patch(&settings, &json!({ "identity": shown })).await?.assert_status(200);
     let other = json!({"issuer": "https://id.example.test", "audience": "tests", "keys": [{"kty": "oct", "kid": "b"}]});
     owner.patch(&settings, &json!({ "identity": other })).await?.check_error(400, None)?;
@@ -265,18 +265,18 @@ async fn no_secret_is_in_a_log_a_redirect_or_on_disk() -> Result<()> {
             owner.post(&format!("/v1/workspaces/{}/invites", workspace.id), &body).await?.assert_status(200);
             let mail_message = mail.wait_for_mail(&to).await?;
             let text = mail_message.body_text(0).context("text")?.into_owned();
-            let link = text.lines().find(|line| line.contains("/invite/")).context("a link")?;
+            let link = text.lines().find(|line| line.contains("/invite/")).context("no link")?;
             let mailed = secrets.add_secret("a mailed invite's token", &invite_token(link.trim())?)?;
             // The redirect to the sign-in page is the only one whose URL may have the token of an invite, which is in a
             // URL anyway.
-            let asked = server.client().get(&format!("/invite/{mailed}")).await?;
-            assert_eq!(asked.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{mailed}")));
+            let reply = server.client().get(&format!("/invite/{mailed}")).await?;
+            assert_eq!(reply.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{mailed}")));
             let path = format!("/v1/workspaces/{}/members/{}", workspace.id, guest.user_id().await?);
             owner.delete(&path).await?.assert_status(200);
             guest.delete("/v1/session").await?.assert_status(200);
 
             // Times of last use are written in batches.
-            eventually("uses are noted", async || {
+            eventually("uses are recorded", async || {
                 let tokens = owner.get(&format!("/v1/workspaces/{}/tokens", workspace.id)).await?.ok()?;
                 let used = |token: &Value| token["lastUsedAt"].is_string();
                 ensure!(tokens.as_array().is_some_and(|tokens| tokens.iter().any(used)), "{tokens}");
@@ -300,7 +300,7 @@ async fn no_secret_is_in_a_log_a_redirect_or_on_disk() -> Result<()> {
             // Other texts are found in each, which proves that they were searched.
             assert!(log.contains("/oauth/token") && audit.contains("oauth_grant.refresh_reused"));
             assert!(secrets.addresses.iter().any(|address| address.starts_with(REDIRECT_URI)));
-            assert!(contains(&disk, email.as_bytes()), "people are on the disk");
+            assert!(contains(&disk, email.as_bytes()), "e-mail addresses must be on the disk");
             Ok(())
         })
         .await?;

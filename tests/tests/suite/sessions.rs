@@ -44,7 +44,7 @@ tests::on_both! {
                 assert!(session[moment].is_string(), "{session}");
             }
         }
-        let other = format!("/v1/me/sessions/{}", list[0]["id"].as_str().context("an id")?);
+        let other = format!("/v1/me/sessions/{}", list[0]["id"].as_str().context("no id")?);
         outsider.delete(&other).await?.assert_error(404, "session_not_found");
         there.get("/v1/session").await?.assert_status(200);
         here.delete(&other).await?.assert_status(200);
@@ -78,7 +78,7 @@ tests::on_both! {
     async fn the_last_use_of_a_session_is_recorded(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let first = list_sessions(&person).await?[0]["lastSeenAt"].clone();
-        eventually_within(Duration::from_secs(40), "it is noted", async || {
+        eventually_within(Duration::from_secs(40), "the time is recorded", async || {
             let now = list_sessions(&person).await?[0]["lastSeenAt"].clone();
             anyhow::ensure!(now.as_str() > first.as_str(), "{now} is not after {first}");
             Ok(())
@@ -91,16 +91,16 @@ tests::on_both! {
         let email = "aigerim@example.test";
         let page = visitor.get("/sign-in?next=/device").await?;
         assert!(String::from_utf8_lossy(page.assert_status(200).body.as_ref()).contains("value=\"/device\""));
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         for address in [email, "unknown@example.test"] {
             let started = post_form(&visitor, "/sign-in/start", &[("email", address), ("next", "/device")]).await?;
-            answers.push(String::from_utf8_lossy(&started.assert_status(200).body).replace(address, ""));
+            responses.push(String::from_utf8_lossy(&started.assert_status(200).body).replace(address, ""));
         }
-        assert_eq!(answers[0], answers[1]);
+        assert_eq!(responses[0], responses[1]);
         let mail = server.wait_for_mail(email, 1).await?;
         // Mail scanners open links first, which uses nothing up.
         let link = mail.link()?;
-        let link = link.strip_prefix(server.base_url()).context("a link to this server")?;
+        let link = link.strip_prefix(server.base_url()).context("no link to this server")?;
         for _ in 0..7 {
             let landing = visitor.get(link).await?;
             landing.assert_status(200);
@@ -114,15 +114,15 @@ tests::on_both! {
         foreign.send().await?.assert_error(403, "forbidden");
         let signed_in = post_form(&visitor, "/sign-in/email", &entry).await?;
         assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/device")));
-        let cookie = signed_in.header("set-cookie").context("a cookie")?;
+        let cookie = signed_in.header("set-cookie").context("no cookie")?;
         assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
         post_form(&visitor, "/sign-in/email", &entry).await?.assert_status(401);
-        let token = link.split_once("token=").context("a token")?.1;
+        let token = link.split_once("token=").context("no token")?.1;
         post_form(&visitor, "/sign-in/email", &[("token", token)]).await?.assert_status(401);
 
         post_form(&visitor, "/sign-in/start", &[("email", email)]).await?.assert_status(200);
         let link = server.wait_for_mail(email, 2).await?.link()?;
-        let entry = [("token", link.split_once("token=").context("a token")?.1)];
+        let entry = [("token", link.split_once("token=").context("no token")?.1)];
         let signed_in = post_form(&visitor, "/sign-in/email", &entry).await?;
         assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/sign-in")));
         post_form(&visitor, "/sign-in/email", &entry).await?.assert_status(401);
@@ -186,19 +186,19 @@ tests::on_both! {
             reply.assert_status(200);
             Ok(String::from_utf8_lossy(&reply.body).into_owned())
         };
-        for (asked, lang, button) in [
+        for (accepted_languages, lang, button) in [
             ("en-GB,ru;q=0.5", "en", "Send me a code"),
             ("ru-RU,ru;q=0.9,en;q=0.8", "ru", "Прислать код"),
             ("kk-KZ,kk;q=0.9,ru;q=0.8", "kk", "Код жіберу"),
             ("de", "en", "Send me a code"),
         ] {
-            let page = get("/sign-in", header::ACCEPT_LANGUAGE, asked).await?;
-            assert!(page.contains(&format!("<html lang=\"{lang}\">")) && page.contains(button), "{asked}: {page}");
+            let page = get("/sign-in", header::ACCEPT_LANGUAGE, accepted_languages).await?;
+            assert!(page.contains(&format!("<html lang=\"{lang}\">")) && page.contains(button), "{accepted_languages}: {page}");
         }
         // The language link stores the choice and returns to the page.
         let chosen = visitor.get("/pages/language/kk?next=%2Fsign-in%3Fnext%3D%252Fdevice").await?;
         assert_eq!((chosen.status.as_u16(), chosen.header("location")), (303, Some("/sign-in?next=%2Fdevice")));
-        let cookie = chosen.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("a cookie")?;
+        let cookie = chosen.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("no cookie")?;
         assert!(get("/sign-in", header::COOKIE, cookie).await?.contains("Код жіберу"));
         let elsewhere = visitor.get("/pages/language/ru?next=%2F%2Fevil.test").await?;
         assert_eq!(elsewhere.header("location"), Some("/sign-in"));
@@ -241,7 +241,7 @@ tests::on_both! {
             assert!(!String::from_utf8_lossy(&page.body).contains("evil"), "{next:?}: {page}");
         }
         let reply = post_form(&visitor, "/sign-in/dev", &[("email", "a@example.test"), ("next", "/device")]).await?;
-        let cookie = reply.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("a cookie")?;
+        let cookie = reply.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("no cookie")?;
         assert_eq!(reply.header("location"), Some("/device"));
         // A signed-in person is redirected at once, and never to another site.
         for (next, location) in [("/device", Some("/device")), ("//evil.test", None)] {
@@ -266,7 +266,7 @@ async fn a_session_expires() -> Result<()> {
         let idle = server.sign_in("idle@example.test").await?;
         let old = server.sign_in("old@example.test").await?;
         let fresh = server.sign_in("fresh@example.test").await?;
-        let pool = sqlx::PgPool::connect(server.database_url().context("a database")?).await?;
+        let pool = sqlx::PgPool::connect(server.database_url().context("no database")?).await?;
         let day = 24 * 60 * 60 * 1_000_i64;
         for (column, days, email) in [("last_seen_at", 7, "idle@example.test"), ("expires_at", 30, "old@example.test")] {
             let sql = format!(
@@ -321,9 +321,9 @@ async fn a_console_on_another_origin_has_its_own_origin() -> Result<()> {
         let call = async |path: &str, origin: &str, body: Value| {
             person.request(Method::POST, path).header(header::ORIGIN, origin)?.json(&body)?.send().await
         };
-        let world = json!({"name": "Tulpar", "profile": "global", "teamSize": "solo", "intents": []});
-        call("/v1/workspaces", pages, world.clone()).await?.assert_error(403, "forbidden");
-        let workspace = call("/v1/workspaces", console, world).await?.string_at("/workspace/id")?;
+        let new_workspace = json!({"name": "Tulpar", "profile": "global", "teamSize": "solo", "intents": []});
+        call("/v1/workspaces", pages, new_workspace.clone()).await?.assert_error(403, "forbidden");
+        let workspace = call("/v1/workspaces", console, new_workspace).await?.string_at("/workspace/id")?;
         let body = json!({"emails": ["bek@example.test"], "role": "viewer", "deliver": "link"});
         let invited = call(&format!("/v1/workspaces/{workspace}/invites"), console, body).await?;
         let token = tests::invite_token(&invited.string_at("/links/0/link")?)?;

@@ -10,11 +10,11 @@ const MIB: usize = 1 << 20;
 /// Returns text that no database compresses much.
 fn incompressible_text(length: usize) -> String {
     let mut state = 0x9e37_79b9_u64;
-    let letter = |_| {
+    let random_character = |_| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         char::from_digit(u32::try_from((state >> 33) % 36).unwrap_or_default(), 36).unwrap_or('x')
     };
-    (0..length).map(letter).collect()
+    (0..length).map(random_character).collect()
 }
 
 /// Fills a table with imports and then with single rows, until one is rejected.
@@ -32,7 +32,7 @@ async fn fill_table(owner: &Client, project: &BackendProject, table: &str) -> Re
             return Ok(added);
         }
     }
-    anyhow::bail!("120 MiB fit into 100")
+    anyhow::bail!("120 MiB were accepted although the limit is 100 MiB")
 }
 
 fn check_storage_full(reply: &Reply) -> Result<()> {
@@ -71,17 +71,17 @@ tests::on_both! {
         let client = server.client();
         let row = json!({"title": "one more"});
         for key in [&secret, &key] {
-            let ask = |method, rest: &str| project.rest_request(&client, (key, None), method, rest);
-            let refused = ask(Method::POST, "notes")?.json(&row)?.send().await?;
+            let request = |method, rest: &str| project.rest_request(&client, (key, None), method, rest);
+            let refused = request(Method::POST, "notes")?.json(&row)?.send().await?;
             check_storage_full(&refused)?;
             assert_eq!(refused.json::<Value>()?["code"], "53100");
-            let merge = ask(Method::POST, "notes")?.json(&row)?;
+            let merge = request(Method::POST, "notes")?.json(&row)?;
             let merge = merge.header(HeaderName::from_static("prefer"), "resolution=merge-duplicates")?;
             check_storage_full(&merge.send().await?)?;
-            check_storage_full(&ask(Method::PATCH, "notes?title=eq.x")?.json(&row)?.send().await?)?;
+            check_storage_full(&request(Method::PATCH, "notes?title=eq.x")?.json(&row)?.send().await?)?;
             let operations = json!({"operations": [{"method": "POST", "table": "notes", "body": row}]});
-            check_storage_full(&ask(Method::POST, "_batch")?.json(&operations)?.send().await?)?;
-            ask(Method::GET, "notes?select=id&limit=1")?.send().await?.assert_status(200);
+            check_storage_full(&request(Method::POST, "_batch")?.json(&operations)?.send().await?)?;
+            request(Method::GET, "notes?select=id&limit=1")?.send().await?.assert_status(200);
         }
         let index = json!({"columns": ["source"]});
         check_storage_full(&owner.post(&project.console_path("/tables/notes/indexes"), &index).await?)?;

@@ -62,14 +62,14 @@ impl StreamingAppFixture {
 
     /// Adds a note, which the app waits for.
     async fn post_note(&self, title: &str) -> Result<()> {
-        let told = self.visitor.request(Method::POST, &self.path).body("text/plain", title.to_owned())?;
-        told.send().await?.assert_status(200);
+        let request = self.visitor.request(Method::POST, &self.path).body("text/plain", title.to_owned())?;
+        request.send().await?.assert_status(200);
         Ok(())
     }
 
     /// Waits until the log has a line with this text.
     async fn wait_for_log_line(&self, deadline: Duration, text: &str) -> Result<LogLine> {
-        eventually_within(deadline, "the log tells", async || {
+        eventually_within(deadline, "the log has the line", async || {
             let log = self.owner.app_log(&self.app, None).await?;
             let found = log.iter().find(|line| line.message.contains(text)).cloned();
             found.with_context(|| format!("no {text:?} in {log:?}"))
@@ -91,7 +91,7 @@ tests::on_both! {
         let header = |name: &str| pieces.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         assert_eq!(header("x-mine").as_deref(), Some("yes"));
         assert_eq!(header("x-accel-buffering").as_deref(), Some("no"));
-        assert_eq!(header("content-length"), None, "the app cannot know the length");
+        assert_eq!(header("content-length"), None, "there must be no content length");
         // The app sends each word only after a note confirms that the previous one arrived.
         for word in ["one", "two", "three"] {
             pieces.expect_text(word).await?;
@@ -132,7 +132,7 @@ tests::on_both! {
         .await?;
         for number in 0..40 {
             // The previous visitor may still hold its slot.
-            let mut pieces = eventually("there is a place", async || {
+            let mut pieces = eventually("a slot is free", async || {
                 let pieces = fixture.open(&format!("?{number}")).await?;
                 anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
                 Ok(pieces)
@@ -141,7 +141,7 @@ tests::on_both! {
             assert!(pieces.next_chunk().await?.is_some_and(|text| text.starts_with("tick")));
         }
         fixture.wait_for_log_line(Duration::from_secs(30), "cancelled AbortError").await?;
-        eventually("every stream was cancelled", async || {
+        eventually("every stream is cancelled", async || {
             let log = fixture.owner.app_log(&fixture.app, None).await?;
             let count = log.iter().filter(|line| line.message == "cancelled AbortError").count();
             anyhow::ensure!(count == 40, "{count} of 40: {log:?}");
@@ -244,7 +244,7 @@ tests::on_both! {
                 break reply;
             }
             staying.push(reply);
-            assert!(staying.len() < 50, "nobody is refused");
+            assert!(staying.len() < 50, "no visitor may be rejected");
         };
         assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
         assert!(!staying.is_empty());
@@ -254,7 +254,7 @@ tests::on_both! {
         fixture.visitor.get(&fixture.path).await?.assert_error(503, "overloaded");
         fixture.wait_for_log_line(Duration::from_secs(15), "too many answers are being streamed at once").await?;
         staying.pop();
-        eventually("the place of one who left is free", async || {
+        eventually("the slot of a visitor who left is free", async || {
             let pieces = fixture.open("").await?;
             anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
             Ok(())
@@ -263,12 +263,12 @@ tests::on_both! {
     }
 
     async fn the_example_of_the_docs_sends_events(server: Server) -> Result<()> {
-        let (_, rest) = DOCS.split_once("```js\n").context("an example")?;
+        let (_, rest) = DOCS.split_once("```js\n").context("no example")?;
         let (source, _) = rest.split_once("\n```").context("its end")?;
         let fixture = StreamingAppFixture::from_source(&server, source).await?;
         let mut events = fixture.visitor.request(Method::GET, &fixture.path).open_event_stream().await?;
         for number in 1..=2_u64 {
-            let event = events.next_block().await?.context("an event")?;
+            let event = events.next_block().await?.context("no event")?;
             assert_eq!((event.id, &event.data), (Some(number), &json!({"number": number})));
         }
         Ok(())
@@ -282,7 +282,7 @@ tests::on_both! {
         pieces.expect_text("here ").await?;
         let (stopped, (_, clean)) = tokio::join!(server.restart(), pieces.drain());
         stopped?;
-        assert!(!clean, "the stream ended as if it were complete");
+        assert!(!clean, "the stream ended cleanly");
         let line = fixture.wait_for_log_line(Duration::from_secs(15), "the server stopped").await?;
         assert_eq!(line.source, "platform");
         assert!(!fixture.owner.app_log(&fixture.app, None).await?.iter().all(|line| line.message != "began"));

@@ -23,8 +23,8 @@ async fn install_checks() -> Result<&'static Path> {
         }
         let mut npm = Command::new("npm");
         npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
-        let done = npm.output().await.context("npm does not start: these tests need node and npm")?;
-        ensure!(done.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&done.stderr));
+        let output = npm.output().await.context("cannot start npm: these tests need Node.js and npm")?;
+        ensure!(output.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&output.stderr));
         anyhow::Ok(directory)
     };
     Ok(INSTALLED.get_or_try_init(install).await?)
@@ -52,9 +52,9 @@ async fn create_tasks_project(server: &Server) -> Result<(Client, BackendProject
     Ok((owner, project, secret, publishable))
 }
 
-fn assert_printed(done: &std::process::Output, said: &str) {
-    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-    assert!(done.status.success() && out.contains(said), "{out}{err}");
+fn assert_printed(output: &std::process::Output, expected: &str) {
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains(expected), "{out}{err}");
 }
 
 tests::on_both! {
@@ -63,7 +63,7 @@ tests::on_both! {
     async fn supabase_js_works_unmodified(server: Server) -> Result<()> {
         let directory = install_checks().await?;
         let (_, project, secret, publishable) = create_tasks_project(&server).await?;
-        let done = Command::new("node")
+        let output = Command::new("node")
             .arg("check.js")
             .current_dir(directory)
             .env("PROJECT_URL", format!("{}/v1/projects/{}", server.base_url(), project.id))
@@ -71,8 +71,8 @@ tests::on_both! {
             .env("SECRET_KEY", secret)
             .output()
             .await
-            .context("node does not start: these tests need node and npm")?;
-        assert_printed(&done, "every check passed");
+            .context("cannot start node: these tests need Node.js and npm")?;
+        assert_printed(&output, "every check passed");
         Ok(())
     }
 
@@ -87,14 +87,14 @@ tests::on_both! {
             types.assert_status(200);
             std::fs::write(own.path().join(name), &types.body)?;
         }
-        let done = Command::new("npx")
+        let output = Command::new("npx")
             .args(["--no-install", "tsc", "--noEmit", "--strict", "--skipLibCheck", "--target", "es2022"])
             .args(["--module", "nodenext", "--moduleResolution", "nodenext", "typed.ts"])
             .current_dir(own.path())
             .output()
             .await
-            .context("npx does not start: these tests need node and npm")?;
-        assert_printed(&done, "");
+            .context("cannot start npx: these tests need Node.js and npm")?;
+        assert_printed(&output, "");
         Ok(())
     }
 
@@ -104,18 +104,18 @@ tests::on_both! {
         let read = async |key: &str, name: &str| {
             let reply = project.rest_request(&client, (key, None), Method::GET, name)?.send().await?;
             reply.assert_status(200);
-            anyhow::Ok((reply.header("etag").context("a tag")?.to_owned(), String::from_utf8(reply.body.to_vec())?))
+            anyhow::Ok((reply.header("etag").context("no tag")?.to_owned(), String::from_utf8(reply.body.to_vec())?))
         };
         for name in ["_openapi.json", "_types.ts"] {
             let column = format!("due_{}", name.len());
-            let (before, told) = read(&secret, name).await?;
-            assert!(!told.contains(&column) && told.contains("tasks"), "{told}");
+            let (before, description) = read(&secret, name).await?;
+            assert!(!description.contains(&column) && description.contains("tasks"), "{description}");
             let new = json!({"name": column, "type": "timestamp"});
             owner.post(&project.console_path("/tables/tasks/columns"), &new).await?.ok()?;
-            let (after, told) = read(&secret, name).await?;
-            assert!(before != after && told.contains(&column), "it is there on the next request");
-            let (_, told) = read(&publishable, name).await?;
-            assert!(!told.contains("due_") && !told.contains("meta") && told.contains("title"), "{told}");
+            let (after, description) = read(&secret, name).await?;
+            assert!(before != after && description.contains(&column), "the next request must show the column");
+            let (_, description) = read(&publishable, name).await?;
+            assert!(!description.contains("due_") && !description.contains("meta") && description.contains("title"), "{description}");
             let again = project.rest_request(&client, (&secret, None), Method::GET, name)?;
             let again = again.header(header::IF_NONE_MATCH, &after)?.send().await?;
             again.assert_status(304);

@@ -17,27 +17,27 @@ const TOUR_DEADLINE: Duration = Duration::from_secs(120);
 tests::on_both! {
     async fn the_tour_of_the_readme_works(server: Server) -> Result<()> {
         let printed = eventually("the server prints a call", async || find_printed_call(&server.log())).await?;
-        let pasted = tour_commands(README)?.replace(ADDRESS, server.base_url());
-        let said = run_in_bash(&format!("{printed}\n{pasted}"), server.data_dir()).await?;
+        let commands = tour_commands(README)?.replace(ADDRESS, server.base_url());
+        let output = run_in_bash(&format!("{printed}\n{commands}"), server.data_dir()).await?;
         for expected in ["Hello from the terminal", "Hello, Almaty", r#""mode":"code_host""#] {
-            assert!(said.contains(expected), "{expected:?} is not in what was said:\n{said}");
+            assert!(output.contains(expected), "{expected:?} is not in the output:\n{output}");
         }
-        let last = said.lines().rfind(|line| !line.is_empty());
-        assert_eq!(last, Some(r#"[{"title":"A push","source":"webhook"}]"#), "{said}");
+        let last = output.lines().rfind(|line| !line.is_empty());
+        assert_eq!(last, Some(r#"[{"title":"A push","source":"webhook"}]"#), "{output}");
         Ok(())
     }
 }
 
 /// Returns the call that the server prints when it starts.
 fn find_printed_call(log: &str) -> Result<String> {
-    let line = log.lines().find(|line| line.contains("Start a run")).context("no line starts a run")?;
-    let (_, call) = line.split_once("curl ").context("it is no call of curl")?;
+    let line = log.lines().find(|line| line.contains("Start a run")).context("no line has the call")?;
+    let (_, call) = line.split_once("curl ").context("the call does not use curl")?;
     Ok(format!("curl {call}"))
 }
 
 /// Returns the `sh` blocks of the tour, in order.
 fn tour_commands(page: &str) -> Result<String> {
-    let (_, section) = page.split_once("\n## A tour in five minutes\n").context("the page has a tour")?;
+    let (_, section) = page.split_once("\n## A tour in five minutes\n").context("the page has no tour")?;
     let section = section.split("\n## ").next().unwrap_or_default();
     let blocks = section.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     let blocks: Vec<&str> = blocks.collect();
@@ -50,12 +50,12 @@ async fn run_in_bash(commands: &str, folder: &Path) -> Result<String> {
     let mut bash = Command::new("bash");
     bash.args(["-euo", "pipefail", "-c", commands]).current_dir(folder);
     bash.env("no_proxy", "127.0.0.1").stdin(Stdio::null()).kill_on_drop(true);
-    let output = timeout(TOUR_DEADLINE, bash.output()).await.context("the tour does not come to its end")?;
-    let output = output.context("the tour needs bash")?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "bash ended with {}:\n{said}\n{complaints}", output.status);
-    Ok(said)
+    let output = timeout(TOUR_DEADLINE, bash.output()).await.context("the tour does not end")?;
+    let output = output.context("bash is required")?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "bash ended with {}:\n{printed}\n{errors}", output.status);
+    Ok(printed)
 }
 
 #[test]

@@ -28,7 +28,7 @@ async fn wait_for_runs(
     automation: &str,
     count: usize,
 ) -> Result<Vec<Value>> {
-    eventually("its runs are over", async || {
+    eventually("its runs have ended", async || {
         let found = list_runs(owner, workspace, &format!("automationId={automation}")).await?;
         let over = found.iter().filter(|run| run["finishedAt"].is_string()).count();
         (over == count).then_some(found).with_context(|| format!("{over} of {count} are over"))
@@ -57,8 +57,8 @@ tests::on_both! {
         assert!(log[0].message.starts_with(r#"form {"#) && log[0].message.contains("aru@example.test"), "{log:?}");
         assert_eq!(list_runs(owner, ws, "trigger=form").await?.len(), 1);
         // A webhook in the mode `form` still is a webhook.
-        let hook = owner.put(&format!("/v1/automations/{}/webhook", fixture.automation), &json!({"mode": "form"})).await?;
-        let address = hook.string_at("/address")?;
+        let webhook = owner.put(&format!("/v1/automations/{}/webhook", fixture.automation), &json!({"mode": "form"})).await?;
+        let address = webhook.string_at("/address")?;
         let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
         let sent = server.client().post(&path, &json!({"a": 1})).await?;
         assert_eq!(owner.wait_for_success(&sent.string_at("/runId")?).await?["trigger"], "webhook");
@@ -97,21 +97,21 @@ tests::on_both! {
                 .header(header::ACCESS_CONTROL_REQUEST_METHOD, "POST")?
                 .header(header::ACCESS_CONTROL_REQUEST_HEADERS, "content-type")?.send().await
         };
-        let asked = preflight(&path, "https://www.example.com").await?;
-        asked.assert_status(204);
-        assert_eq!(asked.header("access-control-allow-origin"), Some("https://www.example.com"));
-        assert_eq!(asked.header("access-control-allow-methods"), Some("POST"));
-        assert!(asked.header("access-control-allow-headers").is_some_and(|names| names.contains("content-type")));
-        assert_eq!(asked.header("access-control-allow-credentials"), None);
-        assert_eq!(asked.header("vary"), Some("Origin"));
+        let reply = preflight(&path, "https://www.example.com").await?;
+        reply.assert_status(204);
+        assert_eq!(reply.header("access-control-allow-origin"), Some("https://www.example.com"));
+        assert_eq!(reply.header("access-control-allow-methods"), Some("POST"));
+        assert!(reply.header("access-control-allow-headers").is_some_and(|names| names.contains("content-type")));
+        assert_eq!(reply.header("access-control-allow-credentials"), None);
+        assert_eq!(reply.header("vary"), Some("Origin"));
         for (path, origin) in [
             (path.as_str(), "https://evil.example"), (path.as_str(), "null"),
             ("/v1/hooks/hook_00000000000e00800000000000", "https://www.example.com"), ("/v1/hooks/x", "https://www.example.com"),
         ] {
-            let asked = preflight(path, origin).await?;
-            asked.assert_status(204);
-            assert_eq!(asked.header("access-control-allow-origin"), None, "{path} {origin}");
-            assert_eq!(asked.header("access-control-allow-methods"), None, "{path} {origin}");
+            let reply = preflight(path, origin).await?;
+            reply.assert_status(204);
+            assert_eq!(reply.header("access-control-allow-origin"), None, "{path} {origin}");
+            assert_eq!(reply.header("access-control-allow-methods"), None, "{path} {origin}");
         }
         let send = async |origin: &str| -> Result<Reply> {
             visitor.request(Method::POST, &path).json(&json!({"a": 1}))?.header(header::ORIGIN, origin)?.send().await
@@ -157,14 +157,14 @@ tests::on_both! {
         };
         assert_eq!(first.data["status"], "queued", "{first:?}");
         let log = owner.app_log(&fixture.app, started[0]["id"].as_str()).await?;
-        let given = log[0].message.strip_prefix("event ").context("no event")?;
-        let given: Value = serde_json::from_str(given)?;
+        let event = log[0].message.strip_prefix("event ").context("no event")?;
+        let event: Value = serde_json::from_str(event)?;
         for (field, expected) in [
             ("event", json!("run_failed")), ("runId", json!(bad)), ("appId", json!(fixture.app)),
             ("automationId", json!(fixture.automation)), ("trigger", json!("manual")), ("status", json!("failed")),
             ("errorCode", json!("app_error")),
         ] {
-            assert_eq!(given[field], expected, "{field} of {given}");
+            assert_eq!(event[field], expected, "{field} of {event}");
         }
         // Runs that events started have ended too, but start nothing, so there are only three.
         assert_eq!(list_runs(owner, ws, "trigger=event").await?.len(), 3);
@@ -186,7 +186,7 @@ tests::on_both! {
         let (owner, ws) = (&fixture.owner, fixture.workspace.id.as_str());
         let run = owner.start_run(&fixture.automation, Value::Null).await?;
         let path = format!("/v1/runs/{run}");
-        let waits = eventually("it waits", async || {
+        let waits = eventually("the run waits", async || {
             let run = owner.get(&path).await?.ok()?;
             (run["status"] == "waiting_approval").then_some(run.clone()).with_context(|| run.to_string())
         }).await?;
@@ -194,22 +194,22 @@ tests::on_both! {
         assert_eq!(waits["finishedAt"], Value::Null);
         let token = owner.create_token(ws, &["read"]).await?;
         let told = owner.with_bearer(&token).get(&format!("/v1/workspaces/{ws}/agent-events?since=0")).await?.ok()?;
-        let asks = told["items"].as_array().context("items")?.iter().find(|item| item["kind"] == "approval_needed");
-        let asks = asks.with_context(|| told.to_string())?;
-        assert_eq!(asks["runId"], json!(run));
-        assert!(asks["approvalId"].as_str().is_some_and(|id| id.starts_with("apv_")), "{asks}");
+        let request_event = told["items"].as_array().context("items")?.iter().find(|item| item["kind"] == "approval_needed");
+        let request_event = request_event.with_context(|| told.to_string())?;
+        assert_eq!(request_event["runId"], json!(run));
+        assert!(request_event["approvalId"].as_str().is_some_and(|id| id.starts_with("apv_")), "{request_event}");
         let health = owner.get(&format!("/v1/workspaces/{ws}/queue-health")).await?.ok()?;
         assert_eq!((&health["waitingApproval"], &health["running"], &health["queued"]), (&json!(1), &json!(0), &json!(0)));
-        let said: Vec<_> = owner.app_log(&fixture.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
-        assert_eq!(said, ["before"], "what asks is stopped, and cannot catch that");
+        let messages: Vec<_> = owner.app_log(&fixture.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
+        assert_eq!(messages, ["before"], "code that asks is stopped, and cannot catch that");
         let told = owner.get(&format!("{path}/ask")).await?.ok()?;
         assert_eq!((&told["status"], &told["failureClass"]), (&json!("waiting_approval"), &Value::Null));
         assert_eq!(list_runs(owner, ws, "status=waiting_approval").await?.len(), 1);
         let approvals = format!("{path}/approvals");
-        let asked = owner.get(&approvals).await?.ok()?["items"].clone();
-        assert_eq!((&asked[0]["id"], &asked[0]["title"]), (&asks["approvalId"], &json!("Pay 500?")), "{asked}");
-        assert_eq!((&asked[0]["detail"], &asked[0]["state"]), (&json!("To Tulpar."), &json!("waiting")), "{asked}");
-        let yes = json!({"approvalId": asked[0]["id"], "approved": true});
+        let items = owner.get(&approvals).await?.ok()?["items"].clone();
+        assert_eq!((&items[0]["id"], &items[0]["title"]), (&request_event["approvalId"], &json!("Pay 500?")), "{items}");
+        assert_eq!((&items[0]["detail"], &items[0]["state"]), (&json!("To Tulpar."), &json!("waiting")), "{items}");
+        let yes = json!({"approvalId": items[0]["id"], "approved": true});
         let write = owner.create_token(ws, &["read", "write"]).await?;
         owner.with_bearer(&write).post(&approvals, &yes).await?.assert_error(403, "console_only");
         let other = owner.start_run(&fixture.automation, Value::Null).await?;
@@ -220,8 +220,8 @@ tests::on_both! {
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 409]);
         owner.wait_for_success(&run).await?;
-        let said: Vec<_> = owner.app_log(&fixture.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
-        assert_eq!(said.iter().filter(|line| *line == "after").count(), 1, "{said:?}");
+        let messages: Vec<_> = owner.app_log(&fixture.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
+        assert_eq!(messages.iter().filter(|line| *line == "after").count(), 1, "{messages:?}");
         owner.post(&approvals, &yes).await?.assert_error(409, "approval_settled");
         // A visit cannot wait for an approval.
         let slug = owner.get(&format!("/v1/apps/{}", fixture.app)).await?.string_at("/slug")?;

@@ -31,13 +31,13 @@ tests::on_both! {
         ];
         for (language, program, extension, preamble) in examples {
             let automation = owner.create_automation(&workspace.id, &app, "webhook", 0).await?;
-            let hook = owner.configure_webhook(&automation, "signed").await?;
+            let webhook = owner.configure_webhook(&automation, "signed").await?;
             let file = folder.join(format!("example-{automation}.{extension}"));
             std::fs::write(&file, format!("{preamble}{}\n", documented_block(language)?))?;
             let done = Command::new(program)
                 .arg(&file)
-                .env("SECRET", &hook.secret)
-                .env("ADDRESS", format!("{}{}", server.base_url(), hook.path))
+                .env("SECRET", &webhook.secret)
+                .env("ADDRESS", format!("{}{}", server.base_url(), webhook.path))
                 .output()
                 .await
                 .with_context(|| format!("{program} does not start"))?;
@@ -46,7 +46,7 @@ tests::on_both! {
             let runs = owner.get(&format!("/v1/workspaces/{}/runs?automationId={automation}", workspace.id)).await?.ok()?;
             let runs = runs["items"].as_array().context("items")?;
             ensure!(runs.len() == 1, "the example in {language} started {} runs", runs.len());
-            let run = runs[0]["id"].as_str().context("an id")?;
+            let run = runs[0]["id"].as_str().context("no id")?;
             owner.wait_for_success(run).await?;
             assert_eq!(owner.app_log(&app, Some(run)).await?[0].message, "Hello");
         }

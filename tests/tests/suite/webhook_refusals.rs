@@ -22,8 +22,8 @@ impl Fixture {
     async fn create(server: &Server) -> Result<Self> {
         let AutomationFixture { owner, workspace, app, automation } =
             AutomationFixture::create(server, DOES_NOTHING).await?;
-        let hook = owner.configure_webhook(&automation, "signed").await?;
-        Ok(Self { owner, workspace, app, automation, webhook: hook })
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        Ok(Self { owner, workspace, app, automation, webhook })
     }
 
     /// Sends a signed call with a unique body.
@@ -47,8 +47,9 @@ impl Fixture {
         deliveries
             .iter()
             .map(|delivery| {
-                let said = delivery["code"].as_str().or(delivery["status"].as_str()).context("a status")?;
-                Ok((said.to_owned(), delivery["sample"].as_bool().context("sample")?))
+                let result =
+                    delivery["code"].as_str().or(delivery["status"].as_str()).context("no status")?;
+                Ok((result.to_owned(), delivery["sample"].as_bool().context("sample")?))
             })
             .collect()
     }
@@ -74,47 +75,47 @@ tests::on_both! {
 
     async fn a_body_must_match_its_content_type_and_size_limit(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.owner.configure_webhook(&fixture.automation, "none").await?;
+        let webhook = fixture.owner.configure_webhook(&fixture.automation, "none").await?;
         for kind in [
             "text/plain",
             "application/jsonp",
             "multipart/form-data; boundary=x",
         ] {
-            let reply = hook.unsigned_request(kind, "{}")?.send().await?;
+            let reply = webhook.unsigned_request(kind, "{}")?.send().await?;
             reply.check_error(415, Some("unsupported_media_type")).with_context(|| kind.to_owned())?;
         }
         for kind in ["application/cloudevents+json; charset=utf-8", "text/json", "application/vnd.api+json"] {
-            hook.unsigned_request(kind, r#"{"specversion": "1.0"}"#)?.send().await?.assert_status(202);
+            webhook.unsigned_request(kind, r#"{"specversion": "1.0"}"#)?.send().await?.assert_status(202);
         }
         for coding in ["gzip", "br", "identity, gzip"] {
-            let coded = hook.unsigned_request("application/json", "{}")?.header(http::header::CONTENT_ENCODING, coding)?;
+            let coded = webhook.unsigned_request("application/json", "{}")?.header(http::header::CONTENT_ENCODING, coding)?;
             let refused = coded.send().await?;
             refused.assert_error(415, "unsupported_media_type");
             assert!(String::from_utf8_lossy(&refused.body).contains("Content-Encoding"), "{refused}");
         }
-        let untyped = hook.unsigned_request("x/y", "{}")?.without_header(&http::header::CONTENT_TYPE);
+        let untyped = webhook.unsigned_request("x/y", "{}")?.without_header(&http::header::CONTENT_TYPE);
         untyped.send().await?.assert_error(415, "unsupported_media_type");
 
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         for bad in ["{", "{} {}", "{'a': 1}", "nul", "[1,]", "\u{feff}{}", &nested(129), &"[".repeat(200_000)]
         {
-            let reply = hook.unsigned_request("application/json", bad)?.send().await?;
+            let reply = webhook.unsigned_request("application/json", bad)?.send().await?;
             reply
                 .check_error(400, Some("invalid_body"))
                 .with_context(|| bad.chars().take(40).collect::<String>())?;
         }
-        hook.unsigned_request("application/json", vec![b'"', 0xff, b'"'])?
+        webhook.unsigned_request("application/json", vec![b'"', 0xff, b'"'])?
             .send()
             .await?
             .assert_error(400, "invalid_body");
-        let deep = hook.unsigned_request("application/json", nested(128))?.send().await?;
+        let deep = webhook.unsigned_request("application/json", nested(128))?.send().await?;
         fixture.owner.wait_for_success(&deep.string_at("/runId")?).await?;
 
         let text = |size: usize| format!("\"{}\"", "a".repeat(size - 2));
-        let largest = hook.unsigned_request("application/json", text(256 << 10))?.send().await?;
+        let largest = webhook.unsigned_request("application/json", text(256 << 10))?.send().await?;
         largest.assert_status(202);
         fixture.owner.wait_for_success(&largest.string_at("/runId")?).await?;
-        hook.unsigned_request("application/json", text((256 << 10) + 1))?.send().await?.assert_error(413, "too_large");
+        webhook.unsigned_request("application/json", text((256 << 10) + 1))?.send().await?.assert_error(413, "too_large");
         Ok(())
     }
 
@@ -146,7 +147,7 @@ tests::on_both! {
         fixture.owner.put(&fixture.webhook_path(), &other).await?.assert_error(409, "confirmation_needed");
         renewed.send(&json!(5)).await?.assert_status(202);
         let token = fixture.owner.configure_webhook(&fixture.automation, "token").await?;
-        assert_eq!(token.path, renewed.path, "the address stays");
+        assert_eq!(token.path, renewed.path, "the URL must not change");
         renewed.send(&json!(6)).await?.assert_error(401, "bad_token");
 
         // The secret is shown only once.
@@ -182,8 +183,8 @@ tests::on_both! {
         let draft = json!({"name": "A draft"});
         let draft = fixture.owner.post(&format!("/v1/workspaces/{}/apps", fixture.workspace.id), &draft).await?;
         let automation = fixture.owner.create_automation(&fixture.workspace.id, &draft.string_at("/id")?, "webhook", 0).await?;
-        let hook = fixture.owner.configure_webhook(&automation, "signed").await?;
-        hook.send(&json!(5)).await?.assert_error(409, "not_runnable");
+        let webhook = fixture.owner.configure_webhook(&automation, "signed").await?;
+        webhook.send(&json!(5)).await?.assert_error(409, "not_runnable");
         Ok(())
     }
 
@@ -219,8 +220,8 @@ tests::on_both! {
             ("app paused", "not_runnable"),
             ("undeclared", "trigger_not_declared"),
         ] {
-            let off = what == "switched off";
-            fixture.update_webhook(json!({"enabled": !off})).await?;
+            let is_off = what == "switched off";
+            fixture.update_webhook(json!({"enabled": !is_off})).await?;
             let status = if what == "paused" { "paused" } else { "active" };
             fixture.owner.patch(&automation_path, &json!({"status": status})).await?.ok()?;
             fixture.owner.patch(&app, &json!({"paused": what == "app paused"})).await?.ok()?;
@@ -239,7 +240,7 @@ tests::on_both! {
         }
         let dead_letters = fixture.owner.get(&format!("/v1/workspaces/{}/dead-letters", fixture.workspace.id)).await?;
         let dead_letters = dead_letters.ok()?["items"].as_array().context("items")?.len();
-        assert_eq!(dead_letters, 4, "one of each new call, none of a repeat or a replay");
+        assert_eq!(dead_letters, 4, "one for each new call, none for a repeated or replayed call");
         Ok(())
     }
 
@@ -306,8 +307,8 @@ tests::on_both! {
         for batch in 0..30 {
             let mut calls = tokio::task::JoinSet::new();
             for number in 0..50 {
-                let hook = fixture.webhook.clone();
-                calls.spawn(async move { hook.send(&json!([batch, number])).await });
+                let webhook = fixture.webhook.clone();
+                calls.spawn(async move { webhook.send(&json!([batch, number])).await });
             }
             let mut refused = None;
             for reply in calls.join_all().await {
@@ -349,8 +350,8 @@ tests::on_both! {
         let shown = fixture.deliveries().await?;
         let expected =
             [("hook_disabled", false), ("accepted", true), ("invalid_body", false), ("accepted", false)];
-        for (found, (said, sample)) in shown.iter().zip(expected) {
-            assert_eq!((found.0.as_str(), found.1), (said, sample), "{shown:?}");
+        for (found, (result, sample)) in shown.iter().zip(expected) {
+            assert_eq!((found.0.as_str(), found.1), (result, sample), "{shown:?}");
         }
         assert_eq!(shown.len(), 10);
         Ok(())
@@ -374,9 +375,9 @@ tests::on_both! {
         fixture.webhook.send(&json!({"private": "the-whole-herd"})).await?.assert_status(202);
         fixture.webhook.signed_request("{the-whole-herd")?.send().await?.assert_error(400, "invalid_body");
         let log = server.log();
-        assert!(log.contains("/v1/hooks/{id}"), "the calls are logged:\n{log}");
+        assert!(log.contains("/v1/hooks/{id}"), "the calls must be logged:\n{log}");
         for secret in [fixture.webhook.secret.as_str(), "the-whole-herd", &fixture.webhook.path] {
-            assert!(!log.contains(secret), "the log holds {secret}");
+            assert!(!log.contains(secret), "the log contains {secret}");
         }
         Ok(())
     }
@@ -387,8 +388,8 @@ tests::on_both! {
         // As if it were sealed with a lost master key.
         server.execute_static_sql("UPDATE webhooks SET secret_sealed = 'qs1.00000000' || substr(secret_sealed, 13)").await?;
         server.restart().await?;
-        let hook = fixture.webhook.with_base_url(server.base_url());
-        hook.send(&json!(2)).await?.assert_error(503, "hook_unreadable");
+        let webhook = fixture.webhook.with_base_url(server.base_url());
+        webhook.send(&json!(2)).await?.assert_error(503, "hook_unreadable");
         Ok(())
     }
 
@@ -463,12 +464,12 @@ mod limits {
             let visitor = server.client();
             visitor.post("/v1/hooks/x", &json!({})).await?.assert_error(429, "rate_limited");
             // The limit is per address: a valid call has to wait too, and is accepted afterwards.
-            let honest = tests::eventually("the sender is looked at again", async || {
+            let valid_call = tests::eventually("the sender is no longer limited", async || {
                 let reply = fixture.call(1).await?;
                 anyhow::ensure!(reply.status == 202, "{reply}");
                 Ok(reply)
             });
-            honest.await?.assert_status(202);
+            valid_call.await?.assert_status(202);
             Ok(())
         }
     }

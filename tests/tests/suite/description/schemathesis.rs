@@ -25,10 +25,10 @@ tests::on_both! {
         for (name, value) in create_resources(&owner).await? {
             checks.env(name, value);
         }
-        let said = run_command(&mut checks).await?;
+        let output = run_command(&mut checks).await?;
         // If a call had signed the owner out, all later calls would have been rejected before their input was checked.
         owner.get("/v1/session").await?.assert_status(200);
-        assert!(said.contains("No issues found"), "{said}");
+        assert!(output.contains("No issues found"), "{output}");
         Ok(())
     }
 }
@@ -38,7 +38,7 @@ async fn create_resources(owner: &Client) -> Result<Vec<(&'static str, String)>>
     let workspace = owner.create_workspace("Tulpar").await?;
     let (ws, app, automation) = (&workspace.id, &workspace.sample_app, &workspace.automation);
     let in_workspace = |rest: &str| format!("/v1/workspaces/{ws}/{rest}");
-    let gate = workspace.creation_response["starter"]["gateIds"][0].as_str().context("a gate")?;
+    let gate = workspace.creation_response["starter"]["gateIds"][0].as_str().context("no gate")?;
     let version = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?;
 
     let files = json!({"main.js": "export default { async scheduled() {} }"});
@@ -77,7 +77,7 @@ async fn create_resources(owner: &Client) -> Result<Vec<(&'static str, String)>>
 
     Ok(vec![
         ("ORIGIN", CONSOLE_ORIGIN.to_owned()),
-        ("COOKIE", owner.cookie().context("a session")?.to_owned()),
+        ("COOKIE", owner.cookie().context("no session")?.to_owned()),
         ("TOKEN", token),
         ("PROJECT_KEY", key),
         ("WORKSPACE", ws.clone()),
@@ -101,9 +101,9 @@ async fn create_resources(owner: &Client) -> Result<Vec<(&'static str, String)>>
 /// Creates the dead letter of a call that was refused while its webhook was off.
 async fn create_dead_letter(owner: &Client, ws: &str, automation: &str) -> Result<String> {
     let settings = format!("/v1/automations/{automation}/webhook");
-    let hook = owner.rotate_webhook_secret(automation).await?;
+    let webhook = owner.rotate_webhook_secret(automation).await?;
     owner.patch(&settings, &json!({"enabled": false})).await?.ok()?;
-    hook.send(&json!({})).await?.assert_error(403, "hook_disabled");
+    webhook.send(&json!({})).await?.assert_error(403, "hook_disabled");
     owner.patch(&settings, &json!({"enabled": true})).await?.ok()?;
     owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string_at("/items/0/id")
 }

@@ -102,18 +102,18 @@ tests::on_both! {
                     if is_unavailable(operation, &reply) {
                         return Ok(());
                     }
-                    let said = error_message(&reply);
+                    let message = error_message(&reply);
                     let status = reply.status.as_u16();
-                    ensure!(status < 500 && status != 415, "{status} {said}");
-                    ensure!(status != 401 || operation.callers.public, "{status} {said}");
-                    let unread = [
+                    ensure!(status < 500 && status != 415, "{status} {message}");
+                    ensure!(status != 401 || operation.callers.public, "{status} {message}");
+                    let parse_errors = [
                         "does not fit",
                         "does not match the schema",
                         "is not valid JSON",
                         "unknown field",
                         "must be a JSON object",
                     ];
-                    ensure!(!unread.iter().any(|words| said.contains(words)), "{status} {said}");
+                    ensure!(!parse_errors.iter().any(|text| message.contains(text)), "{status} {message}");
                     Ok(())
                 },
             )
@@ -130,7 +130,7 @@ tests::on_both! {
                 async |operation, path| {
                     let method = operation.method.as_str().to_lowercase();
                     let described = &document["paths"][&operation.path][&method]["requestBody"]["content"];
-                    let body = operation.body.as_ref().context("a body")?;
+                    let body = operation.body.as_ref().context("no body")?;
                     let mut pointers = Vec::new();
                     find_objects(&document, &described["application/json"]["schema"], body, "", &mut pointers);
                     for pointer in &pointers {
@@ -142,8 +142,8 @@ tests::on_both! {
                         }
                         // Some routes look the id up before they read the body.
                         let refused = matches!(reply.status.as_u16(), 400 | 401 | 403 | 404 | 409);
-                        ensure!(refused, "an array at {pointer:?} gave {}: {changed}", reply.status);
-                        ensure!(reply.status != 409 || operation.path.contains("accept"), "{changed} was read");
+                        ensure!(refused, "the response to an array at {pointer:?} is {}: {changed}", reply.status);
+                        ensure!(reply.status != 409 || operation.path.contains("accept"), "{changed} was accepted");
                     }
                     Ok(())
                 },

@@ -66,7 +66,7 @@ tests::on_both! {
         let fixture = Fixture::create(&server).await?;
         let document: Value = server.client().get("/openapi.json").await?.json()?;
         let callers = TestClients::create(&fixture).await?;
-        let (mut surprises, mut tried) = (Vec::new(), 0);
+        let (mut failures, mut checked) = (Vec::new(), 0);
         let mut exceptions = BTreeSet::new();
         let mut operations: Vec<_> = fixture.operations.iter().collect();
         // Settings come last, because settings at their bounds make a project almost unusable.
@@ -76,17 +76,17 @@ tests::on_both! {
             let operation = &with_existing_ids(&fixture, operation)?;
             for (bound, within, beyond) in bound_requests(&document, operation, &path)? {
                 let caller = callers.for_operation(operation);
-                tried += 1;
-                if let Err(surprise) = check_bound(caller, operation, &bound, (within.as_ref(), beyond.as_ref()), &mut exceptions).await {
-                    surprises.push(format!("{operation} {}: {}: {surprise:#}", bound.pointer, bound.keyword));
+                checked += 1;
+                if let Err(failure) = check_bound(caller, operation, &bound, (within.as_ref(), beyond.as_ref()), &mut exceptions).await {
+                    failures.push(format!("{operation} {}: {}: {failure:#}", bound.pointer, bound.keyword));
                 }
             }
         }
         let elsewhere = VALIDATED_AFTER_LOOKUP.map(|path| (path, ""));
-        let needless = OTHER_RULES.into_iter().chain(elsewhere).filter(|known| !exceptions.contains(known));
-        surprises.extend(needless.map(|known| format!("{known:?}: an exception that nothing needs")));
-        ensure!(tried > 450, "only {tried} bounds");
-        ensure!(surprises.is_empty(), "{} of {tried} bounds:\n{}", surprises.len(), surprises.join("\n"));
+        let unneeded = OTHER_RULES.into_iter().chain(elsewhere).filter(|known| !exceptions.contains(known));
+        failures.extend(unneeded.map(|known| format!("{known:?}: unneeded exception")));
+        ensure!(checked > 450, "only {checked} bounds were checked");
+        ensure!(failures.is_empty(), "{} of {checked} bounds:\n{}", failures.len(), failures.join("\n"));
         Ok(())
     }
 }
@@ -129,15 +129,17 @@ async fn check_bound(
     (within, beyond): (Option<&PreparedRequest>, Option<&PreparedRequest>),
     exceptions: &mut BTreeSet<(&'static str, &'static str)>,
 ) -> Result<()> {
-    let mut taken = false;
+    let mut is_accepted = false;
     if let Some(within) = within {
         let reply = send(caller, operation, within).await?;
-        taken = reply.status.is_success();
+        is_accepted = reply.status.is_success();
         if reply.status == 400 {
             let at = format!("{} {}", operation.path, bound.pointer);
-            let said = error_message(&reply);
-            let other = OTHER_RULES.iter().find(|(member, rule)| at.contains(member) && said.contains(rule));
-            exceptions.insert(*other.with_context(|| format!("the value at the bound is refused: {said}"))?);
+            let message = error_message(&reply);
+            let other =
+                OTHER_RULES.iter().find(|(member, rule)| at.contains(member) && message.contains(rule));
+            exceptions
+                .insert(*other.with_context(|| format!("the value at the bound is rejected: {message}"))?);
         }
     }
     let Some(beyond) = beyond else { return Ok(()) };
@@ -150,11 +152,11 @@ async fn check_bound(
         _ => false,
     };
     let elsewhere = VALIDATED_AFTER_LOOKUP.iter().find(|path| **path == operation.path);
-    if let Some(path) = elsewhere.filter(|_| !refused && !taken) {
+    if let Some(path) = elsewhere.filter(|_| !refused && !is_accepted) {
         exceptions.insert((path, ""));
         return Ok(());
     }
-    ensure!(refused, "the value beyond it gives {}: {}", reply.status, error_message(&reply));
+    ensure!(refused, "the response to the value beyond it is {}: {}", reply.status, error_message(&reply));
     Ok(())
 }
 
@@ -167,7 +169,7 @@ fn bound_requests(document: &Value, operation: &Operation, path: &str) -> Result
     let described = &document["paths"][&operation.path][&method];
     let mut all = Vec::new();
     for parameter in described["parameters"].as_array().into_iter().flatten() {
-        let name = parameter["name"].as_str().context("a name")?;
+        let name = parameter["name"].as_str().context("no name")?;
         let mut found = Vec::new();
         collect_bounds(document, &parameter["schema"], "", &mut found);
         for mut bound in found {

@@ -90,7 +90,7 @@ impl Call {
                 encode_form(&members.collect::<Vec<_>>()).into_bytes()
             }
             (kind, body) if kind.ends_with("json") && !kind.ends_with("ndjson") => serde_json::to_vec(body)?,
-            (_, body) => body.as_str().context("the example is no text")?.as_bytes().to_vec(),
+            (_, body) => body.as_str().context("the example is not a text")?.as_bytes().to_vec(),
         };
         request.body(&example.content_type, body)?.send().await
     }
@@ -136,8 +136,9 @@ mod every_example_is_accepted {
             examples.retain(|example| !example.is_passkey_operation());
             ensure!(examples.len() > 60, "only {} examples", examples.len());
             // Each example has its own workspace, so that they do not affect each other.
-            let worlds = ExampleFixture::fixtures(&server, &dns);
-            send_all(&examples, async |example| worlds.create_next().await?.prepare_call(example).await).await
+            let fixtures = ExampleFixture::fixtures(&server, &dns);
+            send_all(&examples, async |example| fixtures.create_next().await?.prepare_call(example).await)
+                .await
         })
         .await
     }
@@ -167,7 +168,7 @@ tests::on_both! {
         // The first example registers the passkey that the others use.
         for example in &examples {
             let path = example.operation.path.clone();
-            let (start, _) = path.rsplit_once('/').context("a ceremony")?;
+            let (start, _) = path.rsplit_once('/').context("no ceremony")?;
             let (visitor, start) = (example.operation.callers.public, format!("{start}/start"));
             let begun = match visitor {
                 true => owner.post_from_console(&start, &json!({})).await?,
@@ -175,11 +176,11 @@ tests::on_both! {
             };
             let options = &begun.ok()?["options"];
             let registers = example.operation_id == "finish_passkey_registration";
-            let answer = if registers { passkey.create(options)? } else { passkey.get(options)? };
+            let credential = if registers { passkey.create(options)? } else { passkey.get(options)? };
             let caller = if visitor { owner.signed_out() } else { owner.clone() };
             let mut call = Call { caller, path, body: example.body.clone() };
             call.replace("/ceremonyId", begun.string_at("/ceremonyId")?)?;
-            call.replace("/credential", answer)?;
+            call.replace("/credential", credential)?;
             call.send(example).await?.ok()?;
         }
         Ok(())
@@ -232,6 +233,6 @@ fn examples_of_members_occur_in_examples_of_bodies() {
     }
     let unsent = parts.0.iter().filter(|(_, (_, seen))| !seen);
     let unsent: Vec<String> = unsent.map(|(at, (example, _))| format!("{at}: {example}")).collect();
-    assert!(parts.0.len() > 30, "only {} examples of members", parts.0.len());
-    assert!(unsent.is_empty(), "no body has these:\n{}", unsent.join("\n"));
+    assert!(parts.0.len() > 30, "only {} examples of members were found", parts.0.len());
+    assert!(unsent.is_empty(), "no example of a body has these values:\n{}", unsent.join("\n"));
 }

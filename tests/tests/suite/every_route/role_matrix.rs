@@ -145,11 +145,11 @@ async fn build_table(server: &Server) -> Result<String> {
                 (operation.method.as_str(), operation.path.as_str()),
                 ("DELETE", "/v1/session" | "/v1/tokens/self")
             );
-            let answer = if ends_itself { "-".to_owned() } else { column.outcome(operation).await? };
-            if answer.starts_with("429") {
-                bail!("{}: {operation} was not tried: {answer}", column.name);
+            let outcome = if ends_itself { "-".to_owned() } else { column.outcome(operation).await? };
+            if outcome.starts_with("429") {
+                bail!("{}: {operation} was not checked: {outcome}", column.name);
             }
-            rows[*index].push(answer);
+            rows[*index].push(outcome);
         }
         // The number of open logins is limited. Callers who were authorized have closed it already.
         let path = format!("/v1/cli/device/{code}/deny");
@@ -160,7 +160,7 @@ async fn build_table(server: &Server) -> Result<String> {
         write!(table, "\t{}", column.name)?;
     }
     table.push('\n');
-    for (operation, answers) in columns[0].fixture.operations.iter().zip(rows) {
+    for (operation, outcomes) in columns[0].fixture.operations.iter().zip(rows) {
         let callers = operation.callers.names().join(",");
         writeln!(
             table,
@@ -168,7 +168,7 @@ async fn build_table(server: &Server) -> Result<String> {
             operation.method,
             operation.path,
             operation.right,
-            answers.join("\t")
+            outcomes.join("\t")
         )?;
     }
     Ok(table)
@@ -177,9 +177,9 @@ async fn build_table(server: &Server) -> Result<String> {
 /// Returns the lines in which two tables differ.
 fn line_diff(expected: &str, found: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (expected.lines().collect(), found.lines().collect());
-    let gone = old.iter().filter(|line| !new.contains(line)).map(|line| format!("- {line}"));
+    let removed = old.iter().filter(|line| !new.contains(line)).map(|line| format!("- {line}"));
     let added = new.iter().filter(|line| !old.contains(line)).map(|line| format!("+ {line}"));
-    gone.chain(added).collect::<Vec<_>>().join("\n")
+    removed.chain(added).collect::<Vec<_>>().join("\n")
 }
 
 tests::on_both! {

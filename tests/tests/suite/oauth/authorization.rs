@@ -36,23 +36,23 @@ tests::on_both! {
     }
 
     async fn cross_origin_pages_may_call_only_endpoints_without_cookies(server: Server) -> Result<()> {
-        let ask = async |method: Method, path: &str| -> Result<Reply> {
+        let send = async |method: Method, path: &str| -> Result<Reply> {
             let client = server.client();
             let request = client.request(method, path).header(header::ORIGIN, "https://page.example")?;
             request.header(header::ACCESS_CONTROL_REQUEST_METHOD, "POST")?.send().await
         };
         for path in ["/oauth/register", "/oauth/token", "/oauth/revoke"] {
-            let reply = ask(Method::OPTIONS, path).await?;
+            let reply = send(Method::OPTIONS, path).await?;
             assert_eq!(reply.assert_status(204).header("access-control-allow-origin"), Some("*"), "{path}");
             let allowed = reply.header("access-control-allow-headers").unwrap_or_default();
             assert!(allowed.contains("content-type") && allowed.contains("mcp-protocol-version"), "{allowed}");
             assert_eq!(reply.header("access-control-allow-credentials"), None);
             // Errors are readable too.
-            let refusal = ask(Method::POST, path).await?;
+            let refusal = send(Method::POST, path).await?;
             assert_eq!(refusal.assert_status(400).header("access-control-allow-origin"), Some("*"), "{path}");
         }
         for path in ["/oauth/authorize?client_id=x", "/oauth/consent/oaz_1"] {
-            assert_eq!(ask(Method::GET, path).await?.header("access-control-allow-origin"), None, "{path}");
+            assert_eq!(send(Method::GET, path).await?.header("access-control-allow-origin"), None, "{path}");
         }
         Ok(())
     }
@@ -92,8 +92,8 @@ tests::on_both! {
         assert_oauth_error(&register(json!({})).await?, 400, "invalid_redirect_uri");
         assert_oauth_error(&register(json!({"redirect_uris": vec![REDIRECT_URI; 11]})).await?, 400, "invalid_redirect_uri");
         assert_oauth_error(&register(json!([])).await?, 400, "invalid_client_metadata");
-        let off = json!({"redirect_uris": [REDIRECT_URI], "client_name": 1});
-        assert_oauth_error(&register(off).await?, 400, "invalid_client_metadata");
+        let invalid = json!({"redirect_uris": [REDIRECT_URI], "client_name": 1});
+        assert_oauth_error(&register(invalid).await?, 400, "invalid_client_metadata");
         let long = json!({"redirect_uris": [REDIRECT_URI], "logo_uri": "a".repeat(17 << 10)});
         assert_oauth_error(&register(long).await?, 413, "invalid_request");
         Ok(())
@@ -149,20 +149,20 @@ tests::on_both! {
             (("scope", "root"), "invalid_scope"),
             (("resource", "https://other.example/mcp"), "invalid_target"),
         ] {
-            let ask = agent.authorization_parameters(&[change]);
-            let first = redirect_location(&visitor.authorize(&ask).await?)?;
+            let parameters = agent.authorization_parameters(&[change]);
+            let first = redirect_location(&visitor.authorize(&parameters).await?)?;
             let next = first.strip_prefix("/sign-in?next=").with_context(|| first.clone())?;
             assert!(next.starts_with("%2Foauth%2Fauthorize%3F"), "{first}");
 
-            let answer = redirect_location(&person.authorize(&ask).await?)?;
-            assert!(answer.starts_with(&format!("{REDIRECT_URI}?error={error}&")), "{change:?}: {answer}");
-            assert_eq!(query_parameter(&answer, "state")?.as_deref(), Some("a state"));
-            assert_eq!(query_parameter(&answer, "iss")?.as_deref(), Some(server.base_url()));
-            assert_eq!(query_parameter(&answer, "code")?, None);
+            let response = redirect_location(&person.authorize(&parameters).await?)?;
+            assert!(response.starts_with(&format!("{REDIRECT_URI}?error={error}&")), "{change:?}: {response}");
+            assert_eq!(query_parameter(&response, "state")?.as_deref(), Some("a state"));
+            assert_eq!(query_parameter(&response, "iss")?.as_deref(), Some(server.base_url()));
+            assert_eq!(query_parameter(&response, "code")?, None);
         }
         let twice = [&agent.authorization_parameters(&[])[..], &[("scope", "read")]].concat();
-        let answer = redirect_location(&person.authorize(&twice).await?)?;
-        assert_eq!(query_parameter(&answer, "error")?.as_deref(), Some("invalid_request"));
+        let response = redirect_location(&person.authorize(&twice).await?)?;
+        assert_eq!(query_parameter(&response, "error")?.as_deref(), Some("invalid_request"));
         // Unknown parameters are ignored, and empty ones count as absent.
         let fine = [&agent.authorization_parameters(&[])[..], &[("prompt", "consent"), ("resource", "")]].concat();
         assert!(redirect_location(&person.authorize(&fine).await?)?.contains("/oauth/consent/oaz_"));
@@ -275,22 +275,22 @@ tests::on_both! {
         }
         let here = Some(server.base_url());
         assert_html_page(&send(&bek, here, &allow).await?, 404);
-        let answer = redirect_location(&send(&aru, here, &allow).await?)?;
-        assert!(answer.starts_with("http://127.0.0.1:4711/cb?code=qoc_"), "{answer}");
+        let response = redirect_location(&send(&aru, here, &allow).await?)?;
+        assert!(response.starts_with("http://127.0.0.1:4711/cb?code=qoc_"), "{response}");
         assert_html_page(&aru.get(&path).await?, 404);
         assert_html_page(&send(&aru, here, &allow).await?, 404);
 
-        let code = query_parameter(&answer, "code")?.context("no code")?;
+        let code = query_parameter(&response, "code")?.context("no code")?;
         let form = [
             ("grant_type", "authorization_code"), ("client_id", &agent.id), ("code", &code), ("code_verifier", CODE_VERIFIER),
         ];
-        let answer = agent.post_token(&form).await?;
-        assert_eq!(answer.string_at("/scope")?, "read", "less than was asked for");
+        let response = agent.post_token(&form).await?;
+        assert_eq!(response.string_at("/scope")?, "read", "a smaller scope than requested");
 
         let id = agent.start_authorization(&[("redirect_uri", "http://127.0.0.1:4711/cb")]).await?;
         let request = aru.request(Method::POST, &format!("/oauth/consent/{id}"));
         let refused = request.body("application/x-www-form-urlencoded", "access=read")?.send().await?;
-        assert!(redirect_location(&refused)?.contains("error=access_denied"), "what is not yes is no");
+        assert!(redirect_location(&refused)?.contains("error=access_denied"), "anything but an approval is a denial");
         Ok(())
     }
 }

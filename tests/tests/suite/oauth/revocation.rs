@@ -129,8 +129,8 @@ tests::on_both! {
         let guest = MemberWithCredentials::join(&server, &owner, &workspace, "guest").await?;
         let path = format!("/v1/workspaces/{}/members/{}", workspace.id, guest.person.user_id().await?);
         owner.patch(&path, &json!({"accessEndsAt": timestamp_in(2)})).await?.assert_status(200);
-        tests::eventually("the access ends", async || {
-            anyhow::ensure!(!is_token_accepted(&guest.person, &guest.tokens.access).await?, "it has not");
+        tests::eventually("the access expires", async || {
+            anyhow::ensure!(!is_token_accepted(&guest.person, &guest.tokens.access).await?, "it has not expired");
             Ok(())
         })
         .await?;
@@ -148,8 +148,8 @@ tests::on_both! {
             let guest = MemberWithCredentials::join(&server, &owner, &workspace, name).await?;
             let path = format!("/v1/workspaces/{}/members/{}", workspace.id, guest.person.user_id().await?);
             owner.patch(&path, &json!({"accessEndsAt": timestamp_in(1)})).await?.assert_status(200);
-            tests::eventually("the access ends", async || {
-                anyhow::ensure!(!is_token_accepted(&guest.person, &guest.tokens.access).await?, "it has not");
+            tests::eventually("the access expires", async || {
+                anyhow::ensure!(!is_token_accepted(&guest.person, &guest.tokens.access).await?, "it has not expired");
                 Ok(())
             })
             .await?;
@@ -158,7 +158,7 @@ tests::on_both! {
                 guest.assert_still_revoked(&workspace).await?;
             } else {
                 server.run_admin(&["make-owner", &workspace.id, &guest.email]).await?;
-                tests::eventually("they are back", async || {
+                tests::eventually("they have rejoined", async || {
                     guest.person.get(&format!("/v1/workspaces/{}/apps", workspace.id)).await?.ok().map(drop)
                 })
                 .await?;

@@ -54,13 +54,13 @@ tests::on_both! {
         assert_oauth_error(&json, 400, "invalid_request");
 
         // None of these used the code up.
-        let answer = send(&[("resource", &format!("{}/", server.base_url()))]).await?;
-        let body = answer.ok()?;
+        let reply = send(&[("resource", &format!("{}/", server.base_url()))]).await?;
+        let body = reply.ok()?;
         assert_eq!((body["token_type"].as_str(), body["expires_in"].as_i64()), (Some("Bearer"), Some(3600)));
         assert_eq!(body["scope"], "read write");
-        assert!(body["access_token"].as_str().is_some_and(|token| token.starts_with("qao_")), "{answer}");
-        assert!(body["refresh_token"].as_str().is_some_and(|token| token.starts_with("qar_")), "{answer}");
-        assert_eq!(answer.header("cache-control"), Some("no-store"));
+        assert!(body["access_token"].as_str().is_some_and(|token| token.starts_with("qao_")), "{reply}");
+        assert!(body["refresh_token"].as_str().is_some_and(|token| token.starts_with("qar_")), "{reply}");
+        assert_eq!(reply.header("cache-control"), Some("no-store"));
         Ok(())
     }
 
@@ -95,12 +95,12 @@ tests::on_both! {
                 tokio::spawn(async move { agent.exchange(&code).await })
             })
             .collect();
-        let mut good = 0;
+        let mut successes = 0;
         for racer in racers {
             let reply = racer.await??;
-            if reply.status == 200 { good += 1 } else { assert_oauth_error(&reply, 400, "invalid_grant") }
+            if reply.status == 200 { successes += 1 } else { assert_oauth_error(&reply, 400, "invalid_grant") }
         }
-        assert_eq!(good, 1);
+        assert_eq!(successes, 1);
         Ok(())
     }
 
@@ -319,8 +319,8 @@ tests::on_both! {
         let pairs = [&first, &second];
         let secrets = pairs.iter().flat_map(|pair| [&*pair.access, &*pair.refresh]).chain([&*code, CODE_VERIFIER]);
         for secret in secrets {
-            assert!(!log.contains(secret), "the log holds a secret");
-            assert!(!log.contains(&secret[4..20]), "the log holds a part of a secret");
+            assert!(!log.contains(secret), "the log contains a secret");
+            assert!(!log.contains(&secret[4..20]), "the log contains a part of a secret");
         }
         Ok(())
     }
@@ -337,12 +337,12 @@ async fn a_token_of_another_deployment_is_rejected() -> Result<()> {
         // The development sign-in works, because the harness gives every server the same key.
         let other = Server::start(tests::Database::Existing(url)).await?;
         assert!(is_token_accepted(&aru, &tokens.access).await?);
-        let refusal = other.client().with_bearer(&tokens.access).get("/v1/tokens/self").await?;
-        refusal.assert_error(401, "unauthorized");
+        let rejected = other.client().with_bearer(&tokens.access).get("/v1/tokens/self").await?;
+        rejected.assert_error(401, "unauthorized");
         let personal = aru.create_token(&workspace.id, &["read"]).await?;
         assert!(
             is_token_accepted(&other.client(), &personal).await?,
-            "the other deployment does know the database"
+            "the other deployment uses the same database"
         );
         Ok(())
     })
@@ -362,7 +362,7 @@ async fn endpoints_are_rate_limited_per_address() -> Result<()> {
             }
             assert_oauth_error(&reply, 400, "invalid_grant");
         }
-        let reply = last.context("nobody had to wait")?;
+        let reply = last.context("no request was rate limited")?;
         assert_oauth_error(&reply, 429, "temporarily_unavailable");
         assert!(reply.header("retry-after").is_some_and(|wait| wait.parse::<u64>().is_ok()), "{reply}");
         Ok(())

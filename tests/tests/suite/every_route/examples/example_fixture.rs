@@ -97,8 +97,8 @@ impl<'a> ExampleFixture<'a> {
         let project = self.resource_id("/v1/backend/projects/{projectId}");
         let scopes = ["rows:read", "rows:write", "schema:write"];
         let key = json!({"kind": "secret", "name": "Examples", "scopes": scopes});
-        let made = self.fixture.owner.post(&format!("/v1/backend/projects/{project}/keys"), &key).await?;
-        Ok(self.fixture.owner.with_bearer(&made.string_at("/secret")?))
+        let created = self.fixture.owner.post(&format!("/v1/backend/projects/{project}/keys"), &key).await?;
+        Ok(self.fixture.owner.with_bearer(&created.string_at("/secret")?))
     }
 
     /// Adds a member besides the owner and returns their id.
@@ -113,7 +113,7 @@ impl<'a> ExampleFixture<'a> {
         let mail: Mail = self.server.wait_for_mail(&email, 1).await?;
         if call.body.get("token").is_some() {
             let link = mail.link()?;
-            return call.replace("/token", link.split_once("token=").context("a token")?.1);
+            return call.replace("/token", link.split_once("token=").context("no token")?.1);
         }
         call.replace("/email", email)?;
         call.replace("/code", mail.code()?)
@@ -135,9 +135,9 @@ impl<'a> ExampleFixture<'a> {
             "decide_run_approval" => {
                 let (_, run) = owner.create_and_run_app(ws, REQUESTS_APPROVAL).await?;
                 call.path = format!("/v1/runs/{run}/approvals");
-                let asked = async || owner.get(&call.path).await?.string_at("/items/0/id");
-                let asked = eventually("the run asks", asked).await?;
-                call.replace("/approvalId", asked)
+                let approval = async || owner.get(&call.path).await?.string_at("/items/0/id");
+                let approval = eventually("the run asks for approval", approval).await?;
+                call.replace("/approvalId", approval)
             }
             _ => {
                 let (_, run) = owner.create_and_run_app(ws, CALLS_OUT).await?;
