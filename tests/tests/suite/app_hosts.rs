@@ -44,7 +44,7 @@ impl AppFixture {
 
 /// Sends a raw request head and returns the status of the response.
 async fn status_of(server: &Server, head: &str) -> Result<u16> {
-    let address = server.base_url().strip_prefix("http://").context("a URL")?;
+    let address = server.base_url().strip_prefix("http://").context("no URL")?;
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(head.as_bytes()).await?;
     let mut response = vec![0; 12];

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tests::BackendProject;
 
 fn items(body: &Value) -> Result<Vec<Value>> {
-    Ok(body["items"].as_array().context("items")?.clone())
+    Ok(body["items"].as_array().context("no items")?.clone())
 }
 
 tests::on_both! {
@@ -33,7 +33,7 @@ tests::on_both! {
         for action in ["workspace.create", "invite.create", "invite.accept", "member.join", "token.create"] {
             assert!(actions.contains(action), "{action}: {actions:?}");
         }
-        let joined = all.iter().find(|item| item["action"] == "member.join").context("member.join")?;
+        let joined = all.iter().find(|item| item["action"] == "member.join").context("no member.join")?;
         assert_eq!(joined["detail"]["role"], "admin");
         assert_eq!(joined["actor"]["id"], admin.user_id().await?.as_str());
 

@@ -238,7 +238,7 @@ tests::on_both! {
         assert!(!String::from_utf8_lossy(&listed.body).contains(&secret), "{listed}");
         let shown = listed.ok()?;
         assert_eq!(shown[0]["id"], id.as_str());
-        assert!(secret.ends_with(shown[0]["last4"].as_str().context("last4")?), "{listed}");
+        assert!(secret.ends_with(shown[0]["last4"].as_str().context("no last4")?), "{listed}");
 
         let bearer = person.with_bearer(&secret);
         let own = bearer.get("/v1/tokens/self").await?;

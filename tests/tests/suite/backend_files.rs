@@ -128,7 +128,7 @@ tests::on_both! {
         loop {
             let rest = format!("items?select=title,qty&cursor={cursor}");
             let reply = project.rest_request(&client, (&key, None), Method::GET, &rest)?.send().await?;
-            for row in reply.ok()?.as_array().context("rows")? {
+            for row in reply.ok()?.as_array().context("no rows")? {
                 let title = row["title"].as_str().context("no title")?.to_owned();
                 found.entry(title).or_default().push(row["qty"].as_i64().context("no number")?);
             }
@@ -157,7 +157,7 @@ tests::on_both! {
 /// Returns everything that a project shows to its owner and its users, except its keys.
 async fn project_snapshot(owner: &Client, project: &BackendProject) -> Result<Value> {
     let mut shown = owner.get(&project.console_path("")).await?.ok()?;
-    for table in shown["tables"].as_array_mut().context("tables")? {
+    for table in shown["tables"].as_array_mut().context("no tables")? {
         table["createdAt"] = Value::Null;
         let name = table["name"].as_str().context("no name")?.to_owned();
         let rows =
@@ -177,7 +177,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
             "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"});
         let mut both = identity_settings();
         let symmetric = both["keys"][0]["k"].as_str().context("no key")?.to_owned();
-        both["keys"].as_array_mut().context("keys")?.push(public);
+        both["keys"].as_array_mut().context("no keys")?.push(public);
         owner.patch(&project.console_path("/settings"), &json!({"identity": both, "maxBodyKb": 77})).await?.ok()?;
         // Members that only files of a newer version have.
         let code = json!({"name": "code", "type": "text", "default": "none"});
@@ -220,7 +220,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
             assert!(id.starts_with("proj_") && id != project.id, "{printed}");
             let restored = BackendProject::from_id(&keeper, &id);
             let mut before = project_snapshot(&owner, &project).await?;
-            let keys = before["settings"]["identity"]["keys"].as_array_mut().context("keys")?;
+            let keys = before["settings"]["identity"]["keys"].as_array_mut().context("no keys")?;
             keys.retain(|key| key["kty"] != "oct");
             assert_eq!(project_snapshot(&keeper, &restored).await?, before);
             assert_eq!(keeper.get(&restored.console_path("/keys")).await?.ok()?, json!([]));

@@ -59,7 +59,7 @@ tests::on_both! {
         let (app, run) = owner.create_and_run_app(&workspace.id, flood).await?;
         owner.wait_for_success(&run).await?;
         let trace = owner.get(&format!("/v1/runs/{run}/trace")).await?.ok()?;
-        let lines = trace["lines"].as_array().context("lines")?;
+        let lines = trace["lines"].as_array().context("no lines")?;
         assert_eq!(lines.len(), 100);
         let last = lines[99]["message"].as_str().unwrap_or_default();
         assert!(last.starts_with("at least 870 more lines"), "the last line must report the dropped lines: {last}");

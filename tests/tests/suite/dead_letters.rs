@@ -30,7 +30,7 @@ impl Fixture {
     async fn list_dead_letters(&self, query: &str) -> Result<Vec<Value>> {
         let path = format!("/v1/workspaces/{}/dead-letters?{query}", self.workspace.id);
         let list = self.owner.get(&path).await?.ok()?;
-        Ok(list["items"].as_array().context("items")?.clone())
+        Ok(list["items"].as_array().context("no items")?.clone())
     }
 
     /// Creates a dead letter by a call whose run fails. Returns the ids of the dead letter and of the run.
@@ -78,7 +78,7 @@ tests::on_both! {
         let read = fixture.owner.get(&format!("/v1/dead-letters/{dead_letter}")).await?.ok()?;
         for (field, expected) in [
             ("kind", json!("run")), ("state", json!("open")), ("appId", json!(fixture.app)), ("roadId", json!(fixture.automation)),
-            ("roadName", json!("A road")), ("trigger", json!("webhook")), ("reason", json!("app_error")),
+            ("roadName", json!("An automation")), ("trigger", json!("webhook")), ("reason", json!("app_error")),
             ("runId", json!(run)), ("deliveryId", Value::Null), ("attempt", json!(1)), ("hasPayload", json!(true)),
             ("settledAt", Value::Null), ("settledByName", Value::Null), ("replayRunId", Value::Null),
             ("canManage", json!(true)), ("payload", json!({"fail": true, "order": "қ".repeat(300)})),
@@ -189,7 +189,7 @@ tests::on_both! {
         let (dead_letter, run) = fixture.create_dead_letter(json!({"fail": true})).await?;
         let runs = async || {
             let list = fixture.owner.get(&format!("/v1/workspaces/{}/runs", fixture.workspace.id)).await?.ok()?;
-            let items = list["items"].as_array().context("items")?;
+            let items = list["items"].as_array().context("no items")?;
             anyhow::Ok(items.iter().filter(|item| item["id"] == json!(run)).count())
         };
         assert_eq!((runs().await?, fixture.list_dead_letters("").await?.len()), (1, 1));
@@ -283,7 +283,7 @@ tests::on_both! {
         let (two, _) = fixture.create_dead_letter(json!({"fail": 2})).await?;
         let nothing = "dl_00000000000e00800000000000";
         let reply = fixture.owner.post(&bulk, &json!({"action": "discard", "ids": [one, nothing, "x", one]})).await?.ok()?;
-        let results = reply["results"].as_array().context("results")?;
+        let results = reply["results"].as_array().context("no results")?;
         let oks: Vec<_> = results.iter().map(|result| (result["ok"] == true, result["error"]["code"].as_str().unwrap_or_default())).collect();
         let expected = [(true, ""), (false, "dead_letter_not_found"), (false, "dead_letter_not_found"), (false, "dead_letter_settled")];
         assert_eq!(oks, expected);

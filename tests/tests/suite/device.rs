@@ -198,12 +198,12 @@ tests::on_both! {
             }
         }
         assert_eq!((delivered, tokens.len()), (1, 1));
-        let made = person.get(&format!("/v1/workspaces/{}/tokens", workspace.id)).await?.ok()?;
-        assert_eq!(made.as_array().map(Vec::len), Some(1), "{made}");
+        let created = person.get(&format!("/v1/workspaces/{}/tokens", workspace.id)).await?.ok()?;
+        assert_eq!(created.as_array().map(Vec::len), Some(1), "{created}");
         Ok(())
     }
 
-    async fn of_fifty_concurrent_decisions_one_counts(server: Server) -> Result<()> {
+    async fn of_many_concurrent_decisions_one_counts(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let (_, code) = start_device_login(&server.client(), &json!({"client": "x"})).await?;
@@ -260,7 +260,7 @@ tests::on_both! {
         guesser.get(&device_login_path("ABCD-1234")).await?.assert_error(404, "device_login_not_found");
         let refused = guesser.get(&device_login_path(&code)).await?;
         refused.assert_error(429, "rate_limited");
-        let wait: u64 = refused.header("retry-after").context("Retry-After")?.parse()?;
+        let wait: u64 = refused.header("retry-after").context("no Retry-After")?.parse()?;
         assert!((500..=600).contains(&wait), "{wait}");
         approve(&guesser, &code, "ws_x", &["read"]).await?.assert_error(429, "rate_limited");
 
@@ -296,11 +296,11 @@ tests::on_both! {
 
     async fn the_parameters_of_rfc_8628_work_too(server: Server) -> Result<()> {
         let visitor = server.client();
-        let ask = async |form: &'static str| {
+        let send_form = async |form: &'static str| {
             let request = visitor.request(Method::POST, "/oauth/device_authorization");
             request.body("application/x-www-form-urlencoded", form)?.send().await
         };
-        let reply = ask("client_id=qala-cli&scope=read&unknown=1").await?;
+        let reply = send_form("client_id=qala-cli&scope=read&unknown=1").await?;
         let body = reply.ok()?;
         assert_eq!(reply.header("cache-control"), Some("no-store"));
         assert_eq!((&body["expires_in"], &body["interval"]), (&json!(600), &json!(5)));
@@ -317,7 +317,7 @@ tests::on_both! {
             ("client_id=a&scope=admin", "invalid_scope"),
             ("client_id=a&scope=everything", "invalid_scope"),
         ] {
-            let refused = ask(form).await?;
+            let refused = send_form(form).await?;
             refused.assert_status(400);
             assert_eq!(refused.json::<Value>()?["error"], error, "{form}");
         }
@@ -328,21 +328,21 @@ tests::on_both! {
 
     async fn an_rfc_8628_client_gets_its_token(server: Server) -> Result<()> {
         let visitor = server.client();
-        let ask = async |path: &str, form: &[(&str, &str)]| {
+        let send_form = async |path: &str, form: &[(&str, &str)]| {
             let request = visitor.request(Method::POST, path);
             request.body("application/x-www-form-urlencoded", form_urlencoded(form))?.send().await
         };
         let metadata = visitor.get("/.well-known/oauth-authorization-server").await?.ok()?;
         let grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-        assert!(metadata["grant_types_supported"].as_array().context("types")?.contains(&json!(grant_type)));
+        assert!(metadata["grant_types_supported"].as_array().context("no types")?.contains(&json!(grant_type)));
         let endpoint = metadata["device_authorization_endpoint"].as_str().context("no endpoint")?;
         assert_eq!(endpoint, format!("{}/oauth/device_authorization", server.base_url()));
 
-        let started = ask("/oauth/device_authorization", &[("client_id", "gh"), ("scope", "read")]).await?;
+        let started = send_form("/oauth/device_authorization", &[("client_id", "gh"), ("scope", "read")]).await?;
         let (device, code) = (started.string_at("/device_code")?, started.string_at("/user_code")?);
         let form = [("grant_type", grant_type), ("device_code", &*device), ("client_id", "gh")];
         let refused = async |error: &str| {
-            let reply = ask("/oauth/token", &form).await?;
+            let reply = send_form("/oauth/token", &form).await?;
             assert_eq!(reply.assert_status(400).json::<Value>()?["error"], error, "{reply}");
             assert_eq!(reply.header("cache-control"), Some("no-store"));
             anyhow::Ok(())
@@ -352,7 +352,7 @@ tests::on_both! {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         approve(&person, &code, &workspace.id, &["read"]).await?.assert_status(200);
-        let token = ask("/oauth/token", &form).await?.ok()?;
+        let token = send_form("/oauth/token", &form).await?.ok()?;
         assert_eq!((&token["token_type"], &token["scope"]), (&json!("Bearer"), &json!("read")));
         assert_eq!(token["expires_in"], json!(30 * 24 * 3600));
         assert!(token.get("refresh_token").is_none(), "{token}");
@@ -360,11 +360,11 @@ tests::on_both! {
         client.get("/v1/tokens/self").await?.assert_status(200);
         refused("expired_token").await?;
 
-        let denied = ask("/oauth/device_authorization", &[("client_id", "gh")]).await?;
+        let denied = send_form("/oauth/device_authorization", &[("client_id", "gh")]).await?;
         let (device, code) = (denied.string_at("/device_code")?, denied.string_at("/user_code")?);
         person.post(&format!("{}/deny", device_login_path(&code)), &json!({})).await?.assert_status(200);
         let form = [("grant_type", grant_type), ("device_code", &*device)];
-        let reply = ask("/oauth/token", &form).await?;
+        let reply = send_form("/oauth/token", &form).await?;
         assert_eq!(reply.assert_status(400).json::<Value>()?["error"], "access_denied");
         Ok(())
     }

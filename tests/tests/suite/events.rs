@@ -19,7 +19,7 @@ const DOCS: &str = include_str!("../../../docs/events.md");
 /// Returns the only example in a language.
 fn documented_example(language: &str) -> Result<&'static str> {
     let (_, rest) = DOCS.split_once(&format!("```{language}\n")).context("no example")?;
-    rest.split("\n```").next().context("its end")
+    rest.split("\n```").next().context("no end")
 }
 
 /// An app that logs its input, in as many lines as the input asks for.
@@ -165,7 +165,7 @@ tests::on_both! {
         assert_eq!(refused["roadId"], json!(fixture.automation));
 
         let feed = fixture.owner.get(&format!("{}?since={since}", feed_path(&fixture))).await?.ok()?;
-        let reported: Vec<_> = feed["items"].as_array().context("items")?.iter()
+        let reported: Vec<_> = feed["items"].as_array().context("no items")?.iter()
             .map(|item| (item["kind"].as_str().unwrap_or_default(), item["alert"].as_str(), item["runId"].as_str()))
             .collect();
         assert_eq!(reported, [
@@ -179,7 +179,7 @@ tests::on_both! {
         let since = feed_cursor(&fixture.owner, &fixture).await?;
         webhook.signed_request("{")?.send().await?.assert_error(400, "invalid_body");
         let refused = next_events_named(&mut stream, "refusal", 1).await?.remove(0).data;
-        assert_eq!(refused["code"], json!("invalid_body"), "the stream reports it");
+        assert_eq!(refused["code"], json!("invalid_body"), "the stream must report it");
         let feed = fixture.owner.get(&format!("{}?since={since}", feed_path(&fixture))).await?.ok()?;
         assert_eq!(feed["items"], json!([]), "{feed}");
         Ok(())
@@ -214,7 +214,7 @@ tests::on_both! {
         assert_eq!((alert, code), (json!("app_failing"), json!("app_error")));
         assert_eq!(alerts.remove(0), (json!("automation_failing"), run.clone(), json!("app_error")));
         let feed = fixture.owner.get(&format!("{}?since={since}", feed_path(&fixture))).await?.ok()?;
-        let items = feed["items"].as_array().context("items")?;
+        let items = feed["items"].as_array().context("no items")?;
         let alerts: Vec<_> = items.iter().filter(|item| item["kind"] == "alert").collect();
         assert_eq!(alerts.len(), 2);
         for (event, alert) in alerts.iter().zip(["app_failing", "automation_failing"]) {

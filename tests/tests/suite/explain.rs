@@ -68,8 +68,8 @@ tests::on_both! {
             assert_eq!(explanation[field], expected, "{field} of {explanation}");
         }
         let lines = fixture.owner.get(&format!("/v1/apps/{}/logs?runId={run}", fixture.app)).await?.ok()?;
-        let lines = lines["lines"].as_array().context("lines")?.clone();
-        let evidence = explanation["evidence"].as_array().context("evidence")?;
+        let lines = lines["lines"].as_array().context("no lines")?.clone();
+        let evidence = explanation["evidence"].as_array().context("no evidence")?;
         assert!(!evidence.is_empty());
         for item in evidence {
             let text = item.as_str().unwrap_or_default();
@@ -135,7 +135,7 @@ tests::on_both! {
 
         // If the gate is closed, an admin has to open it; a change of the manifest does not help.
         let gates = fixture.owner.get(&format!("/v1/workspaces/{}/gates", fixture.workspace.id)).await?.ok()?;
-        let gates = gates["items"].as_array().context("items")?.clone();
+        let gates = gates["items"].as_array().context("no items")?.clone();
         let gate = gates.iter().find(|gate| gate["host"] == "api.example.com").context("no gate")?["id"].clone();
         let gate = format!("/v1/gates/{}", gate.as_str().unwrap_or_default());
         fixture.owner.patch(&gate, &json!({"status": "closed"})).await?.ok()?;

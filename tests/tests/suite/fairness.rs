@@ -75,7 +75,7 @@ async fn start_flood(
     let path = format!("/v1/workspaces/{}/runs?status=running&limit=50", hostile.workspace);
     eventually("as many run as may run at once", async || {
         let running = hostile.owner.get(&path).await?.ok()?["items"].as_array().map_or(0, Vec::len);
-        (running == 6).then_some(()).with_context(|| format!("{running} are at work"))
+        (running == 6).then_some(()).with_context(|| format!("{running} are running"))
     })
     .await?;
     Ok((visits, runs))

@@ -20,7 +20,7 @@ fn version_with_hosts(hosts: &[&str]) -> Value {
 /// Returns the status of the gate to a host.
 async fn gate_status(owner: &Client, workspace: &str, host: &str) -> Result<String> {
     let reply = owner.get(&format!("/v1/workspaces/{workspace}/gates")).await?;
-    let gates = reply.ok()?["items"].as_array().context("items")?.clone();
+    let gates = reply.ok()?["items"].as_array().context("no items")?.clone();
     let found = gates.iter().find(|gate| gate["host"] == host).with_context(|| reply.to_string())?;
     found["status"].as_str().map(str::to_owned).context("no status")
 }

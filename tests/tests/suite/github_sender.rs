@@ -63,7 +63,7 @@ tests::on_both! {
                     "/v1/workspaces/{}/runs?automationId={automation}&status=succeeded&limit=200{cursor}", workspace.id
                 );
                 let page = owner.get(&path).await?.ok()?;
-                for run in page["items"].as_array().context("items")? {
+                for run in page["items"].as_array().context("no items")? {
                     ended.insert(run["id"].as_str().context("no id")?.to_owned());
                 }
                 match page["nextCursor"].as_str() {

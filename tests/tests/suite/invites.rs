@@ -29,7 +29,7 @@ impl WorkspaceFixture {
 
     async fn invite_statuses(&self) -> Result<Vec<String>> {
         let listed = self.owner.get(&self.invites_path()).await?.ok()?;
-        let items = listed["items"].as_array().context("items")?;
+        let items = listed["items"].as_array().context("no items")?;
         Ok(items.iter().map(|item| item["status"].as_str().unwrap_or_default().to_owned()).collect())
     }
 }
@@ -73,7 +73,7 @@ tests::on_both! {
         assert_eq!(fixture.invite_statuses().await?, ["accepted"]);
 
         bek.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_accepted");
-        let item = item["id"].as_str().context("id")?;
+        let item = item["id"].as_str().context("no id")?;
         let one = format!("{}/{item}", fixture.invites_path());
         fixture.owner.delete(&one).await?.assert_error(409, "invite_accepted");
         fixture.owner.post(&format!("{one}/resend"), &json!({})).await?.assert_error(409, "invite_settled");
@@ -97,7 +97,7 @@ tests::on_both! {
         let send = async || admin.create_invite(&fixture.id, "second@example.test", "admin").await;
         let revoked = async || -> Result<usize> {
             let log = fixture.owner.get(&format!("/v1/workspaces/{}/audit?action=invite.revoke", fixture.id)).await?.ok()?;
-            let rows = log["items"].as_array().context("items")?;
+            let rows = log["items"].as_array().context("no items")?;
             Ok(rows.iter().filter(|row| row["detail"]["because"] == "inviter").count())
         };
 
@@ -401,7 +401,7 @@ tests::on_both! {
         let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["a@example.test", "A@example.test ", "b@example.test"], "role": "viewer", "deliver": "link"});
         let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
-        let emails: BTreeSet<_> = sent["links"].as_array().context("links")?.iter().map(|link| link["email"].to_string()).collect();
+        let emails: BTreeSet<_> = sent["links"].as_array().context("no links")?.iter().map(|link| link["email"].to_string()).collect();
         assert_eq!(emails.len(), 2, "{sent}");
         assert_eq!(sent["items"].as_array().map(Vec::len), Some(2));
         Ok(())

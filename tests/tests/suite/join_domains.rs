@@ -92,10 +92,10 @@ with_dns! {
         fixture.owner.patch(&fixture.path("join-domain"), &change).await?.assert_error(409, "domain_not_verified");
 
         let colleague = server.sign_in("aru@tulpar.test").await?;
-        let suggested = async |who: &Client| who.get("/v1/me/join-suggestions").await?.ok();
-        let join = |who: &Client| {
-            let (who, path) = (who.clone(), fixture.path("join"));
-            async move { who.post(&path, &json!({})).await }
+        let suggested = async |person: &Client| person.get("/v1/me/join-suggestions").await?.ok();
+        let join = |person: &Client| {
+            let (person, path) = (person.clone(), fixture.path("join"));
+            async move { person.post(&path, &json!({})).await }
         };
         assert_eq!(suggested(&colleague).await?["items"], json!([]));
         join(&colleague).await?.assert_error(404, "workspace_not_found");
@@ -129,7 +129,7 @@ with_dns! {
         fixture.owner.delete(&fixture.path("join-domain")).await?.assert_status(200);
         join(&late).await?.assert_error(404, "workspace_not_found");
         assert_eq!(fixture.owner.get(&fixture.path("join-domain")).await?.string_at("/status")?, "none");
-        // Members who joined by the domain stay.
+        // Members person joined by the domain stay.
         colleague.get(&fixture.path("members")).await?.assert_status(200);
         fixture.owner.delete(&fixture.path("join-domain")).await?.assert_status(200);
         Ok(())
@@ -148,7 +148,7 @@ with_dns! {
         Ok(())
     }
 
-    async fn lookalike_and_public_domains_are_distinguished(server, dns) {
+    async fn public_domains_are_rejected_and_lookalikes_are_distinguished(server, dns) {
         let fixture = WorkspaceFixture::create(&server, "owner@tulpar.test").await?;
         let path = fixture.path("join-domain");
         for bad in [
@@ -197,8 +197,8 @@ with_dns! {
         let stranger = server.sign_in("aru@example.test").await?;
         assert_eq!(stranger.get("/v1/session").await?.ok()?["workspaceId"], Value::Null);
 
-        // A member who left does not rejoin automatically, but may rejoin.
-        let member_path = async |who: &Client| anyhow::Ok(fixture.path(&format!("members/{}", who.user_id().await?)));
+        // A member person left does not rejoin automatically, but may rejoin.
+        let member_path = async |person: &Client| anyhow::Ok(fixture.path(&format!("members/{}", person.user_id().await?)));
         aru.delete(&member_path(&aru).await?).await?.assert_status(200);
         let aru = server.sign_in("aru@tulpar.test").await?;
         assert_eq!(aru.get("/v1/session").await?.ok()?["workspaceId"], Value::Null);
@@ -236,7 +236,7 @@ with_dns! {
             let found = fixture.owner.get(&fixture.path("audit?action=join_domain.lapse")).await?.ok()?;
             anyhow::Ok(found["items"].as_array().map_or(0, Vec::len))
         };
-        let looks = async || {
+        let rechecks = async || {
             let found = fixture.owner.get(&fixture.path("audit?action=join_domain.recheck")).await?.ok()?;
             anyhow::Ok(found["items"].as_array().map_or(0, Vec::len))
         };
@@ -245,11 +245,11 @@ with_dns! {
             if !published {
                 dns.remove_txt(&host).await?;
             }
-            let before = looks().await? + lapses().await?;
+            let before = rechecks().await? + lapses().await?;
             server.execute_sql("UPDATE join_domains SET recheck_at = 0").await?;
             server.restart().await?;
             tests::eventually("the domain is checked", async || {
-                anyhow::ensure!(looks().await? + lapses().await? == before + 1, "not yet");
+                anyhow::ensure!(rechecks().await? + lapses().await? == before + 1, "not yet");
                 Ok(())
             })
             .await?;

@@ -21,7 +21,7 @@ async fn an_email_is_delivered_in_text_and_html() -> Result<()> {
         assert_eq!((from.name(), from.address()), (Some("Qala"), Some("qala@mail.example")));
         let id = mail.message_id().context("no message id")?;
         assert!(id.starts_with("mail_") && id.ends_with("@mail.example"), "{id}");
-        let (text, html) = (mail.body_text(0).context("text")?, mail.body_html(0).context("html")?);
+        let (text, html) = (mail.body_text(0).context("no text")?, mail.body_html(0).context("no html")?);
         let code = text.lines().map(str::trim).find(|line| line.len() == 6).context("no code")?;
         assert!(html.contains(code) && html.contains("lang=\"kk\""), "{html}");
 
@@ -49,7 +49,7 @@ async fn an_invite_is_delivered_and_accepted() -> Result<()> {
 
         let mail = mail_server.wait_for_mail(&to).await?;
         assert_eq!(mail.subject(), Some("Вас приглашают в «Tulpar»"));
-        let (text, html) = (mail.body_text(0).context("text")?, mail.body_html(0).context("html")?);
+        let (text, html) = (mail.body_text(0).context("no text")?, mail.body_html(0).context("no html")?);
         let link = text.lines().find(|line| line.starts_with("http")).context("no link")?;
         assert!(html.contains(link), "{html}");
         let token = link.rsplit('/').next().context("no token")?;

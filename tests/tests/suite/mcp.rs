@@ -88,17 +88,17 @@ tests::on_both! {
         let workspace = aru.create_workspace("Home").await?;
         let agent = sign_in_agent(&aru, &workspace, "read").await?;
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-        let ask = async |name: http::HeaderName, value: &str| -> Result<Reply> {
+        let send = async |name: http::HeaderName, value: &str| -> Result<Reply> {
             let request = agent.request(Method::POST, "/mcp").json(&body)?.header(header::ACCEPT, ACCEPT_BOTH)?;
             request.header(name, value)?.send().await
         };
         for host in ["evil.example", "localhost", "127.0.0.1", "evil.example:7420"] {
-            ask(header::HOST, host).await?.assert_error(403, "forbidden");
+            send(header::HOST, host).await?.assert_error(403, "forbidden");
         }
         for origin in ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:7420"] {
-            ask(header::ORIGIN, origin).await?.assert_error(403, "forbidden");
+            send(header::ORIGIN, origin).await?.assert_error(403, "forbidden");
         }
-        ask(header::ORIGIN, server.base_url()).await?.assert_status(200);
+        send(header::ORIGIN, server.base_url()).await?.assert_status(200);
         Ok(())
     }
 
@@ -118,7 +118,7 @@ tests::on_both! {
         assert_eq!(reply.header("content-type"), Some("application/json"));
 
         let tools = agent.mcp("tools/list", &json!({})).await?.ok()?["result"]["tools"].clone();
-        let names: Vec<&str> = tools.as_array().context("tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
+        let names: Vec<&str> = tools.as_array().context("no tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(names, [
             "whoami", "list_apps", "list_runs", "get_run", "explain_run", "get_logs", "list_dead_letters",
             "get_dead_letter", "wait_for_events",

@@ -47,7 +47,7 @@ impl Fixture {
                 let status = run["status"].as_str().context("no status")?.to_owned();
                 runs.insert(
                     run["id"].as_str().context("no id")?.to_owned(),
-                    (status, run["attempt"].as_u64().context("attempt")?),
+                    (status, run["attempt"].as_u64().context("no attempt")?),
                 );
             }
             match page["nextCursor"].as_str() {

@@ -39,7 +39,7 @@ async fn start_sign_in(visitor: &Client, next: &str) -> Result<BrowserFlow> {
 }
 
 async fn follow_callback(visitor: &Client, cookie: Option<&str>, address: &str) -> Result<Reply> {
-    let path = address.strip_prefix(visitor.base_url()).context("no address of the server")?;
+    let path = address.strip_prefix(visitor.base_url()).context("not a URL of the server")?;
     let request = visitor.request(Method::GET, path);
     match cookie {
         Some(cookie) => request.header(header::COOKIE, cookie)?.send().await,
@@ -220,16 +220,16 @@ async fn invalid_responses_sign_nobody_in() -> Result<()> {
             400,
             "another browser's cookie",
         );
-        let made_up = back.replace("state=", "state=x");
+        let forged = back.replace("state=", "state=x");
         assert_refused(
-            &follow_callback(&visitor, Some(&browser.cookie), &made_up).await?,
+            &follow_callback(&visitor, Some(&browser.cookie), &forged).await?,
             400,
             "another state",
         );
         let denied = back.replace("code=", "error=access_denied&code=");
         assert_refused(&follow_callback(&visitor, Some(&browser.cookie), &denied).await?, 400, "an error");
-        let fine = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
-        assert_eq!(fine.status.as_u16(), 303, "{fine}");
+        let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
+        assert_eq!(reply.status.as_u16(), 303, "{reply}");
         assert_refused(
             &follow_callback(&visitor, Some(&browser.cookie), &back).await?,
             400,
@@ -238,10 +238,10 @@ async fn invalid_responses_sign_nobody_in() -> Result<()> {
 
         // It redirects neither to another site nor to another provider.
         let browser = start_sign_in(&visitor, "//evil.test").await?;
-        let fine =
+        let reply =
             follow_callback(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.authorization_url)?)
                 .await?;
-        assert_eq!(fine.header("location"), Some("/sign-in"));
+        assert_eq!(reply.header("location"), Some("/sign-in"));
         visitor.get("/v1/auth/oidc/nobody/start").await?.assert_error(404, "provider_not_found");
         visitor
             .get("/v1/auth/oidc/nobody/callback?code=1&state=1")
@@ -364,7 +364,7 @@ async fn a_sign_in_survives_a_failure_of_the_issuer() -> Result<()> {
         let back = issuer.sign_in(&browser.authorization_url)?;
         issuer.set_failure(Some(("/token", IssuerFailure::Status(403))));
         let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
-        assert_refused(&reply, 401, "a no");
+        assert_refused(&reply, 401, "a denial");
         assert!(reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")), "{reply}");
         Ok(())
     })

@@ -89,7 +89,7 @@ tests::on_both! {
         let victim_handle = {
             let (_, options) = start_ceremony(&victim, "step-up").await?;
             let mut stranger = Passkey::new(CONSOLE_ORIGIN, 9)?;
-            // The attacker claims the victim's credential, but signs with another key.
+            // Another user handle than the person's own, for which their key must not be accepted.
             stranger.create(&json!({"publicKey": {"user": {"id": "AA"}, "rp": {"id": "localhost"}, "challenge": "AA"}}))?;
             stranger.get(&options)?["response"]["userHandle"].clone()
         };

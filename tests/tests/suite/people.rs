@@ -52,7 +52,7 @@ tests::on_both! {
         let listed = team.viewer.get(&team.path("members")).await?.ok()?;
         assert_eq!(listed["yourRole"], "viewer");
         assert_eq!(listed["you"], team.viewer.user_id().await?.as_str());
-        let items = listed["items"].as_array().context("items")?;
+        let items = listed["items"].as_array().context("no items")?;
         let roles: Vec<_> = items.iter().map(|item| item["role"].as_str().unwrap_or_default()).collect();
         assert_eq!(roles, ["owner", "admin", "builder", "member", "viewer"]);
         for item in items {

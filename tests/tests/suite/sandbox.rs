@@ -25,27 +25,27 @@ tests::on_both! {
     async fn an_app_that_exceeds_its_limits_does_not_affect_others(server: Server) -> Result<()> {
         let bad = server.sign_in("bad@example.test").await?;
         let good = server.sign_in("good@example.test").await?;
-        let theirs = bad.create_workspace("Bad").await?;
-        let ours = good.create_workspace("Good").await?;
+        let bad_workspace = bad.create_workspace("Bad").await?;
+        let good_workspace = good.create_workspace("Good").await?;
         let mut runs = Vec::new();
         for (source, codes) in [
             (LOOPS_FOREVER, ["cpu_exceeded", "timeout"].as_slice()),
             (EXHAUSTS_MEMORY, &["memory_exceeded"]),
             (STAYS_IN_NATIVE_CODE, &["timeout", "cpu_exceeded"]),
         ] {
-            runs.push((bad.create_and_run_app(&theirs.id, source).await?, codes));
+            runs.push((bad.create_and_run_app(&bad_workspace.id, source).await?, codes));
         }
         // The run that exhausts memory may have ended before its status is read.
         for number in [0, 2] {
             let path = format!("/v1/runs/{}", runs[number].0.1);
-            let at_work = async || {
+            let is_running = async || {
                 let run = bad.get(&path).await?.ok()?;
                 (run["status"] == "running").then_some(()).with_context(|| run.to_string())
             };
-            eventually("the run is running", at_work).await?;
-            let (_, fine) = good.create_and_run_app(&ours.id, SUCCEEDS).await?;
-            good.wait_for_success(&fine).await?;
-            at_work().await.context("the run of one workspace waited for that of the other")?;
+            eventually("the run is running", is_running).await?;
+            let (_, good_run) = good.create_and_run_app(&good_workspace.id, SUCCEEDS).await?;
+            good.wait_for_success(&good_run).await?;
+            is_running().await.context("the run of one workspace waited for that of the other")?;
         }
 
         for ((_, run), codes) in &runs {

@@ -87,7 +87,7 @@ async fn sign_in_by_mail(
         let email = format!("{method}.{name}@example.test");
         send_form(&visitor, "/sign-in/start", &[("email", &email)]).await?.assert_status(200);
         let mail_message = mail.wait_for_mail(&email).await?;
-        let text = mail_message.body_text(0).context("text")?.into_owned();
+        let text = mail_message.body_text(0).context("no text")?.into_owned();
         let code = text.lines().map(str::trim).find(|line| line.len() == 6).context("no code")?.to_owned();
         let link = text.lines().find(|line| line.starts_with("http")).context("no link")?;
         let token = secrets.add_secret(
@@ -264,7 +264,7 @@ async fn no_secret_is_in_a_log_a_redirect_or_on_disk() -> Result<()> {
             let body = json!({"emails": [to], "role": "viewer"});
             owner.post(&format!("/v1/workspaces/{}/invites", workspace.id), &body).await?.assert_status(200);
             let mail_message = mail.wait_for_mail(&to).await?;
-            let text = mail_message.body_text(0).context("text")?.into_owned();
+            let text = mail_message.body_text(0).context("no text")?.into_owned();
             let link = text.lines().find(|line| line.contains("/invite/")).context("no link")?;
             let mailed = secrets.add_secret("a mailed invite's token", &invite_token(link.trim())?)?;
             // The redirect to the sign-in page is the only one whose URL may have the token of an invite, which is in a

@@ -9,7 +9,7 @@ use tests::{Client, Database, Reply, Server, eventually_within};
 
 async fn list_sessions(person: &Client) -> Result<Vec<Value>> {
     let list = person.get("/v1/me/sessions").await?.ok()?;
-    Ok(list["items"].as_array().context("items")?.clone())
+    Ok(list["items"].as_array().context("no items")?.clone())
 }
 
 fn encode_form(pairs: &[(&str, &str)]) -> String {
@@ -172,9 +172,9 @@ tests::on_both! {
         for part in [email, "Tulpar", "href=\"/device\"", "href=\"/docs\"", "Use another account", "Sign out"] {
             assert!(html(&page).contains(part), "{part}: {page}");
         }
-        let out = person.request(Method::POST, "/sign-out").header(header::ORIGIN, person.base_url())?;
-        let out = out.body("application/x-www-form-urlencoded", encode_form(&[("next", "/sign-in?next=%2Fdevice")]))?;
-        assert_eq!(out.send().await?.header("location"), Some("/sign-in?next=%2Fdevice"));
+        let sign_out = person.request(Method::POST, "/sign-out").header(header::ORIGIN, person.base_url())?;
+        let sign_out = sign_out.body("application/x-www-form-urlencoded", encode_form(&[("next", "/sign-in?next=%2Fdevice")]))?;
+        assert_eq!(sign_out.send().await?.header("location"), Some("/sign-in?next=%2Fdevice"));
         person.get("/v1/session").await?.assert_error(401, "unauthorized");
         Ok(())
     }
@@ -249,9 +249,9 @@ tests::on_both! {
             let page = page.header(header::COOKIE, cookie)?.send().await?;
             assert_eq!(page.header("location"), location, "{next}");
         }
-        let out = visitor.request(Method::POST, "/sign-out").header(header::COOKIE, cookie)?;
-        let out = out.header(header::ORIGIN, visitor.base_url())?.send().await?;
-        assert_eq!(out.status.as_u16(), 303);
+        let sign_out = visitor.request(Method::POST, "/sign-out").header(header::COOKIE, cookie)?;
+        let sign_out = sign_out.header(header::ORIGIN, visitor.base_url())?.send().await?;
+        assert_eq!(sign_out.status.as_u16(), 303);
         let after = visitor.request(Method::GET, "/v1/session").header(header::COOKIE, cookie)?.send().await?;
         after.assert_error(401, "unauthorized");
         Ok(())
@@ -285,7 +285,7 @@ async fn a_session_expires() -> Result<()> {
 }
 
 #[tokio::test]
-async fn without_the_development_sign_in_its_form_is_gone() -> Result<()> {
+async fn without_the_development_sign_in_there_is_no_form() -> Result<()> {
     tests::on_server(Server::with(Database::Sqlite).without_dev_login(), async |server| {
         let visitor = server.client();
         let page = visitor.get("/sign-in").await?;
@@ -305,8 +305,8 @@ async fn a_console_on_another_origin_has_its_own_origin() -> Result<()> {
     let options = Server::with(tests::Database::Sqlite).args(["--console-origin", console]);
     tests::on_server(options, async |server| {
         let visitor = server.client();
-        let send = async |who: &Client, path: &str, origin: &str, pairs: &[(&str, &str)]| {
-            let request = who.request(Method::POST, path).header(header::ORIGIN, origin)?;
+        let send = async |client: &Client, path: &str, origin: &str, pairs: &[(&str, &str)]| {
+            let request = client.request(Method::POST, path).header(header::ORIGIN, origin)?;
             request.body("application/x-www-form-urlencoded", encode_form(pairs))?.send().await
         };
         let pages = server.base_url();

@@ -12,8 +12,8 @@ const DOCS: &str = include_str!("../../../docs/runtime.md");
 /// Covers a wall-clock limit of 30 seconds on a loaded machine.
 const WALL_LIMIT_DEADLINE: Duration = Duration::from_secs(100);
 
-/// Returns the source of an app that streams what `stream` yields for a `url`, and adds a note for each `POST`. `heard`
-/// waits for the note with a title.
+/// Returns the source of an app that streams what `stream` yields for a `url`, and adds a note for each `POST`.
+/// `waitForNote` waits for the note with a title.
 fn streaming_app(stream: &str) -> String {
     format!(
         "const utf8 = (text) => new TextEncoder().encode(text);
@@ -22,9 +22,9 @@ fn streaming_app(stream: &str) -> String {
             const url = new URL(request.url);
             if (request.method === 'POST') {{
                 await env.data.main.insert('notes', {{ title: await request.text(), source: 'test', data: {{}} }});
-                return new Response('kept');
+                return new Response('stored');
             }}
-            const heard = async (title) => {{
+            const waitForNote = async (title) => {{
                 while ((await env.data.main.select('notes', {{ title: `eq.${{title}}` }})).length === 0) await sleep(20);
             }};
             {stream}
@@ -83,21 +83,21 @@ tests::on_both! {
 
     async fn chunks_arrive_one_by_one(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "return new Response(new ReadableStream({ async start(c) {
-            for (const word of ['one', 'two', 'three']) { c.enqueue(utf8(word)); console.log(`sent ${word}`); await heard(word) }
+            for (const word of ['one', 'two', 'three']) { c.enqueue(utf8(word)); console.log(`sent ${word}`); await waitForNote(word) }
             c.close() } }), { status: 202, headers: { 'content-type': 'text/plain', 'content-length': '5', 'x-mine': 'yes' } });")
         .await?;
-        let mut pieces = fixture.open("").await?;
-        assert_eq!(pieces.status, StatusCode::ACCEPTED);
-        let header = |name: &str| pieces.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let mut stream_reply = fixture.open("").await?;
+        assert_eq!(stream_reply.status, StatusCode::ACCEPTED);
+        let header = |name: &str| stream_reply.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         assert_eq!(header("x-mine").as_deref(), Some("yes"));
         assert_eq!(header("x-accel-buffering").as_deref(), Some("no"));
         assert_eq!(header("content-length"), None, "there must be no content length");
         // The app sends each word only after a note confirms that the previous one arrived.
         for word in ["one", "two", "three"] {
-            pieces.expect_text(word).await?;
+            stream_reply.expect_text(word).await?;
             fixture.post_note(word).await?;
         }
-        assert_eq!(pieces.next_chunk().await?, None);
+        assert_eq!(stream_reply.next_chunk().await?, None);
         fixture.wait_for_log_line(Duration::from_secs(15), "sent three").await?;
         Ok(())
     }
@@ -105,7 +105,7 @@ tests::on_both! {
     async fn an_app_sends_events(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "let number = 0;
             return new Response(new ReadableStream({ async pull(c) {
-                if (number > 0) await heard(`${number}`);
+                if (number > 0) await waitForNote(`${number}`);
                 if (++number > 3) return c.close();
                 c.enqueue(`id: ${number}\\nevent: tick\\ndata: {\"number\":${number}}\\n\\n`);
             } }).pipeThrough(new TextEncoderStream()), { headers: { 'content-type': 'text/event-stream' } });")
@@ -132,13 +132,13 @@ tests::on_both! {
         .await?;
         for number in 0..40 {
             // The previous visitor may still hold its slot.
-            let mut pieces = eventually("a slot is free", async || {
-                let pieces = fixture.open(&format!("?{number}")).await?;
-                anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
-                Ok(pieces)
+            let mut stream_reply = eventually("a slot is free", async || {
+                let stream_reply = fixture.open(&format!("?{number}")).await?;
+                anyhow::ensure!(stream_reply.status == StatusCode::OK, "{}", stream_reply.status);
+                Ok(stream_reply)
             })
             .await?;
-            assert!(pieces.next_chunk().await?.is_some_and(|text| text.starts_with("tick")));
+            assert!(stream_reply.next_chunk().await?.is_some_and(|text| text.starts_with("tick")));
         }
         fixture.wait_for_log_line(Duration::from_secs(30), "cancelled AbortError").await?;
         eventually("every stream is cancelled", async || {
@@ -168,10 +168,10 @@ tests::on_both! {
             ("?never", "never_settled", "nothing will settle"),
             ("?endless", "output_too_large", "67108864 bytes"),
         ] {
-            let mut pieces = fixture.open(query).await?;
-            assert_eq!(pieces.status, StatusCode::OK, "{query}");
-            let (count, clean) = pieces.drain().await;
-            assert!(!clean, "{query} ended as if it were complete");
+            let mut stream_reply = fixture.open(query).await?;
+            assert_eq!(stream_reply.status, StatusCode::OK, "{query}");
+            let (count, clean) = stream_reply.drain().await;
+            assert!(!clean, "{query} ended cleanly");
             if query == "?endless" {
                 // The last bytes may be lost with the connection.
                 assert!((60 << 20..=64 << 20).contains(&count), "{count} bytes");
@@ -244,7 +244,7 @@ tests::on_both! {
                 break reply;
             }
             staying.push(reply);
-            assert!(staying.len() < 50, "no visitor may be rejected");
+            assert!(staying.len() < 50, "no visitor was rejected");
         };
         assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
         assert!(!staying.is_empty());
@@ -255,8 +255,8 @@ tests::on_both! {
         fixture.wait_for_log_line(Duration::from_secs(15), "too many answers are being streamed at once").await?;
         staying.pop();
         eventually("the slot of a visitor who left is free", async || {
-            let pieces = fixture.open("").await?;
-            anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
+            let stream_reply = fixture.open("").await?;
+            anyhow::ensure!(stream_reply.status == StatusCode::OK, "{}", stream_reply.status);
             Ok(())
         })
         .await
@@ -264,7 +264,7 @@ tests::on_both! {
 
     async fn the_example_of_the_docs_sends_events(server: Server) -> Result<()> {
         let (_, rest) = DOCS.split_once("```js\n").context("no example")?;
-        let (source, _) = rest.split_once("\n```").context("its end")?;
+        let (source, _) = rest.split_once("\n```").context("no end")?;
         let fixture = StreamingAppFixture::from_source(&server, source).await?;
         let mut events = fixture.visitor.request(Method::GET, &fixture.path).open_event_stream().await?;
         for number in 1..=2_u64 {
@@ -278,9 +278,9 @@ tests::on_both! {
         let fixture = StreamingAppFixture::create(&server, "return new Response(new ReadableStream({
             start(c) { c.enqueue(utf8('here ')); console.log('began') }, pull: () => sleep(60000) }));")
         .await?;
-        let mut pieces = fixture.open("").await?;
-        pieces.expect_text("here ").await?;
-        let (stopped, (_, clean)) = tokio::join!(server.restart(), pieces.drain());
+        let mut stream_reply = fixture.open("").await?;
+        stream_reply.expect_text("here ").await?;
+        let (stopped, (_, clean)) = tokio::join!(server.restart(), stream_reply.drain());
         stopped?;
         assert!(!clean, "the stream ended cleanly");
         let line = fixture.wait_for_log_line(Duration::from_secs(15), "the server stopped").await?;

@@ -9,16 +9,16 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// An app that fails if its input asks for it, and logs its input.
 const FAILS_ON_REQUEST: &str = "export default { async scheduled(event) { \
-    console.log(`${event.trigger} ${JSON.stringify(event.data)}`); if (event.data?.fail) throw new Error('as told') } }";
+    console.log(`${event.trigger} ${JSON.stringify(event.data)}`); if (event.data?.fail) throw new Error('as requested') } }";
 
 async fn post_automation(owner: &Client, workspace: &str, app: &str, trigger: Value) -> Result<Reply> {
-    let body = json!({"name": "A road", "appId": app, "trigger": trigger, "retries": 0});
+    let body = json!({"name": "An automation", "appId": app, "trigger": trigger, "retries": 0});
     owner.post(&format!("/v1/workspaces/{workspace}/automations"), &body).await
 }
 
 async fn list_runs(owner: &Client, workspace: &str, query: &str) -> Result<Vec<Value>> {
     let list = owner.get(&format!("/v1/workspaces/{workspace}/runs?{query}")).await?.ok()?;
-    Ok(list["items"].as_array().context("items")?.clone())
+    Ok(list["items"].as_array().context("no items")?.clone())
 }
 
 /// Waits until an automation has this many runs and all of them have ended.
@@ -30,8 +30,8 @@ async fn wait_for_runs(
 ) -> Result<Vec<Value>> {
     eventually("its runs have ended", async || {
         let found = list_runs(owner, workspace, &format!("automationId={automation}")).await?;
-        let over = found.iter().filter(|run| run["finishedAt"].is_string()).count();
-        (over == count).then_some(found).with_context(|| format!("{over} of {count} are over"))
+        let ended = found.iter().filter(|run| run["finishedAt"].is_string()).count();
+        (ended == count).then_some(found).with_context(|| format!("{ended} of {count} have ended"))
     })
     .await
 }
@@ -194,7 +194,7 @@ tests::on_both! {
         assert_eq!(waits["finishedAt"], Value::Null);
         let token = owner.create_token(ws, &["read"]).await?;
         let told = owner.with_bearer(&token).get(&format!("/v1/workspaces/{ws}/agent-events?since=0")).await?.ok()?;
-        let request_event = told["items"].as_array().context("items")?.iter().find(|item| item["kind"] == "approval_needed");
+        let request_event = told["items"].as_array().context("no items")?.iter().find(|item| item["kind"] == "approval_needed");
         let request_event = request_event.with_context(|| told.to_string())?;
         assert_eq!(request_event["runId"], json!(run));
         assert!(request_event["approvalId"].as_str().is_some_and(|id| id.starts_with("apv_")), "{request_event}");
@@ -234,16 +234,16 @@ tests::on_both! {
         let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
         let ws = fixture.workspace.id.as_str();
         let builder = fixture.owner.add_member(ws, "builder").await?;
-        let theirs = builder.create_app(ws, FAILS_ON_REQUEST).await?;
-        let listens = post_automation(&builder, ws, &theirs, json!({"type": "event", "event": "run_finished"})).await?.string_at("/id")?;
+        let their_app = builder.create_app(ws, FAILS_ON_REQUEST).await?;
+        let listener = post_automation(&builder, ws, &their_app, json!({"type": "event", "event": "run_finished"})).await?.string_at("/id")?;
         // The owner's app is private, so the end of its run does not trigger the builder's automation.
         fixture.owner.wait_for_success(&fixture.owner.start_run(&fixture.automation, Value::Null).await?).await?;
         let share = json!({"sharing": "team", "people": []});
         fixture.owner.put(&format!("/v1/apps/{}/access", fixture.app), &share).await?.ok()?;
         let seen = fixture.owner.start_run(&fixture.automation, Value::Null).await?;
         fixture.owner.wait_for_success(&seen).await?;
-        let started = wait_for_runs(&builder, ws, &listens, 1).await?;
-        let log = builder.app_log(&theirs, started[0]["id"].as_str()).await?;
+        let started = wait_for_runs(&builder, ws, &listener, 1).await?;
+        let log = builder.app_log(&their_app, started[0]["id"].as_str()).await?;
         assert!(log[0].message.contains(&seen), "{log:?}");
         Ok(())
     }

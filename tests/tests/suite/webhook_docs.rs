@@ -44,7 +44,7 @@ tests::on_both! {
             std::fs::remove_file(&file)?;
             ensure!(done.status.success(), "{language}: {}", String::from_utf8_lossy(&done.stderr));
             let runs = owner.get(&format!("/v1/workspaces/{}/runs?automationId={automation}", workspace.id)).await?.ok()?;
-            let runs = runs["items"].as_array().context("items")?;
+            let runs = runs["items"].as_array().context("no items")?;
             ensure!(runs.len() == 1, "the example in {language} started {} runs", runs.len());
             let run = runs[0]["id"].as_str().context("no id")?;
             owner.wait_for_success(run).await?;

@@ -59,7 +59,7 @@ impl Fixture {
     /// Returns the statuses or codes of the last deliveries, newest first.
     async fn deliveries(&self) -> Result<Vec<String>> {
         let settings = self.owner.get(&self.webhook_path()).await?.ok()?;
-        let deliveries = settings["deliveries"].as_array().context("deliveries")?;
+        let deliveries = settings["deliveries"].as_array().context("no deliveries")?;
         let result =
             |delivery: &Value| delivery["code"].as_str().or(delivery["status"].as_str()).map(str::to_owned);
         deliveries.iter().map(|delivery| result(delivery).context("no status")).collect()
@@ -237,8 +237,8 @@ tests::on_both! {
         let redirect = "https://www.example.com/thanks?from=form#top";
         fixture.owner.patch(&fixture.webhook_path(), &json!({"form": {"redirect": redirect}})).await?.ok()?;
         for body in ["a=1", "a=1&_gotcha=x"] {
-            let led = browse(body).await?;
-            assert_eq!((led.status.as_u16(), led.header("location")), (303, Some(redirect)), "{led}");
+            let redirected = browse(body).await?;
+            assert_eq!((redirected.status.as_u16(), redirected.header("location")), (303, Some(redirect)), "{redirected}");
         }
         // Other clients get JSON.
         webhook.unsigned_request(FORM, "a=1")?.header(header::ACCEPT, "*/*")?.send().await?.string_at("/runId")?;
@@ -266,7 +266,7 @@ tests::on_both! {
         assert_eq!((&back["perMinute"], &back["form"]), (&json!(60), &Value::Null));
 
         let audit = fixture.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", fixture.workspace.id)).await?.ok()?;
-        let actions: Vec<_> = audit["items"].as_array().context("items")?.iter().map(|row| row["action"].clone()).collect();
+        let actions: Vec<_> = audit["items"].as_array().context("no items")?.iter().map(|row| row["action"].clone()).collect();
         assert!(!actions.contains(&json!("webhook.form")) && actions.contains(&json!("webhook.mode")), "{actions:?}");
         fixture.configure_form(json!({"hiddenField": "website"})).await?;
         let audit = fixture.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", fixture.workspace.id)).await?;
@@ -298,7 +298,7 @@ mod limits {
                     break reply;
                 }
                 accepted += 1;
-                assert!(accepted <= 9, "{accepted} submissions of five a minute");
+                assert!(accepted <= 9, "{accepted} submissions were accepted although the limit is five a minute");
             };
             assert!(accepted >= 5, "{refused}");
             refused.assert_error(429, "rate_limited");

@@ -49,7 +49,7 @@ impl Fixture {
             .map(|delivery| {
                 let result =
                     delivery["code"].as_str().or(delivery["status"].as_str()).context("no status")?;
-                Ok((result.to_owned(), delivery["sample"].as_bool().context("sample")?))
+                Ok((result.to_owned(), delivery["sample"].as_bool().context("no sample")?))
             })
             .collect()
     }
@@ -188,9 +188,9 @@ tests::on_both! {
         Ok(())
     }
 
-    /// A retry of an accepted call gets the first response whatever has happened to the webhook since, and leaves no
-    /// dead letter.
-    async fn a_repeated_call_gets_the_first_response_while_the_webhook_cannot_run(server: Server) -> Result<()> {
+    /// A repeated call is recognised whatever has happened to the webhook since it was accepted, and leaves no dead
+    /// letter.
+    async fn repeated_calls_are_recognised_while_the_webhook_cannot_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (automation_path, app) = (format!("/v1/automations/{}", fixture.automation), format!("/v1/apps/{}", fixture.app));
         let version = |trigger: &str| {
@@ -234,12 +234,12 @@ tests::on_both! {
             assert_eq!(again.header("idempotent-replayed"), Some("true"), "{what}: {again}");
             let replayed = fixture.webhook.signed_request_at(time, "[2]")?.send().await?;
             replayed.check_error(409, Some("replayed")).with_context(|| what.to_owned())?;
-            // A recorded retry cannot be reused without its key either.
+            // A new call is refused.
             let fresh = key(code, "[3]")?.send().await?;
             fresh.check_error(if code == "hook_disabled" { 403 } else { 409 }, Some(code))?;
         }
         let dead_letters = fixture.owner.get(&format!("/v1/workspaces/{}/dead-letters", fixture.workspace.id)).await?;
-        let dead_letters = dead_letters.ok()?["items"].as_array().context("items")?.len();
+        let dead_letters = dead_letters.ok()?["items"].as_array().context("no items")?.len();
         assert_eq!(dead_letters, 4, "one for each new call, none for a repeated or replayed call");
         Ok(())
     }
@@ -250,7 +250,7 @@ tests::on_both! {
         let test = format!("{}/test", fixture.webhook_path());
         let rows = async || -> Result<Vec<Value>> {
             let audit = fixture.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", fixture.workspace.id)).await?;
-            let rows = audit.ok()?["items"].as_array().context("items")?.clone();
+            let rows = audit.ok()?["items"].as_array().context("no items")?.clone();
             Ok(rows.into_iter().filter(|row| row["action"] == "webhook.test").collect())
         };
         for (number, mode) in (1..).zip(["signed", "code_host", "token", "none"]) {
@@ -322,7 +322,7 @@ tests::on_both! {
                 return Ok(());
             }
         }
-        bail!("{accepted} runs of a plan with 1,000")
+        bail!("{accepted} calls were accepted although the plan has 1,000 runs")
     }
 
     async fn the_console_shows_the_last_deliveries(server: Server) -> Result<()> {
@@ -437,7 +437,7 @@ mod limits {
                     break reply;
                 }
                 accepted += 1;
-                assert!(accepted <= 4, "{accepted} calls of two a minute");
+                assert!(accepted <= 4, "{accepted} calls were accepted although the limit is two a minute");
             };
             assert!(accepted >= 2, "{refused}");
             assert_rate_limited(&refused);
@@ -457,9 +457,9 @@ mod limits {
                     break reply;
                 }
                 refused += 1;
-                assert!(refused <= 60, "{refused} guesses and no end");
+                assert!(refused <= 60, "no limit after {refused} guesses");
             };
-            assert!(refused >= 20, "after {refused} guesses: {slowed}");
+            assert!(refused >= 20, "limited after {refused} guesses: {slowed}");
             assert_rate_limited(&slowed);
             let visitor = server.client();
             visitor.post("/v1/hooks/x", &json!({})).await?.assert_error(429, "rate_limited");

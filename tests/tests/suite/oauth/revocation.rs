@@ -76,7 +76,7 @@ impl MemberWithCredentials {
         let app = self.person.get(&format!("/v1/apps/{}", workspace.sample_app)).await?;
         app.assert_error(404, "app_not_found");
         let grants = self.person.get(&format!("/v1/workspaces/{}/oauth/grants", workspace.id)).await?.ok()?;
-        let grants = grants.as_array().context("grants")?;
+        let grants = grants.as_array().context("no grants")?;
         assert!(
             !grants.is_empty() && grants.iter().all(|grant| grant["revokedAt"].is_string()),
             "{grants:?}"
@@ -94,7 +94,7 @@ fn timestamp_in(seconds: i64) -> String {
 
 async fn count_audit_entries(owner: &Client, workspace: &str, action: &str) -> Result<usize> {
     let rows = owner.get(&format!("/v1/workspaces/{workspace}/audit?action={action}")).await?.ok()?;
-    Ok(rows["items"].as_array().context("items")?.len())
+    Ok(rows["items"].as_array().context("no items")?.len())
 }
 
 tests::on_both! {

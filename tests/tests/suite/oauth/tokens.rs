@@ -333,7 +333,7 @@ async fn a_token_of_another_deployment_is_rejected() -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let tokens = aru.register_agent("Agent").await?.sign_in(&aru, &workspace.id, "read").await?;
-        let url = server.database_url().context("PostgreSQL")?.to_owned();
+        let url = server.database_url().context("no PostgreSQL")?.to_owned();
         // The development sign-in works, because the harness gives every server the same key.
         let other = Server::start(tests::Database::Existing(url)).await?;
         assert!(is_token_accepted(&aru, &tokens.access).await?);

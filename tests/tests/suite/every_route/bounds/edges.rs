@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::schema_example;
 
 /// Invalid texts, of which at least one violates each rule of a schema.
-const INVALID_STRINGS: [&str; 3] = ["no such thing", "~", ""];
+const INVALID_STRINGS: [&str; 3] = ["not a valid value", "~", ""];
 
 /// A bound of a member, with a value at it and one beyond it.
 #[derive(Debug)]
