@@ -1,4 +1,4 @@
-//! The one place of the bench that knows Qala's paths and JSON.
+//! Requests to Qala's API. The rest of the load generator knows neither its paths nor its JSON.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,16 +14,16 @@ use super::load::RequestFactory;
 /// Rows in the measured table before the first measurement.
 pub(super) const ROWS: u64 = 20_000;
 
-/// The most rows that one insert takes.
+/// Maximum number of rows of one insert.
 const ROWS_PER_INSERT: u64 = 500;
 
-/// What the webhook starts: next to nothing, so that the figure is of Qala and not of the app.
+/// An app that does almost nothing, so that the figure is about Qala and not about the app.
 const APP_SOURCE: &str = "export default { async scheduled(event) { return event.data.order; } }";
 
-/// Makes a delivery's body as long as a usual one: 1 KiB.
+/// Padding that makes the body of a delivery as long as a typical one: 1 KiB.
 const NOTE_LENGTH: usize = 990;
 
-/// One person's workspace with what the figures need.
+/// A workspace with a token, a table, a project key and a webhook, for the figures.
 pub(super) struct BenchWorkspace {
     person: Client,
     workspace: String,
@@ -31,10 +31,10 @@ pub(super) struct BenchWorkspace {
     /// `/v1/projects/{id}/rest/{table}`
     rows_path: String,
     project_key: String,
-    hook: Webhook,
+    webhook: Webhook,
 }
 
-/// Work that is not finished, and what is.
+/// Numbers of runs by state.
 pub(super) struct QueueHealth {
     pub(super) unfinished: u64,
     pub(super) succeeded: u64,
@@ -49,7 +49,7 @@ impl BenchWorkspace {
 
         let app = person.create_app(&workspace.id, APP_SOURCE).await?;
         let automation = person.create_automation(&workspace.id, &app, "webhook", 0).await?;
-        let hook = person.configure_webhook(&automation, "signed").await?;
+        let webhook = person.configure_webhook(&automation, "signed").await?;
 
         let projects = person.get(&format!("/v1/workspaces/{}/backend/projects", workspace.id)).await?;
         let project = projects.string_at("/items/0/id")?;
@@ -61,16 +61,16 @@ impl BenchWorkspace {
         let key = json!({"kind": "secret", "name": "bench", "scopes": ["rows:read", "rows:write"]});
         let key = person.post(&format!("/v1/backend/projects/{project}/keys"), &key).await?;
 
-        let world = Self {
+        let bench_workspace = Self {
             workspace: workspace.id,
             token,
             rows_path: format!("/v1/projects/{project}/rest/bench"),
             project_key: key.string_at("/secret")?,
-            hook,
+            webhook,
             person,
         };
-        world.fill_table().await?;
-        Ok(world)
+        bench_workspace.fill_table().await?;
+        Ok(bench_workspace)
     }
 
     async fn fill_table(&self) -> Result<()> {
@@ -116,55 +116,52 @@ impl BenchWorkspace {
         })
     }
 
-    /// Signed deliveries.
     pub(super) fn webhook_requests(&self) -> RequestFactory {
-        deliveries(&self.hook, IdempotencyKeys::None)
+        deliveries(&self.webhook, IdempotencyKeys::None)
     }
 
-    /// Signed deliveries, each with an idempotency key.
     pub(super) fn keyed_webhook_requests(&self) -> RequestFactory {
-        deliveries(&self.hook, IdempotencyKeys::Unique)
+        deliveries(&self.webhook, IdempotencyKeys::Unique)
     }
 
-    /// A page of the workspace's runs.
     pub(super) fn run_list(&self) -> RequestFactory {
         let path = format!("/v1/workspaces/{}/runs", self.workspace);
         get(&self.token, move |_| path.clone())
     }
 
-    /// The answer of an app over HTTP.
+    /// Creates an app and returns requests for its page.
     pub(super) async fn page(&self) -> Result<RequestFactory> {
-        page(&self.person, &self.workspace, PAGE_APP_SOURCE).await.map(|maker| maker(""))
+        page(&self.person, &self.workspace, PAGE_APP_SOURCE).await.map(|requests| requests(""))
     }
 
     pub(super) async fn queue_health(&self) -> Result<QueueHealth> {
         queue_health(&self.person, &self.workspace).await
     }
 
-    /// How long each run took from its acceptance to its end, newest first.
+    /// Returns the time from acceptance to end of each run, newest first.
     pub(super) async fn run_times(&self) -> Result<Vec<Duration>> {
         Ok(run_times(&self.person, &self.workspace).await?.into_iter().map(|run| run.duration).collect())
     }
 }
 
-/// What answers over HTTP in the quiet workspace.
+/// The app of the quiet workspace.
 const PAGE_APP_SOURCE: &str = "export default { fetch() { return new Response('hello'); } };";
 
-/// What takes places, processors, memory and the log.
+/// An app that uses up workers, processors, memory and the log.
 const HOSTILE_APP_SOURCE: &str = "
     const sleep = () => new Promise((done) => setTimeout(done, 29500));
-    const ways = {
+    const attacks = {
         sleep, spin() { for (;;); },
         huge: () => 'x'.repeat(6 * 1024 * 1024 - 16),
         log() { for (let i = 0; i < 1000; i++) console.log('x'.repeat(2000)); },
         memory() { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)); },
     };
     export default {
-        async fetch(request) { return new Response(await ways[new URL(request.url).search.slice(1)]()); },
-        async scheduled(event) { await (event.data.order % 2 ? sleep() : ways.spin()); },
+        async fetch(request) { return new Response(await attacks[new URL(request.url).search.slice(1)]()); },
+        async scheduled(event) { await (event.data.order % 2 ? sleep() : attacks.spin()); },
     };";
 
-/// Makes the address of an app's page with a query.
+/// Creates an app and returns a function that returns requests for its page with a query.
 async fn page(
     person: &Client,
     workspace: &str,
@@ -182,14 +179,14 @@ pub(super) fn healthz() -> RequestFactory {
     Arc::new(|_| Ok(Request::builder().uri("/healthz").body(Bytes::new())?))
 }
 
-/// What a workspace of somebody else's sends without end, and over how many connections each.
+/// Creates a hostile workspace and returns the requests that it sends without end, each with a number of connections.
 pub(super) async fn hostile_loads(server: &Server) -> Result<Vec<(u64, RequestFactory)>> {
     let person = server.sign_in("hostile@example.test").await?;
     let workspace = person.create_workspace("Hostile").await?.id;
     let visits = page(&person, &workspace, HOSTILE_APP_SOURCE).await?;
     let app = person.create_app(&workspace, HOSTILE_APP_SOURCE).await?;
     let automation = person.create_automation(&workspace, &app, "webhook", 0).await?;
-    let hook = person.configure_webhook(&automation, "signed").await?;
+    let webhook = person.configure_webhook(&automation, "signed").await?;
     let projects = person.get(&format!("/v1/workspaces/{workspace}/backend/projects")).await?;
     let project = projects.string_at("/items/0/id")?;
     let table = json!({"name": "flood", "columns": [{"name": "body", "type": "text"}]});
@@ -219,16 +216,16 @@ pub(super) async fn hostile_loads(server: &Server) -> Result<Vec<(u64, RequestFa
         (2, visits("huge")),
         (2, visits("log")),
         (2, visits("memory")),
-        (2, deliveries(&hook, IdempotencyKeys::None)),
+        (2, deliveries(&webhook, IdempotencyKeys::None)),
         (4, get(&key, move |_| pattern.clone())),
         (2, insert),
     ])
 }
 
-/// A workspace with nothing but a webhook of its own.
+/// A workspace with a webhook.
 pub(super) struct WebhookWorkspace {
     pub(super) id: String,
-    hook: Webhook,
+    webhook: Webhook,
 }
 
 impl WebhookWorkspace {
@@ -236,16 +233,16 @@ impl WebhookWorkspace {
         let workspace = owner.create_workspace(&format!("Bench {number}")).await?.id;
         let app = owner.create_app(&workspace, APP_SOURCE).await?;
         let automation = owner.create_automation(&workspace, &app, "webhook", 0).await?;
-        let hook = owner.configure_webhook(&automation, "signed").await?;
-        Ok(Self { id: workspace, hook })
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        Ok(Self { id: workspace, webhook })
     }
 
     pub(super) fn webhook_requests(&self) -> RequestFactory {
-        deliveries(&self.hook, IdempotencyKeys::None)
+        deliveries(&self.webhook, IdempotencyKeys::None)
     }
 
     pub(super) fn webhook(&self) -> &Webhook {
-        &self.hook
+        &self.webhook
     }
 
     pub(super) async fn health(&self, owner: &Client) -> Result<QueueHealth> {
@@ -253,27 +250,28 @@ impl WebhookWorkspace {
     }
 }
 
-/// When a run was accepted, and how long it took from then to its end.
+/// Times of a run.
 pub(super) struct RunTime {
     pub(super) accepted_at: DateTime<Utc>,
+    /// From acceptance to end.
     pub(super) duration: Duration,
 }
 
-/// The times of all runs of a workspace, newest first.
+/// Returns the times of all runs of a workspace, newest first.
 pub(super) async fn run_times(person: &Client, workspace: &str) -> Result<Vec<RunTime>> {
     let mut times = Vec::new();
     let mut cursor = String::new();
     loop {
         let reply = person.get(&format!("/v1/workspaces/{workspace}/runs?limit=200{cursor}")).await?;
         let page = reply.ok()?;
-        for run in page["items"].as_array().context("a list of runs")? {
+        for run in page["items"].as_array().context("no list of runs")? {
             let at = |name: &str| -> Result<DateTime<Utc>> {
                 let text = run[name].as_str().with_context(|| format!("{name} of {run}"))?;
                 Ok(text.parse()?)
             };
             let (accepted_at, finished_at) = (at("acceptedAt")?, at("finishedAt")?);
-            let took = (finished_at - accepted_at).to_std().unwrap_or_default();
-            times.push(RunTime { accepted_at, duration: took });
+            let duration = (finished_at - accepted_at).to_std().unwrap_or_default();
+            times.push(RunTime { accepted_at, duration });
         }
         match page["nextCursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
@@ -293,20 +291,19 @@ async fn queue_health(person: &Client, workspace: &str) -> Result<QueueHealth> {
     })
 }
 
-/// Whether deliveries have idempotency keys.
 #[derive(Clone, Copy)]
 enum IdempotencyKeys {
     None,
     Unique,
 }
 
-/// Deliveries of 1 KiB, each with a body of its own.
-fn deliveries(hook: &Webhook, keys: IdempotencyKeys) -> RequestFactory {
-    let hook = hook.clone();
+/// Returns signed deliveries of 1 KiB, each with a different body.
+fn deliveries(webhook: &Webhook, keys: IdempotencyKeys) -> RequestFactory {
+    let webhook = webhook.clone();
     Arc::new(move |number| {
         let body = delivery_body(number);
-        let request = Request::builder().method(Method::POST).uri(&hook.path);
-        let signature = service_signature(&hook.secret, &unix_time().to_string(), body.as_bytes());
+        let request = Request::builder().method(Method::POST).uri(&webhook.path);
+        let signature = service_signature(&webhook.secret, &unix_time().to_string(), body.as_bytes());
         let mut request = request.header("service-signature", signature);
         if matches!(keys, IdempotencyKeys::Unique) {
             request = request.header("idempotency-key", format!("bench-{number}"));
@@ -315,12 +312,11 @@ fn deliveries(hook: &Webhook, keys: IdempotencyKeys) -> RequestFactory {
     })
 }
 
-/// The body of a delivery.
 pub(super) fn delivery_body(number: u64) -> String {
     json!({"order": number, "total": 4200, "note": "x".repeat(NOTE_LENGTH)}).to_string()
 }
 
-/// Whether the server says that it is ready.
+/// Fails unless the server reports that it is ready.
 pub(super) async fn check_ready(server: &Server) -> Result<()> {
     let reply = server.client().get("/readyz").await?;
     if !reply.status.is_success() {

@@ -1,4 +1,4 @@
-//! Many tokens and workspaces beside the measured ones, made in the database itself.
+//! A million tokens and ten thousand workspaces beside the measured ones, inserted directly into the database.
 
 use ::tests::Server;
 use anyhow::Result;
@@ -6,7 +6,7 @@ use sqlx::{ConnectOptions as _, Connection as _, postgres::PgConnection, sqlite:
 
 const WORKSPACES: u32 = 10_000;
 const TOKENS: u32 = 1_000_000;
-/// Tokens made in one transaction; the server's writer has its turn in between.
+/// Tokens per transaction, so that the server can write in between.
 const BATCH_SIZE: u32 = 50_000;
 
 pub(super) async fn insert(server: &Server) -> Result<()> {

@@ -1,7 +1,7 @@
-//! One keep-alive connection of the load generator.
+//! A keep-alive connection of the load generator.
 //!
-//! It shares the machine with what it measures, so it does no more than HTTP/1.1 asks for: it writes a request in one
-//! piece, and reads an answer to its end without looking at more than its status and its length.
+//! The load generator shares the machine with the measured server, so this does the minimum of HTTP/1.1: it writes a
+//! request at once, and reads a response to its end and parses only its status and length.
 
 use std::io::Write as _;
 
@@ -13,10 +13,10 @@ use tokio::{
     net::TcpStream,
 };
 
-/// More headers than any answer has.
+/// More headers than any response has.
 const MAX_HEADERS: usize = 64;
 
-/// A connection, with room for a request and an answer.
+/// A connection with buffers for a request and a response.
 pub(super) struct Connection {
     host: String,
     stream: TcpStream,
@@ -24,17 +24,17 @@ pub(super) struct Connection {
     response: Vec<u8>,
 }
 
-/// What the head of an answer says about the rest of it.
+/// Status and framing of a response.
 struct Head {
     status: u16,
-    /// Where the body begins.
+    /// Offset of the body.
     head_length: usize,
     body: BodyLength,
 }
 
 enum BodyLength {
     Known(usize),
-    /// Pieces, the last of which is empty.
+    /// Chunks, the last of which is empty.
     Chunked,
 }
 
@@ -46,7 +46,8 @@ impl Connection {
         Ok(Self { host, stream, request: Vec::new(), response: Vec::new() })
     }
 
-    /// Sends, reads the answer to its end and returns its size. An answer that is no success is an error.
+    /// Sends a request, reads the response to its end and returns the size of its body. Fails unless the status is a
+    /// success.
     pub(super) async fn send(&mut self, request: &Request<Bytes>) -> Result<usize> {
         self.encode_request(request)?;
         self.stream.write_all(&self.request).await?;
@@ -69,10 +70,10 @@ impl Connection {
         while self.response.len() < end {
             self.fill_buffer().await?;
         }
-        ensure!(self.response.len() == end, "the server sent more than was asked for");
+        ensure!(self.response.len() == end, "the server sent more than one response");
         let body = &self.response[head.head_length..];
         if !(200..300).contains(&head.status) {
-            bail!("under load the server answered {}: {}", head.status, String::from_utf8_lossy(body));
+            bail!("the server responded {} under load: {}", head.status, String::from_utf8_lossy(body));
         }
         Ok(body.len())
     }
@@ -103,10 +104,10 @@ impl Connection {
     }
 }
 
-fn parse_head(answer: &[u8]) -> Result<Option<Head>> {
+fn parse_head(response: &[u8]) -> Result<Option<Head>> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Response::new(&mut headers);
-    let httparse::Status::Complete(bytes) = parsed.parse(answer)? else { return Ok(None) };
+    let httparse::Status::Complete(bytes) = parsed.parse(response)? else { return Ok(None) };
     let find = |name: header::HeaderName| {
         parsed.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name.as_str()))
     };
@@ -115,17 +116,16 @@ fn parse_head(answer: &[u8]) -> Result<Option<Head>> {
         None if find(header::TRANSFER_ENCODING).is_some() => BodyLength::Chunked,
         None => BodyLength::Known(0),
     };
-    Ok(Some(Head { status: parsed.code.context("an answer without a status")?, head_length: bytes, body }))
+    Ok(Some(Head { status: parsed.code.context("the response has no status")?, head_length: bytes, body }))
 }
 
-/// Where the last of the chunks ends; none while it is still on its way.
+/// Returns the end of the last chunk; `None` if it has not arrived yet.
 fn find_chunked_end(body: &[u8]) -> Result<Option<usize>> {
     let mut at = 0;
     loop {
-        let size =
-            httparse::parse_chunk_size(&body[at..]).map_err(|_| anyhow::anyhow!("a malformed chunk"))?;
+        let size = httparse::parse_chunk_size(&body[at..]).map_err(|_| anyhow::anyhow!("malformed chunk"))?;
         let httparse::Status::Complete((line, size)) = size else { return Ok(None) };
-        // Each chunk, the empty one too, ends with CR LF.
+        // Each chunk ends with CR LF, including the empty one.
         let end = at + line + usize::try_from(size)? + 2;
         if end > body.len() {
             return Ok(None);
@@ -142,14 +142,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_read_to_its_end_and_no_further() {
+    fn the_head_of_a_response_is_parsed_once_complete() {
         let head = parse_head(b"HTTP/1.1 202 Accepted\r\nContent-Length: 3\r\n\r\nabc").unwrap().unwrap();
         assert!(matches!(head, Head { status: 202, head_length: 44, body: BodyLength::Known(3) }));
         assert!(parse_head(b"HTTP/1.1 200 OK\r\nContent-").unwrap().is_none());
     }
 
     #[test]
-    fn chunks_end_with_the_empty_one() {
+    fn the_empty_chunk_is_the_last() {
         assert_eq!(find_chunked_end(b"3\r\nabc\r\n0\r\n\r\n").unwrap(), Some(13));
         assert_eq!(find_chunked_end(b"3\r\nabc\r\n0\r\n").unwrap(), None);
         assert_eq!(find_chunked_end(b"3\r\nab").unwrap(), None);

@@ -1,4 +1,4 @@
-//! Taking the figures.
+//! Measurement of the standard figures.
 
 use std::{
     fs,
@@ -18,91 +18,92 @@ use super::{
     load::{self, LoadResult, RequestFactory},
 };
 
-/// Long enough for what a start leaves behind to settle.
+/// Long enough for the work after a start to settle.
 const IDLE_WAIT: Duration = Duration::from_secs(2);
 
-/// How many starts are timed.
+/// Number of starts that are timed.
 const START_COUNT: usize = 10;
 
-/// How long the queue may take to empty after the last delivery.
+/// Limit for the queue to drain after the last delivery.
 const DRAIN_DEADLINE: Duration = Duration::from_secs(300);
 
-/// How long a floor without a server is measured.
+/// Duration of the measurement of a baseline without a server.
 const BASELINE_DURATION: Duration = Duration::from_secs(2);
 
-/// Takes the wanted figures, in an order in which none disturbs the next.
+/// Measures the selected figures, in an order in which none disturbs the next.
 pub(super) async fn measure(
     server: &mut Server,
     options: &Options,
     progress: &Progress,
 ) -> Result<Vec<TableRow>> {
-    let mut lines = Vec::new();
-    if options.wants(Figure::IdleMemory) {
+    let mut rows = Vec::new();
+    if options.is_selected(Figure::IdleMemory) {
         progress.report("idle memory");
         eventually("the server is ready", async || api::check_ready(server).await).await?;
         sleep(IDLE_WAIT).await;
-        let bytes = resident_bytes(server.process_id().context("the server runs")?)?;
-        lines.push(TableRow::without_baseline("idle memory", format!("{:.1} MB", bytes as f64 / 1e6)));
+        let bytes = resident_bytes(server.process_id().context("the server is not running")?)?;
+        rows.push(TableRow::without_baseline("idle memory", format!("{:.1} MB", bytes as f64 / 1e6)));
     }
 
-    if options.wants(Figure::TokenCheckInProcess) {
+    if options.is_selected(Figure::TokenCheckInProcess) {
         progress.report("token check in process");
-        lines.push(in_process::token_check().await?);
+        rows.push(in_process::token_check().await?);
     }
 
-    progress.report("making a workspace with rows and a webhook");
-    let world = api::BenchWorkspace::create(server).await?;
+    progress.report("creating a workspace with rows and a webhook");
+    let workspace = api::BenchWorkspace::create(server).await?;
     let null_server = NullServer::start().await?;
     let address = server.base_url().trim_start_matches("http://").to_owned();
-    for (figure, name, maker) in [
-        (Figure::TokenCheck, "token check", world.token_check()),
-        (Figure::SessionRead, "session read", world.session_read()),
-        (Figure::RowById, "row by id", world.row_by_id()),
-        (Figure::RowList, "list of 20 rows", world.row_list()),
-        (Figure::RowInsert, "row insert", world.row_insert()),
+    for (figure, name, requests) in [
+        (Figure::TokenCheck, "token check", workspace.token_check()),
+        (Figure::SessionRead, "session read", workspace.session_read()),
+        (Figure::RowById, "row by id", workspace.row_by_id()),
+        (Figure::RowList, "list of 20 rows", workspace.row_list()),
+        (Figure::RowInsert, "row insert", workspace.row_insert()),
     ] {
-        if options.wants(figure) {
+        if options.is_selected(figure) {
             progress.report(name);
-            lines.push(measure_with_baseline(name, &address, options, &maker, &null_server).await?);
+            rows.push(measure_with_baseline(name, &address, options, &requests, &null_server).await?);
         }
     }
     if options.crowd {
-        progress.report("making a million tokens");
+        progress.report("creating a million tokens");
         bulk_tokens::insert(server).await?;
-        for (figure, name, maker) in [
-            (Figure::TokenCheck, "token check, crowded", world.token_check()),
-            (Figure::SessionRead, "session read, crowded", world.session_read()),
+        for (figure, name, requests) in [
+            (Figure::TokenCheck, "token check, crowded", workspace.token_check()),
+            (Figure::SessionRead, "session read, crowded", workspace.session_read()),
         ] {
-            if options.wants(figure) {
+            if options.is_selected(figure) {
                 progress.report(name);
-                lines.push(measure_with_baseline(name, &address, options, &maker, &null_server).await?);
+                rows.push(measure_with_baseline(name, &address, options, &requests, &null_server).await?);
             }
         }
     }
-    for (figures, name, maker) in [
-        (&[Figure::WebhookAccept, Figure::RunsFinished][..], "webhook accept", world.webhook_requests()),
-        (&[Figure::WebhookKeyed], "webhook accept, keyed", world.keyed_webhook_requests()),
+    for (figures, name, requests) in [
+        (&[Figure::WebhookAccept, Figure::RunsFinished][..], "webhook accept", workspace.webhook_requests()),
+        (&[Figure::WebhookKeyed], "webhook accept, keyed", workspace.keyed_webhook_requests()),
     ] {
-        if !figures.iter().any(|figure| options.wants(*figure)) {
+        if !figures.iter().any(|figure| options.is_selected(*figure)) {
             continue;
         }
         progress.report(name);
-        let (before, since) = (world.queue_health().await?.succeeded, Instant::now());
-        let accepted = load::run(&address, options.load_plan(), &maker).await.context(name)?;
+        let (before, started_at) = (workspace.queue_health().await?.succeeded, Instant::now());
+        let accepted = load::run(&address, options.load_plan(), &requests).await.context(name)?;
         progress.report("waiting for the runs to finish");
-        let finished = wait_for_runs(&world, before..before + accepted.response_count, since).await?;
-        lines.push(add_baseline(name, &accepted, options, &maker, &null_server).await?);
-        lines.push(finished);
+        let finished =
+            wait_for_runs(&workspace, before..before + accepted.response_count, started_at).await?;
+        rows.push(add_baseline(name, &accepted, options, &requests, &null_server).await?);
+        rows.push(finished);
     }
-    if options.wants(Figure::StartUp) {
+    if options.is_selected(Figure::StartUp) {
         progress.report("start-up");
-        lines.push(measure_start_up(server).await?);
+        rows.push(measure_start_up(server).await?);
     }
 
-    progress.report("floors of the machine");
+    progress.report("baselines of the machine");
     let folder = server.data_dir().to_owned();
-    lines.extend(tokio::task::spawn_blocking(move || measure_machine_baselines(&folder)).await??);
-    Ok(lines)
+    rows.extend(tokio::task::spawn_blocking(move || measure_machine_baselines(&folder)).await??);
+    Ok(rows)
 }
 
 impl TableRow {
@@ -111,67 +112,71 @@ impl TableRow {
     }
 }
 
-/// A load on the server, then the same exchange with the server that does nothing.
+/// Measures a load on the server, then the same exchange with the baseline server.
 async fn measure_with_baseline(
     name: &str,
     address: &str,
     options: &Options,
-    maker: &RequestFactory,
+    requests: &RequestFactory,
     null_server: &NullServer,
 ) -> Result<TableRow> {
-    let ours = load::run(address, options.load_plan(), maker).await.with_context(|| name.to_owned())?;
-    add_baseline(name, &ours, options, maker, null_server).await
+    let ours = load::run(address, options.load_plan(), requests).await.with_context(|| name.to_owned())?;
+    add_baseline(name, &ours, options, requests, null_server).await
 }
 
 async fn add_baseline(
     name: &str,
     ours: &LoadResult,
     options: &Options,
-    maker: &RequestFactory,
+    requests: &RequestFactory,
     null_server: &NullServer,
 ) -> Result<TableRow> {
-    let floor = null_server.measure(options.load_plan(), maker, ours.body_bytes).await?;
-    let ratio = ours.per_second / floor.per_second;
+    let baseline = null_server.measure(options.load_plan(), requests, ours.body_bytes).await?;
+    let ratio = ours.per_second / baseline.per_second;
     Ok(TableRow {
         name: name.to_owned(),
         value: format!("{:.0}/s", ours.per_second),
         p99: Some(ours.p99),
-        baseline: Some((format!("raw axum, {} B,", ours.body_bytes), floor.per_second, ratio)),
+        baseline: Some((format!("raw axum, {} B,", ours.body_bytes), baseline.per_second, ratio)),
     })
 }
 
-/// Waits until those of the runs `accepted` that were not finished are; how many a second that makes.
+/// Waits until all accepted runs are finished, of which those in the range `accepted` were not, and returns the rate of
+/// the latter.
 pub(super) async fn wait_for_runs(
-    world: &api::BenchWorkspace,
+    workspace: &api::BenchWorkspace,
     accepted: Range<u64>,
-    since: Instant,
+    started_at: Instant,
 ) -> Result<TableRow> {
-    let health = eventually_within(DRAIN_DEADLINE, "the queue empties", async || {
-        let health = world.queue_health().await?;
+    let health = eventually_within(DRAIN_DEADLINE, "the queue drains", async || {
+        let health = workspace.queue_health().await?;
         ensure!(health.unfinished == 0, "{} runs are not finished", health.unfinished);
         Ok(health)
     })
     .await?;
-    let took = since.elapsed();
+    let duration = started_at.elapsed();
     ensure!(health.failed == 0, "{} runs failed or were blocked", health.failed);
-    let all = accepted.end;
-    ensure!(health.succeeded == all, "{all} were accepted and {} have finished", health.succeeded);
+    let total = accepted.end;
+    ensure!(health.succeeded == total, "{total} runs were accepted, but {} have succeeded", health.succeeded);
     let finished = accepted.end - accepted.start;
-    Ok(TableRow::without_baseline("runs finished", format!("{:.0}/s", finished as f64 / took.as_secs_f64())))
+    Ok(TableRow::without_baseline(
+        "runs finished",
+        format!("{:.0}/s", finished as f64 / duration.as_secs_f64()),
+    ))
 }
 
-/// The median and the longest of several starts on the data as it is now.
+/// Measures the median and the p99 of several starts with the current data.
 async fn measure_start_up(server: &mut Server) -> Result<TableRow> {
-    let mut took = Vec::new();
+    let mut durations = Vec::new();
     for _ in 0..START_COUNT {
         server.stop().await?;
-        let since = Instant::now();
+        let started_at = Instant::now();
         server.restart().await?;
         eventually("the server is ready", async || api::check_ready(server).await).await?;
-        took.push(since.elapsed());
+        durations.push(started_at.elapsed());
     }
-    let p99 = load::percentile(&mut took, 99);
-    let median = load::percentile(&mut took, 50).context("there were starts")?;
+    let p99 = load::percentile(&mut durations, 99);
+    let median = load::percentile(&mut durations, 50).context("no start was timed")?;
     Ok(TableRow {
         p99,
         ..TableRow::without_baseline("start-up to /readyz", format!("{:.0} ms", median.as_secs_f64() * 1e3))
@@ -187,8 +192,8 @@ fn measure_machine_baselines(folder: &std::path::Path) -> Result<Vec<TableRow>> 
     ])
 }
 
-/// The memory of a process and all its descendants. Of a page that several share, each has its part (`Pss` of
-/// `proc_pid_smaps_rollup(5)`).
+/// Returns the resident memory of a process and all its descendants. Shared pages are divided among the processes that
+/// share them (`Pss` of `proc_pid_smaps_rollup(5)`).
 pub(super) fn resident_bytes(root: u32) -> Result<u64> {
     let mut processes = Vec::new();
     for entry in fs::read_dir("/proc")? {
@@ -226,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_memory_is_more_than_none() {
+    fn the_memory_of_this_process_is_measured() {
         assert!(resident_bytes(std::process::id()).unwrap() > 100_000);
     }
 }

@@ -1,6 +1,6 @@
-//! The check of a token without HTTP: what a request with a token pays before its handler begins.
+//! The check of a token without HTTP: the cost of a request with a token before its handler starts.
 //!
-//! It is the API's own way from a token's text to a membership, against the API's store.
+//! It calls the functions of `application` that lead from the text of a token to a membership, with a real store.
 
 use std::{
     sync::Arc,
@@ -26,10 +26,10 @@ use workspace::{
 
 use super::{TableRow, load};
 
-/// How many checks are timed.
+/// Number of checks that are timed.
 const CHECK_COUNT: usize = 200_000;
 
-/// The median and the 99th of a hundred checks of a token that was seen before.
+/// Measures the median and the p99 of the check of a token that is in the cache.
 pub(super) async fn token_check() -> Result<TableRow> {
     measure(CHECK_COUNT).await
 }
@@ -38,32 +38,32 @@ async fn measure(checks: usize) -> Result<TableRow> {
     let folder = tempfile::tempdir()?;
     let store = Store::open(&DatabaseUrl::Sqlite(folder.path().join("qala.db"))).await?;
     let peppers = Peppers::derive(&MasterKeys::new(vec![[7; 32]])?);
-    let (workspace, secret) = make_token(&store, &peppers).await?;
+    let (workspace, secret) = create_token(&store, &peppers).await?;
     let clock = SystemClock;
-    let mut took = Vec::with_capacity(checks);
+    let mut durations = Vec::with_capacity(checks);
     for number in 0..=checks {
-        let since = Instant::now();
+        let started_at = Instant::now();
         let now = clock.now();
-        let found =
+        let token =
             application::authentication::personal_caller(&store, &peppers, secret.expose_secret(), now).await;
-        let caller = Caller::Token(found.map_err(anyhow::Error::new)?);
+        let caller = Caller::Token(token.map_err(anyhow::Error::new)?);
         let member = application::authorization::membership_of(&store, &caller, workspace, now)
             .await
             .map_err(anyhow::Error::new)?;
         std::hint::black_box(member);
-        // The first one reads the database.
+        // The first check reads the database.
         if number > 0 {
-            took.push(since.elapsed());
+            durations.push(started_at.elapsed());
         }
     }
-    let p99 = load::percentile(&mut took, 99);
-    let median: Duration = load::percentile(&mut took, 50).context("there were checks")?;
+    let p99 = load::percentile(&mut durations, 99);
+    let median: Duration = load::percentile(&mut durations, 50).context("no check was timed")?;
     let value = format!("{:.2} µs", median.as_secs_f64() * 1e6);
     Ok(TableRow { p99, ..TableRow::without_baseline("token check in process", value) })
 }
 
-/// A person with a workspace and a token in it.
-async fn make_token(store: &Store, peppers: &Peppers) -> Result<(WorkspaceId, SecretString)> {
+/// Creates a person with a workspace and a token.
+async fn create_token(store: &Store, peppers: &Peppers) -> Result<(WorkspaceId, SecretString)> {
     let random: Arc<dyn kernel::Randomness> = Arc::new(SystemRandomness);
     let now = SystemClock.now();
     let request = Id::generate(&*random, now);
@@ -112,8 +112,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_check_finds_its_member() {
-        let line = measure(100).await.unwrap();
-        assert!(line.p99.is_some() && line.value.ends_with(" µs"), "{}", line.value);
+    async fn a_check_finds_the_membership() {
+        let row = measure(100).await.unwrap();
+        assert!(row.p99.is_some() && row.value.ends_with(" µs"), "{}", row.value);
     }
 }

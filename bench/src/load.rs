@@ -1,4 +1,4 @@
-//! A load generator: a fixed number of keep-alive connections, each with one request under way at a time.
+//! A closed-loop load generator: a fixed number of keep-alive connections, each with one request in flight at a time.
 
 use std::{
     sync::Arc,
@@ -12,78 +12,78 @@ use tokio::task::JoinSet;
 
 use super::connection::Connection;
 
-/// Unmeasured requests come first: caches fill and connections open.
+/// Time before the measurement, in which caches fill and connections open.
 const WARM_UP: Duration = Duration::from_secs(1);
 
-/// How much load, and for how long.
+/// Amount and duration of a load.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoadPlan {
     pub(super) connections: usize,
     pub(super) duration: Duration,
-    /// Shortest time between two requests of a connection; without it, as soon as the last request is answered.
+    /// Minimum time between two requests of a connection; `None` to send as soon as a response has arrived.
     pub(super) interval: Option<Duration>,
 }
 
-/// What a load found.
+/// Result of a load.
 #[derive(Debug)]
 pub(super) struct LoadResult {
     pub(super) per_second: f64,
-    /// All requests that were answered, unmeasured ones too.
+    /// Number of responses, including those outside the measurement.
     pub(super) response_count: u64,
     pub(super) p99: Duration,
-    /// The size of an answer's body.
+    /// Size of the body of a response.
     pub(super) body_bytes: usize,
 }
 
-/// Makes the request of a given number. No number comes twice in the life of the maker.
+/// Returns the request with a number. No number is used twice with one factory.
 pub(super) type RequestFactory = Arc<dyn Fn(u64) -> Result<Request<Bytes>> + Send + Sync>;
 
-/// Sends what `maker` makes to `address` (`host:port`) until the time is over. Any answer but a success is an error: the
-/// speed of refusals says nothing.
-pub(super) async fn run(address: &str, plan: LoadPlan, maker: &RequestFactory) -> Result<LoadResult> {
+/// Sends the requests of `factory` to `address` (`host:port`) for the duration of the plan. Fails unless every response
+/// is a success, because the rate of errors means nothing.
+pub(super) async fn run(address: &str, plan: LoadPlan, factory: &RequestFactory) -> Result<LoadResult> {
     let mut senders = JoinSet::new();
-    let starts = Instant::now() + WARM_UP;
-    let ends = starts + plan.duration;
+    let starts_at = Instant::now() + WARM_UP;
+    let ends_at = starts_at + plan.duration;
     for first in 0..plan.connections {
-        let (address, maker) = (address.to_owned(), Arc::clone(maker));
+        let (address, factory) = (address.to_owned(), Arc::clone(factory));
         senders.spawn(async move {
             let mut connection = Connection::open(address).await?;
             let mut latencies = Vec::new();
-            let (mut body_bytes, mut answers) = (0, 0);
+            let (mut body_bytes, mut responses) = (0, 0);
             let mut ticks = plan.interval.map(tokio::time::interval);
             for number in (first as u64..).step_by(plan.connections) {
-                let request = maker(number)?;
-                if let Some(turns) = &mut ticks {
-                    turns.tick().await;
+                let request = factory(number)?;
+                if let Some(ticks) = &mut ticks {
+                    ticks.tick().await;
                 }
-                let sent = Instant::now();
+                let sent_at = Instant::now();
                 body_bytes = connection.send(&request).await?;
-                let answered = Instant::now();
-                answers += 1;
-                if answered >= ends {
+                let received_at = Instant::now();
+                responses += 1;
+                if received_at >= ends_at {
                     break;
                 }
-                if sent >= starts {
-                    latencies.push(answered - sent);
+                if sent_at >= starts_at {
+                    latencies.push(received_at - sent_at);
                 }
             }
-            anyhow::Ok((latencies, body_bytes, answers))
+            anyhow::Ok((latencies, body_bytes, responses))
         });
     }
     let mut latencies = Vec::new();
-    let (mut body_bytes, mut answered) = (0, 0);
+    let (mut body_bytes, mut response_count) = (0, 0);
     while let Some(sender) = senders.join_next().await {
-        let (more, bytes, answers) = sender??;
-        answered += answers;
+        let (more, bytes, responses) = sender??;
+        response_count += responses;
         latencies.extend(more);
         body_bytes = bytes;
     }
     let per_second = latencies.len() as f64 / plan.duration.as_secs_f64();
-    let p99 = percentile(&mut latencies, 99).context("no request was answered in time")?;
-    Ok(LoadResult { per_second, response_count: answered, p99, body_bytes })
+    let p99 = percentile(&mut latencies, 99).context("no response arrived within the measurement")?;
+    Ok(LoadResult { per_second, response_count, p99, body_bytes })
 }
 
-/// The value that `percent` of all do not exceed.
+/// Returns the smallest value that `percent` of all values do not exceed.
 pub(super) fn percentile(values: &mut [Duration], percent: usize) -> Option<Duration> {
     values.sort_unstable();
     let rank = (values.len() * percent).div_ceil(100);

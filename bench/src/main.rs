@@ -1,8 +1,8 @@
-//! `cargo xtask bench`: what a release build does on this machine, beside what the machine itself can do. It is a package
-//! of its own, so that the other commands build without the store and the API.
+//! `cargo xtask bench`: measures a release build on this machine and compares it with baselines of the same machine. It
+//! is a package of its own, so that the other developer commands build without the store and the API.
 //!
-//! Every figure is taken with the same number of connections and, where there is one, beside its *floor*: the same
-//! exchange with nothing of Qala in it, measured in the same run. The ratio is what to compare between machines.
+//! A *baseline* is the same exchange without Qala, measured in the same run with the same number of connections.
+//! Compare the ratio of a figure to its baseline between machines, not the figure.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
 
 mod api;
@@ -29,7 +29,7 @@ use xtask::{
     workspace::Workspace,
 };
 
-/// Measure a release build on this machine, beside the floors of the same machine.
+/// Measure a release build on this machine, and compare it with baselines of the same machine.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", args_conflicts_with_subcommands = true)]
 struct Cli {
@@ -39,7 +39,7 @@ struct Cli {
     options: Options,
 }
 
-/// A process that the measurement starts of this program.
+/// A helper process that the measurement starts from this binary.
 #[derive(Subcommand)]
 enum Role {
     /// Own a throwaway PostgreSQL cluster until standard input closes.
@@ -50,59 +50,57 @@ enum Role {
         #[arg(value_enum)]
         durability: Durability,
     },
-    /// Answer bodies of a given size, as the floor that HTTP figures are compared with.
+    /// Respond with bodies of a given size, as the baseline of HTTP figures.
     #[command(hide = true)]
-    FloorServer,
+    BaselineServer,
 }
 
-/// What to measure, where and for how long.
 #[derive(Args)]
 struct Options {
-    /// A PostgreSQL database to measure on; without it, embedded SQLite on a fresh directory.
+    /// URL of a PostgreSQL database to measure on. Default: embedded SQLite in a fresh directory.
     #[arg(long, conflicts_with = "postgres")]
     database_url: Option<String>,
-    /// Measure on a PostgreSQL cluster made for it, with PostgreSQL's own settings.
+    /// Measure on a throwaway PostgreSQL cluster with PostgreSQL's default settings.
     #[arg(long)]
     postgres: bool,
-    /// How long each load lasts.
+    /// Duration of each load.
     #[arg(long, default_value_t = 10)]
     seconds: u64,
-    /// How many connections send requests at once.
+    /// Number of connections that send requests at once.
     #[arg(long, default_value_t = 16)]
     connections: usize,
-    /// Measure token check and session read a second time, among a million tokens and ten thousand workspaces.
+    /// Measure token check and session read a second time, after adding a million tokens and ten thousand workspaces.
     #[arg(long)]
     crowd: bool,
-    /// Measure rows beside this PocketBase program instead, in alternating rounds.
+    /// Compare rows with those of this PocketBase program instead, in alternating rounds.
     #[arg(long, value_name = "PROGRAM")]
     beside_pocketbase: Option<PathBuf>,
-    /// Measure rows, webhooks and sessions beside this earlier release of Qala instead, in alternating rounds.
+    /// Compare rows, webhooks and sessions with those of this earlier release of Qala instead, in alternating rounds.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["crowd", "beside_pocketbase", "database_url"])]
     beside_release: Option<PathBuf>,
-    /// Measure this program instead of building a release.
+    /// Measure this binary instead of building a release.
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,
-    /// Measure this instead.
+    /// Run this scene instead.
     #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "beside_release", "only"])]
     scene: Option<scenarios::Scenario>,
-    /// Lift the rate limits in the scene `fairness` too, which otherwise keeps them as they are shipped.
+    /// Lift the rate limits in the scene `fairness` too, which keeps the default limits otherwise.
     #[arg(long, requires = "scene")]
     no_rate_limits: bool,
     #[command(flatten)]
     peers: scenarios::peers::Programs,
-    /// Only these figures.
+    /// Measure only these figures.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Figure>,
 }
 
-/// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Figure {
-    /// Memory of all processes, before the first request.
+    /// Resident memory of all processes before the first request.
     IdleMemory,
     /// `GET /v1/tokens/self` with a personal access token.
     TokenCheck,
-    /// The way from a token to a membership without HTTP, in this very process, always on SQLite.
+    /// The path from a token to a membership without HTTP, in this process and always on SQLite.
     TokenCheckInProcess,
     /// `GET /v1/session` with a session cookie.
     SessionRead,
@@ -110,7 +108,7 @@ enum Figure {
     RowById,
     /// Twenty rows, ordered.
     RowList,
-    /// One row a request.
+    /// One row per request.
     RowInsert,
     /// Signed deliveries to a webhook, each with a body of its own.
     WebhookAccept,
@@ -118,7 +116,7 @@ enum Figure {
     WebhookKeyed,
     /// Runs that those deliveries start, until the queue is empty.
     RunsFinished,
-    /// From the start of the process to `/readyz`, on a database that exists.
+    /// From the start of the process to `/readyz`, on an existing database.
     StartUp,
 }
 
@@ -127,12 +125,12 @@ struct TableRow {
     name: String,
     value: String,
     p99: Option<Duration>,
-    /// The floor's name, the floor, and our share of it.
+    /// Name and value of the baseline, and the ratio to it.
     baseline: Option<(String, f64, f64)>,
 }
 
 impl Options {
-    fn wants(&self, figure: Figure) -> bool {
+    fn is_selected(&self, figure: Figure) -> bool {
         self.only.is_empty() || self.only.contains(&figure)
     }
 
@@ -150,7 +148,7 @@ fn main() -> ExitCode {
     let result = match role {
         None => Workspace::open().and_then(|workspace| run(&workspace, &options)),
         Some(Role::PostgresGuard { binaries, durability }) => guard::run(&binaries, durability),
-        Some(Role::FloorServer) => baselines::serve(),
+        Some(Role::BaselineServer) => baselines::serve(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -164,7 +162,7 @@ fn main() -> ExitCode {
 /// Builds, measures and prints the table.
 fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if options.connections == 0 || options.seconds == 0 {
-        bail!("--connections and --seconds begin at 1");
+        bail!("--connections and --seconds must be at least 1");
     }
     let progress = Progress::start();
     let qala = if let Some(program) = &options.program {
@@ -179,8 +177,9 @@ fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let database = url.map_or(Database::Sqlite, Database::Existing);
-        let keeps_limits = options.scene == Some(scenarios::Scenario::Fairness) && !options.no_rate_limits;
-        let limits = if keeps_limits { RateLimits::AsShipped } else { RateLimits::Lifted };
+        let has_default_limits =
+            options.scene == Some(scenarios::Scenario::Fairness) && !options.no_rate_limits;
+        let limits = if has_default_limits { RateLimits::Default } else { RateLimits::Lifted };
         let mut server = start_server(qala, database, limits).await?;
         if let Some(earlier) = &options.beside_release {
             return release_comparison::run(&server, earlier, options, &progress).await;
@@ -196,40 +195,41 @@ fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     })
 }
 
-/// Rate limits of a server that is measured.
+/// Rate limits of the measured server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RateLimits {
-    /// None, so that a figure is of what the server can do.
+    /// No limits, so that a figure shows what the server can do.
     Lifted,
-    /// The defaults, with a load generator that may name the address of each client.
-    AsShipped,
+    /// The default limits, and a load generator that may set the address of each client.
+    Default,
 }
 
-/// A server of this release.
+/// Starts a server of this release.
 async fn start_server(program: PathBuf, database: Database, limits: RateLimits) -> Result<Server> {
     start_for_bench(Server::with(database).binary(program), limits).await
 }
 
-/// Starts a server as all figures want it.
+/// Starts a server with the options that all figures share.
 async fn start_for_bench(server: ServerOptions, limits: RateLimits) -> Result<Server> {
     let server = match limits {
         RateLimits::Lifted => server.arg("--no-rate-limits"),
-        RateLimits::AsShipped => server.args(["--trusted-proxies", "127.0.0.0/8"]),
+        RateLimits::Default => server.args(["--trusted-proxies", "127.0.0.0/8"]),
     };
     let server = server.env("QALA_LOG", "info,access=off").start();
-    server.await.context("cannot start the server to measure")
+    server.await.context("cannot start the measured server")
 }
 
-fn print_table(lines: &[TableRow]) {
-    println!("\n{:<22} {:>14} {:>10}  {:<30} {:>6}", "figure", "value", "p99", "floor", "ratio");
-    for line in lines {
-        let p99 = line.p99.map_or_else(String::new, |p99| match p99.as_secs_f64() {
+fn print_table(rows: &[TableRow]) {
+    println!("\n{:<22} {:>14} {:>10}  {:<30} {:>6}", "figure", "value", "p99", "baseline", "ratio");
+    for row in rows {
+        let p99 = row.p99.map_or_else(String::new, |p99| match p99.as_secs_f64() {
             short if short < 1e-4 => format!("{:.2} µs", short * 1e6),
             long => format!("{:.2} ms", long * 1e3),
         });
-        let (floor, ratio) = line.baseline.as_ref().map_or_else(Default::default, |(name, floor, ratio)| {
-            (format!("{name} {floor:.0}/s"), format!("{ratio:.2}"))
-        });
-        println!("{:<22} {:>14} {p99:>10}  {floor:<30} {ratio:>6}", line.name, line.value);
+        let (baseline, ratio) =
+            row.baseline.as_ref().map_or_else(Default::default, |(name, value, ratio)| {
+                (format!("{name} {value:.0}/s"), format!("{ratio:.2}"))
+            });
+        println!("{:<22} {:>14} {p99:>10}  {baseline:<30} {ratio:>6}", row.name, row.value);
     }
 }

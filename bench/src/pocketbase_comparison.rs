@@ -1,7 +1,7 @@
-//! `cargo xtask bench --beside-pocketbase`: rows, beside those of PocketBase.
+//! `cargo xtask bench --beside-pocketbase`: compares rows with those of PocketBase.
 //!
-//! Both hold the same rows under the same rule, `owner = me or public = true`, and are asked by the same person. Rounds
-//! alternate, so that what else the machine does meets both; the figures are the medians.
+//! Both have the same rows and the same rule, `owner = me or public = true`, and get the requests of the same person.
+//! Rounds alternate, so that other load on the machine affects both; the figures are medians.
 
 mod pocketbase;
 mod qala;
@@ -26,13 +26,13 @@ use pocketbase::PocketBase;
 const ROWS: u64 = 20_000;
 /// Rows of one bulk insert.
 const BULK_SIZE: u64 = 500;
-/// `qty` of the rows: how many values there are.
+/// Number of distinct values of `qty` and `rank`.
 const QUANTITIES: u64 = 10_000;
 
-/// The list that every row is looked at for.
+/// Figure for which every row is scanned.
 const UNINDEXED: &str = "filtered list, ordered without";
 
-/// The requests of one side.
+/// Address and requests of one server.
 struct BenchTarget {
     address: String,
     by_id: RequestFactory,
@@ -42,7 +42,7 @@ struct BenchTarget {
     bulk: RequestFactory,
 }
 
-/// Measures both, and prints each figure as soon as it is taken.
+/// Measures both, and prints each figure as soon as it is measured.
 pub(super) async fn run(
     server: &Server,
     program: &Path,
@@ -63,15 +63,15 @@ pub(super) async fn run(
         ("bulk insert of 500", &ours.bulk, &theirs.bulk),
     ];
     println!("{:<36} {:>16} {:>9} {:>16} {:>9} {:>6}", "figure", "Qala", "p99", "PocketBase", "p99", "ratio");
-    let mut scanned = 0.0;
-    for (name, our_maker, their_maker) in pairs {
-        let sides = [
-            TargetLoad { address: &ours.address, requests: our_maker },
-            TargetLoad { address: &theirs.address, requests: their_maker },
+    let mut scans_per_second = 0.0;
+    for (name, our_requests, their_requests) in pairs {
+        let targets = [
+            TargetLoad { address: &ours.address, requests: our_requests },
+            TargetLoad { address: &theirs.address, requests: their_requests },
         ];
-        let [ours, theirs] = rounds::run_alternating(name, sides, options.load_plan(), progress).await?;
+        let [ours, theirs] = rounds::run_alternating(name, targets, options.load_plan(), progress).await?;
         if name == UNINDEXED {
-            scanned = ours.per_second;
+            scans_per_second = ours.per_second;
         }
         println!(
             "{name:<36} {:>14.0}/s {:>9} {:>14.0}/s {:>9} {:>6.2}",
@@ -82,24 +82,24 @@ pub(super) async fn run(
             ours.per_second / theirs.per_second,
         );
     }
-    progress.report("the list without an index in SQLite itself");
+    progress.report("the list without an index, in SQLite alone");
     let folder = server.data_dir().to_owned();
-    let lasts = options.load_plan().duration;
-    let raw = tokio::task::spawn_blocking(move || sqlite::lists_per_second(&folder, lasts)).await??;
+    let duration = options.load_plan().duration;
+    let raw = tokio::task::spawn_blocking(move || sqlite::lists_per_second(&folder, duration)).await??;
     println!(
         "{:<36} {:>16} {:>9} {raw:>14.0}/s {:>9} {:>6.2}",
-        "that list beside SQLite itself",
+        "that list, with SQLite alone",
         "",
         "",
         "",
-        scanned / raw
+        scans_per_second / raw
     );
-    let memory = |process: Option<u32>| resident_bytes(process.context("the process runs")?);
+    let memory = |process: Option<u32>| resident_bytes(process.context("the process is not running")?);
     let (ours, theirs) = (memory(server.process_id())?, memory(pocketbase.process_id())?);
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     println!(
         "{:<36} {:>13.0} MB {:>9} {:>13.0} MB {:>9} {:>6.2}",
-        "memory after it",
+        "memory afterwards",
         megabytes(ours),
         "",
         megabytes(theirs),
@@ -109,7 +109,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// A row of either side; every second one is the asking person's, and every fourth is public.
+/// Returns a row of the table. Every second row is owned by the person who sends the requests, every fourth is public.
 fn row(id: &str, number: u64, me: &str) -> Value {
     json!({
         "id": id,
@@ -118,12 +118,12 @@ fn row(id: &str, number: u64, me: &str) -> Value {
         "rank": number * 104_729 % QUANTITIES,
         "price": (number % 1000) as f64 / 4.0,
         "public": number % 4 == 1,
-        "owner": if number.is_multiple_of(2) { me } else { "somebody-else" },
-        "note": "as long as a note of a person may be who is in a hurry",
+        "owner": if number.is_multiple_of(2) { me } else { "another-person" },
+        "note": "a note that is about as long as a short note usually is",
     })
 }
 
-/// Fifteen characters, as PocketBase has them.
+/// Returns an id of fifteen characters, as PocketBase requires.
 fn row_id(prefix: char, number: u64) -> String {
     format!("{prefix}{number:014}")
 }

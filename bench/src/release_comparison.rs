@@ -1,7 +1,7 @@
-//! `cargo xtask bench --beside-release`: rows, webhooks and sessions, beside an earlier release of Qala.
+//! `cargo xtask bench --beside-release`: compares rows, webhooks and sessions with an earlier release of Qala.
 //!
-//! Both releases have a database of their own and the same rows. Rounds alternate, and each figure comes with the
-//! smallest and the largest ratio of a round: a median inside that scatter says nothing.
+//! Each release has its own database with the same rows. Rounds alternate, and each figure is printed with the smallest
+//! and the largest ratio of a round: a difference within that scatter means nothing.
 
 use std::{
     path::Path,
@@ -22,13 +22,13 @@ use super::{
     rounds::{self, millis},
 };
 
-/// Turns each release has at a figure.
+/// Rounds of each release per figure.
 const ROUNDS: usize = 7;
 
-/// How long the runs of a round may take.
+/// Limit for the runs of a round to finish.
 const DRAIN_DEADLINE: Duration = Duration::from_secs(300);
 
-/// Makes the requests of one figure.
+/// Returns the requests of one figure.
 type MakeRequests = fn(&BenchWorkspace) -> RequestFactory;
 
 const FIGURES: [(Figure, &str, MakeRequests); 7] = [
@@ -41,7 +41,7 @@ const FIGURES: [(Figure, &str, MakeRequests); 7] = [
     (Figure::WebhookKeyed, "webhook accept, keyed", BenchWorkspace::keyed_webhook_requests),
 ];
 
-/// One release, its world and where it listens.
+/// A release with its workspace and address.
 struct Release {
     workspace: BenchWorkspace,
     address: String,
@@ -53,45 +53,45 @@ impl Release {
         Ok(Self { workspace: BenchWorkspace::create(server).await?, address })
     }
 
-    /// One round, and how many runs a second ended until the queue was empty. It is waited for, so that neither release
-    /// leaves work to the other's turn.
-    async fn run_round(&self, maker: &RequestFactory, options: &Options) -> Result<(LoadResult, f64)> {
-        let since = Instant::now();
-        let measured = load::run(&self.address, options.load_plan(), maker).await?;
-        eventually_within(DRAIN_DEADLINE, "the queue empties", async || {
+    /// Runs one round, and returns its result and the rate at which runs finished. It waits until the queue is empty,
+    /// so that no release leaves work to the other's round.
+    async fn run_round(&self, requests: &RequestFactory, options: &Options) -> Result<(LoadResult, f64)> {
+        let started_at = Instant::now();
+        let measured = load::run(&self.address, options.load_plan(), requests).await?;
+        eventually_within(DRAIN_DEADLINE, "the queue drains", async || {
             let health = self.workspace.queue_health().await?;
             ensure!(health.unfinished == 0, "{} runs are not finished", health.unfinished);
             ensure!(health.failed == 0, "{} runs failed or were blocked", health.failed);
             Ok(())
         })
         .await?;
-        let finished = measured.response_count as f64 / since.elapsed().as_secs_f64();
+        let finished = measured.response_count as f64 / started_at.elapsed().as_secs_f64();
         Ok((measured, finished))
     }
 }
 
-/// What the rounds of both releases found, in the order in which they were run.
+/// Results of both releases by round.
 #[derive(Default)]
 struct RoundPairs(Vec<[f64; 2]>);
 
 impl RoundPairs {
-    /// The medians, their ratio, and the smallest and largest ratio of a round.
+    /// Prints the medians, their ratio, and the smallest and largest ratio of a round.
     fn print(&self, name: &str, p99: [&str; 2]) -> Result<()> {
         let column = |at: usize| rounds::median_value(self.0.iter().map(|pair| pair[at]).collect());
         let (ours, theirs) = (column(0)?, column(1)?);
         let mut ratios: Vec<f64> = self.0.iter().map(|[ours, theirs]| ours / theirs).collect();
         ratios.sort_by(f64::total_cmp);
-        let (least, most) = ratios.first().zip(ratios.last()).context("there were rounds")?;
+        let (min, max) = ratios.first().zip(ratios.last()).context("there were no rounds")?;
         let [our_p99, their_p99] = p99;
         println!(
-            "{name:<24} {ours:>12.0}/s {our_p99:>9} {theirs:>12.0}/s {their_p99:>9} {:>6.2}  {least:.2} to {most:.2}",
+            "{name:<24} {ours:>12.0}/s {our_p99:>9} {theirs:>12.0}/s {their_p99:>9} {:>6.2}  {min:.2} to {max:.2}",
             ours / theirs,
         );
         Ok(())
     }
 }
 
-/// Starts the earlier release, measures both, and prints each figure as soon as it is taken.
+/// Starts the earlier release, measures both, and prints each figure as soon as it is measured.
 pub(super) async fn run(
     server: &Server,
     earlier: &Path,
@@ -101,38 +101,40 @@ pub(super) async fn run(
     let cluster = options.postgres.then(|| Postgres::start(progress, Durability::Full)).transpose()?;
     let database =
         cluster.as_ref().map_or(Database::Sqlite, |cluster| Database::Existing(cluster.url().to_owned()));
-    let beside = Server::with(database).binary(earlier).of_another_release();
-    let beside = super::start_for_bench(beside, super::RateLimits::Lifted).await?;
-    progress.report("making a workspace with rows and a webhook at each");
-    let (ours, theirs) = (Release::prepare(server).await?, Release::prepare(&beside).await?);
+    let options_of_earlier = Server::with(database).binary(earlier).of_another_release();
+    let earlier_server = super::start_for_bench(options_of_earlier, super::RateLimits::Lifted).await?;
+    progress.report("creating a workspace with rows and a webhook in each");
+    let (ours, theirs) = (Release::prepare(server).await?, Release::prepare(&earlier_server).await?);
 
     println!(
         "{:<24} {:>14} {:>9} {:>14} {:>9} {:>6}  rounds",
         "figure", "this release", "p99", "earlier", "p99", "ratio"
     );
-    for (figure, name, make) in FIGURES {
-        if !options.wants(figure) {
+    for (figure, name, make_requests) in FIGURES {
+        if !options.is_selected(figure) {
             continue;
         }
-        let makers = [&ours, &theirs].map(|release| rounds::with_unique_numbers(&make(&release.workspace)));
-        let (mut answered, mut finished) = (RoundPairs::default(), RoundPairs::default());
+        let request_factories =
+            [&ours, &theirs].map(|release| rounds::with_unique_numbers(&make_requests(&release.workspace)));
+        let (mut responses, mut finished) = (RoundPairs::default(), RoundPairs::default());
         let mut measured = [Vec::new(), Vec::new()];
         for round in 1..=ROUNDS {
             progress.report(format!("{name}, round {round} of {ROUNDS}"));
-            let (mut speeds, mut ends) = ([0.0; 2], [0.0; 2]);
-            // Who comes first changes, so that a machine that slows down meets both.
+            let (mut rates, mut finish_rates) = ([0.0; 2], [0.0; 2]);
+            // The order alternates, so that a machine that slows down affects both.
             for side in if round % 2 == 0 { [1, 0] } else { [0, 1] } {
                 let release = [&ours, &theirs][side];
-                let (found, runs) = release.run_round(&makers[side], options).await.context(name)?;
-                (speeds[side], ends[side]) = (found.per_second, runs);
-                measured[side].push(found);
+                let (result, finish_rate) =
+                    release.run_round(&request_factories[side], options).await.context(name)?;
+                (rates[side], finish_rates[side]) = (result.per_second, finish_rate);
+                measured[side].push(result);
             }
-            answered.0.push(speeds);
-            finished.0.push(ends);
+            responses.0.push(rates);
+            finished.0.push(finish_rates);
         }
         let [our_p99, their_p99] =
-            measured.map(|found| rounds::median_round(found).map(|found| millis(found.p99)));
-        answered.print(name, [&our_p99?, &their_p99?])?;
+            measured.map(|results| rounds::median_round(results).map(|median| millis(median.p99)));
+        responses.print(name, [&our_p99?, &their_p99?])?;
         if matches!(figure, Figure::WebhookAccept | Figure::WebhookKeyed) {
             finished.print("  their runs finished", ["", ""])?;
         }

@@ -1,4 +1,4 @@
-//! Two loads in alternating rounds, so that what else the machine does meets both.
+//! Alternating rounds of two loads, so that other load on the machine affects both.
 
 use std::{
     sync::{
@@ -13,51 +13,53 @@ use xtask::shell::Progress;
 
 use super::load::{self, LoadPlan, LoadResult, RequestFactory};
 
-/// Turns each side has at a figure.
+/// Rounds of each target per figure.
 pub(super) const ROUNDS: usize = 5;
 
-/// Where one side's requests go, and what they are.
+/// Address and requests of one target.
 pub(super) struct TargetLoad<'a> {
     /// `host:port`
     pub(super) address: &'a str,
     pub(super) requests: &'a RequestFactory,
 }
 
-/// The median round of either side, by speed.
+/// Runs the loads in alternating rounds and returns the median round of each, by rate.
 pub(super) async fn run_alternating(
     name: &str,
-    sides: [TargetLoad<'_>; 2],
+    targets: [TargetLoad<'_>; 2],
     plan: LoadPlan,
     progress: &Progress,
 ) -> Result<[LoadResult; 2]> {
     let mut measured = [Vec::new(), Vec::new()];
     for round in 1..=ROUNDS {
         progress.report(format!("{name}, round {round} of {ROUNDS}"));
-        for (side, rounds) in sides.iter().zip(&mut measured) {
-            rounds.push(load::run(side.address, plan, side.requests).await.with_context(|| name.to_owned())?);
+        for (target, rounds) in targets.iter().zip(&mut measured) {
+            rounds.push(
+                load::run(target.address, plan, target.requests).await.with_context(|| name.to_owned())?,
+            );
         }
     }
     let [one, other] = measured;
     Ok([median_round(one)?, median_round(other)?])
 }
 
-/// The round in the middle, by speed.
+/// Returns the median round by rate.
 pub(super) fn median_round(mut rounds: Vec<LoadResult>) -> Result<LoadResult> {
     rounds.sort_by(|one, other| one.per_second.total_cmp(&other.per_second));
     let middle = rounds.len() / 2;
-    rounds.into_iter().nth(middle).context("there were rounds")
+    rounds.into_iter().nth(middle).context("there were no rounds")
 }
 
-/// The value in the middle.
+/// Returns the median.
 pub(super) fn median_value(mut values: Vec<f64>) -> Result<f64> {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().context("there were rounds")
+    values.get(values.len() / 2).copied().context("there were no rounds")
 }
 
-/// Counts through all rounds, where a number must not come again.
-pub(super) fn with_unique_numbers(maker: &RequestFactory) -> RequestFactory {
-    let (maker, next) = (Arc::clone(maker), AtomicU64::new(0));
-    Arc::new(move |_| maker(next.fetch_add(1, Ordering::Relaxed)))
+/// Numbers the requests across all rounds, for requests that must not repeat.
+pub(super) fn with_unique_numbers(factory: &RequestFactory) -> RequestFactory {
+    let (factory, next) = (Arc::clone(factory), AtomicU64::new(0));
+    Arc::new(move |_| factory(next.fetch_add(1, Ordering::Relaxed)))
 }
 
 pub(super) fn millis(duration: Duration) -> String {
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_the_round_in_the_middle_with_its_own_wait() {
+    fn the_median_round_keeps_its_own_p99() {
         let round = |per_second: f64, p99| LoadResult {
             per_second,
             response_count: 0,
@@ -86,10 +88,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_on_where_the_round_before_ended() {
-        let maker: RequestFactory = Arc::new(|number| Ok(Request::new(Bytes::from(number.to_string()))));
-        let maker = with_unique_numbers(&maker);
-        let bodies = [0, 0, 7].map(|number| maker(number).unwrap().into_body());
+    fn numbers_continue_after_the_previous_round() {
+        let factory: RequestFactory = Arc::new(|number| Ok(Request::new(Bytes::from(number.to_string()))));
+        let factory = with_unique_numbers(&factory);
+        let bodies = [0, 0, 7].map(|number| factory(number).unwrap().into_body());
         assert_eq!(bodies, ["0", "1", "2"]);
     }
 }

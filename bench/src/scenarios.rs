@@ -1,4 +1,4 @@
-//! `cargo xtask bench --scene`: figures that need a stage of their own.
+//! `cargo xtask bench --scene`: figures that need a setup of their own.
 
 mod delivery_log;
 mod fairness;
@@ -19,28 +19,28 @@ use xtask::shell::Progress;
 
 use super::Options;
 
-/// What is set up and measured instead of the usual figures.
+/// A setup that is measured instead of the standard figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Scenario {
-    /// Rows by id and an indexed list, in a table of 20 thousand rows and in one of a million.
+    /// A row by id and an indexed list, in a table of 20,000 rows and in one of a million.
     Growth,
-    /// Rows by id in one project, and in two thousand projects of three tables.
+    /// A row by id in one project, and at random in 2,000 projects of three tables.
     Projects,
-    /// Rows by id beside `pgbench`, on the same PostgreSQL.
+    /// A row by id, and the same select by `pgbench` on the same PostgreSQL.
     Pgbench,
-    /// A thousand deliveries a second, from their acceptance to the end of their runs.
+    /// 1,000 deliveries per second, from acceptance to the end of the run.
     Pace,
-    /// A quiet workspace among a hundred, while another one floods.
+    /// The quiet ones of a hundred workspaces, alone and while another one sends as fast as it can.
     Flood,
-    /// A quiet workspace beside one that takes whatever it can get.
+    /// A quiet workspace, alone and beside one that uses up every resource it can.
     Fairness,
-    /// The list of runs and the speed of runs, among no runs and among a million.
+    /// The list of runs and the rate of runs, without old runs and with a million of them.
     History,
-    /// Webhooks beside other programs that take them, each named by an option of its own.
+    /// Webhooks, compared with those of other programs; each program has an option.
     Peers,
-    /// Twenty times `kill -9` under load, and what came of every call.
+    /// 20 times `kill -9` under load, with a check of every accepted call.
     Kills,
-    /// Three nodes over one PostgreSQL under load, one killed and one added.
+    /// Three nodes over one PostgreSQL under load, of which one is killed and another added.
     Nodes,
 }
 

@@ -1,4 +1,5 @@
-//! An agent client on its way into a workspace, step by step or all at once.
+//! An OAuth client of the agent server: registration, authorization, tokens and calls of tools, step by step or in one
+//! call.
 
 use anyhow::{Context as _, Result, bail};
 use http::{Method, header};
@@ -7,104 +8,78 @@ use url::{Url, form_urlencoded};
 
 use crate::{Client, Reply};
 
-/// The verifier of RFC 7636, appendix B, and its challenge.
+/// The code verifier of RFC 7636, appendix B.
 pub const CODE_VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-/// See [`CODE_VERIFIER`].
+/// The challenge of [`CODE_VERIFIER`].
 pub const CODE_CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-/// Where a registered client is answered.
+/// Redirect URI of the clients that tests register.
 pub const REDIRECT_URI: &str = "https://agent.example/callback";
 
-/// A client that the server knows.
+/// A client with an id that the server accepts.
 #[derive(Debug, Clone)]
 pub struct Agent {
-    /// `client_id`.
     pub id: String,
     anonymous: Client,
 }
 
-/// An agent that was let in.
+/// The tokens of an agent with a grant.
 #[derive(Debug, Clone)]
 pub struct TokenPair {
-    /// The access token.
     pub access: String,
-    /// The refresh token.
     pub refresh: String,
 }
 
 impl TokenPair {
-    /// The tokens of a good answer.
-    ///
-    /// # Errors
-    ///
-    /// When the answer is a refusal.
+    /// Reads the tokens from a successful response.
     pub fn from_reply(reply: &Reply) -> Result<Self> {
         Ok(Self { access: reply.string_at("/access_token")?, refresh: reply.string_at("/refresh_token")? })
     }
 }
 
-/// Parameters as a query or form has them.
+/// Encodes parameters for a query or a form.
 #[must_use]
 pub fn encode_form(parameters: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish()
 }
 
-/// A parameter of the query of an address.
-///
-/// # Errors
-///
-/// When the address does not parse.
+/// Returns a parameter of a URL's query.
 pub fn query_parameter(address: &str, name: &str) -> Result<Option<String>> {
     let url: Url = address.parse().with_context(|| address.to_owned())?;
     Ok(url.query_pairs().find(|(other, _)| other == name).map(|(_, value)| value.into_owned()))
 }
 
 impl Client {
-    /// Registers a client that is answered at [`REDIRECT_URI`].
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Registers a client that is redirected to [`REDIRECT_URI`].
     pub async fn register_agent(&self, name: &str) -> Result<Agent> {
         let body = json!({"client_name": name, "redirect_uris": [REDIRECT_URI]});
         self.registered_agent(&self.signed_out().post("/oauth/register", &body).await?)
     }
 
-    /// The client of a registration's answer.
-    ///
-    /// # Errors
-    ///
-    /// When it is a refusal.
+    /// Reads the client from the response to a registration.
     pub fn registered_agent(&self, reply: &Reply) -> Result<Agent> {
         Ok(Agent { id: reply.string_at("/client_id")?, anonymous: self.signed_out() })
     }
 
-    /// A client whose id is the address of a document.
+    /// Returns a client whose id is the URL of a client metadata document.
     #[must_use]
     pub fn agent_with_client_id(&self, id: &str) -> Agent {
         Agent { id: id.to_owned(), anonymous: self.signed_out() }
     }
 
     /// Opens `/oauth/authorize` as a browser does.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     pub async fn authorize(&self, parameters: &[(&str, &str)]) -> Result<Reply> {
         self.get(&format!("/oauth/authorize?{}", encode_form(parameters))).await
     }
 
     /// Decides about an authorization in the console.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     pub async fn decide_authorization(&self, authorization: &str, body: &Value) -> Result<Reply> {
         self.post(&format!("/v1/oauth/authorizations/{authorization}/decision"), body).await
     }
 }
 
 impl Agent {
-    /// What it asks with, with some of it replaced or, when empty, left out.
+    /// Returns the parameters of an authorization request. `changes` replaces parameters, and omits those with an empty
+    /// value.
     #[must_use]
     pub fn authorization_parameters<'a>(&'a self, changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         let mut parameters = vec![
@@ -125,26 +100,18 @@ impl Agent {
         parameters
     }
 
-    /// Asks, and gives the id of what the person is to decide.
-    ///
-    /// # Errors
-    ///
-    /// When the server does not send the browser to its page.
+    /// Starts an authorization request and returns its id, which the person decides about.
     pub async fn start_authorization(&self, changes: &[(&str, &str)]) -> Result<String> {
         let reply = self.anonymous.authorize(&self.authorization_parameters(changes)).await?;
         let location = reply.header("location").with_context(|| reply.to_string())?.to_owned();
         let (page, id) = location.rsplit_once('/').with_context(|| location.clone())?;
         if reply.status != 303 || page != format!("{}/oauth/consent", self.anonymous.base_url()) {
-            bail!("not sent to the page of consent but to {location}: {reply}");
+            bail!("redirected to {location} instead of the consent page: {reply}");
         }
         Ok(id.to_owned())
     }
 
-    /// Asks, is allowed by `person`, and gives the code.
-    ///
-    /// # Errors
-    ///
-    /// When any step is refused.
+    /// Starts an authorization request, which `person` allows, and returns the code.
     pub async fn obtain_code(&self, person: &Client, workspace: &str, access: &str) -> Result<String> {
         let id = self.start_authorization(&[]).await?;
         let body = json!({"decision": "allow", "workspaceId": workspace, "access": access});
@@ -153,29 +120,16 @@ impl Agent {
     }
 
     /// Sends a form to the token endpoint.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     pub async fn post_token(&self, parameters: &[(&str, &str)]) -> Result<Reply> {
         self.post_form("/oauth/token", parameters).await
     }
 
-    /// Sends a form.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     pub async fn post_form(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Reply> {
         let request = self.anonymous.request(Method::POST, path);
         request.body("application/x-www-form-urlencoded", encode_form(parameters))?.send().await
     }
 
-    /// Exchanges a code as it should be done.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
+    /// Exchanges a code with the parameters that the specification asks for.
     pub async fn exchange(&self, code: &str) -> Result<Reply> {
         self.post_token(&[
             ("grant_type", "authorization_code"),
@@ -187,21 +141,13 @@ impl Agent {
         .await
     }
 
-    /// Refreshes as it should be done.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
+    /// Uses a refresh token with the parameters that the specification asks for.
     pub async fn refresh(&self, token: &str) -> Result<Reply> {
         self.post_token(&[("grant_type", "refresh_token"), ("client_id", &self.id), ("refresh_token", token)])
             .await
     }
 
-    /// Goes the whole way: asks, is allowed, and has its tokens.
-    ///
-    /// # Errors
-    ///
-    /// When any step is refused.
+    /// Authorizes the client and exchanges the code for tokens.
     pub async fn sign_in(&self, person: &Client, workspace: &str, access: &str) -> Result<TokenPair> {
         let code = self.obtain_code(person, workspace, access).await?;
         TokenPair::from_reply(&self.exchange(&code).await?)
@@ -209,11 +155,7 @@ impl Agent {
 }
 
 impl Client {
-    /// Calls the agent server without a handshake, as clients of the protocol before 2026-07-28 may.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
+    /// Calls the agent server without a handshake, as clients of protocol versions before 2026-07-28 may.
     pub async fn mcp(&self, method: &str, params: &Value) -> Result<Reply> {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         self.request(Method::POST, "/mcp")
@@ -223,11 +165,6 @@ impl Client {
             .await
     }
 
-    /// Calls a tool of the agent server.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     pub async fn call_tool(&self, name: &str, arguments: &Value) -> Result<Reply> {
         self.mcp("tools/call", &json!({"name": name, "arguments": arguments})).await
     }

@@ -1,4 +1,4 @@
-//! Apps and their runs.
+//! Helpers that create apps and automations, start runs and wait for them.
 
 use std::time::Duration;
 
@@ -7,53 +7,39 @@ use serde_json::{Value, json};
 
 use crate::{Client, Server, Workspace, eventually_within};
 
-/// A run may wait for its turn on a loaded machine.
+/// Generous, because a run may wait in the queue on a loaded machine.
 const RUN_DEADLINE: Duration = Duration::from_secs(30);
 
-/// An app of somebody's workspace, and the automation by which a webhook starts it.
+/// An app and an automation with a webhook trigger, in a workspace of their own.
 #[derive(Debug, Clone)]
 pub struct AutomationFixture {
-    /// Who made all of it.
     pub owner: Client,
-    /// Where it is.
     pub workspace: Workspace,
-    /// The app.
+    /// Id of the app.
     pub app: String,
-    /// The automation.
+    /// Id of the automation.
     pub automation: String,
 }
 
 impl AutomationFixture {
-    /// Signs somebody in and makes an app of this source, and a road to it that tries nothing again.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Signs the owner in, and creates a workspace, an app of this source and an automation without retries.
     pub async fn create(server: &Server, source: &str) -> Result<Self> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let app = owner.create_app(&workspace.id, source).await?;
-        let id = owner.create_automation(&workspace.id, &app, "webhook", 0).await?;
-        Ok(Self { owner, workspace, app, automation: id })
+        let automation = owner.create_automation(&workspace.id, &app, "webhook", 0).await?;
+        Ok(Self { owner, workspace, app, automation })
     }
 }
 
 impl Client {
-    /// Makes an app of one file, which may be started by hand or by a webhook and reaches nothing.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Creates an app of one file, which allows manual and webhook triggers and no hosts. Returns its id.
     pub async fn create_app(&self, workspace: &str, source: &str) -> Result<String> {
         let body = json!({"name": "An app of a test", "files": {"main.js": source}});
         self.post(&format!("/v1/workspaces/{workspace}/apps"), &body).await?.string_at("/id")
     }
 
-    /// Makes an automation of an app.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Creates an automation of an app and returns its id.
     pub async fn create_automation(
         &self,
         workspace: &str,
@@ -61,26 +47,19 @@ impl Client {
         trigger: &str,
         retries: u8,
     ) -> Result<String> {
-        let body = json!({"name": "A road", "appId": app, "trigger": {"type": trigger}, "retries": retries});
+        let body =
+            json!({"name": "An automation", "appId": app, "trigger": {"type": trigger}, "retries": retries});
         self.post(&format!("/v1/workspaces/{workspace}/automations"), &body).await?.string_at("/id")
     }
 
-    /// Starts an automation by hand; the run.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Starts an automation by hand and returns the id of the run.
     pub async fn start_run(&self, automation: &str, input: Value) -> Result<String> {
         self.post(&format!("/v1/automations/{automation}/run"), &json!({"input": input}))
             .await?
             .string_at("/runId")
     }
 
-    /// Makes an app of one file and starts it by hand once; the app and the run.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Creates an app of one file and starts it by hand once. Returns the ids of the app and of the run.
     pub async fn create_and_run_app(&self, workspace: &str, source: &str) -> Result<(String, String)> {
         let app = self.create_app(workspace, source).await?;
         let automation = self.create_automation(workspace, &app, "manual", 0).await?;
@@ -88,20 +67,12 @@ impl Client {
         Ok((app, run))
     }
 
-    /// Waits until a run has come to its end.
-    ///
-    /// # Errors
-    ///
-    /// When it does not in half a minute.
+    /// Waits until a run has ended, for at most half a minute.
     pub async fn wait_for_run(&self, run: &str) -> Result<Value> {
         self.wait_for_run_within(RUN_DEADLINE, run).await
     }
 
-    /// As [`wait_for_run`](Self::wait_for_run), with a deadline of its own.
-    ///
-    /// # Errors
-    ///
-    /// When the deadline passes.
+    /// Like [`wait_for_run`](Self::wait_for_run), with another deadline.
     pub async fn wait_for_run_within(&self, deadline: Duration, run: &str) -> Result<Value> {
         let path = format!("/v1/runs/{run}");
         eventually_within(deadline, "the run ends", async || {
@@ -114,11 +85,7 @@ impl Client {
         .await
     }
 
-    /// Waits until a run has succeeded.
-    ///
-    /// # Errors
-    ///
-    /// When it ends otherwise, or not in half a minute.
+    /// Waits until a run has ended, and fails unless it succeeded.
     pub async fn wait_for_success(&self, run: &str) -> Result<Value> {
         let run = self.wait_for_run(run).await?;
         if run["status"] != "succeeded" {
@@ -127,11 +94,7 @@ impl Client {
         Ok(run)
     }
 
-    /// What an app's log holds now, oldest first; of one run when it is named.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Returns the lines of an app's log, oldest first; only those of `run`, if given.
     pub async fn app_log(&self, app: &str, run: Option<&str>) -> Result<Vec<LogLine>> {
         let filter = run.map(|run| format!("&runId={run}")).unwrap_or_default();
         let reply = self.get(&format!("/v1/apps/{app}/logs?limit=500{filter}")).await?;
@@ -150,10 +113,9 @@ impl Client {
 /// A line of an app's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
-    /// Who said it: `app`, `gate` or `platform`.
+    /// `app`, `gate` or `platform`.
     pub source: String,
-    /// The run it is of; empty for an answer over HTTP.
+    /// Id of the run; empty for a visit.
     pub run: String,
-    /// What was said.
     pub message: String,
 }

@@ -1,4 +1,4 @@
-//! A backend project and who calls it.
+//! A backend project, its keys and tables, and requests to its data API.
 
 use anyhow::Result;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -9,21 +9,17 @@ use sha2::Sha256;
 
 use crate::{Client, Reply, Request, unix_time};
 
-/// What tokens of people are signed with in tests.
+/// Key that signs person tokens.
 const JWT_SECRET: &[u8] = b"only for tests, and long enough for them";
 
-/// Settings that believe [`person_token`].
+/// Returns the issuer settings under which a project accepts [`person_token`].
 #[must_use]
 pub fn identity_settings() -> Value {
     let key = json!({"kty": "oct", "k": URL_SAFE_NO_PAD.encode(JWT_SECRET), "alg": "HS256"});
     json!({"issuer": "https://id.example.test", "audience": "tests", "keys": [key]})
 }
 
-/// The token of a person with these claims beside the usual ones, good for a minute.
-///
-/// # Errors
-///
-/// Never: HMAC takes a key of any length.
+/// Returns a person token with these claims beside the usual ones. It expires after a minute.
 pub fn person_token(subject: &str, claims: Value) -> Result<String> {
     let mut all = json!({
         "sub": subject, "iss": "https://id.example.test", "aud": "tests", "exp": unix_time() + 60,
@@ -39,49 +35,40 @@ pub fn person_token(subject: &str, claims: Value) -> Result<String> {
     Ok(format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature)))
 }
 
-/// A backend project of a workspace, and its maker.
+/// A backend project and the client of its owner.
 #[derive(Debug, Clone)]
 pub struct BackendProject {
-    /// The project's id.
     pub id: String,
     owner: Client,
 }
 
 impl BackendProject {
-    /// Makes a project.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Creates a project.
     pub async fn create(owner: &Client, workspace: &str) -> Result<Self> {
         let path = format!("/v1/workspaces/{workspace}/backend/projects");
-        let made = owner.post(&path, &json!({"name": "Shop"})).await?;
-        Ok(Self { id: made.string_at("/id")?, owner: owner.clone() })
+        let created = owner.post(&path, &json!({"name": "Shop"})).await?;
+        Ok(Self { id: created.string_at("/id")?, owner: owner.clone() })
     }
 
-    /// A project that is there.
+    /// Returns an existing project.
     #[must_use]
     pub fn from_id(owner: &Client, id: &str) -> Self {
         Self { id: id.to_owned(), owner: owner.clone() }
     }
 
-    /// A path of the console, under the project.
+    /// Returns a path of the project's settings, which the owner calls.
     #[must_use]
     pub fn console_path(&self, rest: &str) -> String {
         format!("/v1/backend/projects/{}{rest}", self.id)
     }
 
-    /// A path of the data API.
+    /// Returns a path of the project's data API.
     #[must_use]
     pub fn rest_path(&self, rest: &str) -> String {
         format!("/v1/projects/{}/rest/{rest}", self.id)
     }
 
-    /// Makes a table.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Creates a table of columns with a name and a type.
     pub async fn create_table(&self, name: &str, columns: &[(&str, &str)]) -> Result<()> {
         let columns: Vec<Value> =
             columns.iter().map(|(name, kind)| json!({"name": name, "type": kind})).collect();
@@ -89,31 +76,19 @@ impl BackendProject {
         self.owner.post(&self.console_path("/tables"), &table).await?.ok().map(drop)
     }
 
-    /// Sets the rules of a table.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
+    /// Sets the policy of a table.
     pub async fn set_policy(&self, table: &str, policy: &Value) -> Result<Reply> {
         self.owner.put(&self.console_path(&format!("/tables/{table}/policy")), policy).await
     }
 
-    /// Makes a key, `publishable` or `secret`, and gives its value.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Creates a key, `publishable` or `secret`, and returns its value.
     pub async fn create_key(&self, kind: &str) -> Result<String> {
-        let made =
+        let created =
             self.owner.post(&self.console_path("/keys"), &json!({"kind": kind, "name": "Tests"})).await?;
-        made.string_at("/secret")
+        created.string_at("/secret")
     }
 
-    /// A request to the data API with a key, and a person's token beside it.
-    ///
-    /// # Errors
-    ///
-    /// When the key or the token cannot stand in a header.
+    /// Returns a request to the data API with a project key and, if given, a person token.
     pub fn rest_request<'c>(
         &self,
         client: &'c Client,

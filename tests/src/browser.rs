@@ -1,4 +1,5 @@
-//! A real browser without a screen: Chromium, driven over WebDriver (W3C).
+//! A real browser: headless Chromium, driven over WebDriver (W3C). Needs the packages `chromium` and
+//! `chromium-driver`.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -12,10 +13,10 @@ use tokio::task::spawn_blocking;
 
 use crate::{Client, eventually};
 
-/// What WebDriver calls an element.
+/// The web element identifier of WebDriver.
 const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// One browser with a fresh profile. Dropping it ends it.
+/// A browser with a fresh profile. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Browser {
     driver: Child,
@@ -25,25 +26,16 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts Chromium.
-    ///
-    /// # Errors
-    ///
-    /// When `chromedriver` or Chromium is not there: the test that needs them fails.
     pub async fn start() -> Result<Self> {
         Self::launch(true).await
     }
 
-    /// Starts Chromium as for somebody who lets no page run script.
-    ///
-    /// # Errors
-    ///
-    /// As [`start`](Self::start).
+    /// Starts Chromium with JavaScript turned off.
     pub async fn start_without_javascript() -> Result<Self> {
         Self::launch(false).await
     }
 
-    async fn launch(script: bool) -> Result<Self> {
+    async fn launch(javascript: bool) -> Result<Self> {
         let profile = TempDir::new()?;
         let mut command = Command::new("chromedriver");
         command.arg("--port=0").env("TMPDIR", profile.path());
@@ -51,7 +43,7 @@ impl Browser {
         let mut driver = command
             .spawn()
             .context("chromedriver is needed: install the packages chromium and chromium-driver")?;
-        let output = driver.stdout.take().context("chromedriver has a standard output")?;
+        let output = driver.stdout.take().context("chromedriver has no standard output")?;
         let port = spawn_blocking(move || -> Result<String> {
             for line in BufReader::new(output).lines() {
                 if let Some((_, port)) = line?.split_once("started successfully on port ") {
@@ -75,16 +67,16 @@ impl Browser {
             "--disable-dev-shm-usage",
             &folder,
         ];
-        let allowed = if script { 1 } else { 2 };
-        let wanted = json!({"capabilities": {"alwaysMatch": {
+        let javascript_setting = if javascript { 1 } else { 2 };
+        let capabilities = json!({"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": {
                 "args": args,
-                "prefs": {"profile.managed_default_content_settings.javascript": allowed},
+                "prefs": {"profile.managed_default_content_settings.javascript": javascript_setting},
             },
             "goog:loggingPrefs": {"browser": "ALL"},
         }}});
-        let made = browser.http.post("/session", &wanted).await?;
-        browser.session = made.string_at("/value/sessionId").context("is chromium installed?")?;
+        let response = browser.http.post("/session", &capabilities).await?;
+        browser.session = response.string_at("/value/sessionId").context("is chromium installed?")?;
         Ok(browser)
     }
 
@@ -93,96 +85,63 @@ impl Browser {
         Ok(reply.ok()?["value"].clone())
     }
 
-    /// Goes to an address, as if it was typed.
-    ///
-    /// # Errors
-    ///
-    /// When the page does not load.
+    /// Opens a URL, as if it were typed into the address bar.
     pub async fn navigate_to(&self, address: &str) -> Result<()> {
         self.post("/url", &json!({"url": address})).await?;
         Ok(())
     }
 
-    /// Types into the one element that a selector finds.
-    ///
-    /// # Errors
-    ///
-    /// When there is none after a while.
+    /// Waits for the first element that matches a CSS selector, and types into it.
     pub async fn type_into(&self, selector: &str, text: &str) -> Result<()> {
         let element = self.find_element(selector).await?;
         self.post(&format!("/element/{element}/value"), &json!({"text": text})).await?;
         Ok(())
     }
 
-    /// Clicks the one element that a selector finds.
-    ///
-    /// # Errors
-    ///
-    /// When there is none after a while.
+    /// Waits for the first element that matches a CSS selector, and clicks it.
     pub async fn click(&self, selector: &str) -> Result<()> {
         let element = self.find_element(selector).await?;
         self.post(&format!("/element/{element}/click"), &json!({})).await?;
         Ok(())
     }
 
-    /// Clicks what leads to another page, such as a form's button, and waits until the browser is there.
+    /// Clicks an element that leads to another page, such as a form's button, and waits for that page.
     ///
-    /// A click alone returns before the form is sent: what is read next may be of the page that is being left, and an
-    /// address opened next cancels the form.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such element, or no other page after a while.
+    /// A click alone returns before the form is sent: what is read next may come from the old page, and opening a URL
+    /// next would cancel the form.
     pub async fn submit(&self, selector: &str) -> Result<()> {
         let page = self.find_element(":root").await?;
         self.click(selector).await?;
-        eventually("the next page comes", async || {
-            ensure!(self.find_element(":root").await? != page, "the page is the one before");
+        eventually("the next page loads", async || {
+            ensure!(self.find_element(":root").await? != page, "the page is still the previous one");
             Ok(())
         })
         .await
     }
 
-    /// The text a person reads in the one element that a selector finds.
-    ///
-    /// # Errors
-    ///
-    /// When there is none after a while.
+    /// Waits for the first element that matches a CSS selector, and returns its rendered text.
     pub async fn element_text(&self, selector: &str) -> Result<String> {
         let element = self.find_element(selector).await?;
         let reply = self.http.get(&format!("/session/{}/element/{element}/text", self.session)).await?;
         reply.string_at("/value")
     }
 
-    /// Where the browser is now.
-    ///
-    /// # Errors
-    ///
-    /// When it does not answer.
     pub async fn current_url(&self) -> Result<String> {
         self.http.get(&format!("/session/{}/url", self.session)).await?.string_at("/value")
     }
 
-    /// The page's title.
-    ///
-    /// # Errors
-    ///
-    /// When it does not answer.
     pub async fn title(&self) -> Result<String> {
         self.http.get(&format!("/session/{}/title", self.session)).await?.string_at("/value")
     }
 
-    /// What the browser found wrong with pages since this was last asked, such as what their policy forbade them.
-    ///
-    /// # Errors
-    ///
-    /// When it does not answer.
+    /// Returns the console's warnings and errors since the last call, such as violations of the content security
+    /// policy.
     pub async fn console_errors(&self) -> Result<Vec<String>> {
         let entries = self.post("/se/log", &json!({"type": "browser"})).await?;
-        let entries = entries.as_array().context("a list of entries")?;
-        let wrong =
+        let entries = entries.as_array().context("the log is no list")?;
+        let messages =
             entries.iter().filter(|entry| matches!(entry["level"].as_str(), Some("SEVERE" | "WARNING")));
-        Ok(wrong.filter_map(|entry| entry["message"].as_str().map(str::to_owned)).collect())
+        Ok(messages.filter_map(|entry| entry["message"].as_str().map(str::to_owned)).collect())
     }
 
     async fn find_element(&self, selector: &str) -> Result<String> {
@@ -193,31 +152,19 @@ impl Browser {
         .await
     }
 
-    /// Runs a script on the page; what it returns.
-    ///
-    /// # Errors
-    ///
-    /// When it throws.
+    /// Runs a script on the page and returns its result.
     pub async fn execute_script(&self, script: &str) -> Result<Value> {
         self.post("/execute/sync", &json!({"script": script, "args": []})).await
     }
 
-    /// Gives the browser a cookie of the page's host, as `name=value`.
-    ///
-    /// # Errors
-    ///
-    /// When it does not take it.
+    /// Sets a cookie, `name=value`, for the page's host.
     pub async fn set_cookie(&self, cookie: &str) -> Result<()> {
-        let (name, value) = cookie.split_once('=').context("a name and a value")?;
+        let (name, value) = cookie.split_once('=').context("the cookie is not `name=value`")?;
         self.post("/cookie", &json!({"cookie": {"name": name, "value": value, "path": "/"}})).await?;
         Ok(())
     }
 
-    /// Ends the browser.
-    ///
-    /// # Errors
-    ///
-    /// When it does not answer.
+    /// Ends the session, so that the browser quits cleanly.
     pub async fn close(self) -> Result<()> {
         self.http.delete(&format!("/session/{}", self.session)).await?.ok()?;
         Ok(())
@@ -226,7 +173,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Whatever is left of the browser ends with its driver.
+        // Chromium ends with its driver.
         let _killed = self.driver.kill();
         let _ended = self.driver.wait();
     }

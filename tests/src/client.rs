@@ -1,4 +1,5 @@
-//! A small HTTP client that speaks as somebody.
+//! An HTTP client that sends requests as a visitor, a signed-in person, or the bearer of a token or key, and checks
+//! every response against the API description.
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
@@ -14,15 +15,15 @@ use crate::{
     contract::{self, ReceivedResponse, SentRequest},
 };
 
-/// Speaks with one server as a visitor, a person with a session, or the bearer of a token or key.
+/// Sends requests to one server with one credential.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: legacy::Client<HttpConnector, Full<Bytes>>,
     base_url: String,
-    /// The origin of the console's pages, where it is not the server's address.
+    /// The origin of the console's pages, if it differs from the base URL.
     origin: Option<String>,
     credential: Credential,
-    /// Whether its responses are compared with the description.
+    /// True if responses are checked against `docs/openapi.json`.
     is_contract_checked: bool,
 }
 
@@ -34,21 +35,20 @@ enum Credential {
     Bearer(HeaderValue),
 }
 
-/// A workspace made for a test, with the starter world every workspace begins with.
+/// A workspace with the sample data that every new workspace has.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    /// The workspace.
     pub id: String,
-    /// The sample app.
+    /// Id of the sample app.
     pub sample_app: String,
-    /// The first automation, with a webhook trigger.
+    /// Id of the first sample automation, which has a webhook trigger.
     pub automation: String,
-    /// The whole answer to its making.
+    /// The response to its creation.
     pub creation_response: Value,
 }
 
 impl Client {
-    /// A visitor of the server at `base_url`.
+    /// Returns a client without a credential.
     #[must_use]
     pub fn new(base_url: impl Into<String>) -> Self {
         let http = legacy::Client::builder(TokioExecutor::new()).build_http();
@@ -61,41 +61,41 @@ impl Client {
         }
     }
 
-    /// A visitor of a server of another release, which `docs/openapi.json` does not describe.
+    /// Returns a client of a server of another release, which `docs/openapi.json` does not describe.
     #[must_use]
     pub fn of_another_release(base_url: impl Into<String>) -> Self {
         Self { is_contract_checked: false, ..Self::new(base_url) }
     }
 
-    /// Where the server is, without a slash at the end.
+    /// The base URL, without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// The same, as a page of a console at another origin asks.
+    /// Returns the client with the `Origin` of a console at another origin.
     #[must_use]
     pub fn with_origin(&self, origin: &str) -> Self {
         Self { origin: Some(origin.to_owned()), ..self.clone() }
     }
 
-    /// The origin of the console's pages, from which people sign in and change things.
+    /// The `Origin` that requests of a session carry.
     #[must_use]
     pub fn origin(&self) -> &str {
         self.origin.as_deref().unwrap_or(&self.base_url)
     }
 
-    /// The same server, asked by a visitor.
+    /// Returns the client without its credential.
     #[must_use]
     pub fn signed_out(&self) -> Self {
         Self { credential: Credential::None, ..self.clone() }
     }
 
-    /// The same server, asked with a token or project key.
+    /// Returns the client with a token or project key.
     ///
     /// # Panics
     ///
-    /// When the token cannot stand in a header.
+    /// If the token is not a valid header value.
     #[must_use]
     #[expect(clippy::expect_used, reason = "a token that cannot be sent is a mistake in the test")]
     pub fn with_bearer(&self, token: &str) -> Self {
@@ -103,7 +103,7 @@ impl Client {
         Self { credential: Credential::Bearer(value), ..self.clone() }
     }
 
-    /// The session cookie, `name=value`, of whoever signed in.
+    /// The session cookie, `name=value`, if the credential is a session.
     #[must_use]
     pub fn cookie(&self) -> Option<&str> {
         match &self.credential {
@@ -112,37 +112,25 @@ impl Client {
         }
     }
 
-    /// The same person at another node of the same system.
+    /// Returns the client with another base URL, such as that of another node.
     #[must_use]
     pub fn with_base_url(&self, base_url: impl Into<String>) -> Self {
         Self { base_url: base_url.into(), ..self.clone() }
     }
 
-    /// Signs somebody in by the development sign-in; the address counts as verified.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Signs a person in with the development sign-in. The address counts as verified.
     pub async fn sign_in(&self, email: &str) -> Result<Self> {
         let reply = self.post_from_console("/v1/auth/dev-login", &json!({"email": email})).await?;
         self.session_from_reply(&reply)
     }
 
-    /// Sends JSON as a page of the console does before anybody is signed in.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
+    /// Sends JSON as a console page does before sign-in: with an `Origin` and without a credential.
     pub async fn post_from_console(&self, path: &str, body: &Value) -> Result<Reply> {
         let visitor = self.signed_out();
         visitor.request(Method::POST, path).header(header::ORIGIN, self.origin())?.json(body)?.send().await
     }
 
-    /// Whoever was signed in by this answer.
-    ///
-    /// # Errors
-    ///
-    /// When the answer is a refusal or sets no session cookie.
+    /// Returns a client with the session that a response sets.
     pub fn session_from_reply(&self, reply: &Reply) -> Result<Self> {
         reply.ok()?;
         let cookie = reply.headers.get_all(header::SET_COOKIE).iter().find_map(|cookie| {
@@ -153,11 +141,7 @@ impl Client {
         Ok(Self { credential: Credential::Session(cookie), ..self.clone() })
     }
 
-    /// Makes a workspace that the signed-in person owns.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses, or answers without the starter world.
+    /// Creates a workspace that the signed-in person owns.
     pub async fn create_workspace(&self, name: &str) -> Result<Workspace> {
         let body = json!({"name": name, "profile": "global", "teamSize": "solo", "intents": []});
         let reply = self.post("/v1/workspaces", &body).await?;
@@ -169,62 +153,38 @@ impl Client {
         })
     }
 
-    /// Makes a personal access token and returns its value.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Creates a personal access token and returns its value.
     pub async fn create_token(&self, workspace: &str, scopes: &[&str]) -> Result<String> {
         let body = json!({"name": "A test's token", "scopes": scopes});
         self.post(&format!("/v1/workspaces/{workspace}/tokens"), &body).await?.string_at("/secret")
     }
 
-    /// Asks with `GET`.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
+    /// Sends a `GET` request.
     pub async fn get(&self, path: &str) -> Result<Reply> {
         self.request(Method::GET, path).send().await
     }
 
     /// Sends JSON with `POST`.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Reply> {
         self.request(Method::POST, path).json(body)?.send().await
     }
 
     /// Sends JSON with `PUT`.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     pub async fn put(&self, path: &str, body: &Value) -> Result<Reply> {
         self.request(Method::PUT, path).json(body)?.send().await
     }
 
     /// Sends JSON with `PATCH`.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     pub async fn patch(&self, path: &str, body: &Value) -> Result<Reply> {
         self.request(Method::PATCH, path).json(body)?.send().await
     }
 
-    /// Asks with `DELETE`.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
+    /// Sends a `DELETE` request.
     pub async fn delete(&self, path: &str) -> Result<Reply> {
         self.request(Method::DELETE, path).send().await
     }
 
-    /// A request of any kind, for what the short forms do not say.
+    /// Starts a request, for what the shorter methods cannot express.
     pub fn request(&self, method: Method, path: &str) -> Request<'_> {
         let mut request =
             Request { client: self, method, path: path.to_owned(), headers: Vec::new(), body: Bytes::new() };
@@ -242,7 +202,7 @@ impl Client {
     }
 }
 
-/// A request that is being put together; [`send`](Self::send) sends it.
+/// A request under construction; [`send`](Self::send) sends it.
 #[derive(Debug)]
 #[must_use = "a request does nothing until it is sent"]
 pub struct Request<'a> {
@@ -254,11 +214,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Sets a header, in place of one of the same name.
-    ///
-    /// # Errors
-    ///
-    /// When the value cannot stand in a header.
+    /// Sets a header, replacing any of the same name.
     pub fn header(mut self, name: impl Into<HeaderName>, value: &str) -> Result<Self> {
         let name = name.into();
         self.headers.retain(|(other, _)| *other != name);
@@ -266,47 +222,31 @@ impl Request<'_> {
         Ok(self)
     }
 
-    /// Adds a header beside one of the same name, as a careless or hostile sender would.
-    ///
-    /// # Errors
-    ///
-    /// When the value cannot stand in a header.
+    /// Adds a header and keeps any of the same name, as a careless or hostile sender would.
     pub fn append_header(mut self, name: impl Into<HeaderName>, value: &str) -> Result<Self> {
         self.headers.push((name.into(), HeaderValue::from_str(value)?));
         Ok(self)
     }
 
-    /// Leaves a header out that the client would send, such as `Origin`.
+    /// Removes a header that the client would send, such as `Origin`.
     pub fn without_header(mut self, name: &HeaderName) -> Self {
         self.headers.retain(|(other, _)| other != name);
         self
     }
 
     /// Sets a JSON body.
-    ///
-    /// # Errors
-    ///
-    /// When the value has no JSON form.
     pub fn json(self, body: &impl Serialize) -> Result<Self> {
         let body = serde_json::to_vec(body)?;
         self.body("application/json", body)
     }
 
-    /// Sets a body of any type.
-    ///
-    /// # Errors
-    ///
-    /// When the type cannot stand in a header.
+    /// Sets a body and its content type.
     pub fn body(mut self, content_type: &str, body: impl Into<Bytes>) -> Result<Self> {
         self.body = body.into();
         self.header(header::CONTENT_TYPE, content_type)
     }
 
-    /// Sends and follows the stream of events that answers.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer, or it is no stream.
+    /// Sends the request and returns the event stream of the response.
     pub async fn open_event_stream(self) -> Result<EventStream> {
         let (request, response) = self.dispatch().await?;
         check_response_head(&request, &response)?;
@@ -314,29 +254,21 @@ impl Request<'_> {
         let kind = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
         anyhow::ensure!(
             parts.status == http::StatusCode::OK && kind == Some(b"text/event-stream"),
-            "{}: {} is no stream",
+            "{}: {} is not an event stream",
             request.request_line(),
             parts.status
         );
         Ok(EventStream::new(parts.headers, body))
     }
 
-    /// Sends, and gives the answer whose body comes in pieces as soon as it has a head.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
+    /// Sends the request and returns as soon as the headers of the response arrive. The body is read piece by piece.
     pub async fn open_stream(self) -> Result<StreamingReply> {
         let (request, response) = self.dispatch().await?;
         check_response_head(&request, &response)?;
         Ok(StreamingReply::new(response))
     }
 
-    /// Sends and reads the answer to its end; of a stream of events its head.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
+    /// Sends the request and reads the response; of an event stream only the headers.
     pub async fn send(self) -> Result<Reply> {
         let (request, response) = self.dispatch().await?;
         let (parts, body) = response.into_parts();
@@ -344,18 +276,18 @@ impl Request<'_> {
             .headers
             .get(header::CONTENT_TYPE)
             .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-        // Whoever wants to hear what a stream says follows it.
+        // An event stream never ends by itself; `open_event_stream` reads it.
         let body = match is_event_stream {
             true => Bytes::new(),
             false => body.collect().await.with_context(|| request.request_line())?.to_bytes(),
         };
         let complete_body = (!is_event_stream).then_some(&body[..]);
-        let responded =
+        let received =
             ReceivedResponse { status: parts.status, headers: &parts.headers, body: complete_body };
-        let reply = |asked: &SentRequest| {
-            format!("{} {}: {}", asked.request_line(), parts.status, String::from_utf8_lossy(&body))
+        let message = |sent: &SentRequest| {
+            format!("{} {}: {}", sent.request_line(), parts.status, String::from_utf8_lossy(&body))
         };
-        contract::check(&request, responded).with_context(|| reply(&request))?;
+        contract::check(&request, received).with_context(|| message(&request))?;
         Ok(Reply { request_line: request.request_line(), status: parts.status, headers: parts.headers, body })
     }
 
@@ -364,13 +296,12 @@ impl Request<'_> {
         for (name, value) in self.headers {
             headers.append(name, value);
         }
-        let is_described = self.client.is_contract_checked;
         let sent_request = SentRequest {
             method: self.method,
             path: self.path,
             headers,
             body: self.body,
-            is_contract_checked: is_described,
+            is_contract_checked: self.client.is_contract_checked,
         };
         let mut request = http::Request::builder()
             .method(sent_request.method.clone())
@@ -384,11 +315,10 @@ impl Request<'_> {
     }
 }
 
-/// Compares what is known of a response before its body with the description.
-fn check_response_head(asked: &SentRequest, response: &http::Response<Incoming>) -> Result<()> {
-    let responded = ReceivedResponse { status: response.status(), headers: response.headers(), body: None };
-    contract::check(asked, responded)
-        .with_context(|| format!("{}: {}", asked.request_line(), response.status()))
+/// Checks status and headers of a response against the description.
+fn check_response_head(sent: &SentRequest, response: &http::Response<Incoming>) -> Result<()> {
+    let received = ReceivedResponse { status: response.status(), headers: response.headers(), body: None };
+    contract::check(sent, received).with_context(|| format!("{}: {}", sent.request_line(), response.status()))
 }
 
 #[cfg(test)]
@@ -396,14 +326,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_bearer_sends_no_cookie_and_no_origin() {
+    async fn a_bearer_request_has_no_cookie_and_no_origin() {
         let client = Client::new("http://127.0.0.1:1").with_bearer("qat_x");
         let request = client.request(Method::GET, "/");
         assert_eq!(request.headers, [(header::AUTHORIZATION, HeaderValue::from_static("Bearer qat_x"))]);
     }
 
     #[tokio::test]
-    async fn headers_replace_and_leave() {
+    async fn headers_are_replaced_and_removed() {
         let client = Client::new("http://127.0.0.1:1");
         let request = client.request(Method::GET, "/").header(header::ACCEPT, "a/b").unwrap();
         let request = request.header(header::ACCEPT, "c/d").unwrap();

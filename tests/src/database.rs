@@ -1,4 +1,5 @@
-//! A fresh database for each test.
+//! A fresh database for each test: SQLite in the server's data directory, or a PostgreSQL database that is cloned from
+//! a migrated template.
 
 use std::{
     env,
@@ -13,18 +14,18 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tokio::sync::OnceCell;
 use url::Url;
 
-/// Where a server keeps its data.
+/// The database of a server's control plane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Database {
     /// Embedded, in the server's data directory.
     Sqlite,
-    /// A database of its own in the cluster of `QALA_TEST_POSTGRES_URL`, cloned from a migrated template.
+    /// A new database in the cluster of `QALA_TEST_POSTGRES_URL`, cloned from a migrated template.
     Postgres,
-    /// An existing database, which is left as it is at the end; for load tests.
+    /// The URL of an existing database, which is kept afterwards; for load tests.
     Existing(String),
 }
 
-/// Serialises the making of the template among all test programs. The number means nothing.
+/// Advisory lock that serialises the creation of the template among test programs. The number is arbitrary.
 const TEMPLATE_LOCK: i64 = 0x51A1_A000;
 
 /// A database in the test cluster; dropping it drops the database.
@@ -43,9 +44,9 @@ impl PostgresDatabase {
         let template = TEMPLATE.get_or_try_init(|| create_template(&cluster, qala)).await?;
         let name = format!("qala_test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let mut connection = connect(&cluster).await?;
-        // A cluster that outlives a test run may hold what a killed program of the same number left.
+        // A cluster that outlives a test run may hold the database of a killed process with the same id.
         execute_statement(&mut connection, format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
-        // Nothing waits for the disk in a test cluster, so that copying files costs a tenth of writing blocks to the log.
+        // A test cluster does not sync, so copying files takes a tenth of the time of writing blocks to the WAL.
         let clone = format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY");
         execute_statement(&mut connection, clone).await?;
         connection.close().await?;
@@ -61,14 +62,14 @@ impl Drop for PostgresDatabase {
     fn drop(&mut self) {
         let statement = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
         let cluster = self.cluster.clone();
-        // The test's own runtime may be on its way out, so this has one of its own.
+        // The test's runtime may be shutting down, so this uses another one.
         let dropping = thread::spawn(move || -> Result<()> {
             tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
                 let mut connection = connect(&cluster).await?;
                 execute_statement(&mut connection, statement).await
             })
         });
-        // What is left behind goes with the cluster.
+        // If it fails, the database is removed with the cluster.
         let _ = dropping.join();
     }
 }
@@ -84,7 +85,7 @@ async fn connect(cluster: &Url) -> Result<PgConnection> {
 }
 
 async fn execute_statement(connection: &mut PgConnection, statement: String) -> Result<()> {
-    // Every name in these statements is made here, of letters, digits and underscores.
+    // Safe: every name in these statements is built here from letters, digits and underscores.
     connection.execute(AssertSqlSafe(statement)).await?;
     Ok(())
 }
@@ -95,7 +96,7 @@ fn database_url(cluster: &Url, name: &str) -> String {
     url.into()
 }
 
-/// Makes the migrated template, once for a cluster and a build of the binary; returns its name.
+/// Creates the migrated template, once per cluster and build of the binary, and returns its name.
 async fn create_template(cluster: &Url, qala: &Path) -> Result<String> {
     let template = template_name(qala)?;
     let mut connection = connect(cluster).await?;
@@ -105,7 +106,7 @@ async fn create_template(cluster: &Url, qala: &Path) -> Result<String> {
         .fetch_one(&mut connection)
         .await?;
     if !exists {
-        // It gets its name when it is whole: a migration that fails leaves nothing that looks like a template.
+        // It is renamed when it is complete, so that a failed migration leaves nothing that looks like a template.
         let unfinished = format!("{template}_unfinished");
         execute_statement(&mut connection, format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)"))
             .await?;
@@ -125,13 +126,13 @@ async fn migrate(qala: &Path, url: String) -> Result<()> {
     let output =
         tokio::task::spawn_blocking(move || command.output()).await?.context("cannot start qala migrate")?;
     if !output.status.success() {
-        let printed = [output.stdout, output.stderr].concat();
-        bail!("qala migrate ended with {}:\n{}", output.status, String::from_utf8_lossy(&printed));
+        let log = [output.stdout, output.stderr].concat();
+        bail!("qala migrate ended with {}:\n{}", output.status, String::from_utf8_lossy(&log));
     }
     Ok(())
 }
 
-/// Another build may have other migrations, so the name tells builds apart.
+/// Returns a name that identifies the build, since another build may have other migrations.
 fn template_name(qala: &Path) -> Result<String> {
     let metadata = qala.metadata().with_context(|| format!("no qala binary at {}", qala.display()))?;
     let built = metadata.modified()?.duration_since(std::time::UNIX_EPOCH)?;
@@ -143,13 +144,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_is_named_in_the_path() {
+    fn the_url_names_the_database_in_its_path() {
         let cluster = "postgres://postgres@127.0.0.1:5432/postgres".parse().unwrap();
         assert_eq!(database_url(&cluster, "qala_test_1"), "postgres://postgres@127.0.0.1:5432/qala_test_1");
     }
 
     #[test]
-    fn a_template_has_a_plain_name_of_its_build() {
+    fn the_name_of_a_template_identifies_its_build() {
         let folder = tempfile::tempdir().unwrap();
         let binary = folder.path().join("qala");
         std::fs::write(&binary, "one").unwrap();

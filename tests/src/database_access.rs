@@ -1,4 +1,4 @@
-//! The database beneath a server, for what only time would bring about.
+//! Direct access to a server's database, for states that only time would bring about and for searches of stored data.
 
 use anyhow::{Context as _, Result};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, SqliteConnection};
@@ -6,11 +6,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _
 use crate::Server;
 
 impl Server {
-    /// Changes rows behind the server's back.
-    ///
-    /// # Errors
-    ///
-    /// What the database says.
+    /// Runs a statement on the control plane's database, bypassing the server.
     pub async fn execute_sql(&self, sql: &str) -> Result<()> {
         let sql = AssertSqlSafe(sql.to_owned());
         match self.database_url() {
@@ -21,7 +17,7 @@ impl Server {
             }
             None => {
                 let file = self.data_dir().join("qala.db");
-                let url = format!("sqlite://{}", file.to_str().context("the path is text")?);
+                let url = format!("sqlite://{}", file.to_str().context("the path is not UTF-8")?);
                 let mut connection = SqliteConnection::connect(&url).await?;
                 connection.execute(sql).await?;
                 connection.close().await?;
@@ -30,12 +26,8 @@ impl Server {
         Ok(())
     }
 
-    /// All that is kept of the control plane, as bytes to be searched: with SQLite every file in the data directory,
-    /// with PostgreSQL every row as text, in which bytes are hexadecimal.
-    ///
-    /// # Errors
-    ///
-    /// What the database or the disk says.
+    /// Returns everything that the control plane stores, as bytes to be searched: with SQLite every file in the data
+    /// directory, with PostgreSQL every row as text, in which bytes are hexadecimal.
     pub async fn dump_data_at_rest(&self) -> Result<Vec<u8>> {
         let Some(url) = self.database_url() else { return read_files_recursively(self.data_dir()) };
         let mut connection = PgConnection::connect(url).await?;

@@ -1,4 +1,4 @@
-//! A DNS server of a test's own.
+//! A DNS server for tests, whose TXT records a test publishes and removes.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, UdpSocket};
 const TTL: u32 = 60;
 const TCP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Answers for one zone, over UDP and TCP, until it is dropped.
+/// Serves one zone over UDP and TCP until it is dropped.
 pub struct DnsServer {
     address: SocketAddr,
     zone: Arc<InMemoryZoneHandler>,
@@ -27,11 +27,7 @@ pub struct DnsServer {
 }
 
 impl DnsServer {
-    /// Serves a zone such as `test.`, without any record but what makes it one. What is of another zone is refused.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot listen.
+    /// Serves a zone such as `test.`, with nothing but its SOA record. Queries for other zones are refused.
     pub async fn start(zone: &str) -> Result<Self> {
         let origin = Name::from_str(zone)?;
         let mut handler = InMemoryZoneHandler::empty(origin.clone(), ZoneType::Primary, AxfrPolicy::Deny);
@@ -49,28 +45,19 @@ impl DnsServer {
         Ok(Self { address, zone: handler, _server: server })
     }
 
-    /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Publishes one more TXT record at a name.
-    ///
-    /// # Errors
-    ///
-    /// When the name is none of the zone.
+    /// Adds a TXT record to a name.
     pub async fn publish_txt(&self, host: &str, text: &str) -> Result<()> {
         let txt = RData::TXT(rdata::TXT::new(vec![text.to_owned()]));
         let added = self.zone.upsert(Record::from_rdata(parse_name(host)?, TTL, txt), 2).await;
-        added.then_some(()).with_context(|| anyhow!("{host} was not added"))
+        added.then_some(()).with_context(|| anyhow!("the TXT record of {host} was not added"))
     }
 
-    /// Takes every TXT record at a name away.
-    ///
-    /// # Errors
-    ///
-    /// When the name is none.
+    /// Removes every TXT record of a name.
     pub async fn remove_txt(&self, host: &str) -> Result<()> {
         let key = RrKey::new(LowerName::new(&parse_name(host)?), RecordType::TXT);
         self.zone.records_mut().await.remove(&key);
@@ -78,15 +65,15 @@ impl DnsServer {
     }
 }
 
-/// One port for both; a port that is free for one may be taken for the other.
+/// Binds UDP and TCP to the same port. A port that is free for one protocol may be taken for the other, so it retries.
 async fn listen() -> Result<(UdpSocket, TcpListener)> {
-    let mut tries = 0;
+    let mut attempts = 0;
     loop {
         let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         match TcpListener::bind(udp.local_addr()?).await {
             Ok(tcp) => return Ok((udp, tcp)),
-            Err(error) if tries == 20 => return Err(error.into()),
-            Err(_) => tries += 1,
+            Err(error) if attempts == 20 => return Err(error.into()),
+            Err(_) => attempts += 1,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A reader of Server-Sent Events, as strict as the standard (WHATWG HTML §9.2.6).
+//! A reader of server-sent events that is as strict as the standard (WHATWG HTML, section 9.2.6).
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -14,22 +14,21 @@ const READ_TIMEOUT: Duration = Duration::from_secs(20);
 /// One block of a stream.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StreamEvent {
-    /// The number to come back with.
+    /// Value to send as `Last-Event-ID` when reconnecting.
     pub id: Option<u64>,
-    /// Its name; none for a block that dispatches nothing.
+    /// Event name; `None` for a block that dispatches no event.
     pub event: Option<String>,
-    /// What it says.
     pub data: Value,
-    /// After how many milliseconds to come back.
+    /// Milliseconds to wait before reconnecting.
     pub retry: Option<u64>,
-    /// Whether it is nothing but a sign of life.
+    /// True for a comment, which keeps the connection alive.
     pub is_comment: bool,
 }
 
-/// A stream that is being read.
+/// An open event stream.
 #[derive(Debug)]
 pub struct EventStream {
-    /// The head of the answer.
+    /// Headers of the response.
     pub headers: HeaderMap,
     body: Incoming,
     text: String,
@@ -41,17 +40,13 @@ impl EventStream {
         Self { headers, body, text: String::new(), blocks: VecDeque::new() }
     }
 
-    /// The next block; none when the stream has ended.
-    ///
-    /// # Errors
-    ///
-    /// When it breaks, says nothing for very long, or something that is not of the format.
+    /// Reads the next block; `None` if the stream has ended.
     pub async fn next_block(&mut self) -> Result<Option<StreamEvent>> {
         loop {
             if let Some(block) = self.blocks.pop_front() {
                 return Ok(Some(block));
             }
-            let frame = timeout(READ_TIMEOUT, self.body.frame()).await.context("the stream says nothing")?;
+            let frame = timeout(READ_TIMEOUT, self.body.frame()).await.context("the stream is silent")?;
             let Some(frame) = frame else {
                 ensure!(self.text.is_empty(), "the stream ended within a block: {:?}", self.text);
                 return Ok(None);
@@ -66,11 +61,7 @@ impl EventStream {
         }
     }
 
-    /// The next event with a name.
-    ///
-    /// # Errors
-    ///
-    /// When there is none.
+    /// Reads blocks until an event with a name.
     pub async fn next_event(&mut self) -> Result<StreamEvent> {
         loop {
             let block = self.next_block().await?.context("the stream ended")?;
@@ -92,7 +83,7 @@ fn parse_block(block: &str) -> Result<StreamEvent> {
             "event" => event.event = Some(value.to_owned()),
             "data" => event.data = serde_json::from_str(value)?,
             "retry" => event.retry = Some(value.parse()?),
-            _ => bail!("a stream has no field {field:?}"),
+            _ => bail!("unknown field {field:?}"),
         }
     }
     Ok(event)

@@ -1,4 +1,4 @@
-//! Waiting for what happens after the answer.
+//! Polling for effects that follow a response.
 
 use std::time::Duration;
 
@@ -8,20 +8,12 @@ use tokio::time::{Instant, sleep};
 const DEADLINE: Duration = Duration::from_secs(15);
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Tries until the condition gives a value; after 15 seconds it fails with the condition's last refusal.
-///
-/// # Errors
-///
-/// When the deadline passes.
+/// Polls the condition until it returns a value. After 15 seconds it fails with the condition's last error.
 pub async fn eventually<T>(what: &str, condition: impl AsyncFnMut() -> Result<T>) -> Result<T> {
     eventually_within(DEADLINE, what, condition).await
 }
 
-/// As [`eventually`], with a deadline of its own.
-///
-/// # Errors
-///
-/// When the deadline passes.
+/// Like [`eventually`], with another deadline.
 pub async fn eventually_within<T>(
     deadline: Duration,
     what: &str,
@@ -31,8 +23,8 @@ pub async fn eventually_within<T>(
     loop {
         match condition().await {
             Ok(value) => return Ok(value),
-            Err(refusal) if Instant::now() >= until => {
-                return Err(refusal).with_context(|| format!("{what}: not within {deadline:?}"));
+            Err(error) if Instant::now() >= until => {
+                return Err(error).with_context(|| format!("{what}: not within {deadline:?}"));
             }
             Err(_) => sleep(INTERVAL).await,
         }
@@ -46,22 +38,22 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_condition_that_comes_true_gives_its_value() {
-        let mut tries = 0;
-        let value = eventually("three tries", async || {
-            tries += 1;
-            if tries < 3 {
-                bail!("only {tries}");
+    async fn a_condition_that_becomes_true_returns_its_value() {
+        let mut attempts = 0;
+        let value = eventually("three attempts", async || {
+            attempts += 1;
+            if attempts < 3 {
+                bail!("only {attempts}");
             }
-            Ok(tries)
+            Ok(attempts)
         });
         assert_eq!(value.await.unwrap(), 3);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_last_refusal_is_kept() {
-        let refusal =
+    async fn the_error_includes_the_last_error_of_the_condition() {
+        let error =
             eventually::<()>("the run finishes", async || bail!("it is still queued")).await.unwrap_err();
-        assert_eq!(format!("{refusal:#}"), "the run finishes: not within 15s: it is still queued");
+        assert_eq!(format!("{error:#}"), "the run finishes: not within 15s: it is still queued");
     }
 }

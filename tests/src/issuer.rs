@@ -1,4 +1,4 @@
-//! An OpenID Connect issuer for tests, on a port of its own.
+//! An OpenID Connect issuer for tests that can be made to misbehave.
 
 use std::{
     collections::HashMap,
@@ -17,22 +17,19 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 
-/// What the issuer says of whoever signs in next, and how it misbehaves.
+/// Claims about the next person who signs in, and deviations from the specification.
 #[derive(Debug, Clone)]
 pub struct IssuerBehaviour {
-    /// `sub`.
     pub subject: String,
-    /// `email`.
     pub email: Option<String>,
-    /// `email_verified`, where it is said at all.
+    /// The claim `email_verified`; `None` to omit it.
     pub email_verified: Option<bool>,
-    /// Takes the place of claims, to forge them.
+    /// Claims that replace the regular ones, to forge them.
     pub claim_overrides: Value,
-    /// Claims that are left out.
     pub omitted_claims: &'static [&'static str],
-    /// Signs with a key that is not published.
+    /// Signs with a key that is not in the published key set.
     pub is_signed_with_unpublished_key: bool,
-    /// What it says of whether it names itself when it sends a browser back.
+    /// `authorization_response_iss_parameter_supported` in the metadata (RFC 9207); `None` to omit it.
     pub iss_parameter_supported: Option<bool>,
 }
 
@@ -50,21 +47,21 @@ impl Default for IssuerBehaviour {
     }
 }
 
-/// A running issuer; it ends with the test.
+/// A running issuer. It ends with the runtime of the test.
 #[derive(Debug, Clone)]
 pub struct Issuer {
     base_url: String,
     state: Arc<Mutex<State>>,
 }
 
-/// How a path of the issuer fails.
+/// Failure of one path of the issuer.
 #[derive(Debug, Clone, Copy)]
 pub enum IssuerFailure {
-    /// It answers with this status, in JSON that says `error`.
+    /// Responds with this status and a JSON error.
     Status(u16),
-    /// It answers 200 with something that is not OAuth's.
+    /// Responds 200 with a body that is not valid OAuth.
     InvalidBody,
-    /// It hangs up.
+    /// Closes the connection without a response.
     CloseConnection,
 }
 
@@ -72,27 +69,27 @@ pub enum IssuerFailure {
 struct State {
     behaviour: IssuerBehaviour,
     failure: Option<(&'static str, IssuerFailure)>,
-    /// By code: challenge, nonce, redirect URI.
+    /// Challenge, nonce and redirect URI by code.
     codes: HashMap<String, (String, String, String)>,
 }
 
 const CLIENT_ID: &str = "qala";
 const CLIENT_SECRET: &str = "the issuer's secret";
 
-/// Why a connection ends without an answer.
+/// The error that makes hyper close a connection without a response.
 #[derive(Debug)]
 struct ConnectionClosed;
 
 impl std::fmt::Display for ConnectionClosed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("hung up")
+        f.write_str("connection closed")
     }
 }
 
 impl std::error::Error for ConnectionClosed {}
 
-fn json_response(status: u16, answer: &Value) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(answer.to_string())));
+fn json_response(status: u16, body: &Value) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
     let kind = http::HeaderValue::from_static("application/json");
     response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
@@ -100,11 +97,7 @@ fn json_response(status: u16, answer: &Value) -> Response<Full<Bytes>> {
 }
 
 impl Issuer {
-    /// Starts one.
-    ///
-    /// # Errors
-    ///
-    /// When there is no port.
+    /// Starts an issuer on a free port.
     pub async fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let issuer = Self { base_url: format!("http://{}", listener.local_addr()?), state: Arc::default() };
@@ -126,17 +119,13 @@ impl Issuer {
         Ok(issuer)
     }
 
-    /// The issuer's own name.
+    /// The issuer identifier.
     #[must_use]
     pub fn issuer_url(&self) -> &str {
         &self.base_url
     }
 
-    /// The operator's file that names it, in `folder`.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
+    /// Writes the server's configuration file for this issuer to `folder` and returns its path.
     pub fn write_config(&self, folder: &std::path::Path, trusted_domains: &[&str]) -> Result<String> {
         let secret = folder.join("secret");
         std::fs::write(&secret, format!("{CLIENT_SECRET}\n"))?;
@@ -152,21 +141,17 @@ impl Issuer {
         Ok(path.to_string_lossy().into_owned())
     }
 
-    /// What it will say.
-    pub fn set_behaviour(&self, word: IssuerBehaviour) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).behaviour = word;
+    pub fn set_behaviour(&self, behaviour: IssuerBehaviour) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).behaviour = behaviour;
     }
 
-    /// Makes one of its paths fail from now on, or none.
-    pub fn set_failure(&self, failing: Option<(&'static str, IssuerFailure)>) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).failure = failing;
+    /// Makes one path fail from now on, or none.
+    pub fn set_failure(&self, failure: Option<(&'static str, IssuerFailure)>) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).failure = failure;
     }
 
-    /// Signs somebody in at the address to which a browser was sent: where the browser is sent back to.
-    ///
-    /// # Errors
-    ///
-    /// When the address is not such a one.
+    /// Signs a person in at the URL to which the browser was redirected, and returns the URL to which it is redirected
+    /// back.
     pub fn sign_in(&self, address: &str) -> Result<String> {
         let url: url::Url = address.parse()?;
         anyhow::ensure!(address.starts_with(&format!("{}/authorize?", self.base_url)), "{address}");
@@ -179,15 +164,15 @@ impl Issuer {
         let code = format!("code-{}", state.codes.len());
         let authorization = (get("code_challenge")?, get("nonce")?, get("redirect_uri")?);
         state.codes.insert(code.clone(), authorization);
-        let mut back: url::Url = get("redirect_uri")?.parse()?;
-        back.query_pairs_mut().append_pair("code", &code).append_pair("state", &get("state")?);
-        Ok(back.into())
+        let mut redirect: url::Url = get("redirect_uri")?.parse()?;
+        redirect.query_pairs_mut().append_pair("code", &code).append_pair("state", &get("state")?);
+        Ok(redirect.into())
     }
 
-    /// None where it hangs up.
+    /// Returns `None` to close the connection.
     async fn handle_request(&self, request: Request<Incoming>) -> Option<Response<Full<Bytes>>> {
-        let failing = self.state.lock().unwrap_or_else(PoisonError::into_inner).failure;
-        let failure = failing.filter(|(path, _)| *path == request.uri().path());
+        let failure = self.state.lock().unwrap_or_else(PoisonError::into_inner).failure;
+        let failure = failure.filter(|(path, _)| *path == request.uri().path());
         match failure {
             Some((_, IssuerFailure::CloseConnection)) => return None,
             Some((_, IssuerFailure::Status(status))) => {
@@ -200,32 +185,32 @@ impl Issuer {
         }
         let (parts, body) = request.into_parts();
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-        let (status, answer) = match parts.uri.path() {
+        let (status, body) = match parts.uri.path() {
             "/.well-known/openid-configuration" => (200, self.metadata()),
             "/keys" => (200, json!({"keys": [self.public_key()]})),
             "/token" => {
                 let authorization = parts.headers.get(http::header::AUTHORIZATION);
                 match self.token(authorization.and_then(|value| value.to_str().ok()), &body) {
-                    Some(answer) => (200, answer),
+                    Some(body) => (200, body),
                     None => (400, json!({"error": "invalid_grant"})),
                 }
             }
             _ => (404, json!({})),
         };
-        Some(json_response(status, &answer))
+        Some(json_response(status, &body))
     }
 
     fn metadata(&self) -> Value {
         let url = &self.base_url;
-        let names_itself =
+        let iss_parameter_supported =
             self.state.lock().unwrap_or_else(PoisonError::into_inner).behaviour.iss_parameter_supported;
         let mut metadata = json!({
             "issuer": url, "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/token"),
             "jwks_uri": format!("{url}/keys"), "response_types_supported": ["code"],
             "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["ES256"],
         });
-        if let Some(names_itself) = names_itself {
-            metadata["authorization_response_iss_parameter_supported"] = json!(names_itself);
+        if let Some(iss_parameter_supported) = iss_parameter_supported {
+            metadata["authorization_response_iss_parameter_supported"] = json!(iss_parameter_supported);
         }
         metadata
     }
@@ -248,29 +233,29 @@ impl Issuer {
         let verifier = Sha256::digest(form.get("code_verifier")?.as_bytes());
         (BASE64.encode(verifier) == challenge && *form.get("redirect_uri")? == redirect).then_some(())?;
 
-        let word = &state.behaviour;
+        let behaviour = &state.behaviour;
         let now = crate::unix_time();
         let mut claims = json!({
-            "iss": self.base_url, "aud": CLIENT_ID, "sub": word.subject, "iat": now, "exp": now + 300, "nonce": nonce,
+            "iss": self.base_url, "aud": CLIENT_ID, "sub": behaviour.subject, "iat": now, "exp": now + 300, "nonce": nonce,
         });
-        if let Some(email) = &word.email {
+        if let Some(email) = &behaviour.email {
             claims["email"] = json!(email);
         }
-        if let Some(verified) = word.email_verified {
+        if let Some(verified) = behaviour.email_verified {
             claims["email_verified"] = json!(verified);
         }
-        for (name, value) in word.claim_overrides.as_object()? {
+        for (name, value) in behaviour.claim_overrides.as_object()? {
             claims[name] = value.clone();
         }
-        for name in word.omitted_claims {
+        for name in behaviour.omitted_claims {
             claims.as_object_mut()?.remove(*name);
         }
-        let head = BASE64.encode(json!({"alg": "ES256", "kid": "1"}).to_string());
-        let signed = format!("{head}.{}", BASE64.encode(claims.to_string()));
-        let key =
-            SigningKey::from_slice(&[if word.is_signed_with_unpublished_key { 4 } else { 3 }; 32]).ok()?;
-        let signature: Signature = key.sign(signed.as_bytes());
-        let id_token = format!("{signed}.{}", BASE64.encode(signature.to_bytes()));
+        let header = BASE64.encode(json!({"alg": "ES256", "kid": "1"}).to_string());
+        let signing_input = format!("{header}.{}", BASE64.encode(claims.to_string()));
+        let key = SigningKey::from_slice(&[if behaviour.is_signed_with_unpublished_key { 4 } else { 3 }; 32])
+            .ok()?;
+        let signature: Signature = key.sign(signing_input.as_bytes());
+        let id_token = format!("{signing_input}.{}", BASE64.encode(signature.to_bytes()));
         Some(
             json!({"access_token": "unused", "token_type": "Bearer", "expires_in": 300, "id_token": id_token}),
         )

@@ -1,21 +1,23 @@
-//! Black-box tests of Qala: the real binary, on a real database, spoken to over HTTP.
+//! Harness of the black-box tests of Qala: the real binary on a real database, called over HTTP.
 //!
-//! The suites are the modules of `tests/tests/suite`; here is what they share. A test asks for a [`Server`], signs
-//! somebody in, and says what it expects:
+//! The suites are the modules of `tests/tests/suite`; this crate has what they share. A test takes a [`Server`], signs
+//! a person in, and asserts on responses:
 //!
 //! ```ignore
 //! tests::on_both! {
-//!     async fn a_token_knows_itself(server: Server) -> Result<()> {
+//!     async fn a_token_describes_itself(server: Server) -> Result<()> {
 //!         let aigerim = server.sign_in("aigerim@example.test").await?;
-//!         let workspace = aigerim.make_workspace("Tulpar").await?;
-//!         let token = aigerim.make_token(&workspace.id, &["read"]).await?;
+//!         let workspace = aigerim.create_workspace("Tulpar").await?;
+//!         let token = aigerim.create_token(&workspace.id, &["read"]).await?;
 //!         aigerim.with_bearer(&token).get("/v1/tokens/self").await?.assert_status(200);
 //!         Ok(())
 //!     }
 //! }
 //! ```
 //!
-//! What goes wrong on the way to the point of a test is an error; what the test is about is an assertion.
+//! A failure on the way to the point of a test is an `Err`; what the test is about is an assertion.
+
+#![expect(missing_docs, reason = "the harness has no outside users; comments say what names do not")]
 
 mod agents;
 mod apps;
@@ -63,10 +65,10 @@ pub use smtp::MailServer;
 pub use streaming_reply::StreamingReply;
 pub use webhooks::{Webhook, hub_signature, service_signature, unix_time};
 
-/// Makes of each `async fn name(server: Server) -> Result<()>` two tests, `name::sqlite` and `name::postgres`.
+/// Turns each `async fn name(server: Server) -> Result<()>` into two tests, `name::sqlite` and `name::postgres`.
 ///
-/// Arguments for the server may stand before them: `args: ["--no-rate-limits"];`. Without PostgreSQL the second test
-/// fails; it is never skipped. Run the tests with `cargo xtask test`.
+/// Arguments of the server go first: `args: ["--no-rate-limits"];`. Without PostgreSQL the second test fails; it is
+/// never skipped. Run the tests with `cargo xtask test`.
 #[macro_export]
 macro_rules! on_both {
     (
@@ -75,7 +77,7 @@ macro_rules! on_both {
     ) => { $(
         $(#[$meta])*
         mod $name {
-            #[allow(unused_imports, clippy::allow_attributes, reason = "a short test may need nothing of its file")]
+            #[allow(unused_imports, clippy::allow_attributes, reason = "a short test may use nothing of its file")]
             use super::*;
 
             async fn check($($server)+ : $crate::Server) -> $result $body

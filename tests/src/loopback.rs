@@ -1,5 +1,4 @@
-//! A program on the person's machine that waits for a browser to come back to it, as command lines and desktop agents
-//! do (RFC 8252 §7.3).
+//! A loopback redirect listener, as command lines and desktop agents have (RFC 8252, section 7.3).
 
 use std::convert::Infallible;
 
@@ -15,10 +14,10 @@ use tokio::{
     time::{Duration, timeout},
 };
 
-/// A loaded machine's browser is slow.
+/// Generous, because a browser is slow on a loaded machine.
 const REDIRECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A listener on a port of its own; it ends with the test.
+/// A listener on a free port. It ends with the runtime of the test.
 #[derive(Debug)]
 pub struct LoopbackListener {
     base_url: String,
@@ -26,24 +25,20 @@ pub struct LoopbackListener {
 }
 
 impl LoopbackListener {
-    /// Starts one that answers everything with a page whose body is `html`.
-    ///
-    /// # Errors
-    ///
-    /// When there is no port.
+    /// Starts a listener that responds to every request with a page whose body is `html`.
     pub async fn start(html: &str) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base_url = format!("http://{}", listener.local_addr()?);
         let page = Bytes::from(format!("<!DOCTYPE html><title>Back</title>{html}"));
-        let (sender, visits) = mpsc::unbounded_channel();
+        let (sender, redirects) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (told, page) = (sender.clone(), page.clone());
+                let (sender, page) = (sender.clone(), page.clone());
                 tokio::spawn(async move {
                     let service = service_fn(move |request: Request<Incoming>| {
-                        // Browsers look for an icon on their own.
+                        // Browsers request the icon by themselves.
                         if request.uri().path() != "/favicon.ico" {
-                            let _heard = told.send(request.uri().to_string());
+                            let _sent = sender.send(request.uri().to_string());
                         }
                         let mut response = Response::new(Full::new(page.clone()));
                         let kind = header::HeaderValue::from_static("text/html");
@@ -56,22 +51,18 @@ impl LoopbackListener {
                 });
             }
         });
-        Ok(Self { base_url, redirects: visits })
+        Ok(Self { base_url, redirects })
     }
 
-    /// Where it is, without a slash at the end.
+    /// The base URL, without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// The address of the next visit.
-    ///
-    /// # Errors
-    ///
-    /// When nobody comes.
+    /// Waits for the next request and returns its URL.
     pub async fn next_redirect(&mut self) -> Result<String> {
-        let path = timeout(REDIRECT_TIMEOUT, self.redirects.recv()).await.context("nobody came")?;
+        let path = timeout(REDIRECT_TIMEOUT, self.redirects.recv()).await.context("no request arrived")?;
         Ok(format!("{}{}", self.base_url, path.context("the listener ended")?))
     }
 }

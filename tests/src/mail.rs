@@ -1,18 +1,16 @@
-//! Mail of a server that has no mail server: read back from its log.
+//! Mail of a server without an SMTP server: it prints mail to its log, from which it is read back.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use crate::{Server, eventually};
 
-/// A mail that was printed to the log.
+/// An e-mail from the log.
 #[derive(Debug, Clone)]
 pub struct Mail {
-    /// The recipient's address.
     pub to: String,
-    /// The subject.
     pub subject: String,
-    /// The body as plain text.
+    /// The plain text body.
     pub text: String,
 }
 
@@ -25,20 +23,14 @@ impl Mail {
         Some(Self { to: to.to_owned(), subject: subject.to_owned(), text: text.to_owned() })
     }
 
-    /// The six digits that stand on a line of their own.
-    ///
-    /// # Errors
-    /// When there are none.
+    /// Returns the six-digit code that is on a line of its own.
     pub fn code(&self) -> Result<String> {
         let digits = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
         let code = self.text.lines().map(str::trim).find(digits);
         code.map(str::to_owned).with_context(|| format!("no code in {self:?}"))
     }
 
-    /// The link that stands on a line of its own.
-    ///
-    /// # Errors
-    /// When there is none.
+    /// Returns the link that is on a line of its own.
     pub fn link(&self) -> Result<String> {
         let link = self.text.lines().find(|line| line.starts_with("http"));
         link.map(str::to_owned).with_context(|| format!("no link in {self:?}"))
@@ -46,16 +38,13 @@ impl Mail {
 }
 
 impl Server {
-    /// Every mail to an address so far, oldest first.
+    /// Returns the e-mails to an address so far, oldest first.
     #[must_use]
     pub fn mails_to(&self, to: &str) -> Vec<Mail> {
         self.log().lines().filter_map(Mail::parse_log_line).filter(|mail| mail.to == to).collect()
     }
 
-    /// The newest of `count` mails to an address, once that many were sent.
-    ///
-    /// # Errors
-    /// When there are fewer after a while, or more.
+    /// Waits until `count` e-mails to an address were sent, and returns the newest.
     pub async fn wait_for_mail(&self, to: &str, count: usize) -> Result<Mail> {
         let mails = eventually("the mail is sent", async || {
             let mails = self.mails_to(to);
@@ -64,6 +53,6 @@ impl Server {
         })
         .await?;
         ensure!(mails.len() == count, "{} mails to {to}, not {count}", mails.len());
-        mails.last().cloned().context("no mail was asked for")
+        mails.last().cloned().context("`count` is zero")
     }
 }

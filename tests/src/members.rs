@@ -1,4 +1,4 @@
-//! Bringing people into a workspace.
+//! Helpers that invite people and add members to a workspace.
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -6,31 +6,19 @@ use serde_json::json;
 use crate::Client;
 
 impl Client {
-    /// The signed-in person's id.
-    ///
-    /// # Errors
-    ///
-    /// When nobody is signed in.
+    /// Returns the signed-in person's id.
     pub async fn user_id(&self) -> Result<String> {
         self.get("/v1/session").await?.string_at("/user/id")
     }
 
-    /// Invites an address and hands the link's token on.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Invites an address and returns the token of the link.
     pub async fn create_invite(&self, workspace: &str, email: &str, role: &str) -> Result<String> {
         let body = json!({"emails": [email], "role": role, "deliver": "link"});
         let reply = self.post(&format!("/v1/workspaces/{workspace}/invites"), &body).await?;
         invite_token(&reply.string_at("/links/0/link")?)
     }
 
-    /// Invites an address, whose owner accepts.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Invites an address; `guest`, its owner, accepts.
     pub async fn invite_and_accept(
         &self,
         workspace: &str,
@@ -43,12 +31,8 @@ impl Client {
         Ok(())
     }
 
-    /// Brings a new person into a workspace with a role that somebody can be invited to. Their address is made of the
-    /// role and the workspace.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Adds a new person to a workspace with a role that an invite can give. Their address is built from the role and
+    /// the workspace.
     pub async fn add_member(&self, workspace: &str, role: &str) -> Result<Self> {
         let email = format!("{role}.{workspace}@people.test");
         let guest = self.sign_in(&email).await?;
@@ -57,12 +41,9 @@ impl Client {
     }
 }
 
-/// The token at the end of an invite's link.
-///
-/// # Errors
-///
-/// When there is none.
+/// Returns the token at the end of an invite's link.
 pub fn invite_token(link: &str) -> Result<String> {
-    let (_, token) = link.rsplit_once("/invite/").with_context(|| format!("{link} is no invite's link"))?;
+    let (_, token) =
+        link.rsplit_once("/invite/").with_context(|| format!("{link} is not the link of an invite"))?;
     Ok(token.to_owned())
 }

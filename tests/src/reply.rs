@@ -1,4 +1,4 @@
-//! What the server answered, and what a test says about it.
+//! A response that was read to its end, with assertions on it.
 
 use anyhow::{Context as _, Result, bail};
 use bytes::Bytes;
@@ -6,25 +6,18 @@ use http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// An answer, read to its end.
+/// A response with its body.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// What was asked, for messages.
+    /// Method and path of the request, for messages.
     pub request_line: String,
-    /// The status.
     pub status: StatusCode,
-    /// The headers.
     pub headers: HeaderMap,
-    /// The body, whatever its type.
     pub body: Bytes,
 }
 
 impl Reply {
-    /// The body of a successful answer, as JSON.
-    ///
-    /// # Errors
-    ///
-    /// When the answer is not a success, or not JSON.
+    /// Returns the body of a successful response as JSON.
     pub fn ok(&self) -> Result<Value> {
         if !self.status.is_success() {
             bail!("{self}");
@@ -32,40 +25,32 @@ impl Reply {
         self.json()
     }
 
-    /// The body of any answer, as JSON.
-    ///
-    /// # Errors
-    ///
-    /// When the body is not the JSON of a `T`.
+    /// Parses the body of any response as JSON.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.body).with_context(|| self.to_string())
     }
 
-    /// A string of a successful answer, by JSON pointer (`/workspace/id`).
-    ///
-    /// # Errors
-    ///
-    /// When the answer is not a success, or has no string there.
+    /// Returns a string of a successful response, by JSON pointer (`/workspace/id`).
     pub fn string_at(&self, pointer: &str) -> Result<String> {
         let body = self.ok()?;
         let value = body.pointer(pointer).and_then(Value::as_str);
         Ok(value.with_context(|| format!("no string at {pointer}: {self}"))?.to_owned())
     }
 
-    /// A header as text, when it is there.
+    /// Returns a header as text, if present.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The answer has this status.
     #[track_caller]
     pub fn assert_status(&self, status: u16) -> &Self {
         assert_eq!(self.status.as_u16(), status, "{self}");
         self
     }
 
-    /// The answer is the error envelope with this status and code, in every detail that holds for all errors.
+    /// Asserts that the response is the error envelope with this status and code, in every detail that all errors
+    /// share.
     #[track_caller]
     pub fn assert_error(&self, status: u16, code: &str) -> &Self {
         if let Err(difference) = self.check_error(status, Some(code)) {
@@ -74,18 +59,15 @@ impl Reply {
         self
     }
 
-    /// As [`assert_error`](Self::assert_error), for tests that gather differences; `None` takes any code.
-    ///
-    /// # Errors
-    ///
-    /// Names the first difference.
+    /// Returns the first difference that [`assert_error`](Self::assert_error) would report, for tests that collect
+    /// differences. `None` accepts any code.
     pub fn check_error(&self, status: u16, code: Option<&str>) -> Result<()> {
         if self.status.as_u16() != status {
             bail!("expected {status} {}: {self}", code.unwrap_or_default());
         }
         let kind = self.header(header::CONTENT_TYPE.as_str()).unwrap_or_default();
         if kind.split(';').next() != Some("application/json") {
-            bail!("an error of type {kind:?}: {self}");
+            bail!("an error with content type {kind:?}: {self}");
         }
         let body = self.json::<Value>()?;
         let text = |field: &str| body["error"][field].as_str().filter(|text| !text.is_empty());
@@ -99,7 +81,7 @@ impl Reply {
             bail!("error.requestId is not x-request-id {:?}: {self}", self.header("x-request-id"));
         }
         if body["requestId"] != id {
-            bail!("requestId does not stand beside the error: {self}");
+            bail!("the top-level requestId differs from error.requestId: {self}");
         }
         Ok(())
     }
@@ -113,7 +95,7 @@ fn panic_with(difference: &anyhow::Error) -> ! {
 
 impl std::fmt::Display for Reply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} answered {}: {}", self.request_line, self.status, String::from_utf8_lossy(&self.body))
+        write!(f, "{} responded {}: {}", self.request_line, self.status, String::from_utf8_lossy(&self.body))
     }
 }
 
@@ -139,33 +121,33 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_envelope_passes() {
+    fn a_complete_envelope_passes() {
         unauthorized_reply().assert_error(401, "unauthorized");
         assert!(unauthorized_reply().check_error(401, None).is_ok());
     }
 
     #[test]
-    fn every_departure_from_the_envelope_is_named() {
-        let assert_refused = |change: fn(&mut Reply), what: &str| {
+    fn every_deviation_from_the_envelope_is_reported() {
+        let assert_reports = |change: fn(&mut Reply), what: &str| {
             let mut reply = unauthorized_reply();
             change(&mut reply);
             let difference = reply.check_error(401, Some("unauthorized")).unwrap_err().to_string();
             assert!(difference.contains(what), "{difference}");
         };
-        assert_refused(|reply| reply.status = StatusCode::NOT_FOUND, "expected 401");
-        assert_refused(|reply| reply.headers.clear(), "of type");
-        assert_refused(
+        assert_reports(|reply| reply.status = StatusCode::NOT_FOUND, "expected 401");
+        assert_reports(|reply| reply.headers.clear(), "with content type");
+        assert_reports(
             |reply| {
                 reply.headers.remove("x-request-id");
             },
             "is not x-request-id",
         );
-        assert_refused(|reply| reply.body = Bytes::from_static(b"{\"error\":{}}"), "no error.code");
-        assert_refused(
+        assert_reports(|reply| reply.body = Bytes::from_static(b"{\"error\":{}}"), "no error.code");
+        assert_reports(
             |reply| reply.body = Bytes::from_static(b"{\"error\":{\"code\":\"forbidden\"}}"),
             "expected the code",
         );
-        assert_refused(
+        assert_reports(
             |reply| {
                 reply.body = Bytes::from_static(b"{\"error\":{\"code\":\"unauthorized\",\"message\":\"\"}}");
             },
@@ -174,11 +156,11 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_read_by_pointer_from_successes_only() {
+    fn strings_are_read_by_pointer_from_successful_responses_only() {
         let mut reply = unauthorized_reply();
-        assert!(reply.string_at("/error/code").unwrap_err().to_string().contains("answered 401"));
+        assert!(reply.string_at("/error/code").unwrap_err().to_string().contains("responded 401"));
         reply.status = StatusCode::OK;
         assert_eq!(reply.string_at("/error/code").unwrap(), "unauthorized");
-        assert!(reply.string_at("/error/lost").unwrap_err().to_string().contains("no string at"));
+        assert!(reply.string_at("/error/missing").unwrap_err().to_string().contains("no string at"));
     }
 }

@@ -1,11 +1,11 @@
-//! Values that fit a schema of the API description.
+//! Example values for schemas of the API description.
 
 use serde_json::{Map, Value, json};
 
-/// How deep an example follows references; a schema may refer to itself.
+/// Number of references that an example follows, since a schema may refer to itself.
 const MAX_REF_DEPTH: usize = 8;
 
-/// The smallest value that a schema allows: what is required, and of that the first choice.
+/// Returns a minimal value that a schema allows: required members only, and of alternatives the first.
 #[must_use]
 pub fn schema_example(document: &Value, schema: &Value) -> Value {
     example_to_depth(document, schema, MAX_REF_DEPTH)
@@ -43,8 +43,8 @@ fn example_to_depth(document: &Value, schema: &Value, depth: usize) -> Value {
         "integer" | "number" => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
         "boolean" => json!(false),
         "array" => {
-            let least = schema["minItems"].as_u64().unwrap_or(0);
-            (0..least).map(|_| example_to_depth(document, &schema["items"], depth - 1)).collect()
+            let min_items = schema["minItems"].as_u64().unwrap_or(0);
+            (0..min_items).map(|_| example_to_depth(document, &schema["items"], depth - 1)).collect()
         }
         "object" => {
             let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -65,9 +65,11 @@ fn example_string(schema: &Value) -> String {
         Some("uuid") => "00000000-0000-7000-8000-000000000000",
         _ => "example",
     };
-    let least = schema["minLength"].as_u64().and_then(|least| usize::try_from(least).ok()).unwrap_or(0);
-    let most = schema["maxLength"].as_u64().and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
-    format!("{text:x<least$}").chars().take(most).collect()
+    let min_length =
+        schema["minLength"].as_u64().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+    let max_length =
+        schema["maxLength"].as_u64().and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
+    format!("{text:x<min_length$}").chars().take(max_length).collect()
 }
 
 #[cfg(test)]
@@ -75,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn examples_are_the_least_a_schema_allows() {
+    fn examples_are_minimal() {
         let document =
             json!({"components": {"schemas": {"Role": {"type": "string", "enum": ["admin", "member"]}}}});
         let schema = json!({

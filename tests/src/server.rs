@@ -1,4 +1,4 @@
-//! A real server: the binary as a process, on data of its own.
+//! A server for a test: the real binary as a process, with its own data.
 
 use std::{
     env,
@@ -18,16 +18,16 @@ use tokio::{sync::watch, task::spawn_blocking, time::timeout};
 
 use crate::{Client, Database, database::PostgresDatabase};
 
-/// A cold start on a loaded machine, migrations included.
+/// Covers a cold start on a loaded machine, including migrations.
 const START_DEADLINE: Duration = Duration::from_secs(60);
 
-/// The server promises ten seconds.
+/// The server guarantees ten seconds.
 const STOP_DEADLINE: Duration = Duration::from_secs(15);
 
-/// 32 bytes for the master key, the same for all nodes of a system.
+/// The master key, 32 bytes, which all nodes of a system share.
 const MASTER_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-/// A running server. Dropping it kills the process and removes its data; while a test is failing it prints the log.
+/// A running server. Dropping it kills the process and removes its data; if the test panics, it prints the log.
 #[derive(Debug)]
 pub struct Server {
     options: ServerOptions,
@@ -37,7 +37,7 @@ pub struct Server {
     log: Arc<ProcessLog>,
 }
 
-/// How to start a server; [`Server::with`] begins one.
+/// Options of a server that is yet to be started; see [`Server::with`].
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
     database: Database,
@@ -48,12 +48,12 @@ pub struct ServerOptions {
     is_other_release: bool,
 }
 
-/// What outlives the process. The fields go in this order, after the process.
+/// Data that outlives the process. The fields are dropped in this order, after the process has ended.
 #[derive(Debug)]
 struct ServerData {
     folder: TempDir,
     database_url: Option<String>,
-    /// Shared by the nodes of a system; the last one drops it.
+    /// Shared by the nodes of a system; the last node drops it.
     postgres: Option<Arc<PostgresDatabase>>,
 }
 
@@ -64,7 +64,7 @@ enum StartupState {
     Ended,
 }
 
-/// Everything the process said.
+/// Output of the process.
 #[derive(Debug, Default)]
 struct ProcessLog(Mutex<String>);
 
@@ -101,30 +101,26 @@ impl ServerOptions {
         self
     }
 
-    /// Starts it without the development sign-in.
+    /// Turns the development sign-in off.
     #[must_use]
     pub fn without_dev_login(self) -> Self {
         Self { is_dev_login_enabled: false, ..self }
     }
 
-    /// Takes this binary instead of the one that `QALA_BIN` names.
+    /// Uses this binary instead of `QALA_BIN`.
     #[must_use]
     pub fn binary(mut self, binary: impl Into<PathBuf>) -> Self {
         self.binary = Some(binary.into());
         self
     }
 
-    /// Compares no response with the description, since the binary is of another release.
+    /// Turns checks against the description off, because the binary is of another release.
     #[must_use]
     pub fn of_another_release(self) -> Self {
         Self { is_other_release: true, ..self }
     }
 
-    /// Starts the server on fresh data and waits until it listens.
-    ///
-    /// # Errors
-    ///
-    /// When there is no binary or no PostgreSQL, or the server does not come up; its log is in the error.
+    /// Starts the server on fresh data and waits until it listens. If it does not, the error has its log.
     pub async fn start(self) -> Result<Server> {
         let postgres = match &self.database {
             Database::Postgres => Some(Arc::new(PostgresDatabase::create(&self.find_binary()?).await?)),
@@ -137,22 +133,18 @@ impl ServerOptions {
         Server::start_with_data(self, ServerData { folder: create_data_dir()?, database_url, postgres }).await
     }
 
-    /// Starts the server on SQLite data that is there, such as a backup. The folder is removed with the server.
-    ///
-    /// # Errors
-    ///
-    /// As [`ServerOptions::start`].
+    /// Starts the server on existing SQLite data, such as a backup. The folder is removed with the server.
     pub async fn start_on_existing_data(self, folder: TempDir) -> Result<Server> {
         Server::start_with_data(self, ServerData { folder, database_url: None, postgres: None }).await
     }
 
     fn find_binary(&self) -> Result<PathBuf> {
-        let named = self.binary.clone().or_else(|| env::var_os("QALA_BIN").map(PathBuf::from));
-        let binary = match named {
+        let configured = self.binary.clone().or_else(|| env::var_os("QALA_BIN").map(PathBuf::from));
+        let binary = match configured {
             Some(binary) => binary,
-            // target/debug/deps/suite-0123 stands beside target/debug/qala.
+            // The test program is target/debug/deps/suite-0123; the binary is target/debug/qala.
             None => {
-                env::current_exe()?.ancestors().nth(2).context("a test program has a folder")?.join("qala")
+                env::current_exe()?.ancestors().nth(2).context("the test program has no folder")?.join("qala")
             }
         };
         if !binary.is_file() {
@@ -164,15 +156,11 @@ impl ServerOptions {
 
 impl Server {
     /// Starts a server with default options on fresh data.
-    ///
-    /// # Errors
-    ///
-    /// As [`ServerOptions::start`].
     pub async fn start(database: Database) -> Result<Self> {
         Self::with(database).start().await
     }
 
-    /// A server that is yet to be started, for more options.
+    /// Returns default options, to be changed before the server is started.
     #[must_use]
     pub fn with(database: Database) -> ServerOptions {
         ServerOptions {
@@ -201,7 +189,7 @@ impl Server {
         let mut command = self.command("serve")?;
         let dev_login = format!("--dev-login={}", self.options.is_dev_login_enabled);
         command.args([&dev_login, "--listen", listen]).args(&self.options.args);
-        // Each request too, so that a failed test tells what was asked and a test sees what would be logged.
+        // Logs requests too, so that the log of a failed test shows them and tests can check what is logged.
         command.env("QALA_LOG", "info");
         command.env("QALA_MASTER_KEY", MASTER_KEY);
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
@@ -211,14 +199,14 @@ impl Server {
 
         let (state_sender, mut state_receiver) = watch::channel(StartupState::Starting);
         let errors = process.stderr.take().map(|errors| {
-            let (log, stage) = (Arc::clone(&self.log), state_sender.clone());
-            thread::spawn(move || read_output(errors, &log, &stage))
+            let (log, state) = (Arc::clone(&self.log), state_sender.clone());
+            thread::spawn(move || read_output(errors, &log, &state))
         });
         if let Some(output) = process.stdout.take() {
             let log = Arc::clone(&self.log);
             thread::spawn(move || {
                 read_output(output, &log, &state_sender);
-                // Why it ended stands in the other one.
+                // The reason for an early end is in the error output, so that is read first.
                 let _ended = errors.map(thread::JoinHandle::join);
                 state_sender.send_replace(StartupState::Ended);
             });
@@ -226,9 +214,9 @@ impl Server {
         self.process = Some(process);
 
         let startup =
-            timeout(START_DEADLINE, state_receiver.wait_for(|stage| *stage != StartupState::Starting)).await;
+            timeout(START_DEADLINE, state_receiver.wait_for(|state| *state != StartupState::Starting)).await;
         match startup {
-            Ok(Ok(stage)) => match &*stage {
+            Ok(Ok(state)) => match &*state {
                 StartupState::Listening(url) => {
                     self.base_url.clone_from(url);
                     Ok(())
@@ -242,7 +230,7 @@ impl Server {
         }
     }
 
-    /// The program on this server's data, with nothing of the environment's settings.
+    /// Returns a command of the binary with this server's data and without the `QALA_` variables of the environment.
     fn command(&self, name: &str) -> Result<Command> {
         let mut command = Command::new(self.options.find_binary()?);
         for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
@@ -255,7 +243,7 @@ impl Server {
         Ok(command)
     }
 
-    /// Gives an option another value, from the next start on.
+    /// Changes the value of an option from the next start on.
     pub fn set_arg(&mut self, name: &str, value: &str) {
         let args = &mut self.options.args;
         if let Some(at) = args.iter().position(|arg| arg == name) {
@@ -269,20 +257,13 @@ impl Server {
         self.options.environment.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Does a task of `qala admin` on the data of the running server.
-    ///
-    /// # Errors
-    ///
-    /// When the program does not end well; what it said is in the error.
+    /// Runs a task of `qala admin` on the data of the running server. If it fails, the error has its output.
     pub async fn run_admin(&self, task: &[&str]) -> Result<()> {
         self.run_command("admin", task).await.map(drop)
     }
 
-    /// Runs another command of the program on the data of the running server; what it printed.
-    ///
-    /// # Errors
-    ///
-    /// When the program does not end well; what it said is in the error.
+    /// Runs a command of the binary on the data of the running server and returns its output. If it fails, the error
+    /// has its error output.
     pub async fn run_command(&self, name: &str, arguments: &[&str]) -> Result<String> {
         let output = self.try_run_command(name, arguments).await?;
         if !output.status.success() {
@@ -295,22 +276,14 @@ impl Server {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Runs another command of the program on the data of the running server, however it ends.
-    ///
-    /// # Errors
-    ///
-    /// When the program cannot be run.
+    /// Runs a command of the binary on the data of the running server, and accepts any exit status.
     pub async fn try_run_command(&self, name: &str, arguments: &[&str]) -> Result<Output> {
         let mut command = self.command(name)?;
         command.args(arguments);
         Ok(spawn_blocking(move || command.output()).await??)
     }
 
-    /// Runs a statement on the control plane's database, behind the server's back.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be reached, or does not like the statement.
+    /// Runs a statement on the control plane's database, bypassing the server.
     pub async fn execute_static_sql(&self, statement: &'static str) -> Result<()> {
         match self.database_url() {
             Some(url) => {
@@ -326,46 +299,41 @@ impl Server {
         Ok(())
     }
 
-    /// Where it listens, without a slash at the end.
+    /// The base URL, without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// The program that it is.
-    ///
-    /// # Errors
-    ///
-    /// When there is none.
+    /// Path of the binary that the server runs.
     pub fn binary(&self) -> Result<PathBuf> {
         self.options.find_binary()
     }
 
-    /// Its data directory.
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         self.data.folder.path()
     }
 
-    /// The database, when it is not embedded.
+    /// URL of the PostgreSQL database; `None` with SQLite.
     #[must_use]
     pub fn database_url(&self) -> Option<&str> {
         self.data.database_url.as_deref()
     }
 
-    /// The number of its process, while there is one.
+    /// Id of the process, while it runs.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.process.as_ref().map(Child::id)
     }
 
-    /// Everything it said so far, over restarts.
+    /// Output of the process so far, across restarts.
     #[must_use]
     pub fn log(&self) -> String {
         self.log.text()
     }
 
-    /// A visitor of this server.
+    /// Returns a client without a credential.
     #[must_use]
     pub fn client(&self) -> Client {
         match self.options.is_other_release {
@@ -374,34 +342,22 @@ impl Server {
         }
     }
 
-    /// Signs somebody in; see [`Client::sign_in`].
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Signs a person in; see [`Client::sign_in`].
     pub async fn sign_in(&self, email: &str) -> Result<Client> {
         self.client().sign_in(email).await
     }
 
-    /// Starts another node of the same system: the same database, a data directory of its own.
-    ///
-    /// # Errors
-    ///
-    /// When the database is embedded, or the node does not come up.
+    /// Starts another node of the same system, with the same database and another data directory.
     pub async fn start_another_node(&self) -> Result<Self> {
         let Some(database_url) = self.data.database_url.clone() else {
-            bail!("an embedded database has one node");
+            bail!("with an embedded database there is only one node");
         };
         let postgres = self.data.postgres.clone();
         let data = ServerData { folder: create_data_dir()?, database_url: Some(database_url), postgres };
         Self::start_with_data(self.options.clone(), data).await
     }
 
-    /// Ends the process as a power failure would.
-    ///
-    /// # Errors
-    ///
-    /// When the process cannot be killed.
+    /// Kills the process (SIGKILL), as a crash would.
     pub fn kill(&mut self) -> Result<()> {
         if let Some(mut process) = self.process.take() {
             process.kill()?;
@@ -410,71 +366,56 @@ impl Server {
         Ok(())
     }
 
-    /// Asks the process to stop (SIGTERM) and waits until it has.
-    ///
-    /// # Errors
-    ///
-    /// When it does not stop in time; it is killed then.
+    /// Stops the process (SIGTERM) and returns its exit status. If it does not end in time, it is killed and this
+    /// fails.
     pub async fn stop(&mut self) -> Result<ExitStatus> {
         let mut process = self.process.take().context("the server is not running")?;
         let id = Pid::from_child(&process);
         rustix::process::kill_process(id, Signal::TERM)?;
-        let mut ended = spawn_blocking(move || process.wait());
-        if let Ok(status) = timeout(STOP_DEADLINE, &mut ended).await {
+        let mut exit = spawn_blocking(move || process.wait());
+        if let Ok(status) = timeout(STOP_DEADLINE, &mut exit).await {
             return Ok(status??);
         }
         rustix::process::kill_process(id, Signal::KILL)?;
-        ended.await??;
+        exit.await??;
         bail!("the server did not stop within {STOP_DEADLINE:?}:\n{}", self.log())
     }
 
-    /// Starts again on the same data and the same port; a process that still runs is stopped first.
-    ///
-    /// # Errors
-    ///
-    /// When it does not stop, or does not come up again.
+    /// Starts the server again with the same data and port. If it is running, it is stopped first.
     pub async fn restart(&mut self) -> Result<()> {
         if self.process.is_some() {
             self.stop().await?;
         }
-        let listen = self.base_url.strip_prefix("http://").context("the server listened before")?.to_owned();
+        let listen = self.base_url.strip_prefix("http://").context("the server never listened")?.to_owned();
         self.spawn_process(&listen).await
     }
 }
 
 impl Drop for Server {
-    #[expect(clippy::print_stderr, reason = "the test harness shows it with the failure")]
+    #[expect(clippy::print_stderr, reason = "the test harness shows it with the failed test")]
     fn drop(&mut self) {
         if let Err(error) = self.kill() {
             eprintln!("cannot kill the server: {error}");
         }
         if thread::panicking() {
-            eprintln!("--- what the server at {} said ---\n{}---", self.base_url, self.log());
+            eprintln!("--- log of the server at {} ---\n{}---", self.base_url, self.log());
         }
     }
 }
 
-/// Runs a test on a fresh server; should it return an error, the server's log is printed beside it.
-///
-/// # Errors
-///
-/// When the server does not start, and what the test returns.
+/// Runs a test on a fresh server. If the test returns an error, the server's log is printed.
 pub async fn on_database(database: Database, test: impl AsyncFnOnce(Server) -> Result<()>) -> Result<()> {
     on_server(Server::with(database), test).await
 }
 
-/// As [`on_database`], for a server with options of its own.
-///
-/// # Errors
-///
-/// When the server does not start, and what the test returns.
-#[expect(clippy::print_stderr, reason = "the test harness shows it with the failure")]
+/// Like [`on_database`], for a server with other options.
+#[expect(clippy::print_stderr, reason = "the test harness shows it with the failed test")]
 pub async fn on_server(options: ServerOptions, test: impl AsyncFnOnce(Server) -> Result<()>) -> Result<()> {
     let server = options.start().await?;
     let log = Arc::clone(&server.log);
     let result = test(server).await;
     if result.is_err() {
-        eprintln!("--- what the server said ---\n{}---", log.text());
+        eprintln!("--- log of the server ---\n{}---", log.text());
     }
     result
 }
@@ -483,17 +424,17 @@ fn create_data_dir() -> Result<TempDir> {
     Ok(tempfile::Builder::new().prefix("qala-test-").tempdir()?)
 }
 
-/// Reads a stream of the process to its end, waiting for the line that says where it listens.
-fn read_output(stream: impl Read, log: &ProcessLog, stage: &watch::Sender<StartupState>) {
+/// Copies an output stream of the process to the log, and reports the URL when the process listens.
+fn read_output(stream: impl Read, log: &ProcessLog, state: &watch::Sender<StartupState>) {
     for line in BufReader::new(stream).lines().map_while(Result::ok) {
         log.push_line(&line);
         if let Some(url) = find_listen_url(&line) {
-            stage.send_replace(StartupState::Listening(url.to_owned()));
+            state.send_replace(StartupState::Listening(url.to_owned()));
         }
     }
 }
 
-/// The one place that knows how the binary says where it listens.
+/// Finds the URL in the log line that reports it.
 fn find_listen_url(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("listening on http://")?;
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || ".:[]-".contains(c))).unwrap_or(rest.len());
@@ -519,14 +460,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_binary_that_is_not_there_is_named() {
-        let refusal = Server::with(Database::Sqlite).binary("/no/such/qala").start().await.unwrap_err();
-        assert!(refusal.to_string().contains("no qala binary at /no/such/qala"), "{refusal}");
+    async fn the_error_names_a_missing_binary() {
+        let error = Server::with(Database::Sqlite).binary("/no/such/qala").start().await.unwrap_err();
+        assert!(error.to_string().contains("no qala binary at /no/such/qala"), "{error}");
     }
 
     #[tokio::test]
-    async fn a_server_that_ends_at_once_is_an_error_with_its_log() {
-        let refusal = Server::with(Database::Sqlite).binary("/bin/false").start().await.unwrap_err();
-        assert!(refusal.to_string().contains("ended before it listened"), "{refusal}");
+    async fn a_server_that_ends_at_once_is_an_error() {
+        let error = Server::with(Database::Sqlite).binary("/bin/false").start().await.unwrap_err();
+        assert!(error.to_string().contains("ended before it listened"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! A mail server of somebody else's making: `aiosmtpd`, which keeps what it is given in a maildir.
+//! An independent SMTP server, `aiosmtpd`, which stores mail in a maildir.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
@@ -12,10 +12,10 @@ use tempfile::TempDir;
 
 use crate::{eventually, eventually_within};
 
-/// Debian's interpreter, which knows Debian's packages.
+/// Debian's interpreter, which finds the packages of Debian.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// Longer than the first wait after a mail server was away.
+/// Longer than the first retry delay after a mail server was unreachable.
 const MAIL_DEADLINE: Duration = Duration::from_secs(45);
 
 /// A running mail server. Dropping it kills the process and removes its mail.
@@ -28,12 +28,9 @@ pub struct MailServer {
 
 impl MailServer {
     /// Starts a server and waits until it listens.
-    ///
-    /// # Errors
-    /// When there is none on this machine, or it does not come up.
     pub async fn start() -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        // It cannot be told to take any free port and say which: this one is free a moment before.
+        // aiosmtpd cannot choose a free port and report it, so one is chosen here just before.
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         let mut command = Command::new(PYTHON);
         command.args(["-m", "aiosmtpd", "--nosetuid", "--smtputf8", "--listen", &address.to_string()]);
@@ -41,7 +38,7 @@ impl MailServer {
         let process = command.stdin(Stdio::null()).spawn().context("cannot start Debian's python3")?;
         let mut server = Self { address, folder, process };
         eventually("the mail server listens", async || {
-            TcpStream::connect(address).map(drop).context("nobody listens; is python3-aiosmtpd installed?")
+            TcpStream::connect(address).map(drop).context("nothing listens; is python3-aiosmtpd installed?")
         })
         .await?;
         if let Some(status) = server.process.try_wait()? {
@@ -50,16 +47,13 @@ impl MailServer {
         Ok(server)
     }
 
-    /// Where it listens, as `--smtp-url` takes it.
+    /// The URL for `--smtp-url`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("smtp://{}", self.address)
     }
 
-    /// The only mail to an address, once it has arrived.
-    ///
-    /// # Errors
-    /// When none comes, or several.
+    /// Waits for mail to an address, and fails if several arrive.
     pub async fn wait_for_mail(&self, to: &str) -> Result<Message<'static>> {
         let mails = eventually_within(MAIL_DEADLINE, "the mail arrives", async || {
             let mails = self.mails_to(to)?;
@@ -72,14 +66,14 @@ impl MailServer {
     }
 
     fn mails_to(&self, to: &str) -> Result<Vec<Message<'static>>> {
-        // Its maildir is made with the first mail.
+        // The maildir is created with the first e-mail.
         let Ok(entries) = std::fs::read_dir(self.folder.path().join("mail/new")) else {
             return Ok(Vec::new());
         };
         let mut mails = Vec::new();
         for entry in entries {
             let bytes = std::fs::read(entry?.path())?;
-            let mail = MessageParser::new().parse(&bytes).context("a mail that cannot be read")?;
+            let mail = MessageParser::new().parse(&bytes).context("cannot parse an e-mail")?;
             let recipients = mail.to().into_iter().flat_map(|to| to.iter());
             if recipients.filter_map(|address| address.address()).any(|address| address == to) {
                 mails.push(mail.into_owned());
@@ -91,7 +85,7 @@ impl MailServer {
 
 impl Drop for MailServer {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         drop(self.process.kill());
         drop(self.process.wait());
     }

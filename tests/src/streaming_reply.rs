@@ -1,4 +1,4 @@
-//! An answer whose body is read as it comes.
+//! A response whose body is read as it arrives.
 
 use std::time::Duration;
 
@@ -10,12 +10,10 @@ use tokio::time::timeout;
 
 const READ_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A body on its way. Whoever drops it closes the connection.
+/// A response with an unread body. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct StreamingReply {
-    /// The status of the answer.
     pub status: StatusCode,
-    /// The head of the answer.
     pub headers: HeaderMap,
     body: Incoming,
 }
@@ -26,33 +24,26 @@ impl StreamingReply {
         Self { status: parts.status, headers: parts.headers, body }
     }
 
-    /// What comes next; none at a clean end.
-    ///
-    /// # Errors
-    ///
-    /// When the connection breaks, or nothing comes for very long.
+    /// Reads the next chunk; `None` at a clean end.
     pub async fn next_chunk(&mut self) -> Result<Option<String>> {
-        let frame = timeout(READ_TIMEOUT, self.body.frame()).await.context("nothing comes")?;
+        let frame = timeout(READ_TIMEOUT, self.body.frame()).await.context("no data arrives")?;
         let Some(frame) = frame else { return Ok(None) };
         let bytes = frame?.into_data().unwrap_or_default();
         Ok(Some(String::from_utf8(bytes.to_vec())?))
     }
 
-    /// Reads until this much has come; what follows comes later.
-    ///
-    /// # Errors
-    ///
-    /// As [`next_chunk`](Self::next_chunk), or when something else comes.
+    /// Reads chunks that together must be exactly this text.
     pub async fn expect_text(&mut self, text: &str) -> Result<()> {
-        let mut seen = String::new();
-        while seen.len() < text.len() {
-            seen += &self.next_chunk().await?.with_context(|| format!("the body ended after {seen:?}"))?;
+        let mut received = String::new();
+        while received.len() < text.len() {
+            received +=
+                &self.next_chunk().await?.with_context(|| format!("the body ended after {received:?}"))?;
         }
-        anyhow::ensure!(seen == text, "{seen:?} is not {text:?}");
+        anyhow::ensure!(received == text, "{received:?} is not {text:?}");
         Ok(())
     }
 
-    /// Reads to the end: how many bytes came, and whether the end was clean.
+    /// Reads to the end. Returns the number of bytes and true if the end was clean.
     pub async fn drain(&mut self) -> (usize, bool) {
         let mut count = 0;
         loop {

@@ -1,4 +1,4 @@
-//! A webhook's sender.
+//! A sender that calls webhooks, with signatures.
 
 use std::time::SystemTime;
 
@@ -10,32 +10,24 @@ use sha2::Sha256;
 
 use crate::{Client, Reply, Request};
 
-/// A webhook whose secret is known, and a stranger to the console who calls it.
+/// A webhook and its secret, called without a session.
 #[derive(Debug, Clone)]
 pub struct Webhook {
     sender: Client,
     /// `/v1/hooks/{id}`
     pub path: String,
-    /// What the sender proves itself with; empty for a webhook without proof.
+    /// Secret for the proof; empty for a webhook without one.
     pub secret: String,
 }
 
 impl Client {
-    /// Issues a new secret for the webhook of an automation, and takes it.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Rotates the secret of an automation's webhook and returns the webhook with the new one.
     pub async fn rotate_webhook_secret(&self, automation: &str) -> Result<Webhook> {
         let path = format!("/v1/automations/{automation}/webhook/rotate");
         self.webhook_from_reply(&self.request(Method::POST, &path).send().await?)
     }
 
-    /// Sets the webhook of an automation up in this mode, and takes its secret.
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses.
+    /// Configures the webhook of an automation with a mode and returns it with its secret.
     pub async fn configure_webhook(&self, automation: &str, mode: &str) -> Result<Webhook> {
         let settings = json!({"mode": mode, "confirm": true});
         self.webhook_from_reply(&self.put(&format!("/v1/automations/{automation}/webhook"), &settings).await?)
@@ -43,36 +35,36 @@ impl Client {
 
     fn webhook_from_reply(&self, reply: &Reply) -> Result<Webhook> {
         let address = reply.string_at("/address")?;
-        let path = address.find("/v1/hooks/").with_context(|| format!("no path of a webhook: {reply}"))?;
+        let path = address.find("/v1/hooks/").with_context(|| format!("no URL of a webhook: {reply}"))?;
         let secret = reply.ok()?["secret"].as_str().unwrap_or_default().to_owned();
         Ok(Webhook { sender: self.signed_out(), path: address[path..].to_owned(), secret })
     }
 }
 
 impl Webhook {
-    /// The same webhook at another node of the same system.
+    /// Returns the webhook with another base URL, such as that of another node.
     #[must_use]
     pub fn with_base_url(&self, base_url: &str) -> Self {
         Self { sender: self.sender.with_base_url(base_url), ..self.clone() }
     }
 
-    /// A call with a body of this type, and no proof yet.
+    /// Returns a call with a body and without a proof.
     pub fn unsigned_request(&self, content_type: &str, body: impl Into<Vec<u8>>) -> Result<Request<'_>> {
         self.sender.request(Method::POST, &self.path).body(content_type, body.into())
     }
 
-    /// A JSON call, signed for this time.
+    /// Returns a JSON call, signed for a given time.
     pub fn signed_request_at(&self, time: u64, body: &str) -> Result<Request<'_>> {
         let signature = service_signature(&self.secret, &time.to_string(), body.as_bytes());
         self.unsigned_request("application/json", body)?.header(SERVICE_SIGNATURE, &signature)
     }
 
-    /// A JSON call, signed now.
+    /// Returns a JSON call, signed for the current time.
     pub fn signed_request(&self, body: &str) -> Result<Request<'_>> {
         self.signed_request_at(unix_time(), body)
     }
 
-    /// Sends a JSON call, signed now.
+    /// Sends a JSON call, signed for the current time.
     pub async fn send(&self, body: &Value) -> Result<Reply> {
         self.signed_request(&body.to_string())?.send().await
     }
@@ -80,21 +72,21 @@ impl Webhook {
 
 const SERVICE_SIGNATURE: http::HeaderName = http::HeaderName::from_static("service-signature");
 
-/// `t=…,v1=hex(hmac_sha256(secret, t + "." + body))`
+/// Returns `t=…,v1=hex(hmac_sha256(secret, t + "." + body))`.
 #[must_use]
 pub fn service_signature(secret: &str, time: &str, body: &[u8]) -> String {
     format!("t={time},v1={}", hmac_hex(secret, &[time.as_bytes(), b".", body]))
 }
 
-/// `sha256=hex(hmac_sha256(secret, body))`
+/// Returns `sha256=hex(hmac_sha256(secret, body))`.
 #[must_use]
 pub fn hub_signature(secret: &str, body: &[u8]) -> String {
     format!("sha256={}", hmac_hex(secret, &[body]))
 }
 
-/// Seconds since 1970, by the sender's clock.
+/// Returns the Unix time of the sender's clock in seconds.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "a sender signs the time it has")]
+#[expect(clippy::disallowed_methods, reason = "a sender signs its own time")]
 pub fn unix_time() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -113,14 +105,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_hosts_signature_is_as_its_documentation_has_it() {
+    fn the_hub_signature_matches_the_example_of_githubs_documentation() {
         let expected = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
         assert_eq!(hub_signature("It's a Secret to Everybody", b"Hello, World!"), expected);
     }
 
     #[test]
-    fn a_signature_is_over_time_and_body() {
-        // RFC 4231, test case 2, cut at a point.
+    fn a_service_signature_covers_time_and_body() {
+        // RFC 4231, test case 2, with the data in two parts.
         let signature = hmac_hex("Jefe", &[b"what do ya want ", b"for nothing?"]);
         assert_eq!(signature, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
         assert!(service_signature("a", "12", b"{}").starts_with("t=12,v1="));

@@ -1,27 +1,27 @@
-//! `cargo xtask test --changed`: which tests concern the files that changed.
+//! `cargo xtask test --changed`: selects the tests for the files that changed.
 //!
-//! A file of a package concerns that package's own tests. A source file also concerns the modules of the black-box
-//! suites that have its subject's name, and a page or a fixture those whose text names it. That is a choice for the
-//! edit loop: what depends on a package is tested by `cargo xtask ci`.
+//! A file of a package selects the tests of that package. A source file also selects the modules of the black-box
+//! suites that are named after its subject, and a page or a fixture those whose text names it. This keeps the edit loop
+//! short; `cargo xtask ci` also tests the packages that depend on a changed one.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use anyhow::{Context as _, Result};
 use xtask::{compile, shell, workspace::Workspace};
 
-/// The branch that changes are counted from.
+/// The branch that changes are compared with.
 const MAIN_BRANCH: &str = "main";
 
-/// The modules of the black-box suites.
+/// Directory of the modules of the black-box suites.
 const SUITE_DIR: &str = "tests/tests/suite";
 
 /// The package with the black-box suites.
 pub(crate) const SUITE_PACKAGE: &str = "tests";
 
-/// Tries every route, so that it concerns whatever changes in the API.
+/// Module that calls every route, so every change of the API selects it.
 const EVERY_ROUTE: &str = "every_route";
 
-/// Parts of paths whose black-box modules have another name.
+/// Parts of paths whose black-box modules are named differently.
 const OTHER_NAMES: [(&str, &str); 9] = [
     ("automations", "triggers"),
     ("email", "mail"),
@@ -34,22 +34,22 @@ const OTHER_NAMES: [(&str, &str); 9] = [
     ("tokens", "auth"),
 ];
 
-/// The tests that concern a change.
+/// The tests that a change selects.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// Packages whose own tests are run; the black-box suites are not among these.
+    /// Packages whose tests are run, without the black-box suites.
     pub(crate) packages: BTreeSet<String>,
     /// Modules of the black-box suites.
     pub(crate) modules: BTreeSet<String>,
-    /// True if the change may concern every test, as that of the lock file.
+    /// True if the change may affect every test, as that of the lock file.
     pub(crate) is_everything: bool,
 }
 
-/// A package of ours.
+/// A package of the workspace.
 #[derive(Debug, Clone)]
 struct Package {
     name: String,
-    /// Relative to the workspace, without a slash at the end.
+    /// Relative to the workspace, without a trailing slash.
     folder: String,
 }
 
@@ -57,15 +57,11 @@ struct Package {
 #[derive(Debug, Clone)]
 struct SuiteModule {
     name: String,
-    /// All of its files.
+    /// Text of all of its files.
     text: String,
 }
 
-/// Selects the tests that concern what changed since the branch left `main`, committed or not.
-///
-/// # Errors
-///
-/// When git or cargo does not say what there is.
+/// Selects the tests for what changed since the branch left `main`, committed or not.
 pub(crate) fn select(workspace: &Workspace) -> Result<Selection> {
     let packages = packages(workspace)?;
     let modules = suite_modules(&workspace.root.join(SUITE_DIR))?;
@@ -80,8 +76,8 @@ impl Selection {
     fn add(&mut self, file: &str, packages: &[Package], modules: &[SuiteModule]) {
         if let Some(rest) = file.strip_prefix(SUITE_DIR).and_then(|rest| rest.strip_prefix('/')) {
             let name = rest.split('/').next().unwrap_or_default().trim_end_matches(".rs");
-            let of_the_file = modules.iter().filter(|module| name == "main" || module.name == name);
-            self.modules.extend(of_the_file.map(|module| module.name.clone()));
+            let matching = modules.iter().filter(|module| name == "main" || module.name == name);
+            self.modules.extend(matching.map(|module| module.name.clone()));
             return;
         }
         let owner = packages.iter().find(|package| is_inside(file, &package.folder));
@@ -97,9 +93,9 @@ impl Selection {
                 self.packages.insert(package.name.clone());
                 self.modules.extend(modules_of_subject(file, modules));
             }
-            None if is_of_every_package(file) => self.is_everything = true,
+            None if affects_every_package(file) => self.is_everything = true,
             None => {
-                // The pages are compared with the API description by the harness's own tests.
+                // The tests of the harness compare the pages with the API description.
                 if is_inside(file, "docs") {
                     self.packages.insert(SUITE_PACKAGE.to_owned());
                 }
@@ -113,12 +109,12 @@ fn is_inside(file: &str, folder: &str) -> bool {
     file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// True if a file at the root decides how all packages are compiled.
-fn is_of_every_package(file: &str) -> bool {
+/// True if a file determines how all packages are compiled.
+fn affects_every_package(file: &str) -> bool {
     file.starts_with(".cargo/") || ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml"].contains(&file)
 }
 
-/// Modules that bear the name of a directory or file on the way to a source file.
+/// Returns the modules that are named after a directory or file in the path of a source file.
 fn modules_of_subject(file: &str, modules: &[SuiteModule]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for part in file.split('/') {
@@ -136,23 +132,23 @@ fn modules_of_subject(file: &str, modules: &[SuiteModule]) -> BTreeSet<String> {
     found
 }
 
-/// True if one name begins with all words of the other, whatever their number: `webhooks` and `webhook_refusals`.
+/// True if one name begins with all words of the other, ignoring plurals: `webhooks` and `webhook_refusals`.
 fn is_same_subject(module: &str, part: &str) -> bool {
     let singular = |word: &'_ str| word.trim_end_matches('s').to_owned();
     module.split('_').map(singular).zip(part.split('_').map(singular)).all(|(one, other)| one == other)
 }
 
-/// Modules whose text names a file; of what stands below `tests`, or else the nearest directory above it that any names.
+/// Returns the modules whose text names a file; for a file below `tests`, or else its nearest directory that any names.
 fn modules_that_name(file: &str, modules: &[SuiteModule]) -> BTreeSet<String> {
-    let naming = |path: &str| -> BTreeSet<String> {
+    let naming_modules = |path: &str| -> BTreeSet<String> {
         modules.iter().filter(|module| module.text.contains(path)).map(|module| module.name.clone()).collect()
     };
-    let Some(below_tests) = file.strip_prefix("tests/") else { return naming(file) };
+    let Some(below_tests) = file.strip_prefix("tests/") else { return naming_modules(file) };
     let paths = Path::new(below_tests).ancestors().filter_map(Path::to_str).filter(|path| !path.is_empty());
-    paths.map(naming).find(|named| !named.is_empty()).unwrap_or_default()
+    paths.map(naming_modules).find(|named| !named.is_empty()).unwrap_or_default()
 }
 
-/// Packages of the workspace, those in deeper folders first.
+/// Returns the packages of the workspace, those in deeper folders first.
 fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
     let metadata = workspace.members()?;
     let relative = |manifest: &Path| {
@@ -163,8 +159,8 @@ fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
         .packages
         .iter()
         .map(|package| {
-            let folder =
-                relative(package.manifest_path.as_std_path()).context("a package of the workspace")?;
+            let folder = relative(package.manifest_path.as_std_path())
+                .context("a package is outside the workspace")?;
             Ok(Package { name: package.name.to_string(), folder })
         })
         .collect::<Result<Vec<_>>>()?;
@@ -190,7 +186,7 @@ fn suite_modules(folder: &Path) -> Result<Vec<SuiteModule>> {
     Ok(modules)
 }
 
-/// Appends a file, or all files of a directory; nothing where there is neither.
+/// Appends the text of a file or of all files of a directory; nothing if neither exists.
 fn read_texts(path: &Path, text: &mut String) -> Result<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
@@ -202,7 +198,7 @@ fn read_texts(path: &Path, text: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Files that were changed, added or removed, relative to the workspace.
+/// Returns the files that were changed, added or removed, relative to the workspace.
 fn changed_files(workspace: &Workspace) -> Result<BTreeSet<String>> {
     let git = |args: &[&str]| shell::output(Command::new("git").args(args).current_dir(&workspace.root));
     let base = git(&["merge-base", MAIN_BRANCH, "HEAD"])?;
@@ -211,17 +207,13 @@ fn changed_files(workspace: &Workspace) -> Result<BTreeSet<String>> {
     Ok(changed.lines().chain(added.lines()).map(str::to_owned).collect())
 }
 
-/// Finds the modules that are asked for by name.
-///
-/// # Errors
-///
-/// Names the one that is not there.
+/// Returns the modules with these names, and fails if one does not exist.
 pub(crate) fn named_modules(workspace: &Workspace, names: &[String]) -> Result<BTreeSet<String>> {
     let modules = suite_modules(&workspace.root.join(SUITE_DIR))?;
     let find = |name: &String| {
-        let is_there = modules.iter().any(|module| module.name == *name);
-        is_there.then(|| name.clone()).with_context(|| {
-            format!("there is no module `{name}` in {SUITE_DIR} (the program `{}`)", compile::SUITE)
+        let exists = modules.iter().any(|module| module.name == *name);
+        exists.then(|| name.clone()).with_context(|| {
+            format!("there is no module `{name}` in {SUITE_DIR} (test target `{}`)", compile::SUITE)
         })
     };
     names.iter().map(find).collect()
@@ -268,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_file_concerns_its_package_and_the_suites_of_its_subject() {
+    fn a_source_file_selects_its_package_and_the_suites_of_its_subject() {
         assert_selected(&["crates/kernel/src/id.rs"], &["kernel"], &[]);
         assert_selected(
             &["crates/runs/src/webhooks/configure.rs"],
@@ -281,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_concerns_itself_and_the_harness_all_of_them() {
+    fn a_suite_selects_itself_and_the_harness_selects_all_suites() {
         assert_selected(&["tests/tests/suite/mail.rs"], &[], &["mail"]);
         assert_selected(&["tests/tests/suite/every_route/bodies.rs"], &[], &["every_route"]);
         assert_eq!(select(&["tests/tests/suite/main.rs"]).modules.len(), 10);
@@ -289,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_or_fixture_concerns_the_suites_that_name_it() {
+    fn a_page_or_fixture_selects_the_suites_that_name_it() {
         assert_selected(&["README.md"], &[], &["tour"]);
         assert_selected(&["docs/webhooks.md"], &["tests"], &["webhook_docs"]);
         assert_selected(&["docs/style.md"], &["tests"], &[]);
@@ -299,14 +291,14 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_how_all_packages_are_compiled_concerns_every_test() {
+    fn files_that_affect_every_package_select_every_test() {
         for file in ["Cargo.lock", "Cargo.toml", ".cargo/config.toml", "rust-toolchain.toml"] {
             assert!(select(&[file]).is_everything, "{file}");
         }
     }
 
     #[test]
-    fn names_are_compared_by_their_words() {
+    fn names_are_compared_word_by_word() {
         assert!(is_same_subject("webhook_refusals", "webhooks"));
         assert!(is_same_subject("mail", "mail_worker"));
         assert!(!is_same_subject("webhook_docs", "webhook_refusals"));

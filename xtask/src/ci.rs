@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: everything a change must pass, in the order of what is cheapest to learn.
+//! `cargo xtask ci`: everything that a change must pass, the fastest checks first.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ struct Step {
 }
 
 const STEPS: [Step; 10] = [
-    Step { name: "needs", run: |_| prerequisites::ensure_installed(&Progress::start()) },
+    Step { name: "prerequisites", run: |_| prerequisites::ensure_installed(&Progress::start()) },
     Step { name: "format", run: format },
     Step { name: "layers", run: layers::run },
     Step { name: "docs", run: docs::run },
@@ -29,17 +29,17 @@ const STEPS: [Step; 10] = [
     Step { name: "test", run: |workspace| test_suite::run(workspace, &test_suite::Options::default()) },
 ];
 
-/// Runs every step, stops at the first red one, and ends with how long each took.
+/// Runs every step until one fails, and prints the time that each took.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut finished = Vec::new();
     for step in STEPS {
         println!("\n==> {}", step.name);
-        let since = Instant::now();
+        let started_at = Instant::now();
         let result = (step.run)(workspace);
-        finished.push((step.name, since.elapsed(), result.is_ok()));
+        finished.push((step.name, started_at.elapsed(), result.is_ok()));
         if let Err(error) = result {
             print_summary(&finished);
-            return Err(error).with_context(|| format!("the step `{}` is red", step.name));
+            return Err(error).with_context(|| format!("step `{}` failed", step.name));
         }
     }
     print_summary(&finished);
@@ -47,16 +47,16 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 fn print_summary(finished: &[(&str, Duration, bool)]) {
-    println!("\n{:<10} {:>8}  result", "step", "seconds");
+    println!("\n{:<14} {:>8}  result", "step", "seconds");
     for (name, took, passed) in finished {
-        println!("{name:<10} {:>8.1}  {}", took.as_secs_f64(), if *passed { "passed" } else { "FAILED" });
+        println!("{name:<14} {:>8.1}  {}", took.as_secs_f64(), if *passed { "passed" } else { "FAILED" });
     }
     let not_run = STEPS.iter().skip(finished.len());
     for step in not_run {
-        println!("{:<10} {:>8}  not run", step.name, "");
+        println!("{:<14} {:>8}  not run", step.name, "");
     }
     let total = finished.iter().map(|(_, took, _)| *took).sum::<Duration>();
-    println!("{:<10} {:>8.1}", "total", total.as_secs_f64());
+    println!("{:<14} {:>8.1}", "total", total.as_secs_f64());
 }
 
 fn format(workspace: &Workspace) -> Result<()> {

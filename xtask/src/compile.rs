@@ -1,9 +1,9 @@
-//! Compiling the workspace once.
+//! Building the workspace with one set of features, so that it is compiled only once.
 //!
-//! Cargo turns on the features that the packages it is told of need. Of `--package qala` these are fewer than of all
-//! packages with their tests, so that most third-party crates and all of ours would be compiled twice. Every
-//! development build therefore names the whole workspace and picks targets of it. One of the targets must be a test or
-//! an example, since cargo leaves out the features of dev-dependencies otherwise.
+//! Cargo enables the features that the selected packages need. `--package qala` needs fewer than all packages with
+//! their tests, so with it most third-party crates and all of ours would be compiled twice. Every development build
+//! therefore selects the whole workspace and then some of its targets. One of the targets must be a test or an example,
+//! because cargo leaves out the features of dev-dependencies otherwise.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use cargo_metadata::{Artifact, Message};
 
 use crate::{shell, workspace::Workspace};
 
-/// The program that is shipped.
+/// The binary that is shipped.
 const QALA: &str = "qala";
 
 /// The smallest example of the workspace, which `adapter-rows` has.
@@ -21,20 +21,16 @@ const EXAMPLE: &str = "embed";
 /// The black-box suites (`tests/tests/suite`).
 pub const SUITE: &str = "suite";
 
-/// Settings that a binary is compiled with.
+/// Build settings of `qala`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// As the tests are.
+    /// The settings of the tests.
     Dev,
-    /// As it is shipped.
+    /// The settings of releases.
     Release,
 }
 
-/// Compiles `qala`; returns its path.
-///
-/// # Errors
-///
-/// When it does not compile.
+/// Builds `qala` and returns its path.
 pub fn qala(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
     match profile {
         Profile::Dev => build(workspace, &["--workspace", "--bin", QALA, "--example", EXAMPLE]),
@@ -42,20 +38,12 @@ pub fn qala(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
     }
 }
 
-/// Compiles `qala` and the black-box suites; returns the path of `qala`.
-///
-/// # Errors
-///
-/// When they do not compile.
+/// Builds `qala` and the black-box suites, and returns the path of `qala`.
 pub fn black_box(workspace: &Workspace) -> Result<PathBuf> {
     build(workspace, &["--workspace", "--bin", QALA, "--test", SUITE])
 }
 
-/// Compiles everything, tests and examples included; returns the path of `qala`.
-///
-/// # Errors
-///
-/// When something does not compile.
+/// Builds everything, including tests and examples, and returns the path of `qala`.
 pub fn everything(workspace: &Workspace) -> Result<PathBuf> {
     build(workspace, &["--workspace", "--all-targets"])
 }
@@ -97,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_is_told_from_its_unit_tests() {
+    fn the_binary_is_distinguished_from_its_unit_tests() {
         let messages = [
             artifact("qala", false, "\"/target/debug/qala\""),
             artifact("qala", true, "\"/target/debug/deps/qala-0123\""),
@@ -108,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_without_the_program_is_noticed() {
+    fn a_build_without_the_binary_is_noticed() {
         assert_eq!(find_qala(artifact("qala", false, "null").as_bytes()), None);
     }
 }

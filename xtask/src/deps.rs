@@ -1,4 +1,4 @@
-//! `cargo xtask deps`: what we may build on. The policy, with reasons, is `xtask/deps.toml`.
+//! `cargo xtask deps`: checks third-party crates against the policy in `xtask/deps.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,30 +11,29 @@ use xtask::workspace::Workspace;
 const POLICY: &str = "xtask/deps.toml";
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// `xtask/deps.toml`.
+/// The content of `xtask/deps.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Policy {
-    /// SPDX identifiers, and identifiers `WITH` their exception.
+    /// SPDX identifiers, and identifiers `WITH` an exception.
     licences: BTreeSet<String>,
-    /// Crate name to the reason.
+    /// Reasons by crate name.
     #[serde(default)]
     banned: BTreeMap<String, String>,
     #[serde(default)]
     duplicate: Vec<Duplicate>,
 }
 
-/// A crate that is compiled in several versions, looked at and accepted.
+/// A crate that is accepted in several versions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Duplicate {
     name: String,
-    /// The compatible series, such as `0.10` or `2`: a patch release needs no new look.
+    /// The compatible series, such as `0.10` or `2`, so that patch releases need no review.
     series: BTreeSet<String>,
     reason: String,
 }
 
-/// A crate of somebody else's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ThirdPartyCrate {
     name: String,
@@ -53,7 +52,7 @@ struct LockedPackage {
     source: Option<String>,
 }
 
-/// Fails when something we build on is outside the policy, or a listed duplicate is gone.
+/// Fails if a dependency is outside the policy, or if a listed duplicate no longer exists.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let policy =
         toml::from_str::<Policy>(&workspace.read(POLICY)?).with_context(|| format!("in {POLICY}"))?;
@@ -67,18 +66,18 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     ]
     .concat();
     if problems.is_empty() {
-        println!("deps: {} crates, all within {POLICY}", crates.len());
+        println!("deps: {} crates comply with {POLICY}", crates.len());
         return Ok(());
     }
     for problem in &problems {
         println!("deps: {problem}");
     }
-    bail!("{} dependency problems", problems.len())
+    bail!("{} problems with dependencies", problems.len())
 }
 
 fn third_party_crates(metadata: &Metadata) -> Vec<ThirdPartyCrate> {
-    let foreign = metadata.packages.iter().filter(|package| package.source.is_some());
-    foreign
+    let third_party = metadata.packages.iter().filter(|package| package.source.is_some());
+    third_party
         .map(|package| ThirdPartyCrate {
             name: package.name.to_string(),
             version: package.version.clone(),
@@ -88,24 +87,25 @@ fn third_party_crates(metadata: &Metadata) -> Vec<ThirdPartyCrate> {
 }
 
 fn check_sources(lockfile: &Lockfile) -> Vec<String> {
-    let elsewhere = lockfile.package.iter().filter_map(|package| {
+    let problems = lockfile.package.iter().filter_map(|package| {
         let source = package.source.as_deref().filter(|source| *source != CRATES_IO)?;
-        Some(format!("{} comes from {source}; crates come from crates.io only", package.name))
+        Some(format!("{} comes from {source}; only crates.io is allowed", package.name))
     });
-    elsewhere.collect()
+    problems.collect()
 }
 
 fn check_licences(crates: &[ThirdPartyCrate], policy: &Policy) -> Vec<String> {
     let mut problems = Vec::new();
     for it in crates {
         let Some(licence) = &it.licence else {
-            problems.push(format!("{} {} states no licence", it.name, it.version));
+            problems.push(format!("{} {} declares no licence", it.name, it.version));
             continue;
         };
         // LAX: old crates write `MIT/Apache-2.0`.
         match Expression::parse_mode(licence, ParseMode::LAX) {
             Ok(expression) if expression.evaluate(|requirement| is_allowed(requirement, policy)) => {}
-            Ok(_) => problems.push(format!("{} {} has the licence {licence}", it.name, it.version)),
+            Ok(_) => problems
+                .push(format!("{} {} has the licence {licence}, which is not allowed", it.name, it.version)),
             Err(error) => problems.push(format!("{} {}: {licence}: {error}", it.name, it.version)),
         }
     }
@@ -135,10 +135,10 @@ fn check_duplicates(crates: &[ThirdPartyCrate], policy: &Policy) -> Vec<String> 
     for accepted in &policy.duplicate {
         let name = accepted.name.as_str();
         match found.remove(name) {
-            None => problems.push(format!("{name} is in one version only now: take it off the list")),
+            None => problems.push(format!("{name} has only one version now; remove it from the list")),
             Some(series) if series != accepted.series => {
                 problems.push(format!(
-                    "{name} is in other versions than listed; now\n{}",
+                    "{name} has other versions than listed; they are now\n{}",
                     duplicate_stanza(name, &series)
                 ));
             }
@@ -150,14 +150,14 @@ fn check_duplicates(crates: &[ThirdPartyCrate], policy: &Policy) -> Vec<String> 
     }
     problems.extend(found.iter().map(|(name, series)| {
         format!(
-            "{name} is compiled several times; avoid it, or list it with the reason\n{}",
+            "{name} is compiled in several versions; avoid that, or list it with a reason\n{}",
             duplicate_stanza(name, series)
         )
     }));
     problems
 }
 
-/// The leading numbers that compatible releases share.
+/// Returns the leading numbers that compatible releases share.
 fn compatible_series(version: &Version) -> String {
     match (version.major, version.minor) {
         (0, 0) => format!("0.0.{}", version.patch),
@@ -187,9 +187,9 @@ mod tests {
     }
 
     #[test]
-    fn licence_expressions_are_weighed_as_a_whole() {
+    fn licence_expressions_are_evaluated_as_a_whole() {
         let policy = policy(r#"licences = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"]"#);
-        for (licence, fine) in [
+        for (licence, is_allowed) in [
             ("MIT", true),
             ("MIT/Apache-2.0", true),
             ("GPL-3.0-only OR MIT", true),
@@ -202,12 +202,12 @@ mod tests {
             ("", false),
         ] {
             let problems = check_licences(&[third_party_crate("a", "1.0.0", licence)], &policy);
-            assert_eq!(problems.is_empty(), fine, "{licence}: {problems:?}");
+            assert_eq!(problems.is_empty(), is_allowed, "{licence}: {problems:?}");
         }
     }
 
     #[test]
-    fn only_crates_io_is_a_source() {
+    fn crates_io_is_the_only_allowed_source() {
         let lockfile = toml::from_str::<Lockfile>(
             r#"
             [[package]]
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn banned_crates_are_named_with_the_reason() {
+    fn banned_crates_are_reported_with_the_reason() {
         let policy = policy("licences = []\n[banned]\nopenssl = \"rustls instead\"");
         let problems = check_banned(
             &[third_party_crate("openssl", "0.10.1", "MIT"), third_party_crate("ring", "0.17.1", "MIT")],
@@ -248,15 +248,15 @@ mod tests {
         let both = [third_party_crate("sha2", "0.10.9", "MIT"), third_party_crate("sha2", "0.11.1", "MIT")];
         assert_eq!(check_duplicates(&both, &policy(list)), <[String; 0]>::default());
 
-        let gone = check_duplicates(&both[1..], &policy(list));
-        assert_eq!(gone, ["sha2 is in one version only now: take it off the list"]);
+        let removed = check_duplicates(&both[1..], &policy(list));
+        assert_eq!(removed, ["sha2 has only one version now; remove it from the list"]);
 
         let new = check_duplicates(&both, &policy("licences = []"));
         assert_eq!(new.len(), 1);
         assert!(new[0].contains(r#"series = ["0.10", "0.11"]"#), "{}", new[0]);
 
         let third = [both.as_slice(), &[third_party_crate("sha2", "1.0.0", "MIT")]].concat();
-        assert!(check_duplicates(&third, &policy(list))[0].starts_with("sha2 is in other versions"));
+        assert!(check_duplicates(&third, &policy(list))[0].starts_with("sha2 has other versions"));
 
         let unexplained = check_duplicates(&both, &policy(&list.replace("sqlx is behind", " ")));
         assert_eq!(unexplained, ["the duplicate sha2 is listed without a reason"]);

@@ -1,4 +1,4 @@
-//! `cargo xtask dev`: a development server.
+//! `cargo xtask dev`: builds and runs a development server.
 
 use std::{fs, path::PathBuf};
 
@@ -6,13 +6,12 @@ use anyhow::Result;
 use clap::Args;
 use xtask::{shell, workspace::Workspace};
 
-/// Where its data goes, and options of `qala serve`.
 #[derive(Args)]
 pub(crate) struct Options {
     /// The data directory.
     #[arg(long, default_value = "qala-data", conflicts_with = "throwaway")]
     data_dir: PathBuf,
-    /// Begin with an empty data directory, under target/.
+    /// Start with an empty data directory, under target/.
     #[arg(long)]
     throwaway: bool,
     /// Passed to `qala serve`.
@@ -20,7 +19,7 @@ pub(crate) struct Options {
     args: Vec<String>,
 }
 
-/// Builds and serves until Ctrl-C.
+/// Builds the server and runs it until Ctrl-C.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let data_dir = if options.throwaway {
         let folder = workspace.root.join("target/qala-dev");

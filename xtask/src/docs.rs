@@ -1,4 +1,5 @@
-//! `cargo xtask docs`: a page that names a file names one that exists, and an example in a doc comment is tested.
+//! `cargo xtask docs`: checks that every path that a page names exists, and that every example in a doc comment is
+//! tested.
 
 use std::{
     fs,
@@ -8,14 +9,14 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use xtask::workspace::Workspace;
 
-/// Endings that make a word with a slash a path, whatever it begins with.
+/// Extensions that make a word with a slash a path, whatever it begins with.
 const SOURCE_EXTENSIONS: [&str; 7] = [".rs", ".toml", ".md", ".yaml", ".yml", ".sh", ".service"];
 
-/// What begins a code block that rustdoc compiles, after the backticks.
+/// Beginnings of the info strings of code blocks that rustdoc compiles.
 const TESTED_BLOCKS: [&str; 6] = ["rust", "no_run", "should_panic", "compile_fail", "edition", "standalone"];
 
-/// Fails when a path in backticks in README.md or docs/ does not exist, or a package that switched off its doctests has
-/// one.
+/// Fails if a path in backticks in README.md or docs/ does not exist, or if a package with `doctest = false` has a
+/// doctest.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     check_paths(workspace)?;
     check_doctests(workspace)
@@ -35,9 +36,9 @@ fn check_paths(workspace: &Workspace) -> Result<()> {
         }
     }
     if missing > 0 {
-        bail!("{missing} paths in the documentation lead nowhere");
+        bail!("{missing} paths in the documentation do not exist");
     }
-    println!("docs: every path named in {} pages exists", pages.len());
+    println!("docs: every path in {} pages exists", pages.len());
     Ok(())
 }
 
@@ -46,24 +47,28 @@ fn check_doctests(workspace: &Workspace) -> Result<()> {
     let members = workspace.members()?;
     let libraries =
         members.packages.iter().flat_map(|package| package.targets.iter().map(move |it| (package, it)));
-    let without = libraries.filter(|(_, target)| target.is_lib() && !target.doctest);
-    for (package, target) in without {
-        let folder = target.src_path.parent().context("a source file has a directory")?;
+    let untested_libraries = libraries.filter(|(_, target)| target.is_lib() && !target.doctest);
+    for (package, target) in untested_libraries {
+        let folder = target.src_path.parent().context("the source file has no directory")?;
         for file in find_files(folder.as_std_path(), "rs")? {
             for line in find_tested_blocks(&fs::read_to_string(&file)?) {
-                println!("docs: {}:{line}: `{}` has `doctest = false`", file.display(), package.name);
+                println!(
+                    "docs: {}:{line}: this example is not tested, because `{}` has `doctest = false`",
+                    file.display(),
+                    package.name
+                );
                 untested += 1;
             }
         }
     }
     if untested > 0 {
-        bail!("{untested} examples are not tested; take `doctest = false` from the manifest");
+        bail!("{untested} examples are not tested; remove `doctest = false` from the manifest");
     }
     println!("docs: every example in a doc comment is tested");
     Ok(())
 }
 
-/// Lines on which a doc comment opens a code block that rustdoc would test.
+/// Returns the lines on which a doc comment opens a code block that rustdoc would test.
 fn find_tested_blocks(source: &str) -> Vec<usize> {
     let mut is_open = false;
     let mut found = Vec::new();
@@ -94,7 +99,7 @@ fn find_pages(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(pages)
 }
 
-/// Files with this extension in a directory and below it; none where there is no directory.
+/// Returns the files with an extension in a directory and below; none if the directory does not exist.
 fn find_files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut files = vec![];
     let mut folders = vec![folder.to_owned()];
@@ -111,8 +116,8 @@ fn find_files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What looks like a repository path, with its line: in backticks, outside code blocks, beginning with a name at the
-/// top of the repository or ending like a source file.
+/// Returns repository paths with their lines: words in backticks and outside code blocks that begin with a top-level
+/// directory of the repository or end like a source file.
 fn find_paths<'a>(text: &'a str, root: &'a Path) -> impl Iterator<Item = (usize, &'a str)> {
     let mut in_block = false;
     let prose = text.lines().enumerate().filter(move |(_, line)| {
@@ -120,24 +125,24 @@ fn find_paths<'a>(text: &'a str, root: &'a Path) -> impl Iterator<Item = (usize,
         in_block ^= is_fence;
         !in_block && !is_fence
     });
-    // Every second piece between backticks is inside a pair.
+    // Every second part between backticks is inside a pair.
     let words =
         prose.flat_map(|(index, line)| line.split('`').skip(1).step_by(2).map(move |word| (index + 1, word)));
     words.filter(move |(_, word)| is_path(word, root))
 }
 
 fn is_path(word: &str, root: &Path) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/*{}".contains(c);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/*{}".contains(c);
     let Some((first, _)) = word.split_once('/') else { return false };
     !first.is_empty()
-        && word.chars().all(plain)
+        && word.chars().all(is_plain)
         && (root.join(first).is_dir() || SOURCE_EXTENSIONS.iter().any(|ending| word.ends_with(ending)))
 }
 
-/// A path with a placeholder (`*`, `{name}`) stands when the folder before the placeholder does.
+/// True if the path exists; of a path with a placeholder (`*`, `{name}`), the directory before it.
 fn exists(root: &Path, path: &str) -> bool {
-    let fixed = path.split('/').take_while(|part| !part.contains(['*', '{']));
-    root.join(fixed.collect::<PathBuf>()).exists()
+    let fixed_part = path.split('/').take_while(|part| !part.contains(['*', '{']));
+    root.join(fixed_part.collect::<PathBuf>()).exists()
 }
 
 #[cfg(test)]
@@ -145,21 +150,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_told_from_other_words_with_slashes() {
+    fn paths_are_distinguished_from_other_words_with_slashes() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("crates/kernel")).unwrap();
         let text = "\
-See `crates/kernel` and `crates/gone/*.rs`, and not crates/bare.
-`GET /v1/hooks`, `text/html`, `/healthz`, `a b/c.rs`, `api/src/lost.rs`
+See `crates/kernel` and `crates/missing/*.rs`, and not crates/bare.
+`GET /v1/hooks`, `text/html`, `/healthz`, `a b/c.rs`, `api/src/missing.rs`
 
 ```
 `crates/in_a_block`
 ```
 ";
-        let named = find_paths(text, root.path()).collect::<Vec<_>>();
-        assert_eq!(named, [(1, "crates/kernel"), (1, "crates/gone/*.rs"), (2, "api/src/lost.rs")]);
-        let standing = named.iter().map(|(_, path)| exists(root.path(), path)).collect::<Vec<_>>();
-        assert_eq!(standing, [true, false, false]);
+        let found_paths = find_paths(text, root.path()).collect::<Vec<_>>();
+        assert_eq!(
+            found_paths,
+            [(1, "crates/kernel"), (1, "crates/missing/*.rs"), (2, "api/src/missing.rs")]
+        );
+        let existing = found_paths.iter().map(|(_, path)| exists(root.path(), path)).collect::<Vec<_>>();
+        assert_eq!(existing, [true, false, false]);
     }
 
     #[test]
@@ -180,11 +188,11 @@ See `crates/kernel` and `crates/gone/*.rs`, and not crates/bare.
     }
 
     #[test]
-    fn placeholders_stand_for_any_name() {
+    fn placeholders_match_any_name() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("crates")).unwrap();
         assert!(exists(root.path(), "crates/{name}/src/lib.rs"));
         assert!(exists(root.path(), "crates/*"));
-        assert!(!exists(root.path(), "rooms/*"));
+        assert!(!exists(root.path(), "missing/*"));
     }
 }

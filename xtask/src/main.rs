@@ -1,7 +1,7 @@
 //! Developer commands of Qala; `cargo xtask --help` lists them.
 //!
-//! Light on purpose: they build in seconds, because they are what a newcomer waits for first. `bench` is a package of
-//! its own.
+//! They have few dependencies, so that they build in seconds: they are the first thing that a newcomer waits for. The
+//! load generator `bench` is a package of its own.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
 
 mod changed;
@@ -38,26 +38,27 @@ struct Cli {
 enum Command {
     /// Run every test, on SQLite and on a throwaway PostgreSQL cluster.
     Test(test_suite::Options),
-    /// Everything a change must pass: format, lints, layers, API description, dependencies, docs, tests.
+    /// Check everything that a change must pass: format, lints, layers, API description, dependencies, docs, tests.
     Ci,
     /// Check that crates depend only in the allowed direction and inherit the workspace's settings.
     Layers,
-    /// Write docs/openapi.json from the binary, or with --check compare it.
+    /// Write docs/openapi.json from the binary, or compare it with --check.
     Openapi(openapi::Options),
     /// Check licences, sources, banned and duplicate crates against xtask/deps.toml.
     Deps,
-    /// Check that every repository path named in README.md and docs/ exists, and that examples in doc comments are tested.
+    /// Check that every repository path named in README.md and docs/ exists, and that every example in a doc comment is
+    /// tested.
     Docs,
     /// Run the tests of `unsafe` code under AddressSanitizer and Miri; needs a nightly toolchain.
     Sanitize(sanitize::Options),
-    /// Write the documentation of all crates to target/doc, and fail on a warning.
+    /// Write the documentation of all crates to target/doc, and fail on warnings.
     Doc,
     /// Run a development server.
     Dev(dev::Options),
-    /// Measure a release build on this machine, beside the floors of the same machine.
+    /// Measure a release build on this machine, and compare it with baselines of the same machine.
     #[command(disable_help_flag = true)]
     Bench {
-        /// Passed on; `cargo xtask bench --help` lists them.
+        /// Arguments of the load generator; `cargo xtask bench --help` lists them.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },

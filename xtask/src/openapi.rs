@@ -1,4 +1,5 @@
-//! `cargo xtask openapi`: the committed API description is what the binary says.
+//! `cargo xtask openapi`: writes the API description that the binary prints, or checks that the committed one equals
+//! it.
 
 use std::{fs, process::Command};
 
@@ -14,13 +15,12 @@ use xtask::{
 
 const DESCRIPTION_PATH: &str = "docs/openapi.json";
 
-/// Enough to see what moved.
+/// Enough to see what has changed.
 const DIFF_LINES_SHOWN: usize = 80;
 
-/// Write or compare.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Compare with the committed document instead of writing it.
+    /// Compare the committed description with the binary's instead of writing it.
     #[arg(long)]
     check: bool,
 }
@@ -31,12 +31,12 @@ impl Options {
     }
 }
 
-/// Writes `docs/openapi.json`, or fails when it is not what the binary says.
+/// Writes `docs/openapi.json`, or fails if it differs from what the binary prints.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let qala = compile::qala(workspace, Profile::Dev)?;
     let printed = shell::output(Command::new(qala).arg("openapi"))?;
-    let document = serde_json::from_str::<Value>(&printed).context("`qala openapi` did not print JSON")?;
-    let current = format!("{document:#}\n");
+    let description = serde_json::from_str::<Value>(&printed).context("`qala openapi` did not print JSON")?;
+    let current = format!("{description:#}\n");
     let path = workspace.root.join(DESCRIPTION_PATH);
     if !options.check {
         fs::write(&path, current).with_context(|| format!("cannot write {}", path.display()))?;
@@ -45,13 +45,11 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     }
     let committed = workspace.read(DESCRIPTION_PATH)?;
     if committed == current {
-        println!("openapi: {DESCRIPTION_PATH} is current");
+        println!("openapi: {DESCRIPTION_PATH} is up to date");
         return Ok(());
     }
     println!("{}", short_diff(&committed, &current));
-    bail!(
-        "{DESCRIPTION_PATH} is not what the binary says; run `cargo xtask openapi` and look at the difference"
-    )
+    bail!("{DESCRIPTION_PATH} is out of date; run `cargo xtask openapi` and review the difference")
 }
 
 fn short_diff(committed: &str, current: &str) -> String {
@@ -71,13 +69,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_drift_is_shown_with_its_surroundings() {
+    fn a_small_difference_is_shown_with_its_context() {
         let diff = short_diff("a\nb\nc\n", "a\nB\nc\n");
         assert!(diff.contains("-b\n+B"), "{diff}");
     }
 
     #[test]
-    fn a_large_drift_is_cut() {
+    fn a_large_difference_is_cut() {
         let before = (0..200).map(|line| format!("{line}\n")).collect::<String>();
         let diff = short_diff(&before, "");
         assert!(diff.ends_with("more lines"), "{diff}");

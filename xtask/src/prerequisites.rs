@@ -1,4 +1,5 @@
-//! What the tests need beside cargo: looked for before anything is built, and installed in one step where that may be done.
+//! Programs that the tests need beside cargo. They are looked for before anything is built, and installed with apt-get
+//! if this process runs as root.
 
 use std::{
     path::Path,
@@ -11,18 +12,18 @@ use xtask::{
     shell::{self, Progress},
 };
 
-/// Something that tests run.
+/// A program, or several, that tests run.
 struct Prerequisite {
-    /// What it is, for people.
+    /// Name for messages.
     description: &'static str,
-    /// Debian's packages with it.
+    /// Debian packages that contain it.
     packages: &'static [&'static str],
     is_installed: fn() -> bool,
 }
 
 const PREREQUISITES: [Prerequisite; 9] = [
     Prerequisite {
-        description: "PostgreSQL's server programs (initdb, postgres)",
+        description: "the server programs of PostgreSQL (initdb, postgres)",
         packages: &["postgresql"],
         is_installed: postgres::is_installed,
     },
@@ -52,36 +53,42 @@ const PREREQUISITES: [Prerequisite; 9] = [
     Prerequisite { description: "curl", packages: &["curl"], is_installed: || is_on_path("curl") },
 ];
 
-/// Makes sure of everything, or says what to do.
-///
-/// # Errors
-/// Names what is missing and the one command that installs it.
+/// Installs what is missing, or fails with the command that does.
 pub(crate) fn ensure_installed(progress: &Progress) -> Result<()> {
-    let missing: Vec<&Prerequisite> = PREREQUISITES.iter().filter(|need| !(need.is_installed)()).collect();
+    let missing: Vec<&Prerequisite> =
+        PREREQUISITES.iter().filter(|prerequisite| !(prerequisite.is_installed)()).collect();
     if missing.is_empty() {
         return Ok(());
     }
-    let named = missing.iter().map(|need| need.description).collect::<Vec<_>>().join(", ");
-    let packages: Vec<&str> = missing.iter().flat_map(|need| need.packages).copied().collect();
+    let names = missing.iter().map(|prerequisite| prerequisite.description).collect::<Vec<_>>().join(", ");
+    let packages: Vec<&str> =
+        missing.iter().flat_map(|prerequisite| prerequisite.packages).copied().collect();
     let command =
         format!("apt-get update && apt-get install --yes --no-install-recommends {}", packages.join(" "));
     if !shell::is_root() || shell::find_program("apt-get").is_none() {
         bail!(
-            "the tests need {named}. On Debian and Ubuntu, install it with\n\n    sudo sh -c '{command}'\n"
+            "the tests need {names}. On Debian and Ubuntu, install it with\n\n    sudo sh -c '{command}'\n"
         );
     }
-    progress.report(format!("missing: {named}"));
+    progress.report(format!("missing: {names}"));
     for arguments in
         [vec!["update"], [&["install", "--yes", "--no-install-recommends"][..], &packages].concat()]
     {
         progress.report(format!("installing: apt-get {}", arguments.join(" ")));
         shell::run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
-            .with_context(|| format!("the tests need {named}"))?;
+            .with_context(|| format!("the tests need {names}"))?;
     }
-    let left: Vec<&str> =
-        missing.iter().filter(|need| !(need.is_installed)()).map(|need| need.description).collect();
-    ensure!(left.is_empty(), "apt-get installed its packages, but still not found: {}", left.join(", "));
-    progress.report("everything that the tests need is there");
+    let still_missing: Vec<&str> = missing
+        .iter()
+        .filter(|prerequisite| !(prerequisite.is_installed)())
+        .map(|prerequisite| prerequisite.description)
+        .collect();
+    ensure!(
+        still_missing.is_empty(),
+        "apt-get succeeded, but these are still missing: {}",
+        still_missing.join(", ")
+    );
+    progress.report("everything that the tests need is installed");
     Ok(())
 }
 
@@ -89,17 +96,17 @@ fn is_on_path(program: &str) -> bool {
     shell::find_program(program).is_some()
 }
 
-/// Debian keeps some programs where only administrators look.
+/// True if the program is on `PATH` or in a folder that only administrators have on theirs.
 fn is_on_path_or_in(program: &str, folder: &str) -> bool {
     is_on_path(program) || shell::is_file(&Path::new(folder).join(program))
 }
 
-/// Debian's interpreter knows Debian's packages; the tests run that one.
+/// Checks Debian's interpreter, which finds Debian's packages and which the tests run.
 fn has_aiosmtpd() -> bool {
     can_import("/usr/bin/python3", "aiosmtpd")
 }
 
-/// The interpreter that makes environments for the registry's programs.
+/// Checks the interpreter that creates virtual environments for programs from the registry.
 fn has_python() -> bool {
     can_import("python3", "venv, ensurepip")
 }
@@ -121,14 +128,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_need_has_packages_of_its_own() {
-        let packages: Vec<&str> = PREREQUISITES.iter().flat_map(|need| need.packages).copied().collect();
-        assert!(PREREQUISITES.iter().all(|need| !need.packages.is_empty()));
+    fn no_two_prerequisites_share_a_package() {
+        let packages: Vec<&str> =
+            PREREQUISITES.iter().flat_map(|prerequisite| prerequisite.packages).copied().collect();
+        assert!(PREREQUISITES.iter().all(|prerequisite| !prerequisite.packages.is_empty()));
         assert_eq!(packages.iter().collect::<BTreeSet<_>>().len(), packages.len());
     }
 
     #[test]
-    fn programs_are_looked_for_where_administrators_keep_them() {
+    fn programs_are_found_in_folders_of_administrators() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("qala-no-such-program"), "").unwrap();
         assert!(!is_on_path("qala-no-such-program"));

@@ -1,4 +1,4 @@
-//! Running other programs, and saying how long they took.
+//! Running other programs and reporting progress.
 
 use std::{
     env,
@@ -12,28 +12,24 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::workspace::Workspace;
 
-/// The cargo that started us, in the root of the repository.
+/// Returns a command for the cargo that started this program, in the root of the repository.
 #[must_use]
 pub fn cargo(workspace: &Workspace) -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(&workspace.root);
-    // What it told us of this package some build scripts read too: they would run again, with all that follows from
-    // them, after each build that was not started from here.
-    let of_this_package = |name: &OsString| {
+    // Some build scripts read the variables that cargo set for this package. They would run again, and everything that
+    // depends on them would be rebuilt, after each build that was not started from here.
+    let is_of_this_package = |name: &OsString| {
         let name = name.to_string_lossy();
         name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
     };
-    env::vars_os().map(|(name, _)| name).filter(of_this_package).for_each(|name| {
+    env::vars_os().map(|(name, _)| name).filter(is_of_this_package).for_each(|name| {
         cargo.env_remove(name);
     });
     cargo
 }
 
-/// Runs to the end on our own terminal.
-///
-/// # Errors
-///
-/// When the command does not start or ends without success; the error names it.
+/// Runs a command to its end with this terminal.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", describe(command)))?;
     if !status.success() {
@@ -42,11 +38,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs to the end and returns standard output; standard error stays on the terminal.
-///
-/// # Errors
-///
-/// When the command does not start, ends without success or prints what is no UTF-8.
+/// Runs a command to its end and returns its standard output. Its standard error goes to this terminal.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
@@ -55,16 +47,16 @@ pub fn output(command: &mut Command) -> Result<String> {
     if !output.status.success() {
         bail!("{} ended with {}", describe(command), output.status);
     }
-    String::from_utf8(output.stdout).with_context(|| format!("{} did not print text", describe(command)))
+    String::from_utf8(output.stdout).with_context(|| format!("{} did not print UTF-8", describe(command)))
 }
 
-/// The program's path in the first directory of `PATH` that holds it.
+/// Finds a program in the directories of `PATH`.
 #[must_use]
 pub fn find_program(name: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| is_file(path))
 }
 
-/// True if there is a file at the path, perhaps through a link.
+/// True if the path leads to a file, possibly through a link.
 #[must_use]
 pub fn is_file(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file())
@@ -81,14 +73,14 @@ fn describe(command: &Command) -> String {
     format!("`{}`", words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" "))
 }
 
-/// Prints what is being done, with the time since the command began.
+/// Prints progress with the time since the start.
 #[derive(Debug)]
 pub struct Progress {
     started_at: Instant,
 }
 
 impl Progress {
-    /// Begins to count.
+    /// Starts the clock.
     #[must_use]
     pub fn start() -> Self {
         Self { started_at: Instant::now() }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test of the workspace, or some, with a PostgreSQL cluster of its own.
+//! `cargo xtask test`: runs all tests of the workspace, or some, with a throwaway PostgreSQL cluster.
 
 use std::{
     collections::BTreeSet,
@@ -24,7 +24,7 @@ use crate::{
     prerequisites,
 };
 
-/// Which tests to run.
+/// Selection of tests.
 #[derive(Args, Default)]
 pub(crate) struct Options {
     /// Run the tests of the packages and black-box modules that changed since the branch left `main`, committed or not.
@@ -38,33 +38,33 @@ pub(crate) struct Options {
     args: Vec<String>,
 }
 
-/// Tests of the black box that run at once, a processor. Most of their time they wait: for a server to start, for a lease
-/// to expire, for a browser.
+/// Black-box tests that run at once per processor. They spend most of their time waiting: for a server to start, for a
+/// lease to expire, for a browser.
 const BLACK_BOX_TESTS_PER_PROCESSOR: usize = 2;
 
-/// The number of tests that a test program runs at once.
+/// Variable with the number of tests that a test program runs at once.
 const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 
-/// One `cargo test`, and what is compiled before it.
+/// One `cargo test` and the build before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stage {
     build: Build,
     args: Vec<String>,
 }
 
-/// What is compiled before `cargo test`, which compiles the rest.
+/// Targets that are built before `cargo test`, which builds the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Build {
-    /// The tests of a package do not start `qala`.
+    /// For the tests of a package, which do not start `qala`.
     Nothing,
-    /// A package is named by the caller, and may be `tests`.
+    /// For packages that the caller names, one of which may be `tests`.
     Qala,
-    /// The black-box suites alone are run.
+    /// For the black-box suites alone.
     BlackBox,
     Everything,
 }
 
-/// How many tests did what, over all test programs.
+/// Results of all test programs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Totals {
     passed: u64,
@@ -78,12 +78,12 @@ impl AddAssign for Totals {
     }
 }
 
-/// Builds, starts PostgreSQL, runs, and ends with `N passed, N failed`.
+/// Builds the tests, starts PostgreSQL, runs the tests, and prints `N passed, N failed`.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let progress = Progress::start();
     let stages = plan(workspace, options)?;
     if stages.is_empty() {
-        println!("nothing has changed that a test is about");
+        println!("no tests are affected by the changes");
         return Ok(());
     }
     prerequisites::ensure_installed(&progress)?;
@@ -99,7 +99,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     drop(postgres);
     println!("{} passed, {} failed", totals.passed, totals.failed);
     if !is_passed {
-        bail!("not all tests passed");
+        bail!("tests failed");
     }
     Ok(())
 }
@@ -119,7 +119,8 @@ fn plan(workspace: &Workspace, options: &Options) -> Result<Vec<Stage>> {
     plan_everything(workspace, &options.args)
 }
 
-/// The black box apart, since it is run with other settings. With arguments, cargo chooses among the tests itself.
+/// Plans all tests. The black-box suites are a stage of their own, because they run with other settings. With arguments
+/// there is one stage, since they are filters that cargo applies.
 fn plan_everything(workspace: &Workspace, args: &[String]) -> Result<Vec<Stage>> {
     if !args.is_empty() {
         return Ok(vec![Stage { build: Build::Everything, args: [&owned(&["--workspace"]), args].concat() }]);
@@ -141,8 +142,8 @@ fn everything_stages(programs: BTreeSet<String>) -> Vec<Stage> {
     ]
 }
 
-/// Packages come first, one by one: they answer sooner than the black box, and with the features of one package alone
-/// none is compiled anew because another has changed too.
+/// Plans the selected tests. Packages come first, because they finish sooner than the black-box suites, and one by one,
+/// so that each is compiled with the same features whichever others have changed.
 fn plan_selection(workspace: &Workspace, selection: &Selection, args: &[String]) -> Result<Vec<Stage>> {
     if selection.is_everything {
         return plan_everything(workspace, args);
@@ -151,7 +152,7 @@ fn plan_selection(workspace: &Workspace, selection: &Selection, args: &[String])
 }
 
 fn selection_stages(selection: &Selection, args: &[String]) -> Vec<Stage> {
-    let of_packages = selection.packages.iter().map(|package| {
+    let package_stages = selection.packages.iter().map(|package| {
         let mut args = args.to_vec();
         args.splice(0..0, ["--package".to_owned(), package.clone()]);
         if package == changed::SUITE_PACKAGE {
@@ -159,21 +160,22 @@ fn selection_stages(selection: &Selection, args: &[String]) -> Vec<Stage> {
         }
         Stage { build: Build::Nothing, args }
     });
-    let mut stages: Vec<Stage> = of_packages.collect();
+    let mut stages: Vec<Stage> = package_stages.collect();
     if !selection.modules.is_empty() {
         stages.push(black_box_stage(&selection.modules, args));
     }
     stages
 }
 
-/// The test program takes several filters, which cargo does not.
+/// Plans the tests of some modules. The filters go to the test program, because cargo accepts only one.
 fn black_box_stage(modules: &BTreeSet<String>, args: &[String]) -> Stage {
-    let (of_cargo, of_program) = args.split_at(args.iter().position(|arg| arg == "--").unwrap_or(args.len()));
+    let (cargo_args, program_args) =
+        args.split_at(args.iter().position(|arg| arg == "--").unwrap_or(args.len()));
     let mut all = owned(&["--workspace", "--test", compile::SUITE]);
-    all.extend(of_cargo.iter().cloned());
+    all.extend(cargo_args.iter().cloned());
     all.push("--".to_owned());
     all.extend(modules.iter().map(|module| format!("{module}::")));
-    all.extend(of_program.iter().skip(1).cloned());
+    all.extend(program_args.iter().skip(1).cloned());
     Stage { build: Build::BlackBox, args: all }
 }
 
@@ -182,7 +184,7 @@ fn owned(args: &[&str]) -> Vec<String> {
 }
 
 impl Build {
-    /// Compiles; returns the path of `qala` if it is compiled.
+    /// Builds the targets, and returns the path of `qala` if it is one of them.
     fn run(self, workspace: &Workspace) -> Result<Option<PathBuf>> {
         Ok(match self {
             Self::Nothing => None,
@@ -193,7 +195,7 @@ impl Build {
     }
 }
 
-/// Returns true if all of it passed.
+/// Runs `cargo test`, and returns true if it succeeded.
 fn run_cargo_test(
     workspace: &Workspace,
     stage: &Stage,
@@ -209,7 +211,7 @@ fn run_cargo_test(
     }
     cargo.env("QALA_TEST_POSTGRES_URL", postgres_url).envs(qala.map(|qala| ("QALA_BIN", qala)));
     let mut tests = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
-    let output = tests.stdout.take().context("cargo test has a standard output")?;
+    let output = tests.stdout.take().context("cargo test has no standard output")?;
     *totals += forward_output(BufReader::new(output), &mut io::stdout().lock())?;
     Ok(tests.wait()?.success())
 }
@@ -219,7 +221,7 @@ fn selects_packages(args: &[String]) -> bool {
     cargo_args.into_iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"))
 }
 
-/// Prints what cargo prints, as it comes, and adds up the results it tells of.
+/// Copies cargo's output to the terminal line by line, and adds up the results in it.
 fn forward_output(mut output: impl BufRead, terminal: &mut impl Write) -> Result<Totals> {
     let mut totals = Totals::default();
     let mut line = Vec::new();
@@ -257,11 +259,11 @@ all doctests ran in 0.10s; merged doctests compilation took 0.05s
         let mut terminal = Vec::new();
         let totals = forward_output(output.as_bytes(), &mut terminal).unwrap();
         assert_eq!(totals, Totals { passed: 12, failed: 3 });
-        assert_eq!(terminal, output.as_bytes(), "everything is shown as it came");
+        assert_eq!(terminal, output.as_bytes(), "the output is copied unchanged");
     }
 
     #[test]
-    fn lines_that_only_look_alike_are_no_results() {
+    fn lines_that_only_resemble_results_are_ignored() {
         for line in
             ["test result: a_name ... ok", "test result: ok. many passed; 0 failed", "", "running 1 test"]
         {

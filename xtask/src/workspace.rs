@@ -1,4 +1,4 @@
-//! The workspace as cargo and its manifests describe it.
+//! The workspace: its root, its files and what cargo reports about its packages.
 
 use std::{
     env, fs,
@@ -8,11 +8,11 @@ use std::{
 use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
 
-/// The platforms that Qala is shipped for. Checks of third-party crates look at these, so that they answer the same on
-/// every machine and need none of the crates of other platforms.
+/// The platforms that Qala is shipped for. Checks of third-party crates are limited to these, so that they have the
+/// same result on every machine and need no crates of other platforms.
 const PLATFORMS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
-/// Where the repository is; what it holds is read when a check asks.
+/// The root of the repository. Files and metadata are read on demand.
 #[derive(Debug)]
 pub struct Workspace {
     /// The directory with the workspace's manifest.
@@ -20,43 +20,29 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds the workspace that this program is of.
-    ///
-    /// # Errors
-    ///
-    /// When the package has no parent directory.
+    /// Finds the workspace of this program.
     pub fn open() -> Result<Self> {
-        // What cargo says as it starts us goes first: a build directory may have been moved with its checkout.
-        let own = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
-        let root = Path::new(&own).parent().context("the package sits in the workspace")?;
+        // The variable that cargo sets at run time takes precedence, since a checkout may have been moved after the
+        // build.
+        let manifest_dir =
+            env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let root = Path::new(&manifest_dir).parent().context("the package has no parent directory")?;
         Ok(Self { root: root.to_owned() })
     }
 
-    /// Our own crates with the dependencies they declare.
-    ///
-    /// # Errors
-    ///
-    /// When cargo cannot read the manifests.
+    /// Returns our own crates with their declared dependencies.
     pub fn members(&self) -> Result<Metadata> {
         Ok(self.command().no_deps().exec()?)
     }
 
-    /// Every crate that a build for x86-64 or AArch64 Linux compiles, all features on.
-    ///
-    /// # Errors
-    ///
-    /// When cargo cannot resolve the dependencies as they are locked.
+    /// Returns every crate that a build for x86-64 or AArch64 Linux compiles with all features.
     pub fn resolved(&self) -> Result<Metadata> {
         let platforms = PLATFORMS.iter().flat_map(|platform| ["--filter-platform", platform]);
         let options = platforms.chain(["--all-features", "--locked"]).map(str::to_owned).collect::<Vec<_>>();
         Ok(self.command().other_options(options).exec()?)
     }
 
-    /// A text file of the repository.
-    ///
-    /// # Errors
-    ///
-    /// When there is none; the error names it.
+    /// Reads a text file of the repository.
     pub fn read(&self, path: impl AsRef<Path>) -> Result<String> {
         let path = self.root.join(path);
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))

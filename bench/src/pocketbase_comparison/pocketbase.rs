@@ -1,4 +1,4 @@
-//! PocketBase's side: a process of its own on a fresh directory.
+//! PocketBase as a process with a fresh directory, and its requests.
 
 use std::{net::TcpListener, path::Path, process::Stdio, sync::Arc};
 
@@ -16,7 +16,7 @@ const ADMIN: &str = "admin@example.test";
 const PERSON: &str = "person@example.test";
 const PASSWORD: &str = "only-for-the-bench";
 
-/// A running PocketBase. Dropping it kills it.
+/// A running PocketBase. Dropping it kills the process.
 pub(super) struct PocketBase {
     address: String,
     process: Child,
@@ -27,13 +27,13 @@ impl PocketBase {
     pub(super) async fn start(program: &Path) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         let data = format!("--dir={}", directory.path().join("data").display());
-        let made = Command::new(program)
+        let status = Command::new(program)
             .args(["superuser", "upsert", ADMIN, PASSWORD, &data])
             .stdout(Stdio::null())
             .status()
             .await
             .with_context(|| format!("cannot run {}", program.display()))?;
-        ensure!(made.success(), "PocketBase makes no superuser: {made}");
+        ensure!(status.success(), "PocketBase created no superuser: {status}");
         let address = format!("127.0.0.1:{}", TcpListener::bind("127.0.0.1:0")?.local_addr()?.port());
         let process = Command::new(program)
             .args(["serve", &format!("--http={address}"), &data])
@@ -43,7 +43,7 @@ impl PocketBase {
             .spawn()?;
         let server = Self { address, process, _directory: directory };
         let client = server.client();
-        eventually("PocketBase answers", async || client.get("/api/health").await?.ok()).await?;
+        eventually("PocketBase responds", async || client.get("/api/health").await?.ok()).await?;
         Ok(server)
     }
 
@@ -63,7 +63,7 @@ impl PocketBase {
         Ok((client.with_bearer(&token), token, reply.string_at("/record/id")?))
     }
 
-    /// Makes the collection, fills it, and says how it is asked.
+    /// Creates and fills the collection, and returns the requests.
     pub(super) async fn prepare(&self) -> Result<BenchTarget> {
         let (admin, ..) = self.sign_in("_superusers", ADMIN).await?;
         let settings = json!({
@@ -98,11 +98,11 @@ impl PocketBase {
 
     fn target(&self, token: &str, me: &str) -> BenchTarget {
         const RECORDS: &str = "/api/collections/items/records";
-        let maker =
-            |make: Box<dyn Fn(u64) -> (Method, String, Option<Value>) + Send + Sync>| -> RequestFactory {
+        let factory =
+            |request_parts: Box<dyn Fn(u64) -> (Method, String, Option<Value>) + Send + Sync>| -> RequestFactory {
                 let token = token.to_owned();
                 Arc::new(move |number| {
-                    let (method, path, body) = make(number);
+                    let (method, path, body) = request_parts(number);
                     let request = Request::builder().method(method).uri(path);
                     let request = request.header(header::AUTHORIZATION, token.as_str());
                     let request = request.header(header::CONTENT_TYPE, "application/json");
@@ -110,9 +110,9 @@ impl PocketBase {
                 })
             };
         let list = |column: &'static str| -> RequestFactory {
-            maker(Box::new(move |number| {
-                let most = number * 7919 % QUANTITIES + 1;
-                let filter = format!("{column}%3C{most}");
+            factory(Box::new(move |number| {
+                let upper_bound = number * 7919 % QUANTITIES + 1;
+                let filter = format!("{column}%3C{upper_bound}");
                 (
                     Method::GET,
                     format!("{RECORDS}?sort=-{column}&perPage=20&skipTotal=1&filter={filter}"),
@@ -120,21 +120,21 @@ impl PocketBase {
                 )
             }))
         };
-        let (inserting, bulking) = (me.to_owned(), me.to_owned());
+        let (insert_owner, bulk_owner) = (me.to_owned(), me.to_owned());
         BenchTarget {
             address: self.address.clone(),
-            by_id: maker(Box::new(|number| {
+            by_id: factory(Box::new(|number| {
                 (Method::GET, format!("{RECORDS}/{}", row_id('r', number * 7919 * 2 % ROWS)), None)
             })),
             list: list("qty"),
             list_unindexed: list("rank"),
-            insert: with_unique_numbers(&maker(Box::new(move |number| {
-                let row = row(&row_id('n', number), number * 2, &inserting);
+            insert: with_unique_numbers(&factory(Box::new(move |number| {
+                let row = row(&row_id('n', number), number * 2, &insert_owner);
                 (Method::POST, RECORDS.to_owned(), Some(row))
             }))),
-            bulk: with_unique_numbers(&maker(Box::new(move |number| {
+            bulk: with_unique_numbers(&factory(Box::new(move |number| {
                 let rows =
-                    (0..BULK_SIZE).map(|at| row(&row_id('b', number * BULK_SIZE + at), at * 2, &bulking));
+                    (0..BULK_SIZE).map(|at| row(&row_id('b', number * BULK_SIZE + at), at * 2, &bulk_owner));
                 (Method::POST, "/api/batch".to_owned(), Some(batch(rows)))
             }))),
         }

@@ -1,4 +1,4 @@
-//! Qala's side: a project, its rules, and a person with a token.
+//! A project of Qala with a policy, and the requests of a person with a token.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::{load::RequestFactory, rounds::with_unique_numbers};
 
 const USER_ID: &str = "person-of-the-bench";
 
-/// How long the person's token is good, in seconds.
+/// Lifetime of the person's token, in seconds.
 const TOKEN_LIFETIME_SECONDS: u64 = 6 * 3600;
 
-/// Makes the table, fills it, and says how it is asked.
+/// Creates and fills the table, and returns the requests.
 pub(super) async fn prepare(server: &Server) -> Result<BenchTarget> {
     let owner = server.sign_in("bench@example.test").await?;
     let workspace = owner.create_workspace("Beside").await?;
@@ -36,30 +36,31 @@ pub(super) async fn prepare(server: &Server) -> Result<BenchTarget> {
     owner.patch(&backend.console_path("/settings"), &json!({"identity": identity_settings()})).await?.ok()?;
     let mine = json!({"t": "cmp", "column": "owner", "op": "eq", "value": {"k": "me"}});
     let public = json!({"t": "cmp", "column": "public", "op": "eq", "value": {"k": "lit", "v": true}});
-    let rules = json!({"rules": [
+    let policy = json!({"rules": [
         {"id": "seen", "audience": {"kind": "signed_in"}, "actions": ["read"],
             "where": {"t": "or", "of": [mine, public]}, "columns": null},
         {"id": "written", "audience": {"kind": "signed_in"}, "actions": ["insert"], "where": mine, "columns": null},
     ]});
-    backend.set_policy("items", &rules).await?.ok()?;
+    backend.set_policy("items", &policy).await?.ok()?;
     fill_table(&owner, &backend).await?;
 
     let key = backend.create_key("publishable").await?;
     let token =
         format!("Bearer {}", person_token(USER_ID, json!({"exp": unix_time() + TOKEN_LIFETIME_SECONDS}))?);
-    let ask = move |method: Method, path: String, body: Option<Value>| -> Result<Request<Bytes>> {
+    let build_request = move |method: Method, path: String, body: Option<Value>| -> Result<Request<Bytes>> {
         let request = Request::builder().method(method).uri(path);
         let request = request.header("apikey", &key).header(header::AUTHORIZATION, &token);
         let request = request.header(header::CONTENT_TYPE, "application/json");
         Ok(request.body(body.map_or_else(Bytes::new, |body| body.to_string().into()))?)
     };
-    let maker = |make: Box<dyn Fn(u64) -> (Method, String, Option<Value>) + Send + Sync>| -> RequestFactory {
-        let ask = ask.clone();
-        Arc::new(move |number| {
-            let (method, path, body) = make(number);
-            ask(method, path, body)
-        })
-    };
+    let factory =
+        |request_parts: Box<dyn Fn(u64) -> (Method, String, Option<Value>) + Send + Sync>| -> RequestFactory {
+            let build_request = build_request.clone();
+            Arc::new(move |number| {
+                let (method, path, body) = request_parts(number);
+                build_request(method, path, body)
+            })
+        };
     let table = backend.rest_path("items");
     let path = |rest: &'static str| {
         let table = table.clone();
@@ -70,18 +71,18 @@ pub(super) async fn prepare(server: &Server) -> Result<BenchTarget> {
     let (by_id, insert, bulk) = (table.clone(), table.clone(), table.clone());
     Ok(BenchTarget {
         address: server.base_url().trim_start_matches("http://").to_owned(),
-        // Even rows are the person's.
-        by_id: maker(Box::new(move |number| {
+        // The person owns the even rows.
+        by_id: factory(Box::new(move |number| {
             (Method::GET, format!("{by_id}/{}", row_id('r', number * 7919 * 2 % ROWS)), None)
         })),
-        list: maker(Box::new(move |number| (Method::GET, indexed(number * 7919 % QUANTITIES + 1), None))),
-        list_unindexed: maker(Box::new(move |number| {
+        list: factory(Box::new(move |number| (Method::GET, indexed(number * 7919 % QUANTITIES + 1), None))),
+        list_unindexed: factory(Box::new(move |number| {
             (Method::GET, unindexed(number * 7919 % QUANTITIES + 1), None)
         })),
-        insert: with_unique_numbers(&maker(Box::new(move |number| {
+        insert: with_unique_numbers(&factory(Box::new(move |number| {
             (Method::POST, insert.clone(), Some(row(&row_id('n', number), number * 2, USER_ID)))
         }))),
-        bulk: with_unique_numbers(&maker(Box::new(move |number| {
+        bulk: with_unique_numbers(&factory(Box::new(move |number| {
             let rows = (0..BULK_SIZE).map(|at| row(&row_id('b', number * BULK_SIZE + at), at * 2, USER_ID));
             (Method::POST, bulk.clone(), Some(rows.collect()))
         }))),

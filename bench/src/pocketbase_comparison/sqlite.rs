@@ -1,4 +1,4 @@
-//! The list without an index in SQLite itself: what is left when everything around it is taken away.
+//! The list without an index in SQLite alone, as the lower bound of its cost.
 
 use std::{
     num::NonZeroUsize,
@@ -18,23 +18,23 @@ const TABLE: &str = "PRAGMA journal_mode = WAL; CREATE TABLE items (id TEXT PRIM
 const LIST: &str = "SELECT * FROM items WHERE rank < ?1 AND (owner = ?2 OR public = 1) \
      ORDER BY rank DESC, id DESC LIMIT 20";
 
-/// Lists a second, over as many threads as there are cores.
-pub(super) fn lists_per_second(folder: &Path, lasts: Duration) -> Result<f64> {
+/// Measures lists per second with one thread per core.
+pub(super) fn lists_per_second(folder: &Path, duration: Duration) -> Result<f64> {
     let path = folder.join("raw.sqlite");
     fill_table(&mut Connection::open(&path)?)?;
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     thread::scope(|scope| {
-        let counting: Vec<_> = (0..threads)
+        let handles: Vec<_> = (0..threads)
             .map(|first| {
                 scope.spawn({
                     let path = &path;
-                    move || measure_lists_per_second(path, first as u64, lasts)
+                    move || measure_lists_per_second(path, first as u64, duration)
                 })
             })
             .collect();
-        let counts =
-            counting.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?);
-        counts.sum::<Result<f64>>()
+        let rates =
+            handles.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?);
+        rates.sum::<Result<f64>>()
     })
 }
 
@@ -63,15 +63,15 @@ fn fill_table(database: &mut Connection) -> Result<()> {
     Ok(transaction.commit()?)
 }
 
-fn measure_lists_per_second(path: &Path, first: u64, lasts: Duration) -> Result<f64> {
+fn measure_lists_per_second(path: &Path, first: u64, duration: Duration) -> Result<f64> {
     let database = Connection::open(path)?;
     database.execute_batch("PRAGMA cache_size = -8192")?;
     let mut list = database.prepare(LIST)?;
-    let since = Instant::now();
+    let started_at = Instant::now();
     let mut lists = 0_u64;
-    while since.elapsed() < lasts {
-        let most = (first + lists) * 7919 % QUANTITIES + 1;
-        let mut rows = list.query(params![most as i64, USER_ID])?;
+    while started_at.elapsed() < duration {
+        let upper_bound = (first + lists) * 7919 % QUANTITIES + 1;
+        let mut rows = list.query(params![upper_bound as i64, USER_ID])?;
         while let Some(row) = rows.next()? {
             for column in 0..9 {
                 std::hint::black_box(row.get_ref(column)?);
@@ -79,5 +79,5 @@ fn measure_lists_per_second(path: &Path, first: u64, lasts: Duration) -> Result<
         }
         lists += 1;
     }
-    Ok(lists as f64 / since.elapsed().as_secs_f64())
+    Ok(lists as f64 / started_at.elapsed().as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! Senders that do not mind if the server dies, and a book of what it accepted.
+//! Senders of webhook calls that survive crashes of the server, and a log of the calls that it accepted.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,12 +14,12 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::sleep};
 
-/// How long a sender waits after a call that failed.
+/// Delay of a sender after a failed call.
 const RETRY_DELAY: Duration = Duration::from_millis(20);
-/// How long the last runs may take: the lease of one that was lost ends first.
+/// Limit for the last runs to finish, which includes the expiry of lost leases.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// Senders at work.
+/// Running senders.
 pub(super) struct Senders {
     tasks: JoinSet<()>,
     is_stopped: Arc<AtomicBool>,
@@ -32,12 +32,12 @@ struct DeliveryLog {
     sent: AtomicU64,
 }
 
-/// What came of everything.
+/// Result of all calls.
 pub(super) struct DeliveryReport {
     pub(super) sent: u64,
     pub(super) accepted: usize,
     pub(super) succeeded: usize,
-    /// Runs that ended otherwise; each is kept as a dead letter.
+    /// Runs that failed or were blocked; each is kept as a dead letter.
     pub(super) failed: usize,
 }
 
@@ -46,19 +46,20 @@ impl Senders {
         Self { tasks: JoinSet::new(), is_stopped: Arc::default(), log: Arc::default() }
     }
 
-    /// Starts so many senders to a webhook.
-    pub(super) fn start(&mut self, hook: &Webhook, senders: u64) {
+    /// Starts a number of senders to a webhook.
+    pub(super) fn start(&mut self, webhook: &Webhook, senders: u64) {
         for _ in 0..senders {
-            let (hook, over, book) = (hook.clone(), Arc::clone(&self.is_stopped), Arc::clone(&self.log));
+            let (webhook, is_stopped, log) =
+                (webhook.clone(), Arc::clone(&self.is_stopped), Arc::clone(&self.log));
             self.tasks.spawn(async move {
-                while !over.load(Ordering::Relaxed) {
-                    let order = book.sent.fetch_add(1, Ordering::Relaxed);
-                    let answer = hook.send(&json!({ "order": order })).await;
-                    match answer.and_then(|reply| reply.string_at("/runId")) {
+                while !is_stopped.load(Ordering::Relaxed) {
+                    let order = log.sent.fetch_add(1, Ordering::Relaxed);
+                    let reply = webhook.send(&json!({ "order": order })).await;
+                    match reply.and_then(|reply| reply.string_at("/runId")) {
                         Ok(run) => {
-                            book.accepted.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
+                            log.accepted.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
                         }
-                        // Whether it was accepted nobody was told.
+                        // The call may have been accepted, but the sender has no response.
                         Err(_) => sleep(RETRY_DELAY).await,
                     }
                 }
@@ -66,7 +67,8 @@ impl Senders {
         }
     }
 
-    /// Lets the senders end, and holds every run that was promised against the list of runs and the feed.
+    /// Stops the senders, and checks that every accepted run is in the list of runs and that the feed reports its end
+    /// once.
     pub(super) async fn reconcile(mut self, person: &Client, workspace: &str) -> Result<DeliveryReport> {
         self.is_stopped.store(true, Ordering::Relaxed);
         while let Some(ended) = self.tasks.join_next().await {
@@ -74,18 +76,18 @@ impl Senders {
         }
         let runs = eventually_within(DEADLINE, "every run finishes", async || {
             let runs = list_run_statuses(person, workspace).await?;
-            let open = runs.values().filter(|status| !is_terminal(status)).count();
-            ensure!(open == 0, "{open} runs are not finished");
+            let unfinished = runs.values().filter(|status| !is_terminal(status)).count();
+            ensure!(unfinished == 0, "{unfinished} runs are not finished");
             Ok(runs)
         })
         .await?;
         let accepted = self.log.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let lost = accepted.iter().filter(|run| !runs.contains_key(*run)).count();
-        ensure!(lost == 0, "{lost} runs that were promised are not there");
+        ensure!(lost == 0, "{lost} accepted runs are missing");
         let ends = count_end_events(person, workspace).await?;
         for run in runs.keys() {
-            let times = ends.get(run).copied().unwrap_or_default();
-            ensure!(times == 1, "the feed tells {times} times that {run} ended");
+            let count = ends.get(run).copied().unwrap_or_default();
+            ensure!(count == 1, "the feed reports the end of {run} {count} times");
         }
         let succeeded = runs.values().filter(|status| *status == "succeeded").count();
         let sent = self.log.sent.load(Ordering::Relaxed);
@@ -103,9 +105,9 @@ async fn list_run_statuses(person: &Client, workspace: &str) -> Result<BTreeMap<
     loop {
         let reply = person.get(&format!("/v1/workspaces/{workspace}/runs?limit=200{cursor}")).await?;
         let page = reply.ok()?;
-        for run in page["items"].as_array().context("a list of runs")? {
+        for run in page["items"].as_array().context("no list of runs")? {
             let text =
-                |name: &str| run[name].as_str().map(str::to_owned).context("a run has an id and a status");
+                |name: &str| run[name].as_str().map(str::to_owned).context("a run without an id or a status");
             runs.insert(text("id")?, text("status")?);
         }
         match page["nextCursor"].as_str() {
@@ -115,7 +117,7 @@ async fn list_run_statuses(person: &Client, workspace: &str) -> Result<BTreeMap<
     }
 }
 
-/// How often the feed for agents tells of the end of each run.
+/// Counts the events in the feed that report the end of each run.
 async fn count_end_events(person: &Client, workspace: &str) -> Result<BTreeMap<String, u32>> {
     let token = person.create_token(workspace, &["read"]).await?;
     let agent = person.with_bearer(&token);
@@ -125,14 +127,14 @@ async fn count_end_events(person: &Client, workspace: &str) -> Result<BTreeMap<S
         let reply = agent.get(&format!("/v1/workspaces/{workspace}/agent-events?since={since}")).await?;
         let page: Value = reply.ok()?;
         ensure!(page["gap"] != true, "the feed has a gap");
-        let items = page["items"].as_array().context("a feed")?;
+        let items = page["items"].as_array().context("the feed has no items")?;
         for item in items {
             let ended = matches!(item["kind"].as_str(), Some("run_finished" | "run_failed"));
             if let Some(run) = item["runId"].as_str().filter(|_| ended) {
                 *ends.entry(run.to_owned()).or_default() += 1;
             }
         }
-        let cursor = page["cursor"].as_u64().context("a cursor")?;
+        let cursor = page["cursor"].as_u64().context("the feed has no cursor")?;
         if cursor == since {
             return Ok(ends);
         }

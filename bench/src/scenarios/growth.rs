@@ -1,4 +1,4 @@
-//! What a read costs must not grow with the rows that it does not touch.
+//! Reads of a small and of a large table: the cost of a read must not grow with rows that it does not touch.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -15,11 +15,11 @@ use crate::{
     rounds::{self, TargetLoad, millis},
 };
 
-/// The two tables, and how many rows they have.
+/// The tables and their numbers of rows.
 const TABLES: [(&str, u64); 2] = [("small", 20_000), ("large", 1_000_000)];
 /// Rows of one import.
 const IMPORT_SIZE: u64 = 100_000;
-/// Prime to both numbers of rows: multiplying by it visits all of them, in no order that helps.
+/// Coprime to both numbers of rows: multiplying by it visits all of them, in an order that no cache profits from.
 const STRIDE: u64 = 7919;
 
 pub(super) async fn run(server: &Server, options: &Options, progress: &Progress) -> Result<()> {
@@ -54,8 +54,8 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
         ("row by id", by_id(small, few), by_id(large, many)),
         ("indexed list of 20", list(small, few), list(large, many)),
     ] {
-        let sides = [TargetLoad { address, requests: &one }, TargetLoad { address, requests: &other }];
-        let [one, other] = rounds::run_alternating(name, sides, options.load_plan(), progress).await?;
+        let targets = [TargetLoad { address, requests: &one }, TargetLoad { address, requests: &other }];
+        let [one, other] = rounds::run_alternating(name, targets, options.load_plan(), progress).await?;
         println!(
             "{name:<20} {:>10.0}/s {:>9} {:>10.0}/s {:>9} {:>6.2}",
             one.per_second,

@@ -1,4 +1,4 @@
-//! `kill -9` in twenty rounds under load: of the server, of a process that runs app code, of PostgreSQL.
+//! `kill -9` under load in 20 rounds: of the server, of a worker process and of PostgreSQL in turn.
 
 use std::{fs, time::Duration};
 
@@ -16,7 +16,7 @@ const ROUNDS: u64 = 20;
 const SENDERS: u64 = 4;
 
 #[derive(Debug, Clone, Copy)]
-enum Victim {
+enum KillTarget {
     Server,
     Worker,
     Postgres,
@@ -27,40 +27,42 @@ pub(super) async fn run(server: &mut Server, progress: &Progress) -> Result<()> 
     let workspace = api::WebhookWorkspace::create(&owner, 0).await?;
     let mut senders = Senders::new();
     senders.start(workspace.webhook(), SENDERS);
-    let victims: &[Victim] = match server.database_url() {
-        None => &[Victim::Server, Victim::Worker],
-        Some(_) => &[Victim::Server, Victim::Worker, Victim::Postgres],
+    let targets: &[KillTarget] = match server.database_url() {
+        None => &[KillTarget::Server, KillTarget::Worker],
+        Some(_) => &[KillTarget::Server, KillTarget::Worker, KillTarget::Postgres],
     };
-    for (round, victim) in (1..=ROUNDS).zip(victims.iter().copied().cycle()) {
-        // Spread over everything the server does in a second and a half, and the same in every run.
+    for (round, target) in (1..=ROUNDS).zip(targets.iter().copied().cycle()) {
+        // The delays are spread over a second and a half, and are the same in every run.
         sleep(Duration::from_millis(100 + round * 7919 % 1400)).await;
-        progress.report(format!("round {round} of {ROUNDS}: {victim:?}"));
-        match victim {
-            Victim::Server => {
+        progress.report(format!("round {round} of {ROUNDS}: {target:?}"));
+        match target {
+            KillTarget::Server => {
                 server.kill()?;
                 server.restart().await?;
             }
-            Victim::Worker => kill_worker(server)?,
-            Victim::Postgres => kill_postgres(server.database_url().context("it is on PostgreSQL")?).await?,
+            KillTarget::Worker => kill_worker(server)?,
+            KillTarget::Postgres => {
+                kill_postgres(server.database_url().context("there is no PostgreSQL")?).await?;
+            }
         }
         eventually("the server is ready", async || api::check_ready(server).await).await?;
     }
     progress.report("waiting for the runs to finish");
-    report(&senders.reconcile(&owner, &workspace.id).await?);
+    print_report(&senders.reconcile(&owner, &workspace.id).await?);
     Ok(())
 }
 
-/// Prints what came of everything.
-pub(super) fn report(account: &DeliveryReport) {
-    let DeliveryReport { sent, accepted, succeeded, failed } = account;
+/// Prints the result of all calls.
+pub(super) fn print_report(report: &DeliveryReport) {
+    let DeliveryReport { sent, accepted, succeeded, failed } = report;
     println!(
         "{sent} calls, {accepted} accepted, none lost; {succeeded} runs succeeded, {failed} failed, each ended once"
     );
 }
 
-/// Kills the youngest child of the server: a process that runs app code, or is about to.
+/// Kills the youngest child of the server, which is a worker process, busy or idle.
 fn kill_worker(server: &Server) -> Result<()> {
-    let id = server.process_id().context("the server runs")?;
+    let id = server.process_id().context("the server is not running")?;
     let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
     let mut workers: Vec<i32> = children.split_whitespace().filter_map(|id| id.parse().ok()).collect();
     for task in fs::read_dir(format!("/proc/{id}/task"))?.flatten() {
@@ -68,13 +70,13 @@ fn kill_worker(server: &Server) -> Result<()> {
         workers.extend(children.split_whitespace().filter_map(|id| id.parse::<i32>().ok()));
     }
     if let Some(worker) = workers.into_iter().max().and_then(Pid::from_raw) {
-        // It may have ended by itself since.
+        // It may have ended meanwhile.
         let _ = kill_process(worker, Signal::KILL);
     }
     Ok(())
 }
 
-/// Kills a server process of PostgreSQL. It then ends all others, and recovers from its log as after a power failure.
+/// Kills a backend process of PostgreSQL, which then ends all others and recovers from its WAL as after a crash.
 async fn kill_postgres(url: &str) -> Result<()> {
     let mut connection = PgConnection::connect(url).await?;
     let process: Option<i32> = sqlx::query_scalar(

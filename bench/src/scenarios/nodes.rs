@@ -1,4 +1,4 @@
-//! Three nodes over one PostgreSQL under load; one is killed, and another one added.
+//! Three nodes over one PostgreSQL under load, of which one is killed and another added.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use xtask::shell::Progress;
 use super::{delivery_log::Senders, kills};
 use crate::{Options, api};
 
-const SENDERS_EACH: u64 = 2;
+const SENDERS_PER_NODE: u64 = 2;
 
 pub(super) async fn run(server: &Server, options: &Options, progress: &Progress) -> Result<()> {
     let owner = server.sign_in("bench@example.test").await?;
@@ -18,19 +18,19 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     let (mut second, third) = (server.start_another_node().await?, server.start_another_node().await?);
     let mut senders = Senders::new();
     for node in [server, &second, &third] {
-        senders.start(&workspace.webhook().with_base_url(node.base_url()), SENDERS_EACH);
+        senders.start(&workspace.webhook().with_base_url(node.base_url()), SENDERS_PER_NODE);
     }
-    let third_of_it = Duration::from_secs(options.seconds) / 3;
+    let phase = Duration::from_secs(options.seconds) / 3;
     progress.report("three nodes");
-    sleep(third_of_it).await;
-    progress.report("killing one");
+    sleep(phase).await;
+    progress.report("killing a node");
     second.kill()?;
-    sleep(third_of_it).await;
-    progress.report("adding one");
+    sleep(phase).await;
+    progress.report("adding a node");
     let fourth = server.start_another_node().await?;
-    senders.start(&workspace.webhook().with_base_url(fourth.base_url()), SENDERS_EACH);
-    sleep(third_of_it).await;
+    senders.start(&workspace.webhook().with_base_url(fourth.base_url()), SENDERS_PER_NODE);
+    sleep(phase).await;
     progress.report("waiting for the runs to finish");
-    kills::report(&senders.reconcile(&owner, &workspace.id).await?);
+    kills::print_report(&senders.reconcile(&owner, &workspace.id).await?);
     Ok(())
 }

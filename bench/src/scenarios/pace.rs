@@ -1,4 +1,4 @@
-//! A steady thousand deliveries a second: how long from the acceptance of each to the end of its run.
+//! A constant rate of 1,000 deliveries per second: the time from the acceptance of each to the end of its run.
 
 use std::time::{Duration, Instant};
 
@@ -15,86 +15,91 @@ use crate::{
     rounds::millis,
 };
 
-/// Deliveries a second.
+/// Deliveries per second.
 const RATE: u64 = 1_000;
-/// The first ones are not counted: connections open, and workers start.
+/// Time before the measurement, in which connections open and workers start.
 const WARM_UP: Duration = Duration::from_secs(2);
 
 pub(super) async fn run(server: &Server, options: &Options, progress: &Progress) -> Result<()> {
-    let world = api::BenchWorkspace::create(server).await?;
+    let workspace = api::BenchWorkspace::create(server).await?;
     let address = server.base_url().trim_start_matches("http://");
-    let (maker, since) = (world.webhook_requests(), Instant::now());
+    let (requests, started_at) = (workspace.webhook_requests(), Instant::now());
     progress.report("warming up");
-    let early = send_at_rate(
+    let warm_up = send_at_rate(
         address,
-        &maker,
+        &requests,
         0,
         ConstantRateLoad { requests_per_second: RATE, duration: WARM_UP, connections: options.connections },
     )
     .await?;
-    progress.report(format!("{RATE} deliveries a second for {} seconds", options.seconds));
-    let pace = ConstantRateLoad {
+    progress.report(format!("{RATE} deliveries per second for {} seconds", options.seconds));
+    let load = ConstantRateLoad {
         requests_per_second: RATE,
         duration: Duration::from_secs(options.seconds),
         connections: options.connections,
     };
-    let mut accepts = send_at_rate(address, &maker, early.len() as u64, pace).await?;
+    let mut accepts = send_at_rate(address, &requests, warm_up.len() as u64, load).await?;
     progress.report("waiting for the runs to finish");
-    let accepted = (early.len() + accepts.len()) as u64;
-    let line = figures::wait_for_runs(&world, 0..accepted, since).await?;
-    let mut whole = world.run_times().await?;
-    ensure!(whole.len() as u64 == accepted, "{accepted} were accepted, and {} are listed", whole.len());
+    let accepted = (warm_up.len() + accepts.len()) as u64;
+    let row = figures::wait_for_runs(&workspace, 0..accepted, started_at).await?;
+    let mut run_times = workspace.run_times().await?;
+    ensure!(
+        run_times.len() as u64 == accepted,
+        "{accepted} runs were accepted, but {} are listed",
+        run_times.len()
+    );
     // Newest first.
-    whole.truncate(whole.len() - early.len());
+    run_times.truncate(run_times.len() - warm_up.len());
     let count = accepts.len();
-    println!("{:<28} {:>9} {:>9} {:>9}", format!("{count} deliveries"), "p50", "p99", "most");
-    for (name, times) in [("accepted", &mut accepts), ("accepted to finished", &mut whole)] {
+    println!("{:<28} {:>9} {:>9} {:>9}", format!("{count} deliveries"), "p50", "p99", "max");
+    for (name, times) in [("accepted", &mut accepts), ("accepted to finished", &mut run_times)] {
         let at = |times: &mut Vec<Duration>, percent| {
             load::percentile(times, percent).map(millis).unwrap_or_default()
         };
         println!("{name:<28} {:>9} {:>9} {:>9}", at(times, 50), at(times, 99), at(times, 100));
     }
-    println!("every one of {accepted} is one finished run; {}", line.value);
+    println!("all {accepted} deliveries are finished runs; {}", row.value);
     Ok(())
 }
 
-/// An open load: what is late is sent at once, and its wait counts.
+/// An open-loop load: a late request is sent at once, and its delay counts.
 #[derive(Clone, Copy)]
 pub(super) struct ConstantRateLoad {
-    /// Requests a second, over all connections.
+    /// Requests per second over all connections.
     pub(super) requests_per_second: u64,
     pub(super) duration: Duration,
     pub(super) connections: usize,
 }
 
-/// Sends at a pace, beginning with request number `first`; how long each took from the moment it was due.
+/// Sends requests at a constant rate, starting with number `first`, and returns the time of each from when it was due.
 pub(super) async fn send_at_rate(
     address: &str,
-    maker: &RequestFactory,
+    requests: &RequestFactory,
     first: u64,
-    pace: ConstantRateLoad,
+    load: ConstantRateLoad,
 ) -> Result<Vec<Duration>> {
-    let begins = time::Instant::now();
-    let count = pace.requests_per_second * pace.duration.as_secs();
+    let started_at = time::Instant::now();
+    let count = load.requests_per_second * load.duration.as_secs();
     let mut senders = JoinSet::new();
-    for turn in 0..pace.connections as u64 {
-        let (address, maker) = (address.to_owned(), maker.clone());
+    for connection_number in 0..load.connections as u64 {
+        let (address, requests) = (address.to_owned(), requests.clone());
         senders.spawn(async move {
             let mut connection = Connection::open(address).await?;
-            let mut took = Vec::new();
-            for number in (turn..count).step_by(pace.connections) {
-                let due = begins + Duration::from_secs_f64(number as f64 / pace.requests_per_second as f64);
-                let request = maker(first + number)?;
-                time::sleep_until(due).await;
+            let mut times = Vec::new();
+            for number in (connection_number..count).step_by(load.connections) {
+                let due_at =
+                    started_at + Duration::from_secs_f64(number as f64 / load.requests_per_second as f64);
+                let request = requests(first + number)?;
+                time::sleep_until(due_at).await;
                 connection.send(&request).await?;
-                took.push(due.elapsed());
+                times.push(due_at.elapsed());
             }
-            anyhow::Ok(took)
+            anyhow::Ok(times)
         });
     }
     let mut all = Vec::new();
-    while let Some(took) = senders.join_next().await {
-        all.extend(took??);
+    while let Some(times) = senders.join_next().await {
+        all.extend(times??);
     }
     Ok(all)
 }

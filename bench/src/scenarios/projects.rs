@@ -1,4 +1,4 @@
-//! Many small projects on one machine, asked at random.
+//! Rows by id in one project, and at random in many small projects.
 
 use std::sync::Arc;
 
@@ -18,17 +18,17 @@ use crate::{
 };
 
 const PROJECTS: usize = 2_000;
-/// How many a workspace has; it may have no more than 2,000, with the one it begins with.
+/// Projects per workspace. The limit is 2,000, including the sample project.
 const PROJECTS_PER_WORKSPACE: usize = 500;
-/// How many are made at a time.
+/// Projects that are created at once.
 const CONCURRENT_CREATIONS: usize = 8;
 const TABLES: [&str; 3] = ["one", "two", "three"];
 /// Rows of each table.
 const ROWS: u64 = 100;
-/// Prime to the number of projects.
+/// Coprime to the number of projects.
 const STRIDE: u64 = 7919;
 
-/// Where a project's rows are, and its key.
+/// Path of a project's data API and its key.
 #[derive(Clone)]
 struct ProjectAccess {
     rows: String,
@@ -39,31 +39,31 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     let owner = server.sign_in("bench@example.test").await?;
     let mut workspace = owner.create_workspace("Many").await?;
     let mut projects = Vec::new();
-    let mut making: JoinSet<Result<ProjectAccess>> = JoinSet::new();
+    let mut creations: JoinSet<Result<ProjectAccess>> = JoinSet::new();
     for number in 0..PROJECTS {
-        if making.len() == CONCURRENT_CREATIONS {
-            projects.push(making.join_next().await.context("one is being made")???);
+        if creations.len() == CONCURRENT_CREATIONS {
+            projects.push(creations.join_next().await.context("no creation is pending")???);
         }
         if number % 100 == 0 {
-            progress.report(format!("making project {number} of {PROJECTS}"));
+            progress.report(format!("creating project {number} of {PROJECTS}"));
         }
         if number > 0 && number % PROJECTS_PER_WORKSPACE == 0 {
             workspace = owner.create_workspace("Many").await?;
         }
-        making.spawn(create_project(owner.clone(), workspace.id.clone()));
+        creations.spawn(create_project(owner.clone(), workspace.id.clone()));
     }
-    while let Some(made) = making.join_next().await {
-        projects.push(made??);
+    while let Some(created) = creations.join_next().await {
+        projects.push(created??);
     }
     let address = server.base_url().trim_start_matches("http://");
     let memory = || -> Result<f64> {
-        Ok(resident_bytes(server.process_id().context("the server runs")?)? as f64 / 1e6)
+        Ok(resident_bytes(server.process_id().context("the server is not running")?)? as f64 / 1e6)
     };
-    let one = by_id(projects.get(..1).context("there are projects")?);
+    let one = by_id(projects.get(..1).context("there are no projects")?);
     let all = by_id(&projects);
     println!("memory before {:.0} MB", memory()?);
-    let sides = [TargetLoad { address, requests: &one }, TargetLoad { address, requests: &all }];
-    let [one, all] = rounds::run_alternating("row by id", sides, options.load_plan(), progress).await?;
+    let targets = [TargetLoad { address, requests: &one }, TargetLoad { address, requests: &all }];
+    let [one, all] = rounds::run_alternating("row by id", targets, options.load_plan(), progress).await?;
     println!(
         "{:<12} {:>12} {:>9} {:>14} {:>9} {:>10}",
         "figure", "one project", "p99", "2,000 projects", "p99", "p99 ratio"
@@ -96,9 +96,9 @@ async fn create_project(owner: Client, workspace: String) -> Result<ProjectAcces
 fn by_id(projects: &[ProjectAccess]) -> RequestFactory {
     let projects = projects.to_vec();
     Arc::new(move |number| {
-        let turn = usize::try_from(number * STRIDE)?;
-        let project = projects.get(turn % projects.len()).context("there are projects")?;
-        let table = TABLES.get(turn % TABLES.len()).context("there are tables")?;
+        let index = usize::try_from(number * STRIDE)?;
+        let project = projects.get(index % projects.len()).context("there are no projects")?;
+        let table = TABLES.get(index % TABLES.len()).context("there are no tables")?;
         let path = format!("{}{table}/{}", project.rows, row_id(number % ROWS));
         let request = Request::builder().uri(path);
         Ok(request.header(header::AUTHORIZATION, format!("Bearer {}", project.key)).body(Bytes::new())?)

@@ -1,23 +1,23 @@
-//! What the pages of `docs/` say of requests, compared with the description: methods and paths, names in the query, bodies
-//! and responses. An ellipsis stands for whatever is left out.
+//! Checks the requests and JSON in the pages of `docs/` against the description: methods and paths, names in the query,
+//! bodies and responses. An ellipsis stands for what a page leaves out.
 
 use std::path::PathBuf;
 
 use super::*;
 
-/// What each block of JSON in the pages is, in their order; nothing for what no operation takes or gives.
+/// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
 const JSON_BLOCKS: [(&str, Option<&str>); 5] = [
     ("api-conventions.md", Some("ErrorEnvelope")),
     ("apps.md", Some("Manifest")),
     ("backend-data.md", Some("NewIndex")),
     ("backend-data.md", Some("DataErrorEnvelope")),
-    // The event that an app is given when a run has ended.
+    // The event that an app receives when a run has ended.
     ("runs.md", None),
 ];
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/// The pages, each with its name, in the order of their names.
+/// Returns names and texts of the pages, sorted by name.
 fn read_pages() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
@@ -28,13 +28,13 @@ fn read_pages() -> Vec<(String, String)> {
     files.iter().map(|file| (name(file), std::fs::read_to_string(file).unwrap())).collect()
 }
 
-/// The blocks of code of a page, with the word behind their fence.
+/// Returns the code blocks of a page, each with the language after its fence.
 fn code_blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
     let fenced = page.split("\n```").skip(1).step_by(2);
     fenced.map(|block| block.split_once('\n').unwrap_or((block, "")))
 }
 
-/// What a page writes, with values in the place of ellipses that schemas have rules about.
+/// Replaces the ellipses of ids and times with values that schemas allow.
 fn fill_ellipses(value: Value) -> Value {
     match value {
         Value::String(text) => match text.strip_suffix("_…") {
@@ -54,14 +54,14 @@ fn fill_ellipses(value: Value) -> Value {
     }
 }
 
-/// The JSON that a text begins with. Bare ellipses stand for any value, `{…}` and `[…]` for something within.
+/// Parses the JSON at the start of a text. A bare ellipsis stands for any value, `{…}` and `[…]` for any content.
 fn parse_leading_json(text: &str) -> Result<Value> {
     let text = text.replace("{…}", "{}").replace("[…]", "[\"…\"]").replace(": …", ": null");
     let value = serde_json::Deserializer::from_str(&text).into_iter::<Value>().next();
-    Ok(fill_ellipses(value.context("nothing")?.with_context(|| text.clone())?))
+    Ok(fill_ellipses(value.context("no JSON")?.with_context(|| text.clone())?))
 }
 
-/// The methods and paths below `/v1` that a text names, each with what stands behind it in its line and the line after.
+/// Returns the methods and paths below `/v1` in a text, each with the rest of its line and the next line.
 fn find_requests(text: &str) -> Vec<(&str, &str, &str, &str)> {
     let mut found = Vec::new();
     let mut lines = text.lines().peekable();
@@ -69,11 +69,11 @@ fn find_requests(text: &str) -> Vec<(&str, &str, &str, &str)> {
         let next = lines.peek().copied().unwrap_or_default();
         for method in METHODS {
             for (at, _) in line.match_indices(method) {
-                let starts = at == 0 || line[..at].ends_with('`');
+                let starts_span = at == 0 || line[..at].ends_with('`');
                 let rest = line[at + method.len()..].trim_start_matches(' ');
                 let end = rest.find([' ', '`']).unwrap_or(rest.len());
                 let (path, behind) = rest.split_at(end);
-                if starts && (path.starts_with("/v1/") || path.starts_with("…/")) {
+                if starts_span && (path.starts_with("/v1/") || path.starts_with("…/")) {
                     found.push((method, path, behind.trim_start(), next));
                 }
             }
@@ -82,26 +82,27 @@ fn find_requests(text: &str) -> Vec<(&str, &str, &str, &str)> {
     found
 }
 
-/// The pointer to the operation that a method and a path lead to; a path that begins with an ellipsis may begin anywhere.
+/// Returns the JSON pointer to the operation of a method and a path. A path that begins with an ellipsis matches the
+/// end of a described path.
 fn find_operation(description: &ApiDescription, method: &str, path: &str) -> Option<String> {
-    let (path, open) = path.strip_prefix('…').map_or((path, false), |rest| (rest, true));
+    let (path, is_suffix) = path.strip_prefix('…').map_or((path, false), |rest| (rest, true));
     let method = method.to_lowercase();
-    let fits = |template: &&String| {
+    let matches = |template: &&String| {
         let (named, described): (Vec<_>, Vec<_>) =
             (path.rsplit('/').collect(), template.rsplit('/').collect());
-        let named = if open { &named[..named.len() - 1] } else { &named[..] };
-        let alike = |(named, described): (&&str, &&str)| described.starts_with('{') || named == described;
-        (named.len() == described.len() || open && named.len() < described.len())
-            && named.iter().zip(&described).all(alike)
-            // A parameter takes any word: one at least must be the description's own.
+        let named = if is_suffix { &named[..named.len() - 1] } else { &named[..] };
+        let is_match = |(named, described): (&&str, &&str)| described.starts_with('{') || named == described;
+        (named.len() == described.len() || is_suffix && named.len() < described.len())
+            && named.iter().zip(&described).all(is_match)
+            // A parameter matches any segment, so at least one segment must match literally.
             && named.iter().zip(&described).any(|(named, described)| named == described)
             && description.document["paths"][template.as_str()].get(&method).is_some()
     };
-    let template = description.paths.iter().find(fits)?;
+    let template = description.paths.iter().find(matches)?;
     Some(format!("/paths/{}/{method}", escape_pointer_token(template)))
 }
 
-/// Compares one request that a page names.
+/// Checks one request that a page shows.
 fn check_request_example(
     description: &ApiDescription,
     named: (&str, &str, &str, &str),
@@ -109,8 +110,8 @@ fn check_request_example(
 ) -> Result<()> {
     let (method, path, behind, next) = named;
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let at = find_operation(description, method, path).context("no operation is described so")?;
-    let described = description.document.pointer(&at).context("it is")?;
+    let at = find_operation(description, method, path).context("no such operation is described")?;
+    let described = description.document.pointer(&at).context("the operation is described")?;
     let parameters = described["parameters"].as_array().into_iter().flatten();
     let names: Vec<&Value> =
         parameters.filter(|it| it["in"] == "query").map(|parameter| &parameter["name"]).collect();
@@ -128,31 +129,36 @@ fn check_request_example(
 }
 
 #[test]
-fn requests_that_pages_name_are_described() {
+fn requests_in_pages_are_described() {
     let description = DESCRIPTION.as_ref().unwrap();
-    let (mut tried, mut found) = (0, Vec::new());
+    let (mut checked, mut found) = (0, Vec::new());
     for (name, page) in read_pages() {
         let blocks: String = code_blocks(&page)
-            // These are run by tests of their own.
+            // Other tests run these blocks.
             .filter(|(kind, _)| !matches!(*kind, "http" | "sh"))
             .flat_map(|(_, block)| [block, "\n\n"])
             .collect();
         let spans: String = page.split('`').map(|part| format!("`{part}\n")).collect();
         for (text, in_block) in [(blocks.as_str(), true), (spans.as_str(), false)] {
             for named in find_requests(text) {
-                tried += 1;
+                checked += 1;
                 if let Err(difference) = check_request_example(description, named, in_block) {
                     found.push(format!("{name}: {} {}: {difference:#}", named.0, named.1));
                 }
             }
         }
     }
-    assert!(found.is_empty(), "{} of {tried}:\n{}", found.len(), found.join("\n"));
-    assert!(tried > 50, "only {tried} requests");
+    assert!(
+        found.is_empty(),
+        "{} of {checked} requests differ from the description:\n{}",
+        found.len(),
+        found.join("\n")
+    );
+    assert!(checked > 50, "only {checked} requests were checked");
 }
 
 #[test]
-fn json_in_pages_is_what_its_schema_says() {
+fn json_in_pages_conforms_to_its_schema() {
     let description = DESCRIPTION.as_ref().unwrap();
     let pages = read_pages();
     let json =
@@ -160,18 +166,18 @@ fn json_in_pages_is_what_its_schema_says() {
     let json: Vec<(&str, &str)> =
         json.filter(|(_, (kind, _))| *kind == "json").map(|(name, (_, block))| (name, block)).collect();
     let names: Vec<&str> = json.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, JSON_BLOCKS.map(|(name, _)| name), "each block is in the table");
+    assert_eq!(names, JSON_BLOCKS.map(|(name, _)| name), "JSON_BLOCKS does not list the blocks of the pages");
     for ((name, block), (_, schema)) in json.into_iter().zip(JSON_BLOCKS) {
         let value: Value =
             serde_json::from_str(block).unwrap_or_else(|error| panic!("{name}: {error}: {block}"));
         let Some(schema) = schema else { continue };
-        let fits = description.validate(&format!("/components/schemas/{schema}"), &fill_ellipses(value));
-        fits.unwrap_or_else(|error| panic!("{name}: {error:#}: {block}"));
+        let result = description.validate(&format!("/components/schemas/{schema}"), &fill_ellipses(value));
+        result.unwrap_or_else(|error| panic!("{name}: {error:#}: {block}"));
     }
 }
 
 #[test]
-fn requests_are_found_where_they_stand() {
+fn requests_are_found_in_blocks_and_spans() {
     let text =
         "GET  /v1/a?b=1   {\"c\": …} and more\n{\"d\": 1}\nsee `POST …/e`, POST /v1/no and `GETS /v1/no`";
     let found = find_requests(text);

@@ -1,4 +1,4 @@
-//! Apps at hosts of their own, and which hosts are served at all.
+//! Apps on hosts of their own below the apps domain, and the hosts that are served at all.
 
 use anyhow::{Context as _, Result};
 use http::{HeaderName, Method, header};
@@ -8,7 +8,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// What an app tries to set for more than its own answer.
+/// An app that sets response headers whose effect would go beyond its own response.
 const SETS_FORBIDDEN_HEADERS: &str = "export default { fetch(request) {
     const headers = new Headers({
         'nel': '{}', 'report-to': '{}', 'reporting-endpoints': 'a=\"https://evil.test\"', 'alt-svc': 'h2=\":1\"',
@@ -42,14 +42,14 @@ impl AppFixture {
     }
 }
 
-/// The status of what is answered to a head as it is written here.
+/// Sends a raw request head and returns the status of the response.
 async fn status_of(server: &Server, head: &str) -> Result<u16> {
-    let address = server.base_url().strip_prefix("http://").context("a URL")?;
+    let address = server.base_url().strip_prefix("http://").context("no URL")?;
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(head.as_bytes()).await?;
-    let mut answer = vec![0; 12];
-    stream.read_exact(&mut answer).await?;
-    Ok(std::str::from_utf8(&answer[9..])?.parse()?)
+    let mut response = vec![0; 12];
+    stream.read_exact(&mut response).await?;
+    Ok(std::str::from_utf8(&response[9..])?.parse()?)
 }
 
 const HEADERS_STRIPPED_EVERYWHERE: [&str; 5] =
@@ -58,13 +58,13 @@ const HEADERS_STRIPPED_EVERYWHERE: [&str; 5] =
 tests::on_both! {
     args: ["--apps-domain", "apps.test"];
 
-    async fn a_name_is_an_apps_or_ours_or_refused(server: Server) -> Result<()> {
+    async fn a_host_is_that_of_an_app_or_of_the_server_or_rejected(server: Server) -> Result<()> {
         let app = AppFixture::create(&server).await?;
         let own = format!("{}.apps.test", app.slug);
         for host in [own.clone(), own.to_uppercase(), format!("{own}:8080")] {
-            let answered = app.get_with_host(&host, "/").await?;
-            answered.assert_status(200);
-            assert_eq!(answered.body, "hello", "{host}");
+            let reply = app.get_with_host(&host, "/").await?;
+            reply.assert_status(200);
+            assert_eq!(reply.body, "hello", "{host}");
         }
         app.get_with_host("nobody.apps.test", "/").await?.assert_error(404, "app_not_found");
         for host in [
@@ -77,7 +77,7 @@ tests::on_both! {
             for path in ["/", "/v1/session", "/docs", "/a/x/"] {
                 app.get_with_host(&host, path).await?.check_error(421, Some("unknown_host")).context(host.clone())?;
             }
-            // Probes may name whatever they like.
+            // Health checks may send any host.
             app.get_with_host(&host, "/healthz").await?.assert_status(200);
         }
         for host in ["127.0.0.1:1", "localhost", "[::1]", "qala"] {
@@ -86,7 +86,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_request_names_one_host(server: Server) -> Result<()> {
+    async fn a_request_must_name_exactly_one_host(server: Server) -> Result<()> {
         for (head, status) in [
             ("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200),
             ("GET /healthz HTTP/1.0\r\n\r\n", 200),
@@ -102,7 +102,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_app_speaks_for_its_own_host_alone(server: Server) -> Result<()> {
+    async fn an_app_cannot_set_headers_that_affect_other_hosts(server: Server) -> Result<()> {
         let app = AppFixture::create(&server).await?;
         let own = app.get_with_host(&format!("{}.apps.test", app.slug), "/").await?;
         own.assert_status(200);

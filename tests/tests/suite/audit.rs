@@ -1,4 +1,4 @@
-//! Reading the audit log.
+//! Reading the audit log, and the path of audit entries of rows into it.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -7,41 +7,41 @@ use serde_json::{Value, json};
 use tests::BackendProject;
 
 fn items(body: &Value) -> Result<Vec<Value>> {
-    Ok(body["items"].as_array().context("items")?.clone())
+    Ok(body["items"].as_array().context("no items")?.clone())
 }
 
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn an_admin_reads_what_was_done(server: Server) -> Result<()> {
+    async fn an_admin_reads_the_audit_log(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let id = owner.create_workspace("Tulpar").await?.id;
         let audit = format!("/v1/workspaces/{id}/audit");
         let admin = owner.add_member(&id, "admin").await?;
         let secret = owner.create_token(&id, &["write"]).await?;
-        let made = owner.with_bearer(&secret).post(&format!("/v1/workspaces/{id}/apps"), &json!({"name": "An app"})).await?;
+        let created = owner.with_bearer(&secret).post(&format!("/v1/workspaces/{id}/apps"), &json!({"name": "An app"})).await?;
 
         let all = items(&admin.get(&audit).await?.ok()?)?;
         let newest = &all[0];
-        assert_eq!((&newest["action"], &newest["target"]), (&json!("app.create"), &json!(made.string_at("/id")?)));
+        assert_eq!((&newest["action"], &newest["target"]), (&json!("app.create"), &json!(created.string_at("/id")?)));
         assert_eq!(newest["actor"]["id"], owner.user_id().await?.as_str());
         assert_eq!(newest["actor"]["name"], "owner");
         assert!(newest["actor"]["tokenId"].as_str().is_some_and(|token| token.starts_with("tok_")), "{newest}");
-        assert_eq!(newest["requestId"].as_str(), made.header("x-request-id"));
+        assert_eq!(newest["requestId"].as_str(), created.header("x-request-id"));
         assert_eq!(newest["address"], "127.0.0.1");
         let actions: BTreeSet<_> = all.iter().filter_map(|item| item["action"].as_str()).collect();
         for action in ["workspace.create", "invite.create", "invite.accept", "member.join", "token.create"] {
             assert!(actions.contains(action), "{action}: {actions:?}");
         }
-        let joined = all.iter().find(|item| item["action"] == "member.join").context("member.join")?;
+        let joined = all.iter().find(|item| item["action"] == "member.join").context("no member.join")?;
         assert_eq!(joined["detail"]["role"], "admin");
         assert_eq!(joined["actor"]["id"], admin.user_id().await?.as_str());
 
-        // Nothing secret is in it.
+        // It has no secrets.
         let text = Value::from(all.clone()).to_string();
         assert!(!text.contains("qiv_") && !text.contains(&secret), "{text}");
 
-        // Pages, newest first, nothing twice and nothing left out.
+        // The pages together are the whole log, newest first and without duplicates.
         let mut paged = Vec::new();
         let mut cursor = String::new();
         loop {
@@ -70,7 +70,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn only_admins_of_the_workspace_read_it(server: Server) -> Result<()> {
+    async fn only_admins_of_the_workspace_read_the_audit_log(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let id = owner.create_workspace("Tulpar").await?.id;
         let audit = format!("/v1/workspaces/{id}/audit");
@@ -83,14 +83,15 @@ tests::on_both! {
         server.client().get(&audit).await?.assert_error(401, "unauthorized");
         let token = owner.with_bearer(&owner.create_token(&id, &["admin"]).await?);
         token.get(&audit).await?.assert_error(403, "console_only");
-        // Each workspace's log is its own.
+        // The log of another workspace has nothing of this one.
         let theirs = outsider.get(&format!("/v1/workspaces/{elsewhere}/audit")).await?;
         assert!(!String::from_utf8_lossy(&theirs.body).contains(&id), "{theirs}");
         Ok(())
     }
 
-    /// Rows lie in another store than the audit log: what the log does not take waits beside them.
-    async fn changes_of_rows_reach_it_after_a_kill(mut server: Server) -> Result<()> {
+    /// Rows are in another store than the audit log, so their audit entries go through an outbox in the store of the
+    /// rows.
+    async fn changes_of_rows_reach_the_audit_log_after_a_crash(mut server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let id = owner.create_workspace("Tulpar").await?.id;
         let backend = BackendProject::create(&owner, &id).await?;
@@ -108,14 +109,14 @@ tests::on_both! {
         server.restart().await?;
 
         let audit = format!("/v1/workspaces/{id}/audit");
-        let both = tests::eventually_within(Duration::from_secs(60), "the audit rows come", async || {
+        let both = tests::eventually_within(Duration::from_secs(60), "the audit entries arrive", async || {
             let mut all = items(&owner.get(&audit).await?.ok()?)?;
             all.retain(|item| item["action"].as_str().is_some_and(|action| action.starts_with("row.")));
-            (all.len() >= 2).then_some(all).context("not there yet")
+            (all.len() >= 2).then_some(all).context("they have not arrived")
         });
         let both = both.await?;
-        let told = |item: &Value| json!([item["action"], item["target"], item["detail"]]);
-        assert_eq!(both.iter().map(told).collect::<Vec<_>>(), [
+        let summary = |item: &Value| json!([item["action"], item["target"], item["detail"]]);
+        assert_eq!(both.iter().map(summary).collect::<Vec<_>>(), [
             json!(["row.delete", backend.id, {"table": "memos", "row": "a", "rows": 1}]),
             json!(["row.insert", backend.id, {"table": "memos", "rows": 2}]),
         ]);

@@ -1,4 +1,4 @@
-//! Signing in, sessions and tokens, and what attackers try on them.
+//! Sign-in by e-mail, sessions and personal access tokens, and attacks on them.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use http::{Method, header};
 use serde_json::{Value, json};
 use tests::{Client, Database, Mail, Server};
 
-/// The code of the newest mail to an address.
+/// Returns the code in the newest e-mail to an address.
 async fn mailed_code(server: &Server, to: &str, mails: usize) -> Result<String> {
     server.wait_for_mail(to, mails).await?.code()
 }
@@ -37,7 +37,7 @@ tests::on_both! {
         assert_eq!(person.get("/v1/session").await?.string_at("/user/email")?, "aigerim@example.test");
         verify_email_code(&visitor, "aigerim@example.test", &code).await?.assert_error(401, "invalid_code");
 
-        // A second mail: the same person, and the first code stays dead.
+        // A second e-mail signs the same person in, and the first code stays invalid.
         start_email_sign_in(&visitor, "Aigerim@Example.test").await?.assert_status(200);
         let second = mailed_code(&server, "aigerim@example.test", 2).await?;
         let again = visitor.session_from_reply(&verify_email_code(&visitor, "aigerim@example.test", &second).await?)?;
@@ -52,7 +52,7 @@ tests::on_both! {
             start_email_sign_in(&visitor, "aigerim@example.test").await?.assert_status(200);
             server.wait_for_mail("aigerim@example.test", count).await
         };
-        let token = |mail: &Mail| anyhow::Ok(mail.link()?.split_once("token=").context("a token")?.1.to_owned());
+        let token = |mail: &Mail| anyhow::Ok(mail.link()?.split_once("token=").context("no token")?.1.to_owned());
         let follow = async |token: &str| {
             visitor.post_from_console("/v1/auth/email/link", &json!({"token": token})).await
         };
@@ -63,7 +63,7 @@ tests::on_both! {
         let signed_in = follow(&link).await?;
         let person = visitor.session_from_reply(&signed_in)?;
         assert_eq!(person.get("/v1/session").await?.string_at("/user/email")?, "aigerim@example.test");
-        // What the mail held is used up with it.
+        // The link invalidates the code of the same e-mail.
         follow(&link).await?.assert_error(401, "invalid_code");
         let code = newest.code()?;
         verify_email_code(&visitor, "aigerim@example.test", &code).await?.assert_error(401, "invalid_code");
@@ -73,7 +73,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn mail_is_written_in_the_asked_language(server: Server) -> Result<()> {
+    async fn mail_is_written_in_the_requested_language(server: Server) -> Result<()> {
         let visitor = server.client();
         for (locale, subject) in
             [("en", "Your code for Qala"), ("ru", "Ваш код для Qala"), ("kk", "Qala үшін кодыңыз")]
@@ -88,7 +88,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn five_wrong_codes_end_it(server: Server) -> Result<()> {
+    async fn five_wrong_codes_end_a_sign_in(server: Server) -> Result<()> {
         let visitor = server.client();
         let email = "aigerim@example.test";
         start_email_sign_in(&visitor, email).await?.assert_status(200);
@@ -107,7 +107,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn wrong_codes_at_once_are_counted_each(server: Server) -> Result<()> {
+    async fn concurrent_wrong_codes_are_each_counted(server: Server) -> Result<()> {
         let visitor = server.client();
         let email = "aigerim@example.test";
         start_email_sign_in(&visitor, email).await?.assert_status(200);
@@ -124,29 +124,29 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn known_and_unknown_addresses_get_the_same_answers(server: Server) -> Result<()> {
+    async fn known_and_unknown_addresses_get_the_same_responses(server: Server) -> Result<()> {
         server.sign_in("known@example.test").await?;
         let visitor = server.client();
-        let mut answers = BTreeSet::new();
+        let mut responses = BTreeSet::new();
         for email in ["known@example.test", "unknown@example.test"] {
             let started = start_email_sign_in(&visitor, email).await?;
             let names: BTreeSet<_> = started.headers.keys().map(|name| name.as_str().to_owned()).collect();
-            answers.insert((started.status.as_u16(), started.json::<Value>()?.to_string(), names));
+            responses.insert((started.status.as_u16(), started.json::<Value>()?.to_string(), names));
         }
-        assert_eq!(answers.len(), 1, "{answers:?}");
-        let mut refusals = BTreeSet::new();
+        assert_eq!(responses.len(), 1, "{responses:?}");
+        let mut errors = BTreeSet::new();
         for email in ["known@example.test", "unknown@example.test", "never@example.test"] {
             let body = verify_email_code(&visitor, email, "000000").await?.json::<Value>()?;
-            refusals.insert((body["error"]["code"].to_string(), body["error"]["message"].to_string()));
+            errors.insert((body["error"]["code"].to_string(), body["error"]["message"].to_string()));
         }
-        assert_eq!(refusals.len(), 1, "{refusals:?}");
+        assert_eq!(errors.len(), 1, "{errors:?}");
         for bad in ["", "nobody", "a@b@c", "a b@example.test", "x@"] {
             start_email_sign_in(&visitor, bad).await?.check_error(400, Some("invalid_request")).context(bad)?;
         }
         Ok(())
     }
 
-    async fn the_cookie_is_the_browsers_alone(server: Server) -> Result<()> {
+    async fn the_session_cookie_is_protected(server: Server) -> Result<()> {
         let reply = server
             .client()
             .post_from_console("/v1/auth/dev-login", &json!({"email": "aigerim@example.test"}))
@@ -159,13 +159,13 @@ tests::on_both! {
             assert!(flags.contains(flag), "{cookie}");
         }
         assert!(!flags.iter().any(|flag| flag.starts_with("Domain")), "{cookie}");
-        let secret = cookie.split([';', '=']).nth(1).context("a value")?;
+        let secret = cookie.split([';', '=']).nth(1).context("no value")?;
         assert!(!String::from_utf8_lossy(&reply.body).contains(secret), "{reply}");
-        assert!(!server.log().contains(secret), "the log holds a session's secret");
+        assert!(!server.log().contains(secret), "the log contains the secret of a session");
         Ok(())
     }
 
-    async fn another_sites_page_changes_nothing(server: Server) -> Result<()> {
+    async fn requests_of_other_sites_are_rejected(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let app = format!("/v1/apps/{}", workspace.sample_app);
@@ -200,7 +200,7 @@ tests::on_both! {
                 .await?;
             reply.check_error(403, Some("forbidden")).context(path.to_owned())?;
         }
-        // Nobody is signed in by another site's page either.
+        // Pages of other sites cannot sign anybody in either.
         let visitor = server.client();
         for path in ["/v1/auth/dev-login", "/v1/auth/email/start", "/v1/auth/email/verify"] {
             let body = json!({"email": "aigerim@example.test", "code": "000000"});
@@ -211,7 +211,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_session_ends_when_it_is_ended(server: Server) -> Result<()> {
+    async fn signing_out_ends_only_that_session(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let elsewhere = server.sign_in("aigerim@example.test").await?;
         let ended = person.delete("/v1/session").await?;
@@ -227,18 +227,18 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_token_lives_and_ends(server: Server) -> Result<()> {
+    async fn a_token_works_until_it_is_revoked(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
-        let made = person.post(&tokens, &json!({"name": "Deploys", "scopes": ["read"]})).await?;
-        let (secret, id) = (made.string_at("/secret")?, made.string_at("/token/id")?);
+        let created = person.post(&tokens, &json!({"name": "Deploys", "scopes": ["read"]})).await?;
+        let (secret, id) = (created.string_at("/secret")?, created.string_at("/token/id")?);
         assert!(secret.starts_with("qat_"), "{secret}");
         let listed = person.get(&tokens).await?;
         assert!(!String::from_utf8_lossy(&listed.body).contains(&secret), "{listed}");
         let shown = listed.ok()?;
         assert_eq!(shown[0]["id"], id.as_str());
-        assert!(secret.ends_with(shown[0]["last4"].as_str().context("last4")?), "{listed}");
+        assert!(secret.ends_with(shown[0]["last4"].as_str().context("no last4")?), "{listed}");
 
         let bearer = person.with_bearer(&secret);
         let own = bearer.get("/v1/tokens/self").await?;
@@ -270,15 +270,15 @@ tests::on_both! {
         writer.get("/v1/tokens/self").await?.assert_status(200);
         writer.delete("/v1/tokens/self").await?.assert_status(200);
         writer.get("/v1/tokens/self").await?.assert_error(401, "unauthorized");
-        assert!(!server.log().contains(&secret), "the log holds a token");
+        assert!(!server.log().contains(&secret), "the log contains a token");
         Ok(())
     }
 
-    async fn only_an_admin_makes_a_token_with_the_scope_admin(server: Server) -> Result<()> {
+    async fn only_an_admin_creates_a_token_with_the_scope_admin(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
-        let mut kept = None;
+        let mut last_member = None;
         for role in ["viewer", "member", "builder", "admin"] {
             let email = format!("{role}@example.test");
             let person = server.sign_in(&email).await?;
@@ -293,10 +293,10 @@ tests::on_both! {
                     reply.check_error(403, Some("admin_only")).with_context(|| role.to_owned())?;
                 }
             }
-            kept = Some(person);
+            last_member = Some(person);
         }
-        // Whoever is an admin no more can make none either.
-        let admin = kept.context("the admin")?;
+        // A former admin cannot create one either.
+        let admin = last_member.context("no admin")?;
         let path = format!("/v1/workspaces/{}/members/{}", workspace.id, admin.user_id().await?);
         owner.patch(&path, &json!({"role": "builder"})).await?.assert_status(200);
         admin.post(&tokens, &json!({"name": "A", "scopes": ["admin"]})).await?.assert_error(403, "admin_only");
@@ -308,16 +308,16 @@ tests::on_both! {
         let workspace = person.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
         let body = json!({"name": "Deploys", "scopes": ["read"]});
-        let mut made = Vec::new();
+        let mut created = Vec::new();
         for _ in 0..100 {
-            made.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
+            created.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
         }
         person.post(&tokens, &body).await?.assert_error(409, "too_many_tokens");
-        // Another workspace has a limit of its own, and revoking makes room.
+        // The limit is per workspace, and a revoked token no longer counts.
         let elsewhere = person.create_workspace("Elsewhere").await?;
         person.create_token(&elsewhere.id, &["read"]).await?;
-        person.delete(&format!("{tokens}/{}", made[0])).await?.assert_status(200);
-        made.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
+        person.delete(&format!("{tokens}/{}", created[0])).await?.assert_status(200);
+        created.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
         person.post(&tokens, &body).await?.assert_error(409, "too_many_tokens");
 
         let mut path = format!("{tokens}?limit=40");
@@ -325,33 +325,33 @@ tests::on_both! {
         loop {
             let page = person.get(&path).await?;
             let items = page.ok()?;
-            let items = items.as_array().context("a list")?;
+            let items = items.as_array().context("no list")?;
             assert!(items.len() <= 40, "{page}");
             seen.extend(items.iter().filter_map(|item| item["id"].as_str().map(str::to_owned)));
             pages += 1;
             let Some(link) = page.header("link") else { break };
-            path = link.strip_prefix('<').and_then(|rest| rest.split('>').next()).context("a link")?.to_owned();
+            path = link.strip_prefix('<').and_then(|rest| rest.split('>').next()).context("no link")?.to_owned();
             assert!(link.ends_with("rel=\"next\""), "{link}");
         }
         seen.reverse();
-        assert_eq!((seen, pages), (made, 3));
+        assert_eq!((seen, pages), (created, 3));
         person.get(&format!("{tokens}?limit=0")).await?.assert_error(400, "invalid_request");
         person.get(&format!("{tokens}?cursor=x")).await?.assert_error(400, "invalid_request");
         Ok(())
     }
 
-    async fn a_token_belongs_to_who_made_it(server: Server) -> Result<()> {
+    async fn a_token_belongs_to_its_creator(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
-        let made = person.post(&tokens, &json!({"name": "Mine", "scopes": ["read"]})).await?;
+        let created = person.post(&tokens, &json!({"name": "Mine", "scopes": ["read"]})).await?;
         let outsider = server.sign_in("outsider@example.test").await?;
         let theirs = outsider.create_workspace("Theirs").await?;
-        let id = made.string_at("/token/id")?;
+        let id = created.string_at("/token/id")?;
         outsider.delete(&format!("{tokens}/{id}")).await?.assert_error(404, "workspace_not_found");
         let own = format!("/v1/workspaces/{}/tokens/{id}", theirs.id);
         outsider.delete(&own).await?.assert_error(404, "token_not_found");
-        person.with_bearer(&made.string_at("/secret")?).get("/v1/tokens/self").await?.assert_status(200);
+        person.with_bearer(&created.string_at("/secret")?).get("/v1/tokens/self").await?.assert_status(200);
         for bad in [
             json!({"name": "", "scopes": ["read"]}),
             json!({"name": "A", "scopes": []}),
@@ -365,7 +365,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_credential_must_be_whole_and_in_its_place(server: Server) -> Result<()> {
+    async fn a_credential_must_be_complete_and_in_the_right_place(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let secret = person.create_token(&workspace.id, &["read"]).await?;
@@ -396,7 +396,7 @@ tests::on_both! {
                 visitor.get(&format!("/v1/workspaces/{}/apps?{query}={secret}", workspace.id)).await?;
             reply.check_error(401, Some("unauthorized")).context(query)?;
         }
-        // A bad token is not made good by a good cookie.
+        // A valid cookie does not make up for an invalid token.
         let both =
             person.request(Method::GET, "/v1/session").header(header::AUTHORIZATION, "Bearer qat_x")?;
         both.send().await?.assert_error(401, "unauthorized");
@@ -435,8 +435,8 @@ async fn behind_tls_the_cookie_is_bound_to_the_host() -> Result<()> {
         assert!(cookie.contains("; Secure") && cookie.contains("; Path=/;"), "{cookie}");
         let person = visitor.session_from_reply(&login)?;
         person.get("/v1/session").await?.assert_status(200);
-        // The plain cookie's name means nothing here.
-        let plain = cookie.trim_start_matches("__Host-").split(';').next().context("a pair")?;
+        // The cookie name without the prefix is not accepted here.
+        let plain = cookie.trim_start_matches("__Host-").split(';').next().context("no pair")?;
         let reply = visitor.request(Method::GET, "/v1/session").header(header::COOKIE, plain)?.send().await?;
         reply.assert_error(401, "unauthorized");
         Ok(())

@@ -1,4 +1,4 @@
-//! Backend projects over HTTP: rules, people, settings, files, batches.
+//! Backend projects over HTTP: policies, person tokens, settings, import and export, batches, indexes.
 
 use anyhow::Result;
 use http::{HeaderName, Method, header};
@@ -25,7 +25,7 @@ fn joined_ids(reply: &Reply) -> Result<String> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn rules_and_sentences_give_each_other_back(server: Server) -> Result<()> {
+    async fn rules_and_sentences_convert_into_each_other(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let rules = json!([{"id": "own", "audience": {"kind": "role", "role": "staff"}, "actions": ["read", "update"],
             "where": {"t": "or", "of": [{"t": "cmp", "column": "owner", "op": "eq", "value": {"k": "me"}},
@@ -37,14 +37,14 @@ tests::on_both! {
         let again = again.ok()?;
         assert_eq!(again["rules"][0], set.ok()?["rules"][0]);
         assert_eq!(again["rules"][1]["id"], "rule_1");
-        // A long one is cut short where it is shown, whole where it is given back, and known in both forms.
+        // A long sentence is shortened for display and complete when it is returned, and both forms are accepted.
         let long = format!("Visitors may read rows where title is one of {} or \"z\".", vec!["\"a title of some length\""; 19].join(", "));
         let set = project.set_policy("items", &json!({"sentences": [long]})).await?.ok()?;
         assert_eq!(set["sentences"], json!([long]));
         let cut = set["rules"][0]["sentence"].as_str().unwrap_or_default().to_owned();
         assert!(long.chars().count() > 400 && cut.chars().count() == 400 && cut.ends_with('…'));
-        for said in [&cut, &long] {
-            let again = project.set_policy("items", &json!({"sentences": [said]})).await?.ok()?;
+        for sentence in [&cut, &long] {
+            let again = project.set_policy("items", &json!({"sentences": [sentence]})).await?.ok()?;
             assert_eq!((&again["rules"], &again["sentences"]), (&set["rules"], &set["sentences"]));
         }
         let again = project.set_policy("items", &json!({"sentences": [sentence, "Visitors may insert every row."]})).await?.ok()?;
@@ -59,7 +59,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn people_are_known_by_their_tokens(server: Server) -> Result<()> {
+    async fn people_are_identified_by_their_person_tokens(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let policy = json!({"sentences": [
             "Signed-in people may read, insert, update and delete rows where owner is the signed-in person.",
@@ -76,7 +76,7 @@ tests::on_both! {
             project.rest_request(&visitor, (&key, person), Method::GET, "items?order=id")?.send().await
         };
         let ann = person_token("ann", json!({}))?;
-        // Nobody's tokens are believed before the settings say whose.
+        // Person tokens are rejected until the settings name an issuer.
         list(Some(&ann)).await?.assert_error(401, "unauthorized");
         owner.patch(&project.console_path("/settings"), &json!({"identity": identity_settings()})).await?.assert_status(200);
         assert_eq!(joined_ids(&list(Some(&ann)).await?)?, "a");
@@ -84,7 +84,7 @@ tests::on_both! {
         assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"role": ["x", "auditor"]}))?)).await?)?, "ab");
         assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"team": "red"}))?)).await?)?, "b");
         assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"team": 7}))?)).await?)?, "");
-        // The key itself as Bearer is nobody.
+        // A project key as a bearer token is not a person.
         list(Some(&key)).await?.assert_error(404, "table_not_found");
         list(None).await?.assert_error(404, "table_not_found");
         for bad in [
@@ -104,22 +104,22 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn rules_are_tried_without_a_trace(server: Server) -> Result<()> {
+    async fn trying_rules_changes_nothing(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let sentence = "Signed-in people may read, insert and update rows where owner is the signed-in person.";
         project.set_policy("items", &json!({"sentences": [sentence]})).await?.assert_status(200);
         let path = project.console_path("/tables/items/policy/test");
         let ann = json!({"kind": "person", "claims": {"sub": "ann"}});
-        let tried = owner.post(&path, &json!({"as": ann, "action": "insert", "row": {"owner": "ann"}})).await?.ok()?;
-        assert_eq!((&tried["decision"], &tried["rule"]), (&json!("allow"), &json!("rule_1")));
-        let tried = owner.post(&path, &json!({"as": {"kind": "visitor"}, "action": "read"})).await?.ok()?;
+        let trial = owner.post(&path, &json!({"as": ann, "action": "insert", "row": {"owner": "ann"}})).await?.ok()?;
+        assert_eq!((&trial["decision"], &trial["rule"]), (&json!("allow"), &json!("rule_1")));
+        let trial = owner.post(&path, &json!({"as": {"kind": "visitor"}, "action": "read"})).await?.ok()?;
         let reason = json!("its audience does not include this caller");
-        assert_eq!((&tried["decision"], &tried["rules"][0]["reason"]), (&json!("deny"), &reason));
+        assert_eq!((&trial["decision"], &trial["rules"][0]["reason"]), (&json!("deny"), &reason));
         let reader = json!({"kind": "secret", "name": "K", "scopes": ["rows:read"]});
         let key = owner.post(&project.console_path("/keys"), &reader).await?.string_at("/key/id")?;
         let as_key = json!({"kind": "key", "keyId": key});
-        let tried = owner.post(&path, &json!({"as": as_key, "action": "insert", "row": {"qty": 1}})).await?.ok()?;
-        assert_eq!(tried["decision"], "deny");
+        let trial = owner.post(&path, &json!({"as": as_key, "action": "insert", "row": {"qty": 1}})).await?.ok()?;
+        assert_eq!(trial["decision"], "deny");
         let nobody = json!({"kind": "key", "keyId": "pkey_none"});
         owner.post(&path, &json!({"as": nobody, "action": "read"})).await?.assert_error(404, "key_not_found");
         owner.post(&path, &json!({"as": ann, "action": "insert"})).await?.assert_error(400, "invalid_request");
@@ -128,14 +128,14 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn settings_are_in_force_at_once(server: Server) -> Result<()> {
+    async fn settings_take_effect_at_once(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let key = project.create_key("publishable").await?;
         let path = project.console_path("/settings");
         let visitor = server.client();
         let list = async || {
-            let ask = project.rest_request(&visitor, (&key, None), Method::GET, "items")?;
-            ask.header(header::ORIGIN, "https://shop.example")?.send().await
+            let request = project.rest_request(&visitor, (&key, None), Method::GET, "items")?;
+            request.header(header::ORIGIN, "https://shop.example")?.send().await
         };
         let before = list().await?;
         before.assert_error(404, "table_not_found");
@@ -167,7 +167,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn rows_go_out_and_come_in_as_files(server: Server) -> Result<()> {
+    async fn rows_are_exported_and_imported_as_files(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let rows: Vec<String> = (0..1_234).map(|n| format!("r{n:04},\"title, {n}\",{n}")).collect();
         let file = format!("id,title,qty\n{}\n", rows.join("\n"));
@@ -196,11 +196,11 @@ tests::on_both! {
         let (owner, project) = create_shop_project(&server).await?;
         let secret = project.create_key("secret").await?;
         let client = server.client();
-        let ask = |method, rest: &str| project.rest_request(&client, (&secret, None), method, rest);
-        ask(Method::POST, "items")?.json(&json!([{"qty": 1}, {"qty": 2}]))?.send().await?.assert_status(201);
-        ask(Method::GET, "items?qty=eq.1")?.send().await?.assert_status(200);
-        ask(Method::GET, "items?nope=eq.1")?.send().await?.assert_status(400);
-        ask(Method::GET, "nothing")?.send().await?.assert_status(404);
+        let request = |method, rest: &str| project.rest_request(&client, (&secret, None), method, rest);
+        request(Method::POST, "items")?.json(&json!([{"qty": 1}, {"qty": 2}]))?.send().await?.assert_status(201);
+        request(Method::GET, "items?qty=eq.1")?.send().await?.assert_status(200);
+        request(Method::GET, "items?nope=eq.1")?.send().await?.assert_status(400);
+        request(Method::GET, "nothing")?.send().await?.assert_status(404);
         let log = owner.get(&project.console_path("/logs?limit=3")).await?.ok()?;
         let logs = log["logs"].as_array().cloned().unwrap_or_default();
         let seen: Vec<_> = logs.iter().map(|log| (&log["table"], &log["status"], &log["rows"], &log["errorCode"])).collect();
@@ -233,8 +233,8 @@ tests::on_both! {
         let secret = project.create_key("secret").await?;
         let client = server.client();
         let batch = async |operations: Value| {
-            let ask = project.rest_request(&client, (&secret, None), Method::POST, "_batch")?;
-            ask.json(&json!({"operations": operations}))?.send().await
+            let request = project.rest_request(&client, (&secret, None), Method::POST, "_batch")?;
+            request.json(&json!({"operations": operations}))?.send().await
         };
         let done = batch(json!([
             {"method": "POST", "table": "items", "body": {"id": "a", "qty": 1}, "query": "select=id"},
@@ -272,89 +272,89 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn answers_have_the_form_that_is_asked_for(server: Server) -> Result<()> {
+    async fn responses_have_the_requested_form(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let secret = project.create_key("secret").await?;
         let client = server.client();
-        let ask = |method, rest: &str| project.rest_request(&client, (&secret, None), method, rest);
-        let made = ask(Method::POST, "items")?.header(PREFER, "return=headers-only")?.json(&json!({"id": "a b", "qty": 1}))?;
-        let made = made.send().await?;
-        made.assert_status(201);
-        assert!(made.header("location").is_some_and(|place| place.ends_with("/rest/items?id=eq.a%20b")), "{made}");
-        assert_eq!(made.header("preference-applied"), Some("return=headers-only"));
-        let made = ask(Method::POST, "items?select=qty")?.header(PREFER, "return=headers-only")?.json(&json!({"id": "z"}))?;
-        assert!(made.send().await?.header("location").is_some_and(|place| place.ends_with("?id=eq.z")));
-        let gone = ask(Method::DELETE, "items?id=eq.z")?.send().await?;
+        let request = |method, rest: &str| project.rest_request(&client, (&secret, None), method, rest);
+        let created = request(Method::POST, "items")?.header(PREFER, "return=headers-only")?.json(&json!({"id": "a b", "qty": 1}))?;
+        let created = created.send().await?;
+        created.assert_status(201);
+        assert!(created.header("location").is_some_and(|location| location.ends_with("/rest/items?id=eq.a%20b")), "{created}");
+        assert_eq!(created.header("preference-applied"), Some("return=headers-only"));
+        let created = request(Method::POST, "items?select=qty")?.header(PREFER, "return=headers-only")?.json(&json!({"id": "z"}))?;
+        assert!(created.send().await?.header("location").is_some_and(|location| location.ends_with("?id=eq.z")));
+        let gone = request(Method::DELETE, "items?id=eq.z")?.send().await?;
         assert_eq!(gone.header("content-range"), Some("*/*"));
-        let changed = ask(Method::PATCH, "items?id=eq.a%20b")?.header(PREFER, "count=exact")?.json(&json!({"qty": 1}))?;
+        let changed = request(Method::PATCH, "items?id=eq.a%20b")?.header(PREFER, "count=exact")?.json(&json!({"qty": 1}))?;
         assert_eq!(changed.send().await?.header("content-range"), Some("0-0/1"));
-        let beyond = ask(Method::GET, "items?offset=5")?.header(PREFER, "count=exact")?.send().await?;
+        let beyond = request(Method::GET, "items?offset=5")?.header(PREFER, "count=exact")?.send().await?;
         beyond.assert_status(416);
         assert_eq!(beyond.header("content-range"), Some("*/1"));
-        let lenient = ask(Method::GET, "items")?.header(PREFER, "handling=lenient")?.send().await?;
+        let lenient = request(Method::GET, "items")?.header(PREFER, "handling=lenient")?.send().await?;
         assert_eq!(lenient.header("preference-applied"), Some("handling=lenient"));
-        // What is no route of the data API is refused as it refuses everything.
+        // Unknown routes of the data API are rejected in its own error format.
         for (method, path, status) in [(Method::PUT, "_batch", 405), (Method::POST, "rpc/x/y", 404), (Method::POST, "v1/rpc/x", 404), (Method::GET, "a/b/c", 404)] {
-            let refused = ask(method, path)?.send().await?;
+            let refused = request(method, path)?.send().await?;
             refused.assert_status(status);
             let body: Value = serde_json::from_slice(&refused.body)?;
             for member in ["/code", "/message", "/error/code", "/requestId"] {
                 assert!(body.pointer(member).is_some(), "{path} {member} {refused}");
             }
         }
-        // A page that the project lists may read why, and asks first; others may not.
+        // Pages on an allowed origin may read the error and pass the preflight request; others may not.
         owner.patch(&project.console_path("/settings"), &json!({"allowedOrigins": ["https://shop.example"]})).await?.assert_status(200);
         for (method, path, status) in [(Method::PUT, "_batch", 405), (Method::GET, "_batch", 405), (Method::POST, "v1/rpc/x", 404), (Method::GET, "a/b/c", 404)] {
             for (origin, allowed) in [("https://shop.example", Some("https://shop.example")), ("https://else.example", None)] {
-                let refused = ask(method.clone(), path)?.header(header::ORIGIN, origin)?.send().await?;
+                let refused = request(method.clone(), path)?.header(header::ORIGIN, origin)?.send().await?;
                 refused.assert_status(status);
                 assert_eq!(refused.header("access-control-allow-origin"), allowed, "{method} {path} {origin}");
                 assert_eq!(refused.header("vary").map(|vary| vary.contains("Origin")), Some(true));
-                let asks = client.request(Method::OPTIONS, &project.rest_path(path)).header(header::ORIGIN, origin)?.send().await?;
-                asks.assert_status(204);
-                assert_eq!(asks.header("access-control-allow-origin"), allowed, "{path} {origin}");
-                assert!(asks.header("access-control-allow-methods").is_some_and(|methods| methods.contains("PUT")));
+                let preflight = client.request(Method::OPTIONS, &project.rest_path(path)).header(header::ORIGIN, origin)?.send().await?;
+                preflight.assert_status(204);
+                assert_eq!(preflight.header("access-control-allow-origin"), allowed, "{path} {origin}");
+                assert!(preflight.header("access-control-allow-methods").is_some_and(|methods| methods.contains("PUT")));
             }
         }
         let nowhere = client.request(Method::OPTIONS, "/v1/projects/proj_none/rest/a/b/c").header(header::ORIGIN, "https://shop.example")?;
         assert_eq!(nowhere.send().await?.header("access-control-allow-origin"), None);
-        // One row, made and updated by its id.
+        // One row is created and updated by its id.
         let put = async |query: &str, body: Value, prefer: &'static str| {
-            ask(Method::PUT, &format!("items?{query}"))?.header(PREFER, prefer)?.json(&body)?.send().await
+            request(Method::PUT, &format!("items?{query}"))?.header(PREFER, prefer)?.json(&body)?.send().await
         };
-        let made = put("id=eq.put&select=id,qty", json!({"qty": 1}), "count=exact").await?;
-        assert_eq!((made.status.as_u16(), made.header("content-range"), made.ok()?), (201, Some("0-0/1"), json!([{"id": "put", "qty": 1}])));
+        let created = put("id=eq.put&select=id,qty", json!({"qty": 1}), "count=exact").await?;
+        assert_eq!((created.status.as_u16(), created.header("content-range"), created.ok()?), (201, Some("0-0/1"), json!([{"id": "put", "qty": 1}])));
         let again = put("id=eq.put&select=qty", json!({"id": "put", "qty": 2}), "return=representation").await?;
         assert_eq!((again.status.as_u16(), again.ok()?), (200, json!([{"qty": 2}])));
         assert_eq!(put("id=eq.put", json!({"qty": 3}), "return=minimal").await?.assert_status(204).body.len(), 0);
         assert_eq!(put("id=eq.other", json!({}), "return=minimal").await?.assert_status(201).body.len(), 0);
         put("id=neq.put", json!({"qty": 3}), "").await?.assert_error(400, "invalid_request");
         put("id=eq.put", json!({"id": "x"}), "").await?.assert_error(400, "invalid_body");
-        let gone = ask(Method::DELETE, "items?id=in.(put,other)&order=id.desc&limit=5&select=id")?.send().await?;
+        let gone = request(Method::DELETE, "items?id=in.(put,other)&order=id.desc&limit=5&select=id")?.send().await?;
         assert_eq!(gone.ok()?, json!([{"id": "put"}, {"id": "other"}]));
-        let limited = ask(Method::DELETE, "items?id=not.is.null&limit=1")?.send().await?;
+        let limited = request(Method::DELETE, "items?id=not.is.null&limit=1")?.send().await?;
         limited.assert_error(400, "order_required");
-        let merge = |body: Value| ask(Method::POST, "items")?.header(PREFER, "resolution=merge-duplicates")?.json(&body);
+        let merge = |body: Value| request(Method::POST, "items")?.header(PREFER, "resolution=merge-duplicates")?.json(&body);
         merge(json!({"id": "a b", "qty": 2}))?.send().await?.assert_status(200);
         merge(json!([{"id": "a b", "qty": 3}, {"id": "c", "qty": 4}]))?.send().await?.assert_status(201);
-        let csv = ask(Method::POST, "items?select=id,qty")?.body("text/csv", "id,qty\nd,5\n")?;
+        let csv = request(Method::POST, "items?select=id,qty")?.body("text/csv", "id,qty\nd,5\n")?;
         let csv = csv.header(header::ACCEPT, "text/csv")?.send().await?;
         csv.assert_status(201);
         assert_eq!(&csv.body[..], b"id,qty\r\nd,5\r\n");
-        let page = ask(Method::GET, "items?order=qty.desc&limit=2&select=id&cursor=")?.send().await?;
+        let page = request(Method::GET, "items?order=qty.desc&limit=2&select=id&cursor=")?.send().await?;
         assert_eq!(joined_ids(&page)?, "dc");
         let cursor = page.header("next-cursor").unwrap_or_default();
         let next = format!("items?order=qty.desc&limit=2&select=id&cursor={cursor}");
-        let next = ask(Method::GET, &next)?.send().await?;
+        let next = request(Method::GET, &next)?.send().await?;
         assert_eq!((joined_ids(&next)?.as_str(), next.header("next-cursor")), ("a b", None));
-        let strict = ask(Method::GET, "items")?.header(PREFER, "handling=strict, timezone=Mars")?.send().await?;
+        let strict = request(Method::GET, "items")?.header(PREFER, "handling=strict, timezone=Mars")?.send().await?;
         strict.assert_error(400, "invalid_preference");
-        let utc = ask(Method::GET, "items")?.header(PREFER, "timezone=UTC")?.send().await?;
+        let utc = request(Method::GET, "items")?.header(PREFER, "timezone=UTC")?.send().await?;
         assert_eq!(utc.header("preference-applied"), Some("timezone=UTC"));
-        ask(Method::GET, "items")?.header(header::ACCEPT, "text/html")?.send().await?.assert_status(406);
+        request(Method::GET, "items")?.header(header::ACCEPT, "text/html")?.send().await?.assert_status(406);
         Ok(())
     }
-    async fn indexes_are_made_and_dropped_by_who_may_change_the_schema(server: Server) -> Result<()> {
+    async fn indexes_are_created_and_dropped_by_those_who_may_change_the_schema(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let scoped = async |scope: &str| -> Result<Client> {
             let key = json!({"kind": "secret", "name": "Tests", "scopes": [scope]});
@@ -366,10 +366,10 @@ tests::on_both! {
         let first = format!("{indexes}/ix1");
 
         let by_qty = json!({"columns": ["qty"]});
-        let made = builder.post(&indexes, &by_qty).await?;
-        made.assert_status(201);
-        assert_eq!(made.ok()?["indexes"], json!([{"name": "ix1", "columns": ["qty"]}]));
-        assert_eq!(made.ok()?["rules"], json!([]), "rules are shown in the console alone");
+        let created = builder.post(&indexes, &by_qty).await?;
+        created.assert_status(201);
+        assert_eq!(created.ok()?["indexes"], json!([{"name": "ix1", "columns": ["qty"]}]));
+        assert_eq!(created.ok()?["rules"], json!([]), "rules must be shown only in the console");
         builder.post(&indexes, &by_qty).await?.assert_error(409, "index_exists");
         for (columns, status, code) in [
             (json!([]), 400, "invalid_request"),
@@ -392,10 +392,10 @@ tests::on_both! {
         }
         server.client().post(&indexes, &by_qty).await?.assert_error(401, "unauthorized");
 
-        // The console's side, and what both leave in the audit log.
+        // The same in the console, and the audit entries of both.
         let console = project.console_path("/tables/items/indexes");
-        let made = owner.post(&console, &json!({"columns": ["owner", "created_at"]})).await?.ok()?;
-        assert_eq!(made["indexes"][1]["name"], "ix2");
+        let created = owner.post(&console, &json!({"columns": ["owner", "created_at"]})).await?.ok()?;
+        assert_eq!(created["indexes"][1]["name"], "ix2");
         owner.delete(&format!("{console}/ix2")).await?.assert_status(200);
         owner.delete(&format!("{console}/ix2")).await?.assert_error(404, "index_not_found");
         builder.delete(&first).await?.assert_status(200);

@@ -1,4 +1,4 @@
-//! The examples of `docs/backend-data.md` do what it says.
+//! The examples of `docs/backend-data.md`, sent in order: the responses must be as shown.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use http::{HeaderName, Method};
 use serde_json::{Value, json};
 use tests::BackendProject;
 
-/// One request of the page, and the answer that is promised.
+/// A request of the page with its response.
 struct Example {
     method: Method,
     path: String,
@@ -25,30 +25,30 @@ fn read_examples() -> Result<Vec<Example>> {
 }
 
 fn parse_example(block: &str) -> Result<Example> {
-    let (asked, answer) = block.split_once("→ ").context("no answer")?;
-    let (first, body) = asked.split_once('\n').context("no request")?;
+    let (request, response) = block.split_once("→ ").context("no response")?;
+    let (first, body) = request.split_once('\n').context("no request")?;
     let (method, path) = first.split_once(' ').context("no path")?;
-    let (status, answer) = answer.split_once(' ').unwrap_or((answer, ""));
+    let (status, response) = response.split_once(' ').unwrap_or((response, ""));
     let (prefer, body) = match body.split_once('\n') {
         Some((line, body)) if line.starts_with("Prefer: ") => (line.strip_prefix("Prefer: "), body),
         _ => (None, body),
     };
-    let path = path.strip_prefix("/rest/").context("not of the data API")?;
+    let path = path.strip_prefix("/rest/").context("not a path of the data API")?;
     Ok(Example {
         method: method.parse()?,
-        // What a client would encode.
+        // A client would percent-encode these.
         path: path.replace('>', "%3E").replace('^', "%5E").replace('|', "%7C"),
         prefer: prefer.map(str::to_owned),
         body: body.trim().to_owned(),
         status: status.trim().parse()?,
-        expected_body: answer.trim().to_owned(),
+        expected_body: response.trim().to_owned(),
     })
 }
 
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn the_examples_of_the_page_are_true(server: Server) -> Result<()> {
+    async fn the_examples_of_the_page_work(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;
@@ -61,7 +61,7 @@ tests::on_both! {
         let key = project.create_key("secret").await?;
         let client = server.client();
         let examples = read_examples()?;
-        ensure!(examples.len() >= 11, "the page has lost its examples");
+        ensure!(examples.len() >= 11, "the page has too few examples");
         for example in examples {
             let Example { method, path, prefer, body, status, expected_body } = example;
             let mut request = project.rest_request(&client, (&key, None), method.clone(), &path)?;

@@ -1,4 +1,5 @@
-//! Large files of rows over HTTP, projects in files, rows on two shards, and what a kill leaves.
+//! Large imports and exports of rows, export and import of whole projects, shards, and durability of rows after a
+//! crash.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -20,45 +21,45 @@ async fn create_shop_project(server: &Server) -> Result<(Client, String, Backend
 async fn content_range(client: &Client, project: &BackendProject, key: &str, table: &str) -> Result<String> {
     let request = project.rest_request(client, (key, None), Method::GET, &format!("{table}?limit=0"))?;
     let reply = request.header(http::HeaderName::from_static("prefer"), "count=exact")?.send().await?;
-    Ok(reply.header("content-range").context("a range")?.to_owned())
+    Ok(reply.header("content-range").context("no range")?.to_owned())
 }
 
-/// The most memory the server has held, in KiB.
+/// Returns the peak memory of the server, in KiB.
 fn peak_memory_kib(server: &Server) -> Result<u64> {
-    let status = format!("/proc/{}/status", server.process_id().context("a process")?);
+    let status = format!("/proc/{}/status", server.process_id().context("no process")?);
     let status = std::fs::read_to_string(status)?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("a peak")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no peak")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_large_file_comes_in_whole_or_not_at_all(server: Server) -> Result<()> {
+    async fn a_large_file_is_imported_completely_or_not_at_all(server: Server) -> Result<()> {
         const ROWS: usize = 10_000;
         let (owner, _, project) = create_shop_project(&server).await?;
         let title = "x".repeat(2_500);
         let mut file = String::from("id,title,qty\n");
         (0..ROWS).for_each(|n| file.push_str(&format!("r{n:06},{title},{n}\n")));
-        assert!(file.len() > 23 << 20, "it is far larger than a body may be elsewhere");
+        assert!(file.len() > 23 << 20, "the file must be far larger than bodies of other routes");
         let before = peak_memory_kib(&server)?;
         let import = async |file: String, accept: &str| {
             let path = project.console_path("/tables/items/import");
             let request = owner.request(Method::POST, &path).header(header::ACCEPT, accept)?;
             request.body("text/csv", file)?.send().await
         };
-        // The last row is off: nothing of what came before it stays.
+        // The last row is invalid, so no earlier row remains.
         let refused = import(format!("{file}r,x,many\n"), "*/*").await?;
         refused.assert_error(400, "invalid_value");
         assert_eq!(refused.json::<Value>()?["error"]["hint"], format!("In row {ROWS}."));
         let secret = project.create_key("secret").await?;
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, "*/0");
 
-        let told = import(file, "application/x-ndjson").await?;
-        told.assert_status(200);
+        let reply = import(file, "application/x-ndjson").await?;
+        reply.assert_status(200);
         let grown = peak_memory_kib(&server)?.saturating_sub(before);
         assert!(grown < 20 << 10, "two files of 24 MiB took {grown} KiB of memory");
-        let lines: Vec<Value> = String::from_utf8(told.body.to_vec())?
+        let lines: Vec<Value> = String::from_utf8(reply.body.to_vec())?
             .lines()
             .map(serde_json::from_str)
             .collect::<Result<_, _>>()?;
@@ -66,59 +67,59 @@ tests::on_both! {
         assert!(lines.iter().filter(|line| line["checked"].is_u64()).count() >= 10, "{} lines", lines.len());
         assert!(lines.iter().filter(|line| line["written"].is_u64()).count() >= 10, "{} lines", lines.len());
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
-        // An error that is met after the answer has begun is its last line.
+        // An error after the response has started is its last line.
         let again = "id,title\nnew,x\nr000000,x\n".to_owned();
-        let told = String::from_utf8(import(again, "application/x-ndjson").await?.body.to_vec())?;
-        let last: Value = serde_json::from_str(told.lines().last().context("a line")?)?;
+        let lines = String::from_utf8(import(again, "application/x-ndjson").await?.body.to_vec())?;
+        let last: Value = serde_json::from_str(lines.lines().last().context("no line")?)?;
         assert_eq!(last["error"]["code"], "row_exists");
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
-        // No file of it is left.
+        // No temporary file remains.
         let left = std::fs::read_dir(server.data_dir())?.filter_map(Result::ok);
         assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".import")));
         Ok(())
     }
 
-    async fn what_was_answered_outlives_a_killed_server(mut server: Server) -> Result<()> {
+    async fn acknowledged_writes_survive_a_crash(mut server: Server) -> Result<()> {
         let (_, _, project) = create_shop_project(&server).await?;
         let key = project.create_key("secret").await?;
-        let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let (outcomes, mut receiver) = tokio::sync::mpsc::unbounded_channel();
         let mut senders = tokio::task::JoinSet::new();
         for sender in 0..8 {
-            let (client, project, key, told) = (server.client(), project.clone(), key.clone(), told.clone());
+            let (client, project, key, outcomes) = (server.client(), project.clone(), key.clone(), outcomes.clone());
             senders.spawn(async move {
-                // Until the server is gone.
+                // Until the server is killed.
                 for number in 0.. {
-                    // Every other request is a bulk of three, one in four an update of what the first made.
+                    // Every second request is a bulk of three, and one in four updates rows of an earlier one.
                     let title = format!("{sender}-{number}");
                     let row = |at: usize| json!({"id": format!("{title}-{at}"), "title": title, "qty": 0});
                     let rows: Vec<Value> = (0..if number % 2 == 0 { 3 } else { 1 }).map(row).collect();
-                    let ask = |method, rest: &str, body: &Value| {
+                    let build = |method, rest: &str, body: &Value| {
                         project.rest_request(&client, (&key, None), method, rest).and_then(|request| request.json(body))
                     };
-                    let Ok(request) = ask(Method::POST, "items", &json!(rows)) else { return };
+                    let Ok(request) = build(Method::POST, "items", &json!(rows)) else { return };
                     let Ok(reply) = request.send().await else { return };
-                    let _heard = told.send((title.clone(), reply.status.as_u16(), false));
+                    let _sent = outcomes.send((title.clone(), reply.status.as_u16(), false));
                     if number % 4 == 0 {
                         let filter = format!("items?title=eq.{title}");
-                        let Ok(request) = ask(Method::PATCH, &filter, &json!({"qty": 1})) else { return };
+                        let Ok(request) = build(Method::PATCH, &filter, &json!({"qty": 1})) else { return };
                         let Ok(reply) = request.send().await else { return };
-                        let _heard = told.send((title, reply.status.as_u16(), true));
+                        let _sent = outcomes.send((title, reply.status.as_u16(), true));
                     }
                 }
             });
         }
-        drop(told);
-        // What was answered: each title, and whether its update was.
-        let mut answered: BTreeMap<String, bool> = BTreeMap::new();
-        while let Some((title, status, updated)) = heard.recv().await {
+        drop(outcomes);
+        // Acknowledged titles, each with whether its update was acknowledged.
+        let mut acknowledged: BTreeMap<String, bool> = BTreeMap::new();
+        while let Some((title, status, updated)) = receiver.recv().await {
             assert_eq!(status, if updated { 200 } else { 201 });
-            *answered.entry(title).or_default() |= updated;
-            if answered.len() == 200 {
+            *acknowledged.entry(title).or_default() |= updated;
+            if acknowledged.len() == 200 {
                 server.kill()?;
             }
         }
         senders.join_all().await;
-        assert!(answered.len() >= 200);
+        assert!(acknowledged.len() >= 200);
         server.restart().await?;
 
         let client = server.client();
@@ -127,38 +128,38 @@ tests::on_both! {
         loop {
             let rest = format!("items?select=title,qty&cursor={cursor}");
             let reply = project.rest_request(&client, (&key, None), Method::GET, &rest)?.send().await?;
-            for row in reply.ok()?.as_array().context("rows")? {
-                let title = row["title"].as_str().context("a title")?.to_owned();
-                found.entry(title).or_default().push(row["qty"].as_i64().context("a number")?);
+            for row in reply.ok()?.as_array().context("no rows")? {
+                let title = row["title"].as_str().context("no title")?.to_owned();
+                found.entry(title).or_default().push(row["qty"].as_i64().context("no number")?);
             }
             match reply.header("next-cursor") {
                 Some(next) => cursor = next.to_owned(),
                 None => break,
             }
         }
-        for (title, updated) in &answered {
-            let rows = found.get(title).with_context(|| format!("{title} was answered and is lost"))?;
+        for (title, updated) in &acknowledged {
+            let rows = found.get(title).with_context(|| format!("{title} was acknowledged but is lost"))?;
             assert!(!updated || rows.iter().all(|qty| *qty == 1), "{title} was updated: {rows:?}");
         }
-        // Also of what was not answered there is all or nothing.
+        // Requests without a response are applied completely or not at all.
         for (title, rows) in &found {
-            let number: usize = title.split_once('-').context("a number")?.1.parse()?;
-            assert_eq!(rows.len(), if number.is_multiple_of(2) { 3 } else { 1 }, "half of {title} is there");
-            assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "half of {title} is updated");
+            let number: usize = title.split_once('-').context("no number")?.1.parse()?;
+            assert_eq!(rows.len(), if number.is_multiple_of(2) { 3 } else { 1 }, "only a part of {title} was inserted");
+            assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "only a part of {title} was updated");
         }
-        // And the project goes on.
+        // The project keeps working.
         let row = json!({"id": "after"});
         project.rest_request(&client, (&key, None), Method::POST, "items")?.json(&row)?.send().await?.assert_status(201);
         Ok(())
     }
 }
 
-/// Everything a project shows to its owner and to those it knows, save its keys.
+/// Returns everything that a project shows to its owner and its users, except its keys.
 async fn project_snapshot(owner: &Client, project: &BackendProject) -> Result<Value> {
     let mut shown = owner.get(&project.console_path("")).await?.ok()?;
-    for table in shown["tables"].as_array_mut().context("tables")? {
+    for table in shown["tables"].as_array_mut().context("no tables")? {
         table["createdAt"] = Value::Null;
-        let name = table["name"].as_str().context("a name")?.to_owned();
+        let name = table["name"].as_str().context("no name")?.to_owned();
         let rows =
             owner.get(&project.console_path(&format!("/tables/{name}/export?format=json"))).await?.ok()?;
         table["rows"] = rows;
@@ -175,10 +176,10 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
         let public = json!({"kty": "EC", "crv": "P-256", "kid": "p", "x": "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
             "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"});
         let mut both = identity_settings();
-        let symmetric = both["keys"][0]["k"].as_str().context("a key")?.to_owned();
-        both["keys"].as_array_mut().context("keys")?.push(public);
+        let symmetric = both["keys"][0]["k"].as_str().context("no key")?.to_owned();
+        both["keys"].as_array_mut().context("no keys")?.push(public);
         owner.patch(&project.console_path("/settings"), &json!({"identity": both, "maxBodyKb": 77})).await?.ok()?;
-        // What only a newer file says.
+        // Members that only files of a newer version have.
         let code = json!({"name": "code", "type": "text", "default": "none"});
         owner.post(&project.console_path("/tables/items/columns"), &code).await?.ok()?;
         let unique = json!({"columns": ["due"], "unique": true});
@@ -199,31 +200,31 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
             add.send().await?.assert_status(201);
         }
         let file = old.data_dir().join("shop.qala-rows");
-        let path = file.to_str().context("a path")?;
-        let said = old.run_command("rows", &["export", &project.id, path]).await?;
-        assert!(said.contains("1200 rows") && said.contains("keys are not"), "{said}");
-        assert!(said.contains("Symmetric keys"), "{said}");
+        let path = file.to_str().context("no path")?;
+        let printed = old.run_command("rows", &["export", &project.id, path]).await?;
+        assert!(printed.contains("1200 rows") && printed.contains("keys are not"), "{printed}");
+        assert!(printed.contains("Symmetric keys"), "{printed}");
         let text = std::fs::read_to_string(&file)?;
-        assert!(!text.contains(&symmetric) && !text.contains("oct") && !text.contains("sealed"), "no symmetric key");
-        assert!(!text.contains("qk_") && !text.contains(&project.id), "neither keys nor the id are in it");
-        // Whoever reads it reads the rows.
+        assert!(!text.contains(&symmetric) && !text.contains("oct") && !text.contains("sealed"), "the file must have no symmetric key");
+        assert!(!text.contains("qk_") && !text.contains(&project.id), "the file must have neither keys nor the id");
+        // The file contains the rows, so only its owner may read it.
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file)?.permissions());
         assert_eq!(mode & 0o777, 0o600);
-        ensure!(old.run_command("rows", &["export", &project.id, path]).await.is_err(), "it does not write over a file");
+        ensure!(old.run_command("rows", &["export", &project.id, path]).await.is_err(), "an existing file must not be overwritten");
 
         tests::on_server(Server::with(to).args(["--no-rate-limits"]), async |new: Server| {
             let keeper = new.sign_in("keeper@example.test").await?;
             let workspace = keeper.create_workspace("Elsewhere").await?;
-            let said = new.run_command("rows", &["import", &workspace.id, "keeper@example.test", path]).await?;
-            let id = said.split_whitespace().next().context("an id")?.to_owned();
-            assert!(id.starts_with("proj_") && id != project.id, "{said}");
+            let printed = new.run_command("rows", &["import", &workspace.id, "keeper@example.test", path]).await?;
+            let id = printed.split_whitespace().next().context("no id")?.to_owned();
+            assert!(id.starts_with("proj_") && id != project.id, "{printed}");
             let restored = BackendProject::from_id(&keeper, &id);
             let mut before = project_snapshot(&owner, &project).await?;
-            let keys = before["settings"]["identity"]["keys"].as_array_mut().context("keys")?;
+            let keys = before["settings"]["identity"]["keys"].as_array_mut().context("no keys")?;
             keys.retain(|key| key["kty"] != "oct");
             assert_eq!(project_snapshot(&keeper, &restored).await?, before);
             assert_eq!(keeper.get(&restored.console_path("/keys")).await?.ok()?, json!([]));
-            // It works as the old one does.
+            // The restored project works like the old one.
             let path = restored.console_path("/tables/items/rows");
             let taken = keeper.post(&path, &json!({"due": "2026-01-02T03:04:05.000006Z"})).await?;
             taken.assert_error(409, "value_exists");
@@ -236,7 +237,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
             let list = restored.rest_request(&client, (&visitor, None), Method::GET, "items?limit=1&order=id")?;
             assert_eq!(list.send().await?.ok()?, json!([{"id": "r0000", "title": "жол \"0\"\n"}]));
 
-            // A file that is not whole, or newer than the program, makes nothing.
+            // A file that is incomplete or newer than the binary creates nothing.
             let projects = format!("/v1/workspaces/{}/backend/projects", workspace.id);
             let before = keeper.get(&projects).await?.ok()?;
             let half: String = text.lines().take(700).map(|line| format!("{line}\n")).collect();
@@ -246,7 +247,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
                 let bad_file = new.data_dir().join("bad");
                 std::fs::write(&bad_file, bad)?;
                 let task = ["import", &workspace.id, "keeper@example.test", path_str(&bad_file)?];
-                let refused = new.run_command("rows", &task).await.err().context("a refusal")?.to_string();
+                let refused = new.run_command("rows", &task).await.err().context("no refusal")?.to_string();
                 assert!(refused.contains(why), "{refused}");
             }
             assert_eq!(keeper.get(&projects).await?.ok()?, before);
@@ -258,30 +259,30 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
 }
 
 fn path_str(path: &Path) -> Result<&str> {
-    path.to_str().context("a path")
+    path.to_str().context("no path")
 }
 
 #[tokio::test]
-async fn a_project_goes_from_files_to_files() -> Result<()> {
+async fn a_project_moves_from_files_to_files() -> Result<()> {
     check_export_and_import(Database::Sqlite, Database::Sqlite).await
 }
 
 #[tokio::test]
-async fn a_project_goes_from_files_to_postgresql() -> Result<()> {
+async fn a_project_moves_from_files_to_postgresql() -> Result<()> {
     check_export_and_import(Database::Sqlite, Database::Postgres).await
 }
 
 #[tokio::test]
-async fn a_project_goes_from_postgresql_to_files() -> Result<()> {
+async fn a_project_moves_from_postgresql_to_files() -> Result<()> {
     check_export_and_import(Database::Postgres, Database::Sqlite).await
 }
 
 #[tokio::test]
-async fn a_project_goes_from_postgresql_to_postgresql() -> Result<()> {
+async fn a_project_moves_from_postgresql_to_postgresql() -> Result<()> {
     check_export_and_import(Database::Postgres, Database::Postgres).await
 }
 
-/// Projects made before and after another shard was named as the one of new projects.
+/// Checks projects that are created before and after another shard was configured for new projects.
 async fn check_new_projects_use_the_second_shard(mut server: Server, shard: &str) -> Result<()> {
     let (owner, workspace, old) = create_shop_project(&server).await?;
     server.set_arg("--rows-shards", &format!("1={shard}"));
@@ -299,7 +300,7 @@ async fn check_new_projects_use_the_second_shard(mut server: Server, shard: &str
         let list = project.rest_request(&client, (&key, None), Method::GET, "items?select=title")?;
         assert_eq!(list.send().await?.ok()?, json!([{"title": project.id}]));
     }
-    // Without its shard a project is away, and not gone.
+    // Without its shard a project is unavailable, but not deleted.
     server.set_arg("--rows-shards", &format!("2={shard}"));
     server.set_arg("--new-projects-shard", "0");
     assert!(server.stop().await?.success());
@@ -317,7 +318,7 @@ async fn check_new_projects_use_the_second_shard(mut server: Server, shard: &str
 }
 
 #[tokio::test]
-async fn a_second_shard_of_files() -> Result<()> {
+async fn new_projects_use_a_second_shard_of_files() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let options = Server::with(Database::Sqlite).args(["--no-rate-limits"]);
     tests::on_server(options, async |server: Server| {
@@ -330,9 +331,9 @@ async fn a_second_shard_of_files() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_second_shard_on_another_database() -> Result<()> {
+async fn new_projects_use_a_second_shard_on_another_database() -> Result<()> {
     tests::on_server(Server::with(Database::Postgres), async |other: Server| {
-        let shard = other.database_url().context("a database")?.to_owned();
+        let shard = other.database_url().context("no database")?.to_owned();
         let options = Server::with(Database::Postgres).args(["--no-rate-limits"]);
         tests::on_server(options, async |server: Server| {
             check_new_projects_use_the_second_shard(server, &shard).await

@@ -1,4 +1,4 @@
-//! Backups of a running server, and servers on backups.
+//! Backups of a running server, and servers that run on a backup.
 
 use std::{
     fs,
@@ -23,10 +23,10 @@ fn command_output(output: &Output) -> String {
 }
 
 fn path_str(path: &Path) -> Result<&str> {
-    path.to_str().context("a path")
+    path.to_str().context("no path")
 }
 
-/// Somebody's installation, and those who write to it.
+/// A workspace with an automation and a project, to which tests write.
 struct Writers {
     owner: Client,
     webhook: Webhook,
@@ -41,10 +41,10 @@ impl Writers {
         let project = BackendProject::create(&owner, &workspace.id).await?;
         project.create_table("orders", &[("title", "text")]).await?;
         let key = project.create_key("secret").await?;
-        // The sample app keeps a note of each run in the project that came with the workspace.
+        // The sample app adds a note for each run to the sample project.
         let automation = owner.create_automation(&workspace.id, &workspace.sample_app, "webhook", 0).await?;
-        let hook = owner.configure_webhook(&automation, "signed").await?;
-        Ok(Self { owner, webhook: hook, project, key })
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        Ok(Self { owner, webhook, project, key })
     }
 
     async fn call(&self, number: usize) -> Result<String> {
@@ -65,10 +65,10 @@ impl Writers {
     }
 }
 
-/// What was answered with success so far.
+/// Ids of the writes that were acknowledged so far.
 type AcknowledgedIds = Arc<std::sync::Mutex<Vec<String>>>;
 
-/// Writes one after the other until it is told to stop. A write that is refused is an error.
+/// Writes sequentially until it is stopped. Fails if a write is rejected.
 async fn write_until_stopped(
     writers: Arc<Writers>,
     calls: bool,
@@ -89,7 +89,7 @@ fn snapshot_ids(answered: &AcknowledgedIds) -> Result<Vec<String>> {
     Ok(answered.lock().map_err(|_| anyhow::anyhow!("poisoned"))?.clone())
 }
 
-/// Every file below a directory.
+/// Lists all files below a directory.
 fn list_files(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -112,7 +112,7 @@ async fn check_database_file(path: &Path) -> Result<()> {
     Ok(file.close().await?)
 }
 
-/// How many runs ended well by the backup, and how many notes their app kept in it.
+/// Counts the runs that succeeded and the notes of their app in a backup.
 async fn count_runs_and_notes(backup: &Path) -> Result<(i64, i64)> {
     let count = async |path: &Path, statement: &'static str| -> Result<i64> {
         let mut file = open_database(path).await?;
@@ -132,7 +132,7 @@ async fn count_runs_and_notes(backup: &Path) -> Result<(i64, i64)> {
 }
 
 #[tokio::test]
-async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
+async fn a_backup_under_load_has_everything_acknowledged_before_it() -> Result<()> {
     let options = Server::with(Database::Sqlite).arg("--no-rate-limits");
     tests::on_server(options.clone(), async |server| {
         let writers = Arc::new(Writers::create(&server).await?);
@@ -147,7 +147,7 @@ async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
             ))
         };
         let writing = [spawn(true, &runs), spawn(false, &orders)];
-        eventually("both write", async || {
+        eventually("both writers write", async || {
             ensure!(snapshot_ids(&runs)?.len() > 30 && snapshot_ids(&orders)?.len() > 30, "not yet");
             Ok(())
         })
@@ -155,20 +155,20 @@ async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
 
         let folder = tempfile::tempdir()?;
         let (runs_before, orders_before) = (snapshot_ids(&runs)?, snapshot_ids(&orders)?);
-        // The directory is there, and empty.
+        // The directory exists and is empty.
         let done = server.run_command("backup", &[path_str(folder.path())?]).await?;
         stop.store(true, Ordering::Relaxed);
         for writer in writing {
-            writer.await?.context("the server refused a write during the backup")?;
+            writer.await?.context("the server rejected a write during the backup")?;
         }
         assert!(done.contains("4 databases") && done.contains("The master key is not included"), "{done}");
         for secret in ["MDEyMzQ1", "qk_sec_"] {
             assert!(!done.contains(secret), "{done}");
         }
 
-        // The control plane, the developer's project of the first start, and two of this test.
+        // The control plane, the sample project of the development login, and two projects of this test.
         let copied = list_files(folder.path())?;
-        assert_eq!(copied.len(), 4, "the databases and nothing else: {copied:?}");
+        assert_eq!(copied.len(), 4, "only the databases must be copied: {copied:?}");
         for path in &copied {
             check_database_file(path).await?;
         }
@@ -195,7 +195,7 @@ async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
         for order in orders_before.iter().take(1000) {
             assert!(there.contains(&order.as_str()), "{order} is not in the backup");
         }
-        // It goes on where it was.
+        // It resumes where it was.
         copy.run_admin(&["resume"]).await?;
         writers
             .webhook
@@ -209,11 +209,11 @@ async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_backup_of_a_stopped_server_is_whole_too() -> Result<()> {
+async fn a_backup_of_a_stopped_server_is_complete_too() -> Result<()> {
     tests::on_database(Database::Sqlite, async |mut server| {
         let writers = Writers::create(&server).await?;
         writers.insert(1).await?;
-        // What was written last is in the logs beside the files.
+        // The last writes are in the WAL files beside the databases.
         server.kill()?;
         let folder = tempfile::tempdir()?;
         let backup = folder.path().join("new");
@@ -235,7 +235,7 @@ async fn a_backup_of_a_stopped_server_is_whole_too() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_backup_that_cannot_be_made_leaves_nothing() -> Result<()> {
+async fn a_backup_that_fails_leaves_nothing() -> Result<()> {
     tests::on_database(Database::Sqlite, async |server| {
         Writers::create(&server).await?;
         let folder = tempfile::tempdir()?;
@@ -258,13 +258,13 @@ async fn a_backup_that_cannot_be_made_leaves_nothing() -> Result<()> {
         assert_eq!(fs::read(named("file"))?, b"mine");
         assert_eq!(fs::read_dir(named("full"))?.count(), 1);
 
-        // A disk that takes no more: half of a megabyte, where the control plane's database is larger.
+        // A full disk: the limit is half a megabyte, and the control plane's database is larger.
         for name in ["empty", "new"] {
             let full = run_backup_with_file_size_limit(&server, &named(name)).await?;
             let text = command_output(&full);
             assert!(!full.status.success() && text.contains("cannot be copied to"), "{text}");
         }
-        assert_eq!(fs::read_dir(named("empty"))?.count(), 0, "nothing is half done");
+        assert_eq!(fs::read_dir(named("empty"))?.count(), 0, "nothing partial must remain");
         assert!(!named("new").exists());
         server.run_command("backup", &[path_str(&named("empty"))?]).await?;
         Ok(())
@@ -272,7 +272,7 @@ async fn a_backup_that_cannot_be_made_leaves_nothing() -> Result<()> {
     .await
 }
 
-/// Makes a backup by a process whose files may not grow beyond 512 KiB.
+/// Creates a backup with a process whose files may not grow beyond 512 KiB.
 async fn run_backup_with_file_size_limit(server: &Server, directory: &Path) -> Result<Output> {
     let limited = "ulimit -f 512; trap '' XFSZ; exec \"$@\"";
     let mut command = std::process::Command::new("bash");
@@ -282,12 +282,12 @@ async fn run_backup_with_file_size_limit(server: &Server, directory: &Path) -> R
 }
 
 #[tokio::test]
-async fn postgres_is_left_to_its_own_tools() -> Result<()> {
+async fn on_postgresql_the_backup_command_refers_to_its_own_tools() -> Result<()> {
     tests::on_database(Database::Postgres, async |server| {
         let folder = tempfile::tempdir()?;
         let backup = folder.path().join("new");
         let refused = server.try_run_command("backup", &[path_str(&backup)?]).await?;
-        assert_eq!(refused.status.code(), Some(2), "a usage error");
+        assert_eq!(refused.status.code(), Some(2), "must be a usage error");
         assert!(command_output(&refused).contains("use pg_dump"), "{}", command_output(&refused));
         assert!(!backup.exists());
         Ok(())
@@ -296,22 +296,22 @@ async fn postgres_is_left_to_its_own_tools() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_version_is_told_to_programs() -> Result<()> {
+async fn the_version_is_printed_for_programs() -> Result<()> {
     tests::on_database(Database::Sqlite, async |server| {
         let run = async |arguments: &'static [&'static str]| -> Result<String> {
             let mut command = std::process::Command::new(server.binary()?);
             command.args(arguments);
             Ok(String::from_utf8(spawn_blocking(move || command.output()).await??.stdout)?)
         };
-        let told: Value = serde_json::from_str(&run(&["version", "--json"]).await?)?;
-        let version = told["version"].as_str().context("a version")?;
+        let build: Value = serde_json::from_str(&run(&["version", "--json"]).await?)?;
+        let version = build["version"].as_str().context("no version")?;
         assert_eq!(run(&["--version"]).await?, format!("qala {version}\n"));
-        assert!(told["target"].as_str().is_some_and(|target| target.contains("linux")), "{told}");
-        assert!(told.get("commit").is_some(), "null where nobody said it: {told}");
+        assert!(build["target"].as_str().is_some_and(|target| target.contains("linux")), "{build}");
+        assert!(build.get("commit").is_some(), "`commit` must be present, and null if unknown: {build}");
         let mut database = open_database(&server.data_dir().join("qala.db")).await?;
         let newest = "SELECT max(version) FROM seaql_migrations";
         let schema: String = sqlx::query(newest).fetch_one(&mut database).await?.try_get(0)?;
-        assert_eq!(told["schema"], schema);
+        assert_eq!(build["schema"], schema);
         assert!(run(&["version"]).await?.starts_with(&format!("qala {version}, database schema {schema}")));
         Ok(())
     })

@@ -1,5 +1,5 @@
-//! Agent clients whose id is the address of a document about them, served here over TLS on this very machine, which a
-//! server that listens on loopback may ask.
+//! Agent clients whose id is the URL of a client metadata document. The documents are served here over TLS on loopback,
+//! from which a server that listens on loopback may fetch them.
 
 use std::{
     path::PathBuf,
@@ -24,7 +24,7 @@ use tokio_rustls::{
     rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer},
 };
 
-/// A site that serves documents, each as it is told.
+/// A site that serves configured documents.
 struct ClientMetadataServer {
     base: String,
     ca_certificate: PathBuf,
@@ -66,10 +66,10 @@ impl ClientMetadataServer {
             )?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base = format!("https://127.0.0.1:{}", listener.local_addr()?.port());
-        let answers: Arc<Mutex<Vec<(String, CannedResponse)>>> = Arc::default();
-        let asked = Arc::new(AtomicUsize::new(0));
+        let responses: Arc<Mutex<Vec<(String, CannedResponse)>>> = Arc::default();
+        let request_count = Arc::new(AtomicUsize::new(0));
         let (acceptor, known, count) =
-            (TlsAcceptor::from(Arc::new(config)), Arc::clone(&answers), Arc::clone(&asked));
+            (TlsAcceptor::from(Arc::new(config)), Arc::clone(&responses), Arc::clone(&request_count));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (acceptor, known, count) = (acceptor.clone(), Arc::clone(&known), Arc::clone(&count));
@@ -86,46 +86,40 @@ impl ClientMetadataServer {
                     let head = String::from_utf8_lossy(&head).into_owned();
                     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                     let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    let answer =
-                        known.into_iter().rev().find(|(at, _)| *at == path).map(|(_, answer)| answer);
-                    let Some(answer) = answer else { return };
-                    tokio::time::sleep(answer.delay).await;
+                    let response =
+                        known.into_iter().rev().find(|(at, _)| *at == path).map(|(_, response)| response);
+                    let Some(response) = response else { return };
+                    tokio::time::sleep(response.delay).await;
                     let text = format!(
                         "HTTP/1.1 {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
-                        answer.head,
-                        answer.body.len(),
-                        answer.body
+                        response.head,
+                        response.body.len(),
+                        response.body
                     );
-                    // Whoever does not want to read on has gone.
+                    // The client may close the connection early.
                     let _gone = stream.write_all(text.as_bytes()).await;
                     let _gone = stream.shutdown().await;
                 });
             }
         });
-        Ok(Self {
-            base,
-            ca_certificate: authority,
-            responses: answers,
-            request_count: asked,
-            _folder: folder,
-        })
+        Ok(Self { base, ca_certificate: authority, responses, request_count, _folder: folder })
     }
 
     fn client_id(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
 
-    fn add_response(&self, path: &str, answer: CannedResponse) {
-        self.responses.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), answer));
+    fn add_response(&self, path: &str, response: CannedResponse) {
+        self.responses.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), response));
     }
 
-    /// A document as it should be.
+    /// Returns a valid document.
     fn client_metadata(&self, path: &str) -> Value {
         json!({"client_id": self.client_id(path), "client_name": "Claude", "redirect_uris": [REDIRECT_URI]})
     }
 
     async fn start_qala(&self) -> Result<Server> {
-        let authority = self.ca_certificate.to_str().context("a plain path")?;
+        let authority = self.ca_certificate.to_str().context("no plain path")?;
         Server::with(Database::Sqlite).env("SSL_CERT_FILE", authority).start().await
     }
 }
@@ -137,7 +131,7 @@ async fn start_authorization(server: &Server, id: &str) -> Result<Reply> {
 }
 
 #[tokio::test]
-async fn a_client_known_by_its_document_goes_the_whole_way() -> Result<()> {
+async fn a_client_with_a_metadata_document_signs_in() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
     let aru = server.sign_in("aru@example.test").await?;
@@ -152,9 +146,9 @@ async fn a_client_known_by_its_document_goes_the_whole_way() -> Result<()> {
     let view = aru.get(&format!("/v1/oauth/authorizations/{id}")).await?.ok()?;
     assert_eq!(view["client"]["kind"], "metadata");
     assert_eq!(view["client"]["host"], "127.0.0.1");
-    assert_eq!(view["client"]["recognized"], Value::Null, "its name is not its host");
+    assert_eq!(view["client"]["recognized"], Value::Null, "the name is not the host");
 
-    // Whatever the document says later, what was asked stays as it was.
+    // A later change of the document does not change a pending authorization request.
     document["client_id"] = json!("https://evil.example/client.json");
     document["redirect_uris"] = json!(["https://evil.example/"]);
     site.add_response("/client.json", CannedResponse::json(&document));
@@ -166,18 +160,18 @@ async fn a_client_known_by_its_document_goes_the_whole_way() -> Result<()> {
     let me = aru.with_bearer(&tokens.access).get("/v1/tokens/self").await?.ok()?;
     assert_eq!(me["oauth"]["clientKind"], "metadata");
     TokenPair::from_reply(&agent.refresh(&tokens.refresh).await?)?;
-    assert_eq!(site.request_count.load(Ordering::SeqCst), 1, "what was found is remembered");
+    assert_eq!(site.request_count.load(Ordering::SeqCst), 1, "the document must be cached");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_document_that_does_not_do_lets_nobody_ask() -> Result<()> {
+async fn an_invalid_document_is_rejected() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
     let redirect =
         format!("302 Found\r\nLocation: {}\r\nContent-Type: application/json", site.client_id("/good.json"));
     site.add_response("/good.json", CannedResponse::json(&site.client_metadata("/good.json")));
-    for (path, answer) in [
+    for (path, response) in [
         (
             "/redirect.json",
             CannedResponse {
@@ -221,21 +215,21 @@ async fn a_document_that_does_not_do_lets_nobody_ask() -> Result<()> {
             },
         ),
     ] {
-        site.add_response(path, answer);
+        site.add_response(path, response);
         let reply = start_authorization(&server, &site.client_id(path)).await?;
         assert_eq!((reply.status.as_u16(), reply.header("location")), (400, None), "{path}");
     }
-    // A failure is not remembered.
+    // A failure is not cached.
     site.add_response("/gone.json", CannedResponse::json(&site.client_metadata("/gone.json")));
     start_authorization(&server, &site.client_id("/gone.json")).await?.assert_status(303);
     Ok(())
 }
 
 #[tokio::test]
-async fn no_document_is_fetched_from_where_nothing_may_be() -> Result<()> {
+async fn no_document_is_fetched_from_a_forbidden_address() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
-    let port = site.base.rsplit(':').next().context("a port")?;
+    let port = site.base.rsplit(':').next().context("no port")?;
     for id in [
         "https://169.254.169.254/latest/meta-data".to_owned(),
         "https://10.0.0.1/client.json".to_owned(),
@@ -258,20 +252,20 @@ async fn no_document_is_fetched_from_where_nothing_may_be() -> Result<()> {
 }
 
 #[tokio::test]
-async fn one_document_is_fetched_once_at_a_time() -> Result<()> {
+async fn concurrent_requests_share_one_fetch_of_a_document() -> Result<()> {
     let site = ClientMetadataServer::start().await?;
     let server = site.start_qala().await?;
-    let answer = CannedResponse::json(&site.client_metadata("/client.json"));
-    site.add_response("/client.json", CannedResponse { delay: Duration::from_millis(500), ..answer });
-    let asking: Vec<_> = (0..10)
+    let response = CannedResponse::json(&site.client_metadata("/client.json"));
+    site.add_response("/client.json", CannedResponse { delay: Duration::from_millis(500), ..response });
+    let requests: Vec<_> = (0..10)
         .map(|_| {
             let (client, agent) =
                 (server.client(), server.client().agent_with_client_id(&site.client_id("/client.json")));
             tokio::spawn(async move { client.authorize(&agent.authorization_parameters(&[])).await })
         })
         .collect();
-    for asked in asking {
-        asked.await??.assert_status(303);
+    for request in requests {
+        request.await??.assert_status(303);
     }
     assert_eq!(site.request_count.load(Ordering::SeqCst), 1);
     Ok(())

@@ -1,5 +1,5 @@
-//! Programs of others go the whole way against a running server: 401, metadata, registration, PKCE, a tool, refreshing,
-//! revoking. They are in `tests/clients`, and need Node and Python.
+//! Third-party MCP clients against a running server: 401, metadata, registration, PKCE, a tool, refresh and revocation.
+//! They are in `tests/clients` and need Node.js and Python.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use tests::{Database, Server};
 use tokio::{process::Command, sync::OnceCell};
 
-/// The clients with what they depend on, fetched once, apart from the source.
+/// Installs the Node.js clients with their dependencies, once and outside the source tree.
 async fn install_node_clients() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let installed = INSTALLED.get_or_try_init(async || {
@@ -34,7 +34,7 @@ async fn install_node_clients() -> Result<&'static Path> {
     Ok(installed.await?)
 }
 
-/// A Python environment with the official client, made once.
+/// Creates a Python environment with the official client, once.
 async fn install_python_client() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let installed = INSTALLED.get_or_try_init(async || {
@@ -55,24 +55,25 @@ async fn install_python_client() -> Result<&'static Path> {
 
 async fn run_command(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
-    let output = output
-        .with_context(|| format!("{command:?} needs Node with npm, and Python with venv; install them"))?;
-    let said =
+    let output = output.with_context(|| {
+        format!("cannot start {command:?}: these tests need Node.js with npm, and Python with venv")
+    })?;
+    let printed =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
-        bail!("{command:?} ended with {}:\n{said}", output.status);
+        bail!("{command:?} ended with {}:\n{printed}", output.status);
     }
-    Ok(said)
+    Ok(printed)
 }
 
 async fn check_client_script(script: &str) -> Result<()> {
     let clients = install_node_clients().await?;
     tests::on_database(Database::Sqlite, async |server: Server| {
-        let said = run_command(
+        let printed = run_command(
             Command::new("node").arg(script).current_dir(clients).env("QALA_URL", server.base_url()),
         )
         .await?;
-        assert!(said.lines().filter(|line| line.starts_with("ok: ")).count() > 8, "{said}");
+        assert!(printed.lines().filter(|line| line.starts_with("ok: ")).count() > 8, "{printed}");
         Ok(())
     })
     .await
@@ -93,19 +94,19 @@ async fn a_client_that_is_strict_about_the_standards() -> Result<()> {
     check_client_script("oauth4webapi.mjs").await
 }
 
-/// It takes the scope that the server names before the one it was configured with, and comes to write by it.
+/// The client prefers the scope that the server names to its configured one, and may write with it.
 #[tokio::test]
 async fn the_official_python_client_writes() -> Result<()> {
     let python = install_python_client().await?.join("bin/python");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/python/mcp_client.py");
     tests::on_database(Database::Sqlite, async |server: Server| {
-        // Without a handshake, and with one.
+        // Without and with a handshake.
         for mode in ["auto", "legacy"] {
             let mut client = Command::new(&python);
             client.arg(&script).arg(mode).env("QALA_URL", server.base_url());
-            let said = run_command(&mut client).await?;
+            let printed = run_command(&mut client).await?;
             for what in ["a tool that writes is called", "it refreshed, and may still write"] {
-                assert!(said.contains(&format!("ok: {what}")), "{mode}: {said}");
+                assert!(printed.contains(&format!("ok: {what}")), "{mode}: {printed}");
             }
         }
         Ok(())

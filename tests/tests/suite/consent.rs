@@ -1,4 +1,4 @@
-//! Letting an agent in as people do it, with a real browser: with script and without, and what its policy says to it.
+//! Consent to an agent in a real browser, with JavaScript and without, and the policies that the browser enforces.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
@@ -9,7 +9,7 @@ use tests::{
 
 const EMAIL: &str = "aigerim@example.test";
 
-/// A program on the person's machine, and the port on which it waits.
+/// A client on the person's machine, with a loopback redirect listener.
 struct NativeApp {
     agent: Agent,
     listener: LoopbackListener,
@@ -26,7 +26,7 @@ impl NativeApp {
         format!("{}/callback", self.listener.base_url())
     }
 
-    /// Where it sends its person.
+    /// Returns the URL that the program opens in the browser.
     fn authorization_url(&self, server: &Server, scope: &str) -> String {
         let query = encode_form(&[
             ("response_type", "code"),
@@ -40,7 +40,7 @@ impl NativeApp {
         format!("{}/oauth/authorize?{query}", server.base_url())
     }
 
-    /// A parameter of the address with which the browser came back.
+    /// Waits for the redirect and returns one of its parameters.
     async fn redirect_parameter(&mut self, name: &str) -> Result<String> {
         let address = self.listener.next_redirect().await?;
         ensure!(address.starts_with(&self.redirect_uri()), "{address}");
@@ -66,7 +66,7 @@ async fn sign_in(browser: &Browser) -> Result<()> {
     browser.submit("form[action='/sign-in/dev'] button").await
 }
 
-/// The whole way of one browser: signed out, asked, allowed less than was asked for, then refused.
+/// Checks the flow of one browser: sign-in, consent to less than was requested, then a denial.
 async fn check_consent_flow(server: &Server, browser: &Browser) -> Result<()> {
     let person = server.sign_in(EMAIL).await?;
     person.create_workspace("Tulpar").await?;
@@ -87,12 +87,12 @@ async fn check_consent_flow(server: &Server, browser: &Browser) -> Result<()> {
     browser.submit("button[name=decision][value=allow]").await?;
     let code = program.redirect_parameter("code").await?;
     assert_eq!(browser.element_text("#back").await?, "Back");
-    let answer = program.exchange(&code).await?;
-    assert_eq!(answer.string_at("/scope")?, "read");
-    let bearer = server.client().with_bearer(&TokenPair::from_reply(&answer)?.access);
+    let response = program.exchange(&code).await?;
+    assert_eq!(response.string_at("/scope")?, "read");
+    let bearer = server.client().with_bearer(&TokenPair::from_reply(&response)?.access);
     assert_eq!(bearer.get("/v1/tokens/self").await?.string_at("/workspace/id")?, second.id);
 
-    // Signed in by now, the person is asked again, and may say no.
+    // The person is signed in now and is asked again, and may deny.
     browser.navigate_to(&program.authorization_url(server, "read")).await?;
     browser.submit("button[name=decision][value=deny]").await?;
     assert_eq!(program.redirect_parameter("error").await?, "access_denied");
@@ -103,37 +103,37 @@ async fn check_consent_flow(server: &Server, browser: &Browser) -> Result<()> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_browser_lets_an_agent_in(server: Server) -> Result<()> {
+    async fn a_person_consents_in_a_browser(server: Server) -> Result<()> {
         let browser = Browser::start().await?;
         check_consent_flow(&server, &browser).await?;
         browser.close().await
     }
 
-    async fn a_browser_without_script_lets_an_agent_in(server: Server) -> Result<()> {
+    async fn a_person_consents_in_a_browser_without_javascript(server: Server) -> Result<()> {
         let browser = Browser::start_without_javascript().await?;
         browser.navigate_to("data:text/html,<title>off</title><script>document.title='on'</script>").await?;
-        assert_eq!(browser.title().await?, "off", "no page runs script");
+        assert_eq!(browser.title().await?, "off", "JavaScript must be off");
         check_consent_flow(&server, &browser).await?;
         browser.close().await
     }
 
-    async fn who_asks_wrongly_is_told_after_the_person_signed_in(server: Server) -> Result<()> {
+    async fn an_invalid_request_is_reported_only_after_sign_in(server: Server) -> Result<()> {
         let browser = Browser::start().await?;
         let mut program = NativeApp::start(&server.client()).await?;
         browser.navigate_to(&program.authorization_url(&server, "root")).await?;
-        assert!(browser.current_url().await?.contains("/sign-in?next="), "nobody is sent on before");
+        assert!(browser.current_url().await?.contains("/sign-in?next="), "the browser must not be redirected before");
         sign_in(&browser).await?;
         assert_eq!(program.redirect_parameter("error").await?, "invalid_scope");
         assert_eq!(browser.console_errors().await?, Vec::<String>::new());
         browser.close().await
     }
 
-    async fn another_sites_frame_shows_no_consent(server: Server) -> Result<()> {
+    async fn the_consent_page_cannot_be_framed_by_another_site(server: Server) -> Result<()> {
         let browser = Browser::start().await?;
         let program = NativeApp::start(&server.client()).await?;
         browser.navigate_to(&format!("{}/sign-in", server.base_url())).await?;
         sign_in(&browser).await?;
-        // The question is there to be framed, and its person is signed in.
+        // The consent page could be framed, and the person is signed in.
         browser.navigate_to(&program.authorization_url(&server, "read")).await?;
         let consent = browser.current_url().await?;
         assert!(browser.element_text("h1").await?.ends_with("to act for you?"));

@@ -1,6 +1,7 @@
-//! The API's description in the hands of others: linters and generators read it, and generated clients make calls.
+//! The API description in third-party tools: linters accept it, and clients that are generated from it make calls.
 //!
-//! `npm ci` and `pip` install them, at the versions of `tests/clients/description`, into a directory under `target`.
+//! `npm ci` and `pip` install the tools into a directory under `target`, at the versions in
+//! `tests/clients/description`.
 
 use std::{
     io::Read as _,
@@ -28,16 +29,16 @@ fn committed_description() -> PathBuf {
 async fn run_command(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
     let output = output
-        .with_context(|| format!("{command:?} does not start: these tests need Node, npm and Python"))?;
-    let said =
+        .with_context(|| format!("cannot start {command:?}: these tests need Node.js, npm and Python"))?;
+    let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
-        bail!("{command:?} ended with {}:\n{said}", output.status);
+        bail!("{command:?} ended with {}:\n{text}", output.status);
     }
-    Ok(said)
+    Ok(text)
 }
 
-/// The programs of the npm registry, installed once, and the client that is generated with them.
+/// Installs the tools from npm and generates the TypeScript client, once.
 async fn install_node_tools() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
@@ -68,7 +69,7 @@ async fn install_node_tools() -> Result<&'static Path> {
     Ok(INSTALLED.get_or_try_init(install).await?)
 }
 
-/// A Python environment with the programs of its registry, made once.
+/// Creates a Python environment with the tools from PyPI, once.
 async fn install_python_tools() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
@@ -92,7 +93,7 @@ async fn install_python_tools() -> Result<&'static Path> {
     Ok(INSTALLED.get_or_try_init(install).await?)
 }
 
-/// The directory of the client that is generated of the description.
+/// Generates the Python client and returns its directory.
 async fn generate_python_client() -> Result<&'static Path> {
     static GENERATED: OnceCell<PathBuf> = OnceCell::const_new();
     let generate = async || {
@@ -130,7 +131,7 @@ tests::on_both! {
     async fn a_generated_typescript_client_makes_ten_calls(server: Server) -> Result<()> {
         let mut calls = Command::new("node");
         calls.arg("out/calls.js").current_dir(install_node_tools().await?).env("QALA_URL", server.base_url());
-        assert!(run_command(&mut calls).await?.contains("ten calls were answered"));
+        assert!(run_command(&mut calls).await?.contains("ten calls succeeded"));
         Ok(())
     }
 
@@ -145,29 +146,29 @@ tests::on_both! {
         calls.env("QALA_URL", server.base_url()).env("WORKSPACE", &workspace.id).env("PROJECT", &project.id);
         calls.env("TOKEN", owner.create_token(&workspace.id, &["read", "write"]).await?);
         calls.env("PROJECT_KEY", project.create_key("secret").await?);
-        calls.env("COOKIE", owner.cookie().context("a session")?);
-        assert!(run_command(&mut calls).await?.contains("ten calls were answered"));
+        calls.env("COOKIE", owner.cookie().context("no session")?);
+        assert!(run_command(&mut calls).await?.contains("ten calls succeeded"));
         Ok(())
     }
 }
 
 tests::on_both! {
-    async fn the_description_and_its_page_are_sent_once_and_compressed(server: Server) -> Result<()> {
+    async fn the_description_and_its_page_are_cacheable_and_compressed(server: Server) -> Result<()> {
         let visitor = server.client();
         for path in ["/openapi.json", "/docs", "/docs/page.js", "/docs/page.css"] {
             let plain = visitor.get(path).await?;
             plain.assert_status(200);
             assert_eq!(plain.header("content-encoding"), None, "{path}");
             assert_eq!(plain.header("vary"), Some("Accept-Encoding"), "{path}");
-            let tag = plain.header("etag").context("an ETag")?;
+            let tag = plain.header("etag").context("no ETag")?;
 
-            let asked = visitor.request(Method::GET, path).header(header::ACCEPT_ENCODING, "br, gzip")?;
-            let packed = asked.send().await?;
+            let request = visitor.request(Method::GET, path).header(header::ACCEPT_ENCODING, "br, gzip")?;
+            let packed = request.send().await?;
             assert_eq!(packed.header("content-encoding"), Some("gzip"), "{path}");
             assert_eq!(packed.header("etag"), Some(tag), "{path}");
             let mut unpacked = Vec::new();
             GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked)?;
-            assert!(unpacked == plain.body, "{path} is another when it is compressed");
+            assert!(unpacked == plain.body, "the compressed {path} differs");
 
             let known = visitor.request(Method::GET, path).header(header::IF_NONE_MATCH, tag)?.send().await?;
             known.assert_status(304);
@@ -181,20 +182,20 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_page_is_searched_by_path_and_linked_into(server: Server) -> Result<()> {
+    async fn the_page_can_be_searched_by_path_and_linked_to(server: Server) -> Result<()> {
         let browser = Browser::start().await?;
         browser.navigate_to(&format!("{}/docs#create_automation", server.base_url())).await?;
         let top = "return Math.abs(document.getElementById('create_automation').getBoundingClientRect().top) < 100";
         assert_eq!(browser.execute_script(top).await?, true, "the link leads to the operation");
 
-        // Ids in the place of parameters, as they stand in the address of a request.
+        // The search matches a URL with ids in place of parameters.
         browser.type_into("#find", "/v1/apps/app_01/versions?limit=1").await?;
         let shown = "return [...document.querySelectorAll('article:not([hidden])')].map((article) => article.id)";
         assert_eq!(browser.execute_script(shown).await?, json!(["list_versions", "create_version", "read_version"]));
         assert_eq!(browser.element_text("#found").await?, "3 operations");
         browser.execute_script("location.hash = 'list_runs'").await?;
         let ended = "return new Promise((done) => setTimeout(() => done(document.getElementById('find').value)))";
-        assert_eq!(browser.execute_script(ended).await?, "", "a link to what is hidden ends the search");
+        assert_eq!(browser.execute_script(ended).await?, "", "following a link to a hidden operation clears the search");
         assert_eq!(browser.console_errors().await?, Vec::<String>::new());
         browser.close().await
     }

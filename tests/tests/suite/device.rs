@@ -1,4 +1,4 @@
-//! Signing a command line in from a browser, and what attackers try on it.
+//! Device login: signing a command line in from a browser, and attacks on it.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -11,7 +11,7 @@ async fn post_device_login(visitor: &Client, body: &Value) -> Result<Reply> {
     visitor.post("/v1/cli/device", body).await
 }
 
-/// The device code and the typed code of a fresh login.
+/// Starts a device login and returns its device code and user code.
 async fn start_device_login(visitor: &Client, body: &Value) -> Result<(String, String)> {
     let reply = post_device_login(visitor, body).await?;
     Ok((reply.string_at("/deviceCode")?, reply.string_at("/userCode")?))
@@ -30,7 +30,7 @@ async fn approve(person: &Client, code: &str, workspace: &str, scopes: &[&str]) 
     person.post(&format!("{}/approve", device_login_path(code)), &body).await
 }
 
-/// A code of the right form that nobody has.
+/// Returns a user code of the right form that does not exist.
 fn wrong_user_code(code: &str, number: usize) -> String {
     let letters = "BCDFGHJKLMNPQRSTVWXZ".as_bytes();
     let mut code = code.as_bytes().to_vec();
@@ -42,12 +42,12 @@ fn wrong_user_code(code: &str, number: usize) -> String {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_command_line_is_let_in(server: Server) -> Result<()> {
+    async fn a_command_line_is_signed_in(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
-        let asked = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read", "write"], "expiresInDays": 60});
-        let reply = post_device_login(&visitor, &asked).await?;
+        let body = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read", "write"], "expiresInDays": 60});
+        let reply = post_device_login(&visitor, &body).await?;
         let body = reply.ok()?;
         assert_eq!((&body["expiresIn"], &body["interval"]), (&json!(600), &json!(5)), "{body}");
         let (device, code) = (reply.string_at("/deviceCode")?, reply.string_at("/userCode")?);
@@ -80,26 +80,26 @@ tests::on_both! {
         assert_eq!(approved, json!({"userCode": code, "status": "approved"}));
         let delivered = poll(&visitor, &device).await?;
         assert_eq!(delivered["status"], "approved", "{delivered}");
-        let token = delivered["token"].as_str().context("a token")?.to_owned();
+        let token = delivered["token"].as_str().context("no token")?.to_owned();
         let again = poll(&visitor, &device).await?;
         assert!(again["status"] == "expired" && again.get("token").is_none(), "{again}");
         assert_eq!(person.get(&device_login_path(&code)).await?.string_at("/status")?, "approved");
 
         let own = visitor.with_bearer(&token).get("/v1/tokens/self").await?.ok()?;
         assert_eq!(own["token"]["name"], "qala-cli on laptop");
-        assert_eq!(own["token"]["scopes"], json!(["read"]), "it is narrower than what was asked");
+        assert_eq!(own["token"]["scopes"], json!(["read"]), "the token must have fewer scopes than requested");
         assert_eq!(own["user"]["email"], "aigerim@example.test");
         assert_eq!(own["workspace"]["id"], workspace.id.as_str());
         let apps = format!("/v1/workspaces/{}/apps", workspace.id);
         visitor.with_bearer(&token).post(&apps, &json!({"name": "No"})).await?.assert_error(403, "insufficient_scope");
         let log = server.log();
         for secret in [&token, &device, &code] {
-            assert!(!log.contains(secret.as_str()), "the log holds {secret}");
+            assert!(!log.contains(secret.as_str()), "the log contains {secret}");
         }
         Ok(())
     }
 
-    async fn a_login_can_be_refused_and_is_decided_once(server: Server) -> Result<()> {
+    async fn a_login_can_be_denied_and_is_decided_once(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
@@ -114,7 +114,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn nothing_is_widened(server: Server) -> Result<()> {
+    async fn an_approval_cannot_widen_the_request(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let outsider = server.sign_in("outsider@example.test").await?;
@@ -153,7 +153,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn only_the_consoles_own_pages_approve(server: Server) -> Result<()> {
+    async fn only_pages_of_the_console_can_approve(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let (device, code) = start_device_login(&server.client(), &json!({"client": "x"})).await?;
@@ -175,7 +175,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_token_is_delivered_once_to_fifty_at_once(server: Server) -> Result<()> {
+    async fn of_fifty_concurrent_polls_one_gets_the_token(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
@@ -188,22 +188,22 @@ tests::on_both! {
         }
         let mut tokens = BTreeSet::new();
         let mut delivered = 0;
-        for answer in polls.join_all().await {
-            let answer = answer?;
-            if let Some(token) = answer["token"].as_str() {
+        for response in polls.join_all().await {
+            let response = response?;
+            if let Some(token) = response["token"].as_str() {
                 tokens.insert(token.to_owned());
                 delivered += 1;
             } else {
-                assert_eq!(answer["status"], "expired", "{answer}");
+                assert_eq!(response["status"], "expired", "{response}");
             }
         }
         assert_eq!((delivered, tokens.len()), (1, 1));
-        let made = person.get(&format!("/v1/workspaces/{}/tokens", workspace.id)).await?.ok()?;
-        assert_eq!(made.as_array().map(Vec::len), Some(1), "{made}");
+        let created = person.get(&format!("/v1/workspaces/{}/tokens", workspace.id)).await?.ok()?;
+        assert_eq!(created.as_array().map(Vec::len), Some(1), "{created}");
         Ok(())
     }
 
-    async fn fifty_people_decide_once(server: Server) -> Result<()> {
+    async fn of_many_concurrent_decisions_one_counts(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let (_, code) = start_device_login(&server.client(), &json!({"client": "x"})).await?;
@@ -222,7 +222,7 @@ tests::on_both! {
         for reply in decisions.join_all().await {
             match reply?.status.as_u16() {
                 200 => decided += 1,
-                // A guess under way counts until it is right, so that many at once may be told to wait.
+                // A concurrent guess counts until it has turned out right, so some may have to wait.
                 409 | 429 => {}
                 other => bail!("{other}"),
             }
@@ -231,22 +231,22 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn who_asks_too_often_waits_longer_for_good(server: Server) -> Result<()> {
+    async fn polling_too_often_increases_the_interval(server: Server) -> Result<()> {
         let visitor = server.client();
         let (device, _) = start_device_login(&visitor, &json!({"client": "x"})).await?;
-        let asked = async || -> Result<(String, i64)> {
-            let answer = poll(&visitor, &device).await?;
-            let status = answer["status"].as_str().context("a status")?.to_owned();
-            Ok((status, answer["interval"].as_i64().context("an interval")?))
+        let poll_once = async || -> Result<(String, i64)> {
+            let response = poll(&visitor, &device).await?;
+            let status = response["status"].as_str().context("no status")?.to_owned();
+            Ok((status, response["interval"].as_i64().context("no interval")?))
         };
-        assert_eq!(asked().await?, ("pending".to_owned(), 5));
+        assert_eq!(poll_once().await?, ("pending".to_owned(), 5));
         for interval in [10, 15, 20] {
-            assert_eq!(asked().await?, ("slow_down".to_owned(), interval));
+            assert_eq!(poll_once().await?, ("slow_down".to_owned(), interval));
         }
         Ok(())
     }
 
-    async fn codes_are_not_guessed(server: Server) -> Result<()> {
+    async fn guessing_codes_is_limited(server: Server) -> Result<()> {
         let guesser = server.sign_in("guesser@example.test").await?;
         let visitor = server.client();
         let (_, code) = start_device_login(&visitor, &json!({"client": "x"})).await?;
@@ -256,15 +256,16 @@ tests::on_both! {
                 guesser.get(&device_login_path(&code)).await?.assert_status(200);
             }
         }
-        // What is malformed is no guess, and says the same.
+        // A malformed code does not count as a guess, and gets the same response.
         guesser.get(&device_login_path("ABCD-1234")).await?.assert_error(404, "device_login_not_found");
         let refused = guesser.get(&device_login_path(&code)).await?;
         refused.assert_error(429, "rate_limited");
-        let wait: u64 = refused.header("retry-after").context("Retry-After")?.parse()?;
+        let wait: u64 = refused.header("retry-after").context("no Retry-After")?.parse()?;
         assert!((500..=600).contains(&wait), "{wait}");
         approve(&guesser, &code, "ws_x", &["read"]).await?.assert_error(429, "rate_limited");
 
-        // Another session at the same address has five guesses left of the address's ten, and a right one gives none back.
+        // Another session at the same address has five of the ten guesses of the address left, and a right guess
+        // restores none.
         let second = server.sign_in("second@example.test").await?;
         second.get(&device_login_path(&code)).await?.assert_status(200);
         for number in 0..5 {
@@ -275,7 +276,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn one_address_cannot_open_all_logins(server: Server) -> Result<()> {
+    async fn open_logins_are_limited_per_address(server: Server) -> Result<()> {
         let visitor = server.client();
         let mut opened = tokio::task::JoinSet::new();
         for _ in 0..30 {
@@ -293,13 +294,13 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_standards_own_words_work_too(server: Server) -> Result<()> {
+    async fn the_parameters_of_rfc_8628_work_too(server: Server) -> Result<()> {
         let visitor = server.client();
-        let ask = async |form: &'static str| {
+        let send_form = async |form: &'static str| {
             let request = visitor.request(Method::POST, "/oauth/device_authorization");
             request.body("application/x-www-form-urlencoded", form)?.send().await
         };
-        let reply = ask("client_id=qala-cli&scope=read&unknown=1").await?;
+        let reply = send_form("client_id=qala-cli&scope=read&unknown=1").await?;
         let body = reply.ok()?;
         assert_eq!(reply.header("cache-control"), Some("no-store"));
         assert_eq!((&body["expires_in"], &body["interval"]), (&json!(600), &json!(5)));
@@ -316,7 +317,7 @@ tests::on_both! {
             ("client_id=a&scope=admin", "invalid_scope"),
             ("client_id=a&scope=everything", "invalid_scope"),
         ] {
-            let refused = ask(form).await?;
+            let refused = send_form(form).await?;
             refused.assert_status(400);
             assert_eq!(refused.json::<Value>()?["error"], error, "{form}");
         }
@@ -325,23 +326,23 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_client_of_the_standard_gets_its_token(server: Server) -> Result<()> {
+    async fn an_rfc_8628_client_gets_its_token(server: Server) -> Result<()> {
         let visitor = server.client();
-        let ask = async |path: &str, form: &[(&str, &str)]| {
+        let send_form = async |path: &str, form: &[(&str, &str)]| {
             let request = visitor.request(Method::POST, path);
             request.body("application/x-www-form-urlencoded", form_urlencoded(form))?.send().await
         };
         let metadata = visitor.get("/.well-known/oauth-authorization-server").await?.ok()?;
         let grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-        assert!(metadata["grant_types_supported"].as_array().context("types")?.contains(&json!(grant_type)));
-        let endpoint = metadata["device_authorization_endpoint"].as_str().context("an endpoint")?;
+        assert!(metadata["grant_types_supported"].as_array().context("no types")?.contains(&json!(grant_type)));
+        let endpoint = metadata["device_authorization_endpoint"].as_str().context("no endpoint")?;
         assert_eq!(endpoint, format!("{}/oauth/device_authorization", server.base_url()));
 
-        let started = ask("/oauth/device_authorization", &[("client_id", "gh"), ("scope", "read")]).await?;
+        let started = send_form("/oauth/device_authorization", &[("client_id", "gh"), ("scope", "read")]).await?;
         let (device, code) = (started.string_at("/device_code")?, started.string_at("/user_code")?);
         let form = [("grant_type", grant_type), ("device_code", &*device), ("client_id", "gh")];
         let refused = async |error: &str| {
-            let reply = ask("/oauth/token", &form).await?;
+            let reply = send_form("/oauth/token", &form).await?;
             assert_eq!(reply.assert_status(400).json::<Value>()?["error"], error, "{reply}");
             assert_eq!(reply.header("cache-control"), Some("no-store"));
             anyhow::Ok(())
@@ -351,24 +352,24 @@ tests::on_both! {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         approve(&person, &code, &workspace.id, &["read"]).await?.assert_status(200);
-        let token = ask("/oauth/token", &form).await?.ok()?;
+        let token = send_form("/oauth/token", &form).await?.ok()?;
         assert_eq!((&token["token_type"], &token["scope"]), (&json!("Bearer"), &json!("read")));
         assert_eq!(token["expires_in"], json!(30 * 24 * 3600));
         assert!(token.get("refresh_token").is_none(), "{token}");
-        let client = person.with_bearer(token["access_token"].as_str().context("a token")?);
+        let client = person.with_bearer(token["access_token"].as_str().context("no token")?);
         client.get("/v1/tokens/self").await?.assert_status(200);
         refused("expired_token").await?;
 
-        let denied = ask("/oauth/device_authorization", &[("client_id", "gh")]).await?;
+        let denied = send_form("/oauth/device_authorization", &[("client_id", "gh")]).await?;
         let (device, code) = (denied.string_at("/device_code")?, denied.string_at("/user_code")?);
         person.post(&format!("{}/deny", device_login_path(&code)), &json!({})).await?.assert_status(200);
         let form = [("grant_type", grant_type), ("device_code", &*device)];
-        let reply = ask("/oauth/token", &form).await?;
+        let reply = send_form("/oauth/token", &form).await?;
         assert_eq!(reply.assert_status(400).json::<Value>()?["error"], "access_denied");
         Ok(())
     }
 
-    async fn the_page_lets_a_command_line_in(server: Server) -> Result<()> {
+    async fn a_command_line_is_approved_on_the_page(server: Server) -> Result<()> {
         let visitor = server.client();
         let (device, code) = start_device_login(&visitor, &json!({"client": "<b>evil</b>", "host": "laptop"})).await?;
         let page = format!("/device?user_code={code}");
@@ -386,7 +387,7 @@ tests::on_both! {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("<b>"), "{html}");
-        let policy = shown.header("content-security-policy").context("a policy")?;
+        let policy = shown.header("content-security-policy").context("no policy")?;
         assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{policy}");
 
         let form = form_urlencoded(&[("user_code", &code), ("workspace_id", &workspace.id), ("access", "read")]);
@@ -420,9 +421,9 @@ fn form_urlencoded(pairs: &[(&str, &str)]) -> String {
     url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
-/// The cap over all addresses; a proxy's word makes the addresses.
+/// The limit over all addresses, which a trusted proxy forwards here.
 #[tokio::test]
-async fn the_two_thousand_and_first_login_waits() -> Result<()> {
+async fn open_logins_are_limited_to_two_thousand() -> Result<()> {
     for database in [Database::Sqlite, Database::Postgres] {
         let options = Server::with(database).args(["--no-rate-limits", "--trusted-proxies", "127.0.0.0/8"]);
         tests::on_server(options, async |server| {
@@ -444,7 +445,7 @@ async fn the_two_thousand_and_first_login_waits() -> Result<()> {
     Ok(())
 }
 
-/// What is open ends after ten minutes; the database is moved, since the server's clock cannot be.
+/// An open login expires after ten minutes. The test shifts times in the database, because it cannot change the clock.
 #[tokio::test]
 async fn a_login_expires() -> Result<()> {
     tests::on_server(Server::with(Database::Postgres).args(["--no-rate-limits"]), async |server| {
@@ -454,7 +455,7 @@ async fn a_login_expires() -> Result<()> {
         let (pending, code) = start_device_login(&visitor, &json!({"client": "x"})).await?;
         let (approved, other) = start_device_login(&visitor, &json!({"client": "x"})).await?;
         approve(&person, &other, &workspace.id, &["read"]).await?.assert_status(200);
-        let pool = sqlx::PgPool::connect(server.database_url().context("a database")?).await?;
+        let pool = sqlx::PgPool::connect(server.database_url().context("no database")?).await?;
         let age = i64::try_from(Duration::from_secs(600).as_millis())?;
         let moved = sqlx::query(
             "UPDATE device_logins SET created_at = created_at - $1, expires_at = expires_at - $1",

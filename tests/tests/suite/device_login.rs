@@ -1,5 +1,5 @@
-//! The device login as people do it: a shell script with `curl` alone, and the page in a real browser. The script is
-//! the one in `docs/sign-in.md`.
+//! The device login with the shell script of `docs/sign-in.md`, which needs only `curl`, and with the page in a real
+//! browser.
 
 use std::process::Stdio;
 
@@ -10,7 +10,7 @@ use tokio::{
     process::Command,
 };
 
-/// The first block of shell in the page.
+/// Returns the first `sh` block of the page.
 fn documented_script() -> Result<&'static str> {
     let page = include_str!("../../../docs/sign-in.md");
     let (_, rest) = page.split_once("```sh\n").context("no script in docs/sign-in.md")?;
@@ -18,7 +18,7 @@ fn documented_script() -> Result<&'static str> {
 }
 
 tests::on_both! {
-    async fn a_shell_is_let_in_by_a_browser(server: Server) -> Result<()> {
+    async fn a_shell_script_is_signed_in_by_a_browser(server: Server) -> Result<()> {
         let email = "aigerim@example.test";
         let person = server.sign_in(email).await?;
         let workspace = person.create_workspace("Tulpar").await?;
@@ -26,15 +26,15 @@ tests::on_both! {
         let mut shell = Command::new("bash");
         shell.args(["-euo", "pipefail", "-c", documented_script()?]).env("URL", server.base_url());
         shell.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut shell = shell.spawn().context("bash is needed")?;
-        let mut lines = BufReader::new(shell.stdout.take().context("the shell's output")?).lines();
-        let told = lines.next_line().await?.context("the script tells where to go")?;
-        let address = told.split_whitespace().find(|word| word.starts_with("http")).context(told.clone())?;
-        let code = address.split_once("user_code=").context("a code")?.1;
+        let mut shell = shell.spawn().context("bash is required")?;
+        let mut lines = BufReader::new(shell.stdout.take().context("no standard output")?).lines();
+        let line = lines.next_line().await?.context("the script printed no URL")?;
+        let address = line.split_whitespace().find(|word| word.starts_with("http")).context(line.clone())?;
+        let code = address.split_once("user_code=").context("no code")?.1;
 
         let browser = Browser::start().await?;
         browser.navigate_to(address).await?;
-        // Nobody is signed in there yet: the page asks, and comes back.
+        // The person has to sign in first, and is sent back to the page.
         browser.type_into("form[action='/sign-in/dev'] input[type=email]", email).await?;
         browser.submit("form[action='/sign-in/dev'] button").await?;
         assert_eq!(browser.element_text("#user-code").await?, code);
@@ -44,7 +44,7 @@ tests::on_both! {
         assert_eq!(browser.element_text("#outcome").await?, "shell is connected. You can close this page.");
         browser.close().await?;
 
-        let token = lines.next_line().await?.context("the script prints the token")?;
+        let token = lines.next_line().await?.context("the script printed no token")?;
         assert!(shell.wait().await?.success());
         let own = server.client().with_bearer(&token).get("/v1/tokens/self").await?.ok()?;
         assert_eq!((&own["user"]["email"], &own["workspace"]["id"]), (&email.into(), &workspace.id.into()));

@@ -1,4 +1,4 @@
-//! What every answer to a mistake has in common.
+//! Errors that all routes share: invalid HTTP, unknown paths, invalid bodies and queries, size limits and rate limits.
 
 use anyhow::{Context as _, Result};
 use http::{HeaderName, Method};
@@ -10,20 +10,20 @@ fn error_message(reply: &Reply) -> Result<String> {
     Ok(reply.json::<Value>()?["error"]["message"].as_str().unwrap_or_default().to_owned())
 }
 
-/// Sends a head as it is, and reads the whole response.
+/// Sends a raw request head and reads the whole response.
 async fn send_raw(server: &tests::Server, head: &str) -> Result<String> {
-    let address = server.base_url().strip_prefix("http://").context("an address")?;
+    let address = server.base_url().strip_prefix("http://").context("no address")?;
     let mut stream = tokio::net::TcpStream::connect(address).await?;
     stream.write_all(head.as_bytes()).await?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
-    Ok(answer)
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await?;
+    Ok(response)
 }
 
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn raw_characters_of_an_address_are_taken_as_curl_sends_them(server: Server) -> Result<()> {
+    async fn unencoded_characters_in_a_url_are_accepted_as_curl_sends_them(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;
@@ -34,39 +34,39 @@ tests::on_both! {
         for query in ["select=meta->tags", r#"title=eq."x"&select=id"#, "meta->>tags=eq.[1]&select=id", "select=m:meta->tags->0"] {
             let path = project.rest_path(&format!("things?{query}"));
             let head = format!("GET {path} HTTP/1.1\r\nHost: h\r\napikey: {key}\r\nConnection: close\r\n\r\n");
-            let answer = send_raw(&server, &head).await?;
-            assert!(answer.starts_with("HTTP/1.1 200"), "{query}: {answer}");
+            let response = send_raw(&server, &head).await?;
+            assert!(response.starts_with("HTTP/1.1 200"), "{query}: {response}");
         }
-        // In every request of a connection, also when they are sent ahead, behind bodies of either kind.
-        let (things, fields) = (project.rest_path("things"), format!("Host: h\r\napikey: {key}\r\nContent-Type: application/json\r\n"));
+        // In every request of a connection, including pipelined ones and those after bodies of either framing.
+        let (rows_path, fields) = (project.rest_path("things"), format!("Host: h\r\napikey: {key}\r\nContent-Type: application/json\r\n"));
         let body = r#"{"title":"GET /healthz?> HTTP/1.1"}"#;
-        let last = format!("GET {things}?select=title&title=eq.\"x\"&order=id HTTP/1.1\r\n{fields}Connection: close\r\n\r\n");
+        let last = format!("GET {rows_path}?select=title&title=eq.\"x\"&order=id HTTP/1.1\r\n{fields}Connection: close\r\n\r\n");
         let sent = format!(
-            "GET {things}?select=meta->tags HTTP/1.1\r\n{fields}\r\n\
-             POST {things}?select=title,meta->tags HTTP/1.1\r\n{fields}Content-Length: {length}\r\n\r\n{body}\
-             POST {things}?select=title,meta->tags HTTP/1.1\r\n{fields}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n\
-             GET {things}?select=meta->>tags,é&title=eq.<> HTTP/1.1\r\n{fields}\r\n{last}",
+            "GET {rows_path}?select=meta->tags HTTP/1.1\r\n{fields}\r\n\
+             POST {rows_path}?select=title,meta->tags HTTP/1.1\r\n{fields}Content-Length: {length}\r\n\r\n{body}\
+             POST {rows_path}?select=title,meta->tags HTTP/1.1\r\n{fields}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n\
+             GET {rows_path}?select=meta->>tags,é&title=eq.<> HTTP/1.1\r\n{fields}\r\n{last}",
             length = body.len(),
         );
-        let answers = send_raw(&server, &sent).await?;
-        let statuses: Vec<&str> = answers.lines().filter_map(|line| line.split_once("HTTP/1.1 ")?.1.get(..3)).collect();
-        assert_eq!(statuses, ["200", "201", "201", "400", "200"], "{answers}");
+        let responses = send_raw(&server, &sent).await?;
+        let statuses: Vec<&str> = responses.lines().filter_map(|line| line.split_once("HTTP/1.1 ")?.1.get(..3)).collect();
+        assert_eq!(statuses, ["200", "201", "201", "400", "200"], "{responses}");
         Ok(())
     }
 
-    async fn what_is_no_request_gets_the_envelope_too(server: Server) -> Result<()> {
+    async fn invalid_http_requests_get_the_error_envelope_too(server: Server) -> Result<()> {
         for head in ["GET / HTTP/9.9\r\n\r\n", "nonsense\r\n\r\n", "GET /a b c HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost h\r\n\r\n"] {
-            let answer = send_raw(&server, head).await?;
-            let (status, body) = answer.split_once("\r\n\r\n").context("a head")?;
-            assert!(status.starts_with("HTTP/1.1 4"), "{head:?}: {answer}");
-            let body: Value = serde_json::from_str(body).with_context(|| format!("{head:?}: {answer}"))?;
-            assert_eq!(body["error"]["code"], "invalid_request", "{head:?}: {answer}");
-            assert!(body["requestId"].is_string(), "{answer}");
+            let response = send_raw(&server, head).await?;
+            let (status, body) = response.split_once("\r\n\r\n").context("no head")?;
+            assert!(status.starts_with("HTTP/1.1 4"), "{head:?}: {response}");
+            let body: Value = serde_json::from_str(body).with_context(|| format!("{head:?}: {response}"))?;
+            assert_eq!(body["error"]["code"], "invalid_request", "{head:?}: {response}");
+            assert!(body["requestId"].is_string(), "{response}");
         }
         Ok(())
     }
 
-    async fn unknown_paths_and_methods_are_told_apart(server: Server) -> Result<()> {
+    async fn unknown_paths_and_methods_have_different_errors(server: Server) -> Result<()> {
         let visitor = server.client();
         for path in ["/nothing", "/v1", "/v1/", "/v1/nothing", "/v1/session/x", "/v1//session", "/V1/session"]
         {
@@ -85,7 +85,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_body_that_does_not_fit_is_named(server: Server) -> Result<()> {
+    async fn errors_about_a_body_name_the_field(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let path = format!("/v1/workspaces/{}/automations", workspace.id);
@@ -140,7 +140,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_query_that_does_not_fit_is_named(server: Server) -> Result<()> {
+    async fn errors_about_a_query_name_the_parameter(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         for (query, field) in [
@@ -158,7 +158,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_character_that_databases_refuse_is_refused_before(server: Server) -> Result<()> {
+    async fn the_nul_character_is_rejected_before_it_reaches_a_database(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let (ws, app, automation) = (&workspace.id, &workspace.sample_app, &workspace.automation);
@@ -186,16 +186,16 @@ tests::on_both! {
         for path in [format!("/v1/apps/{app}%00"), "/v1/runs/%00".to_owned(), "/a/%00/".to_owned()] {
             person.get(&path).await?.check_error(404, None).with_context(|| path.clone())?;
         }
-        // Where any text goes, it goes through.
+        // Fields without a restriction accept it.
         let source = "export default { async scheduled(event) { console.log(event.data); throw new Error(event.data) } }";
-        let made = person.create_app(ws, source).await?;
-        let automation = person.create_automation(ws, &made, "manual", 0).await?;
+        let app = person.create_app(ws, source).await?;
+        let automation = person.create_automation(ws, &app, "manual", 0).await?;
         let run = person.wait_for_run(&person.start_run(&automation, json!("a\0b")).await?).await?;
         assert_eq!((&run["status"], &run["errorCode"]), (&json!("failed"), &json!("app_error")), "{run}");
         Ok(())
     }
 
-    async fn a_body_has_its_bound(server: Server) -> Result<()> {
+    async fn bodies_are_limited_in_size(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let path = format!("/v1/workspaces/{}/apps", workspace.id);
@@ -209,7 +209,7 @@ tests::on_both! {
         let larger =
             person.request(Method::POST, &path).body("application/json", body((1 << 20) + 1))?.send().await?;
         larger.assert_error(413, "too_large");
-        // Whoever may not is not told about the body.
+        // Authorization is checked before the body.
         let visitor = server.client();
         let refused = visitor
             .request(Method::POST, &path)
@@ -220,7 +220,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_head_has_its_bound_and_the_server_lives(server: Server) -> Result<()> {
+    async fn heads_are_limited_in_size(server: Server) -> Result<()> {
         let visitor = server.client();
         let name = HeaderName::from_static("x-filler");
         let huge = visitor
@@ -228,14 +228,14 @@ tests::on_both! {
             .header(name.clone(), &"x".repeat(400 << 10))?
             .send()
             .await;
-        // It is told in the one way that HTTP has before there is a request, or the connection ends.
+        // The server responds 431, or closes the connection.
         if let Ok(reply) = huge {
             reply.assert_status(431);
         }
-        // 64 KiB are taken and no more, also what comes at once.
+        // 64 KiB are accepted and no more, even in one piece.
         for (filler, status) in [(60_000, 200), (65_000, 200), (65_536, 431), (70_000, 431), (100_000, 431)] {
-            let ask = visitor.request(Method::GET, "/readyz").header(name.clone(), &"x".repeat(filler))?;
-            match ask.send().await {
+            let request = visitor.request(Method::GET, "/readyz").header(name.clone(), &"x".repeat(filler))?;
+            match request.send().await {
                 Ok(reply) => assert_eq!(reply.status.as_u16(), status, "{filler}"),
                 Err(error) => anyhow::ensure!(status == 431, "{filler}: {error:#}"),
             }
@@ -256,32 +256,32 @@ mod limits {
     use super::*;
 
     tests::on_both! {
-        async fn a_visitor_has_a_minute_and_a_person_another(server: Server) -> Result<()> {
+        async fn visitors_and_people_have_separate_rate_limits(server: Server) -> Result<()> {
             let person = server.sign_in("aigerim@example.test").await?;
             let visitor = server.client();
             let first = visitor.get("/v1/session").await?;
             first.assert_error(401, "unauthorized");
-            let mut asked = 1;
+            let mut request_count = 1;
             let refused = loop {
                 let reply = visitor.get("/v1/session").await?;
                 if reply.status != 401 {
                     break reply;
                 }
-                asked += 1;
-                assert!(asked < 400, "{asked} requests and no end");
+                request_count += 1;
+                assert!(request_count < 400, "no limit after {request_count} requests");
             };
             refused.assert_error(429, "rate_limited");
-            // The sign-in took five.
-            assert!(asked >= 110, "refused after {asked}");
+            // The sign-in used five units.
+            assert!(request_count >= 110, "limited after {request_count} requests");
             let wait: u64 = refused.header("retry-after").with_context(|| refused.to_string())?.parse()?;
             assert!((1..=60).contains(&wait), "{wait}");
-            // How the limit stands that refused.
+            // The headers show the state of the limit that was exceeded.
             for (name, value) in [("ratelimit-limit", "120"), ("ratelimit-remaining", "0")] {
                 assert_eq!(refused.header(name), Some(value), "{refused}");
             }
             assert_eq!(refused.header("ratelimit-reset"), refused.header("retry-after"), "{refused}");
 
-            // A person before a browser reads a page, in the language of the browser; a program the envelope.
+            // A browser gets a page in its language, any other client the error envelope.
             for (accept, language, kind, says) in [
                 ("text/html,application/xhtml+xml,*/*;q=0.8", "ru", "text/html; charset=utf-8", "Слишком много попыток."),
                 ("text/html", "kk-KZ", "text/html; charset=utf-8", "Әрекет тым көп."),
@@ -298,60 +298,60 @@ mod limits {
                 }
             }
 
-            let fine = person.get("/v1/session").await?;
-            fine.assert_status(200);
+            let reply = person.get("/v1/session").await?;
+            reply.assert_status(200);
             let number = |reply: &Reply, name: &str| {
                 reply
                     .header(name)
                     .with_context(|| format!("no {name}: {:?}", reply.headers))?
                     .parse::<u64>()
-                    .context("a number")
+                    .context("no number")
             };
-            assert_eq!(number(&fine, "ratelimit-limit")?, 600);
-            assert!(number(&fine, "ratelimit-remaining")? >= 590);
-            assert!(number(&fine, "ratelimit-reset")? <= 60);
-            // It flows back: nobody is locked out.
-            eventually("a visitor is heard again", async || {
+            assert_eq!(number(&reply, "ratelimit-limit")?, 600);
+            assert!(number(&reply, "ratelimit-remaining")? >= 590);
+            assert!(number(&reply, "ratelimit-reset")? <= 60);
+            // The limit recovers with time.
+            eventually("a visitor may send requests again", async || {
                 visitor.get("/v1/session").await?.check_error(401, None)
             })
             .await
         }
 
-        async fn nobody_gets_a_new_minute_by_naming_another_address(server: Server) -> Result<()> {
+        async fn forwarded_addresses_are_ignored_without_a_trusted_proxy(server: Server) -> Result<()> {
             let visitor = server.client();
-            let mut asked = 0;
+            let mut request_count = 0;
             let refused = loop {
-                let ask = visitor.request(Method::GET, "/v1/session");
-                let ask = ask.header(
+                let request = visitor.request(Method::GET, "/v1/session");
+                let request = request.header(
                     HeaderName::from_static("x-forwarded-for"),
-                    &format!("192.0.2.{}", asked % 256),
+                    &format!("192.0.2.{}", request_count % 256),
                 )?;
-                let ask = ask
-                    .header(HeaderName::from_static("forwarded"), &format!("for=192.0.2.{}", asked % 256))?;
-                let reply = ask.send().await?;
+                let request = request
+                    .header(HeaderName::from_static("forwarded"), &format!("for=192.0.2.{}", request_count % 256))?;
+                let reply = request.send().await?;
                 if reply.status != 401 {
                     break reply;
                 }
-                asked += 1;
-                assert!(asked < 400, "{asked} requests and no end");
+                request_count += 1;
+                assert!(request_count < 400, "no limit after {request_count} requests");
             };
             refused.assert_error(429, "rate_limited");
             Ok(())
         }
 
-        async fn signing_in_is_tried_ten_times_a_minute(server: Server) -> Result<()> {
+        async fn sign_in_is_limited_to_ten_attempts_a_minute(server: Server) -> Result<()> {
             let visitor = server.client();
             let body = json!({"email": "aigerim@example.test", "code": "000000"});
-            let mut tried = 0;
+            let mut attempts = 0;
             let refused = loop {
                 let reply = visitor.post_from_console("/v1/auth/email/verify", &body).await?;
                 if reply.status != 401 {
                     break reply;
                 }
-                tried += 1;
-                assert!(tried <= 15, "{tried} tries and no end");
+                attempts += 1;
+                assert!(attempts <= 15, "no limit after {attempts} attempts");
             };
-            assert!(tried >= 10, "after {tried}: {refused}");
+            assert!(attempts >= 10, "limited after {attempts} attempts: {refused}");
             refused.assert_error(429, "rate_limited");
             let start = visitor
                 .post_from_console("/v1/auth/email/start", &json!({"email": "a@example.test"}))
@@ -362,7 +362,7 @@ mod limits {
     }
 
     #[tokio::test]
-    async fn a_proxy_of_ours_is_believed_about_the_address_before_it() -> Result<()> {
+    async fn the_address_that_a_trusted_proxy_forwards_is_used() -> Result<()> {
         let options = tests::Server::with(tests::Database::Sqlite).args(["--trusted-proxies", "127.0.0.0/8"]);
         tests::on_server(options, async |server| {
             let visitor = server.client();
@@ -370,11 +370,11 @@ mod limits {
                 let ask = visitor.request(Method::GET, "/v1/session");
                 ask.header(HeaderName::from_static("x-forwarded-for"), forwarded)?.send().await
             };
-            let mut asked = 0;
-            // What stands further left is the sender's own claim.
-            while ask(&format!("198.51.100.{}, 192.0.2.1", asked % 256)).await?.status == 401 {
-                asked += 1;
-                assert!(asked < 400, "{asked} requests and no end");
+            let mut request_count = 0;
+            // Addresses further left are claims of the sender.
+            while ask(&format!("198.51.100.{}, 192.0.2.1", request_count % 256)).await?.status == 401 {
+                request_count += 1;
+                assert!(request_count < 400, "no limit after {request_count} requests");
             }
             ask("192.0.2.1").await?.assert_error(429, "rate_limited");
             ask("192.0.2.2").await?.assert_error(401, "unauthorized");

@@ -1,7 +1,7 @@
-//! Every route of the API description, tried by those who must not pass.
+//! Every route of the API description, called by callers that must be rejected.
 //!
-//! The list of routes is the server's own `/openapi.json`, so a new route cannot escape: a path parameter that
-//! [`Things`] does not know, or an operation that does not say who may call it, fails the test.
+//! The routes come from the server's own `/openapi.json`, so no new route is missed: a path parameter that
+//! [`PathParameters`] does not know, or an operation that does not say who may call it, fails the test.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -17,7 +17,7 @@ mod role_matrix;
 
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-/// Well-formed and of nothing: the zero of an id's 26 characters, but for the version of the UUID within.
+/// Suffix of a well-formed id of nothing: 26 characters of zeros, except for the version of the UUID.
 const UNKNOWN_ID_SUFFIX: &str = "00000000000e00800000000000";
 
 tests::on_both! {
@@ -49,7 +49,7 @@ tests::on_both! {
             .await
     }
 
-    async fn a_token_for_reading_does_not_write(server: Server) -> Result<()> {
+    async fn a_read_token_does_not_write(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let token = fixture.token(&["read"]).await?;
         fixture
@@ -62,7 +62,7 @@ tests::on_both! {
             .await
     }
 
-    async fn another_workspace_sees_nothing(server: Server) -> Result<()> {
+    async fn members_of_another_workspace_see_nothing(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let outsider = server.sign_in("outsider@example.test").await?;
         outsider.create_workspace("Elsewhere").await?;
@@ -78,18 +78,18 @@ tests::on_both! {
         let outsider = server.sign_in("outsider@example.test").await?;
         let elsewhere = outsider.create_workspace("Elsewhere").await?;
         let token = outsider.with_bearer(&outsider.create_token(&elsewhere.id, &["read", "write"]).await?);
-        let concerns = |operation: &Operation| {
+        let is_selected = |operation: &Operation| {
             operation.is_console_resource()
                 && (operation.callers.token_read || operation.callers.token_write)
         };
         fixture
-            .check_each_operation(concerns, async |operation, path| {
+            .check_each_operation(is_selected, async |operation, path| {
                 operation.send(&token, &path).await?.check_error(404, None)
             })
             .await
     }
 
-    async fn a_made_up_id_finds_nothing(server: Server) -> Result<()> {
+    async fn an_unknown_id_is_not_found(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture
             .check_each_operation(Operation::is_console_resource, async |operation, _| {
@@ -100,7 +100,7 @@ tests::on_both! {
     }
 }
 
-/// A person with a workspace and one of each thing, and the routes to try on them.
+/// A person with a workspace and one resource of each kind, and the routes to call on them.
 struct Fixture {
     operations: Vec<Operation>,
     owner: Client,
@@ -113,60 +113,60 @@ impl Fixture {
         Self::create_for(server, "owner").await
     }
 
-    /// A stage whose owner goes by this name.
+    /// Creates a fixture whose owner has this name.
     async fn create_for(server: &Server, name: &str) -> Result<Self> {
         let operations = parse_operations(&server.client().get("/openapi.json").await?.ok()?)?;
         let owner = server.sign_in(&format!("{name}@example.test")).await?;
         let workspace = owner.create_workspace("Home").await?;
-        let things = PathParameters::create(&owner, &workspace).await?;
-        Ok(Self { operations, owner, workspace, path_parameters: things })
+        let path_parameters = PathParameters::create(&owner, &workspace).await?;
+        Ok(Self { operations, owner, workspace, path_parameters })
     }
 
     async fn token(&self, scopes: &[&str]) -> Result<Client> {
         Ok(self.owner.with_bearer(&self.owner.create_token(&self.workspace.id, scopes).await?))
     }
 
-    /// Tries an operation after the other and tells of all that went otherwise.
+    /// Calls all operations in turn, and reports all that differ from the expected result.
     async fn check_each_operation(
         &self,
-        concerns: impl Fn(&Operation) -> bool,
+        is_selected: impl Fn(&Operation) -> bool,
         check: impl AsyncFn(&Operation, String) -> Result<()>,
     ) -> Result<()> {
-        let mut tried = 0;
-        let mut surprises = Vec::new();
-        for operation in self.operations.iter().filter(|operation| concerns(operation)) {
+        let mut checked = 0;
+        let mut failures = Vec::new();
+        for operation in self.operations.iter().filter(|operation| is_selected(operation)) {
             let outcome = match self.path_parameters.path(&operation.path) {
                 Ok(path) => check(operation, path).await,
                 Err(unknown) => Err(unknown),
             };
-            if let Err(surprise) = outcome {
-                surprises.push(format!("{operation}: {surprise:#}"));
+            if let Err(failure) = outcome {
+                failures.push(format!("{operation}: {failure:#}"));
             }
-            tried += 1;
+            checked += 1;
         }
-        if tried == 0 {
-            bail!("no operation concerns this test, which cannot be");
+        if checked == 0 {
+            bail!("no operation is selected");
         }
-        if !surprises.is_empty() {
-            bail!("{} of {tried} operations:\n{}", surprises.len(), surprises.join("\n"));
+        if !failures.is_empty() {
+            bail!("{} of {checked} operations:\n{}", failures.len(), failures.join("\n"));
         }
         Ok(())
     }
 }
 
-/// One method of one path.
+/// A method of a path.
 #[derive(Debug)]
 struct Operation {
     method: Method,
     path: String,
     callers: Callers,
-    /// The right it asks for, `-` for none.
+    /// The required right; `-` for none.
     right: String,
-    /// A body that the description calls valid, when it describes one.
+    /// A valid body, if the description has one.
     body: Option<Value>,
 }
 
-/// Who may call an operation, from `x-qala-callers`.
+/// The callers of an operation, from `x-qala-callers`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Callers {
     public: bool,
@@ -188,7 +188,7 @@ impl Callers {
                 "T:write" => &mut callers.token_write,
                 "T:any" => &mut callers.token_any,
                 "K" => &mut callers.project_key,
-                _ => bail!("x-qala-callers names {name}, which is no caller"),
+                _ => bail!("x-qala-callers names the unknown caller {name}"),
             } = true;
         }
         if callers == Self::default() {
@@ -227,7 +227,7 @@ impl Operation {
         Ok(Self { method, path: path.to_owned(), callers, right, body })
     }
 
-    /// Whether the path leads to something that belongs to a person or a workspace and is reached from the console.
+    /// True if the path leads to a resource of a person or a workspace that the console reaches.
     fn is_console_resource(&self) -> bool {
         self.callers.console && !self.callers.public && self.path.contains('{')
     }
@@ -260,37 +260,37 @@ fn parse_operations(document: &Value) -> Result<Vec<Operation>> {
     Ok(operations)
 }
 
-/// An id that nothing has.
+/// Returns an id that does not exist.
 fn unknown_id(prefix: &str) -> String {
     format!("{prefix}_{UNKNOWN_ID_SUFFIX}")
 }
 
-/// Whether the server has no such operation: what leads to it is then described nowhere, and needs no thing.
+/// True if the server has no such operation. No described path needs its resource then.
 fn is_unknown_route(reply: &Reply) -> Result<bool> {
     Ok(reply.status == 404 && reply.json::<Value>()?["error"]["code"] == "route_not_found")
 }
 
-/// The id of what was made; an id of nothing while the server does not have the operation.
+/// Returns the id of a created resource; an id that does not exist if the server does not have the operation.
 fn created_id_or_unknown(reply: &Reply, pointer: &str, prefix: &str) -> Result<String> {
     if is_unknown_route(reply)? { Ok(unknown_id(prefix)) } else { reply.string_at(pointer) }
 }
 
-/// A call that was refused while its webhook was off.
+/// Creates the dead letter of a call that was refused while its webhook was off.
 async fn create_dead_letter(owner: &Client, ws: &str, automation: &str) -> Result<String> {
     let settings = format!("/v1/automations/{automation}/webhook");
-    let hook = owner.rotate_webhook_secret(automation).await?;
+    let webhook = owner.rotate_webhook_secret(automation).await?;
     owner.patch(&settings, &json!({"enabled": false})).await?.ok()?;
-    hook.send(&json!({})).await?.assert_error(403, "hook_disabled");
+    webhook.send(&json!({})).await?.assert_error(403, "hook_disabled");
     owner.patch(&settings, &json!({"enabled": true})).await?.ok()?;
     owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string_at("/items/0/id")
 }
 
-/// What each path parameter stands for: the path's template up to and with the parameter, and an id of the owner's.
+/// Values of path parameters: ids of the owner's resources, by the path template up to and including the parameter.
 struct PathParameters(BTreeMap<&'static str, String>);
 
 impl PathParameters {
-    /// One of each thing that the owner can make without the outside world; an id of nothing for the others, whose
-    /// routes still refuse before they look.
+    /// Creates one resource of each kind that needs no external service. Other parameters get an id that does not
+    /// exist; their routes must still reject the caller before they look it up.
     async fn create(owner: &Client, workspace: &Workspace) -> Result<Self> {
         let ws = workspace.id.as_str();
         let in_workspace = |path: &str| format!("/v1/workspaces/{ws}/{path}");
@@ -312,7 +312,7 @@ impl PathParameters {
         let dead_letter = create_dead_letter(owner, ws, &automation).await?;
         let gate = workspace.creation_response["starter"]["gateIds"][0]
             .as_str()
-            .context("no gate in the starter world")?;
+            .context("no gate in the sample data")?;
 
         let projects = owner.get(&in_workspace("backend/projects")).await?;
         let project = created_id_or_unknown(&projects, "/items/0/id", "proj")?;
@@ -369,16 +369,16 @@ impl PathParameters {
         ])))
     }
 
-    /// The path with the owner's things in place of its parameters.
+    /// Returns the path with the ids of the owner's resources as parameters.
     fn path(&self, template: &str) -> Result<String> {
-        self.fill_parameters(template, |_, known| known.to_owned())
+        self.fill_parameters(template, |_, id| id.to_owned())
     }
 
-    /// The path with the owner's things in place of its parameters but the last, which is of nothing.
+    /// Returns the path with the ids of the owner's resources as parameters, except the last, which does not exist.
     fn path_to_unknown(&self, template: &str) -> Result<String> {
         let last = template.rfind('}').map_or(0, |end| end + 1);
-        self.fill_parameters(template, |end, known| match known.split_once('_') {
-            _ if end != last => known.to_owned(),
+        self.fill_parameters(template, |end, id| match id.split_once('_') {
+            _ if end != last => id.to_owned(),
             Some((prefix, _)) => format!("{prefix}_{UNKNOWN_ID_SUFFIX}"),
             None => "nothing".to_owned(),
         })
@@ -388,12 +388,10 @@ impl PathParameters {
         let mut path = String::new();
         let mut at = 0;
         while let Some(open) = template[at..].find('{').map(|offset| at + offset) {
-            let end = template[open..]
-                .find('}')
-                .map(|offset| open + offset + 1)
-                .context("an unclosed parameter")?;
+            let end =
+                template[open..].find('}').map(|offset| open + offset + 1).context("unclosed parameter")?;
             let known = self.0.get(&template[..end]).with_context(|| {
-                format!("nothing is known to stand for {}: add it to Things::make", &template[..end])
+                format!("unknown path parameter {}: add it to PathParameters::create", &template[..end])
             })?;
             path += &template[at..open];
             path += &value(end, known);
@@ -404,36 +402,44 @@ impl PathParameters {
 }
 
 #[test]
-fn paths_are_filled_by_their_place() {
-    let things = PathParameters(BTreeMap::from([
+fn paths_are_filled_by_the_template_up_to_the_parameter() {
+    let path_parameters = PathParameters(BTreeMap::from([
         ("/v1/workspaces/{ws}", "ws_1".to_owned()),
         ("/v1/workspaces/{ws}/tokens/{tokenId}", "tok_1".to_owned()),
         ("/v1/tables/{table}", "things".to_owned()),
     ]));
     assert_eq!(
-        things.path("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap(),
+        path_parameters.path("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap(),
         "/v1/workspaces/ws_1/tokens/tok_1"
     );
-    assert_eq!(things.path("/v1/session").unwrap(), "/v1/session");
-    let nothing = things.path_to_unknown("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap();
+    assert_eq!(path_parameters.path("/v1/session").unwrap(), "/v1/session");
+    let nothing = path_parameters.path_to_unknown("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap();
     assert_eq!(nothing, format!("/v1/workspaces/ws_1/tokens/tok_{UNKNOWN_ID_SUFFIX}"));
-    assert_eq!(things.path_to_unknown("/v1/tables/{table}/rows").unwrap(), "/v1/tables/nothing/rows");
-    let unknown = things.path("/v1/workspaces/{ws}/attics/{id}").unwrap_err().to_string();
+    assert_eq!(
+        path_parameters.path_to_unknown("/v1/tables/{table}/rows").unwrap(),
+        "/v1/tables/nothing/rows"
+    );
+    let unknown = path_parameters.path("/v1/workspaces/{ws}/attics/{id}").unwrap_err().to_string();
     assert!(unknown.contains("/v1/workspaces/{ws}/attics/{id}"), "{unknown}");
 }
 
 #[test]
-fn an_operation_says_who_may_call_it() {
+fn an_operation_names_its_callers() {
     let described = |operation: Value| parse_operations(&json!({"paths": {"/v1/a": {"post": operation}}}));
-    let fine = described(json!({"x-qala-callers": ["C", "T:write"], "x-qala-right": "member"})).unwrap();
-    assert!(fine[0].callers.console && fine[0].callers.token_write && !fine[0].callers.is_console_only());
+    let operations =
+        described(json!({"x-qala-callers": ["C", "T:write"], "x-qala-right": "member"})).unwrap();
+    assert!(
+        operations[0].callers.console
+            && operations[0].callers.token_write
+            && !operations[0].callers.is_console_only()
+    );
     for silent in [
         json!({"x-qala-right": "member"}),
         json!({"x-qala-callers": [], "x-qala-right": "member"}),
         json!({"x-qala-callers": ["C"]}),
         json!({"x-qala-callers": ["T"], "x-qala-right": "-"}),
     ] {
-        let refusal = described(silent).unwrap_err();
-        assert!(refusal.to_string().contains("POST /v1/a"), "{refusal:#}");
+        let error = described(silent).unwrap_err();
+        assert!(error.to_string().contains("POST /v1/a"), "{error:#}");
     }
 }

@@ -1,4 +1,4 @@
-//! Why runs ended as they did, what has changed, and what is suggested.
+//! Explanations of runs, changes since the last successful run, and planned changes.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -46,17 +46,17 @@ impl Fixture {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_refused_run_is_explained_traced_and_planned_for(server: Server) -> Result<()> {
+    async fn a_blocked_run_has_an_explanation_a_trace_and_a_planned_change(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server, CALLS_OUT).await?;
         let run = fixture.run_to_end().await?;
 
-        let said = fixture.owner.get(&format!("/v1/runs/{run}/explain")).await?.ok()?;
+        let summary = fixture.owner.get(&format!("/v1/runs/{run}/explain")).await?.ok()?;
         for field in ["what", "why", "next"] {
-            assert!(said[field].as_str().is_some_and(|text| !text.is_empty()), "{said}");
+            assert!(summary[field].as_str().is_some_and(|text| !text.is_empty()), "{summary}");
         }
-        assert!(said["why"].as_str().is_some_and(|why| why.contains("api.example.com")), "{said}");
+        assert!(summary["why"].as_str().is_some_and(|why| why.contains("api.example.com")), "{summary}");
 
-        let asked = fixture.explain(&run, "").await?;
+        let explanation = fixture.explain(&run, "").await?;
         for (field, expected) in [
             ("runId", json!(run)), ("appId", json!(fixture.app)), ("locale", json!("en")), ("source", json!("rules")),
             ("model", Value::Null), ("cached", json!(false)), ("status", json!("blocked")),
@@ -65,24 +65,24 @@ tests::on_both! {
             ("suggestion", json!({"kind": "allow_egress", "domain": "api.example.com"})),
             ("whatChanged", json!({"lastGood": null, "versionChanged": null, "codeChanged": null, "lines": []})),
         ] {
-            assert_eq!(asked[field], expected, "{field} of {asked}");
+            assert_eq!(explanation[field], expected, "{field} of {explanation}");
         }
         let lines = fixture.owner.get(&format!("/v1/apps/{}/logs?runId={run}", fixture.app)).await?.ok()?;
-        let lines = lines["lines"].as_array().context("lines")?.clone();
-        let evidence = asked["evidence"].as_array().context("evidence")?;
+        let lines = lines["lines"].as_array().context("no lines")?.clone();
+        let evidence = explanation["evidence"].as_array().context("no evidence")?;
         assert!(!evidence.is_empty());
-        for said in evidence {
-            let said = said.as_str().unwrap_or_default();
+        for item in evidence {
+            let text = item.as_str().unwrap_or_default();
             assert!(
                 lines.iter().any(|line| {
-                    said.starts_with(&format!("#{} ", line["id"]))
-                        && said.contains(line["at"].as_str().unwrap_or("?"))
-                        && said.ends_with(line["message"].as_str().unwrap_or("?"))
+                    text.starts_with(&format!("#{} ", line["id"]))
+                        && text.contains(line["at"].as_str().unwrap_or("?"))
+                        && text.ends_with(line["message"].as_str().unwrap_or("?"))
                 }),
-                "{said} is in no line of {lines:?}"
+                "{text} is in no line of {lines:?}"
             );
         }
-        assert!(!asked.to_string().contains("token"), "{asked}");
+        assert!(!explanation.to_string().contains("token"), "{explanation}");
 
         let trace = fixture.owner.get(&format!("/v1/runs/{run}/trace")).await?.ok()?;
         assert_eq!(trace["runId"], json!(run));
@@ -94,7 +94,7 @@ tests::on_both! {
             assert_eq!(decision[field], expected, "{field} of {trace}");
         }
         assert!(decision["at"].is_string() && decision["durationMs"].is_u64(), "{trace}");
-        assert_eq!(trace["lines"][0]["message"], "before", "oldest first: {trace}");
+        assert_eq!(trace["lines"][0]["message"], "before", "the oldest line must be first: {trace}");
 
         let plan = fixture.plan_change(&run).await?.ok()?;
         let base = fixture.owner.get(&format!("/v1/apps/{}", fixture.app)).await?.string_at("/currentVersionId")?;
@@ -105,16 +105,16 @@ tests::on_both! {
         assert_eq!((&diff["gains"][0]["subject"], &diff["gains"][0]["name"]), (&json!("egress"), &json!("api.example.com")));
         assert!(diff["losses"] == json!([]) && diff["triggersAdded"] == json!([]), "{diff}");
         assert_eq!((&plan["rebuildsCode"], &plan["builder"], &plan["model"]), (&json!(false), &json!("offline"), &Value::Null));
-        assert_eq!(plan["adminApproval"], json!({"required": false, "connectors": []}), "the planner is an admin");
-        let id = plan["changeId"].as_str().context("an id")?;
+        assert_eq!(plan["adminApproval"], json!({"required": false, "connectors": []}), "no approval is needed, because the planner is an admin");
+        let id = plan["changeId"].as_str().context("no id")?;
         let read = fixture.owner.get(&format!("/v1/changes/{id}")).await?.ok()?;
         assert_eq!((&read["state"], &read["appId"], &read["versionId"]), (&json!("planned"), &json!(fixture.app), &Value::Null));
         assert!(read["plan"]["expiresAt"].is_string() && read["plan"]["needsConsole"][0].is_string(), "{read}");
         assert_eq!(read["plan"]["manifest"], plan["manifest"]);
         let versions = fixture.owner.get(&format!("/v1/apps/{}/versions", fixture.app)).await?.ok()?;
-        assert_eq!(versions["versions"].as_array().map(Vec::len), Some(1), "nothing is built");
+        assert_eq!(versions["versions"].as_array().map(Vec::len), Some(1), "a planned change must not create a version");
 
-        // Another editor of the same app does not see it.
+        // Other editors of the app do not see a planned change.
         let admin = fixture.owner.add_member(&fixture.workspace.id, "admin").await?;
         admin.get(&format!("/v1/runs/{run}")).await?.assert_status(200);
         admin.get(&format!("/v1/changes/{id}")).await?.assert_error(404, "change_not_found");
@@ -123,64 +123,64 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn what_the_manifest_names_already_is_not_suggested(server: Server) -> Result<()> {
+    async fn a_host_that_the_manifest_names_is_not_suggested(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server, CALLS_OUT).await?;
         let refused = fixture.run_to_end().await?;
         let manifest = fixture.plan_change(&refused).await?.ok()?["manifest"].clone();
         fixture.publish_version(json!({"manifest": manifest, "files": {"main.js": CALLS_OUT}})).await?;
-        // An owner made the version, so its gate is open: the refused run only has to be run again.
-        let asked = fixture.explain(&refused, "").await?;
-        assert_eq!((&asked["fix"], &asked["suggestion"]), (&json!({"kind": "retry"}), &Value::Null), "{asked}");
+        // An owner created the version, so its gate is open: the refused run only has to be run again.
+        let explanation = fixture.explain(&refused, "").await?;
+        assert_eq!((&explanation["fix"], &explanation["suggestion"]), (&json!({"kind": "retry"}), &Value::Null), "{explanation}");
         fixture.plan_change(&refused).await?.assert_error(409, "nothing_suggested");
 
-        // With the gate closed, an admin has to open it, and no manifest changes that.
+        // If the gate is closed, an admin has to open it; a change of the manifest does not help.
         let gates = fixture.owner.get(&format!("/v1/workspaces/{}/gates", fixture.workspace.id)).await?.ok()?;
-        let gates = gates["items"].as_array().context("items")?.clone();
+        let gates = gates["items"].as_array().context("no items")?.clone();
         let gate = gates.iter().find(|gate| gate["host"] == "api.example.com").context("no gate")?["id"].clone();
         let gate = format!("/v1/gates/{}", gate.as_str().unwrap_or_default());
         fixture.owner.patch(&gate, &json!({"status": "closed"})).await?.ok()?;
         let closed = fixture.run_to_end().await?;
-        let asked = fixture.explain(&closed, "").await?;
-        assert_eq!(asked["fix"], json!({"kind": "allow_egress", "domain": "api.example.com"}), "{asked}");
-        assert_eq!(asked["suggestion"], Value::Null);
+        let explanation = fixture.explain(&closed, "").await?;
+        assert_eq!(explanation["fix"], json!({"kind": "allow_egress", "domain": "api.example.com"}), "{explanation}");
+        assert_eq!(explanation["suggestion"], Value::Null);
         let reply = fixture.plan_change(&closed).await?;
         assert!(String::from_utf8_lossy(&reply.body).contains("the gate to it is closed"), "{reply}");
         reply.assert_error(409, "nothing_suggested");
         Ok(())
     }
 
-    async fn what_changed_since_the_last_good_run_is_told(server: Server) -> Result<()> {
+    async fn changes_since_the_last_successful_run_are_explained(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server, SUCCEEDS).await?;
         let good = fixture.run_to_end().await?;
-        let told = fixture.explain(&good, "").await?;
-        assert_eq!((&told["failureClass"], &told["fix"]), (&Value::Null, &Value::Null), "{told}");
+        let explanation = fixture.explain(&good, "").await?;
+        assert_eq!((&explanation["failureClass"], &explanation["fix"]), (&Value::Null, &Value::Null), "{explanation}");
         let mut manifest = fixture.owner.get(&format!("/v1/apps/{}", fixture.app)).await?.string_at("/currentVersionId")?;
         manifest = format!("/v1/apps/{}/versions/{manifest}", fixture.app);
         let mut manifest = fixture.owner.get(&manifest).await?.ok()?["manifest"].clone();
         manifest["permissions"]["egress"] = json!([{"host": "api.github.com", "methods": ["GET"]}]);
         fixture.publish_version(json!({"manifest": manifest, "files": {"main.js": THROWS}})).await?;
         let bad = fixture.run_to_end().await?;
-        for (locale, word) in [("en", "went back"), ("ru", "Запуск"), ("kk", "қолданбасын")] {
-            let told = fixture.explain(&bad, &format!("?locale={locale}")).await?;
-            assert_eq!(told["locale"], json!(locale));
-            let changed = &told["whatChanged"];
-            assert_eq!(changed["lastGood"]["runId"], json!(good), "{told}");
+        for (locale, phrase) in [("en", "went back"), ("ru", "Запуск"), ("kk", "қолданбасын")] {
+            let explanation = fixture.explain(&bad, &format!("?locale={locale}")).await?;
+            assert_eq!(explanation["locale"], json!(locale));
+            let changed = &explanation["whatChanged"];
+            assert_eq!(changed["lastGood"]["runId"], json!(good), "{explanation}");
             assert_eq!((&changed["versionChanged"], &changed["codeChanged"]), (&json!(true), &json!(true)));
-            assert!(changed["lines"][0].as_str().is_some_and(|line| line.contains("api.github.com")), "{told}");
-            assert_eq!((&told["fix"]["kind"], &told["fix"]["versionNumber"]), (&json!("rollback"), &json!(1)), "{told}");
-            assert!(told["why"].as_str().is_some_and(|why| why.contains("the cow is away")), "{told}");
-            let headline = told["headline"].as_str().unwrap_or_default();
-            assert!(locale == "en" || headline.contains(word), "{headline}");
+            assert!(changed["lines"][0].as_str().is_some_and(|line| line.contains("api.github.com")), "{explanation}");
+            assert_eq!((&explanation["fix"]["kind"], &explanation["fix"]["versionNumber"]), (&json!("rollback"), &json!(1)), "{explanation}");
+            assert!(explanation["why"].as_str().is_some_and(|why| why.contains("the cow is away")), "{explanation}");
+            let headline = explanation["headline"].as_str().unwrap_or_default();
+            assert!(locale == "en" || headline.contains(phrase), "{headline}");
         }
-        // The same version that was good fails now: there is nothing to go back to.
+        // The version that succeeded before fails now, so there is no version to restore.
         fixture.publish_version(json!({"files": {"main.js":
             "export default { async scheduled(event) { if (event.data) throw new Error('no') } }"}})).await?;
         fixture.run_to_end().await?;
         let run = fixture.owner.start_run(&fixture.automation, json!(1)).await?;
         fixture.owner.wait_for_run(&run).await?;
-        let told = fixture.explain(&run, "").await?;
-        assert_eq!(told["fix"], json!({"kind": "edit_app"}), "{told}");
-        assert_eq!(told["whatChanged"]["versionChanged"], json!(false));
+        let explanation = fixture.explain(&run, "").await?;
+        assert_eq!(explanation["fix"], json!({"kind": "edit_app"}), "{explanation}");
+        assert_eq!(explanation["whatChanged"]["versionChanged"], json!(false));
         Ok(())
     }
 
@@ -194,9 +194,9 @@ tests::on_both! {
             fixture.owner.post(&path, &body).await?.assert_error(400, "invalid_request");
         }
         fixture.owner.get(&format!("{path}?locale=de")).await?.assert_error(400, "invalid_request");
-        let told = fixture.owner.post(&path, &json!({"question": "Что случилось?", "locale": "ru"})).await?.ok()?;
-        assert_eq!((&told["source"], &told["model"]), (&json!("rules"), &Value::Null));
-        assert!(told["answer"].as_str().is_some_and(|answer| answer.contains("правила")), "{told}");
+        let explanation = fixture.owner.post(&path, &json!({"question": "Что случилось?", "locale": "ru"})).await?.ok()?;
+        assert_eq!((&explanation["source"], &explanation["model"]), (&json!("rules"), &Value::Null));
+        assert!(explanation["answer"].as_str().is_some_and(|answer| answer.contains("правила")), "{explanation}");
         let token = fixture.owner.create_token(&fixture.workspace.id, &["read"]).await?;
         let reader = fixture.owner.with_bearer(&token);
         reader.post(&path, &json!({})).await?.assert_status(200);
@@ -205,7 +205,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn who_only_looks_is_not_shown_what_the_code_said(server: Server) -> Result<()> {
+    async fn viewers_do_not_see_messages_of_the_code(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server, CALLS_OUT).await?;
         let share = json!({"sharing": "workspace", "people": []});
         fixture.owner.put(&format!("/v1/apps/{}/access", fixture.app), &share).await?.ok()?;
@@ -214,9 +214,9 @@ tests::on_both! {
         let trace = viewer.get(&format!("/v1/runs/{run}/trace")).await?.ok()?;
         assert_eq!(trace["gate"].as_array().map(Vec::len), Some(1), "{trace}");
         assert!(!trace.to_string().contains("before"), "{trace}");
-        let told = viewer.post(&format!("/v1/runs/{run}/ask"), &json!({"question": "Why?"})).await?.ok()?;
-        assert!(!told["evidence"].to_string().contains("before"), "{told}");
-        assert!(told["evidence"].to_string().contains("refused egress_denied"), "{told}");
+        let explanation = viewer.post(&format!("/v1/runs/{run}/ask"), &json!({"question": "Why?"})).await?.ok()?;
+        assert!(!explanation["evidence"].to_string().contains("before"), "{explanation}");
+        assert!(explanation["evidence"].to_string().contains("refused egress_denied"), "{explanation}");
         viewer.post(&format!("/v1/runs/{run}/change"), &json!({})).await?.assert_error(403, "forbidden");
         Ok(())
     }

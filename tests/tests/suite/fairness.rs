@@ -1,11 +1,11 @@
-//! A workspace whose code sleeps or computes without end, beside a quiet one.
+//! Isolation of workspaces: one whose code sleeps, computes or streams without end beside a quiet one.
 
 use anyhow::{Context as _, Result};
 use http::Method;
 use serde_json::{Value, json};
 use tests::{Client, Server, eventually};
 
-/// Answers, runs and computes as its path or input says, and tells in its log when it has begun.
+/// An app that responds, sleeps or computes as its path or input says, and logs when it has started.
 const HOSTILE: &str = "
     const forever = (how) => how === 'spin'
         ? (() => { for (;;); })()
@@ -26,7 +26,7 @@ const QUIET: &str = "export default {
     scheduled() { return 1; },
 };";
 
-/// An app with an address, and the automation that starts it by hand.
+/// An app with a URL and an automation with a manual trigger.
 struct AppFixture {
     owner: Client,
     workspace: String,
@@ -53,7 +53,7 @@ impl AppFixture {
     }
 }
 
-/// Many more visits and runs than there are places, of which none comes to its end by itself.
+/// Starts many more visits and runs than there are worker processes, none of which ends by itself.
 async fn start_flood(
     hostile: &AppFixture,
     how: &'static str,
@@ -73,22 +73,22 @@ async fn start_flood(
         runs.push(hostile.owner.start_run(&hostile.automation, Value::from(how)).await?);
     }
     let path = format!("/v1/workspaces/{}/runs?status=running&limit=50", hostile.workspace);
-    eventually("as many are at work as may be", async || {
+    eventually("as many run as may run at once", async || {
         let running = hostile.owner.get(&path).await?.ok()?["items"].as_array().map_or(0, Vec::len);
-        (running == 6).then_some(()).with_context(|| format!("{running} are at work"))
+        (running == 6).then_some(()).with_context(|| format!("{running} are running"))
     })
     .await?;
     Ok((visits, runs))
 }
 
-/// The quiet workspace is served, and none of the other's runs had to end for it.
+/// Checks that the quiet workspace is served while all runs of the hostile one continue.
 async fn check_served(quiet: &AppFixture, hostile: &AppFixture, runs: &[String]) -> Result<()> {
     for _ in 0..3 {
         quiet.visit().await?;
         let run = quiet.owner.start_run(&quiet.automation, json!(null)).await?;
         quiet.owner.wait_for_success(&run).await?;
     }
-    // Its code can be checked too.
+    // New code can be checked too.
     quiet.owner.create_app(&quiet.workspace, QUIET).await?;
     let mut running = 0;
     for run in runs {
@@ -102,7 +102,7 @@ async fn check_served(quiet: &AppFixture, hostile: &AppFixture, runs: &[String])
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn code_that_sleeps_leaves_places_to_others(server: Server) -> Result<()> {
+    async fn code_that_sleeps_does_not_starve_other_workspaces(server: Server) -> Result<()> {
         let hostile = AppFixture::create(&server, "hostile", HOSTILE).await?;
         let quiet = AppFixture::create(&server, "quiet", QUIET).await?;
         let (visits, runs) = start_flood(&hostile, "sleep").await?;
@@ -111,11 +111,11 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn code_that_computes_leaves_places_to_others(server: Server) -> Result<()> {
+    async fn code_that_computes_does_not_starve_other_workspaces(server: Server) -> Result<()> {
         let hostile = AppFixture::create(&server, "hostile", HOSTILE).await?;
         let quiet = AppFixture::create(&server, "quiet", QUIET).await?;
         let (visits, runs) = start_flood(&hostile, "spin").await?;
-        // With twelve of them on few cores it may take a while, so that only its coming is looked at.
+        // With twelve of them on few cores it may take a while, so only success is checked and not the time.
         quiet.visit().await?;
         let run = quiet.owner.start_run(&quiet.automation, json!(null)).await?;
         quiet.owner.wait_for_success(&run).await?;
@@ -124,7 +124,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn streams_that_never_end_leave_places_to_others(server: Server) -> Result<()> {
+    async fn endless_streams_do_not_starve_other_workspaces(server: Server) -> Result<()> {
         let hostile = AppFixture::create(&server, "hostile", HOSTILE).await?;
         let quiet = AppFixture::create(&server, "quiet", QUIET).await?;
         let (visits, runs) = start_flood(&hostile, "stream").await?;

@@ -1,11 +1,11 @@
-//! What is left where one store took a change and the other did not.
+//! Changes that span two stores, of which one fails: nothing half-done remains.
 
 use anyhow::Result;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection, Row as _};
 use tests::{BackendProject, Client, Server};
 
-/// Has every transaction that records a project fail when it is committed, and no sooner.
+/// Makes every transaction that records a project fail at its commit, and no sooner.
 async fn fail_commits(server: &Server) -> Result<()> {
     let fault = match server.database_url() {
         Some(_) => {
@@ -27,7 +27,7 @@ async fn stop_failing_commits(server: &Server) -> Result<()> {
     server.execute_sql(&format!("DROP TRIGGER fault{table}")).await
 }
 
-/// How many projects the rows' store has a place for.
+/// Counts the projects that exist in the store of rows.
 async fn count_project_stores(server: &Server) -> Result<usize> {
     if let Some(url) = server.database_url() {
         let mut connection = PgConnection::connect(url).await?;
@@ -44,27 +44,27 @@ async fn count_project_stores(server: &Server) -> Result<usize> {
 }
 
 tests::on_both! {
-    async fn a_project_that_is_not_recorded_has_no_place_for_rows(server: Server) -> Result<()> {
+    async fn a_project_that_is_not_recorded_leaves_no_store_of_rows(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;
         let before = count_project_stores(&server).await?;
 
         fail_commits(&server).await?;
-        // The description promises no failure of ours.
-        let unlucky = Client::of_another_release(server.base_url()).sign_in("owner@example.test").await?;
+        // The description has no 500, so this client does not check it.
+        let failing_client = Client::of_another_release(server.base_url()).sign_in("owner@example.test").await?;
         let path = format!("/v1/workspaces/{}/backend/projects", workspace.id);
-        let refused = unlucky.post(&path, &json!({"name": "Shop"})).await?;
+        let refused = failing_client.post(&path, &json!({"name": "Shop"})).await?;
         assert!(refused.status.is_server_error(), "{refused}");
         let starter = json!({"name": "Other", "profile": "global", "teamSize": "solo", "intents": []});
-        let refused = unlucky.post("/v1/workspaces", &starter).await?;
+        let refused = failing_client.post("/v1/workspaces", &starter).await?;
         assert!(refused.status.is_server_error(), "{refused}");
-        assert_eq!(count_project_stores(&server).await?, before, "both were taken away again");
+        assert_eq!(count_project_stores(&server).await?, before, "both must be removed again");
 
         stop_failing_commits(&server).await?;
         BackendProject::create(&owner, &workspace.id).await?;
         assert_eq!(count_project_stores(&server).await?, before + 1);
-        // What was there before is as it was.
+        // Existing projects are unchanged.
         project.create_table("orders", &[("title", "text")]).await?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Gates: who opens the way to a host.
+//! Gates: who may open an app's access to a host.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -17,16 +17,16 @@ fn version_with_hosts(hosts: &[&str]) -> Value {
     })
 }
 
-/// The status of the gate to a host.
+/// Returns the status of the gate to a host.
 async fn gate_status(owner: &Client, workspace: &str, host: &str) -> Result<String> {
     let reply = owner.get(&format!("/v1/workspaces/{workspace}/gates")).await?;
-    let gates = reply.ok()?["items"].as_array().context("items")?.clone();
+    let gates = reply.ok()?["items"].as_array().context("no items")?.clone();
     let found = gates.iter().find(|gate| gate["host"] == host).with_context(|| reply.to_string())?;
-    found["status"].as_str().map(str::to_owned).context("a status")
+    found["status"].as_str().map(str::to_owned).context("no status")
 }
 
 tests::on_both! {
-    async fn an_app_names_no_connection_that_is_not_there(server: Server) -> Result<()> {
+    async fn an_app_cannot_name_an_unknown_connection(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?.id;
         let app = owner.create_app(&workspace, CODE).await?;
@@ -47,20 +47,20 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_token_opens_no_gate(server: Server) -> Result<()> {
+    async fn a_token_cannot_open_a_gate(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?.id;
         let app = owner.create_app(&workspace, CODE).await?;
         let versions = format!("/v1/apps/{app}/versions");
 
-        let made = owner.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
-        assert_eq!(made.ok()?["needsConsole"], json!([]));
+        let created = owner.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
+        assert_eq!(created.ok()?["needsConsole"], json!([]));
         assert_eq!(gate_status(&owner, &workspace, "console.example.com").await?, "open");
 
         let builder = owner.add_member(&workspace, "builder").await?;
         let own = builder.create_app(&workspace, CODE).await?;
-        let made = builder.post(&format!("/v1/apps/{own}/versions"), &version_with_hosts(&["builder.example.com"])).await?;
-        assert_eq!(made.ok()?["needsConsole"], json!(["An admin opens the gate to builder.example.com."]));
+        let created = builder.post(&format!("/v1/apps/{own}/versions"), &version_with_hosts(&["builder.example.com"])).await?;
+        assert_eq!(created.ok()?["needsConsole"], json!(["An admin opens the gate to builder.example.com."]));
         assert_eq!(gate_status(&owner, &workspace, "builder.example.com").await?, "closed");
 
         let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
@@ -70,21 +70,21 @@ tests::on_both! {
         for (name, caller) in [("token", token), ("agent", agent)] {
             let host = format!("{name}.example.com");
             let needs = json!([format!("An admin opens the gate to {host}.")]);
-            let made = caller.post(&versions, &version_with_hosts(&["console.example.com", &host])).await?;
-            assert_eq!(made.ok()?["needsConsole"], needs, "{made}");
+            let created = caller.post(&versions, &version_with_hosts(&["console.example.com", &host])).await?;
+            assert_eq!(created.ok()?["needsConsole"], needs, "{created}");
             assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
-            // Asking again says so again, and a new app opens none either.
+            // A second version and a new app do not open the gate either.
             let again = caller.post(&versions, &version_with_hosts(&[&host])).await?;
             assert_eq!(again.ok()?["needsConsole"], needs, "{again}");
             let host = format!("new.{name}.example.com");
             let mut app = version_with_hosts(&[&host]);
             app["name"] = json!("Another app");
-            let made = caller.post(&format!("/v1/workspaces/{workspace}/apps"), &app).await?;
-            assert_eq!(made.ok()?["needsConsole"], json!([format!("An admin opens the gate to {host}.")]));
+            let created = caller.post(&format!("/v1/workspaces/{workspace}/apps"), &app).await?;
+            assert_eq!(created.ok()?["needsConsole"], json!([format!("An admin opens the gate to {host}.")]));
             assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
-            // Naming what is open already needs nobody.
-            let made = caller.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
-            assert_eq!(made.ok()?["needsConsole"], json!([]));
+            // A host whose gate is open needs no approval.
+            let created = caller.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
+            assert_eq!(created.ok()?["needsConsole"], json!([]));
         }
         Ok(())
     }

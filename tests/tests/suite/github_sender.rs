@@ -1,7 +1,7 @@
-//! Every payload that Octokit publishes, signed by its own code, is accepted once and runs.
+//! Every payload that Octokit publishes, signed by its own code, is accepted and runs once.
 //!
-//! `npm ci` installs both, at the versions of `tests/clients/github/package-lock.json`, into a directory under
-//! `target`. Without node the test fails.
+//! `npm ci` installs both into a directory under `target`, at the versions in `tests/clients/github/package-lock.json`.
+//! Without Node.js the test fails.
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use tests::eventually_within;
 use tokio::process::Command;
 
-/// How long hundreds of runs may take on a loaded machine.
+/// Generous, because hundreds of runs take long on a loaded machine.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 const SOURCE: &str = "export default { async scheduled(event) { \
@@ -28,31 +28,31 @@ tests::on_both! {
         }
         let mut npm = Command::new("npm");
         npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
-        let done = npm.output().await.context("npm does not start: this test needs node and npm")?;
-        ensure!(done.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&done.stderr));
+        let output = npm.output().await.context("cannot start npm: this test needs Node.js and npm")?;
+        ensure!(output.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&output.stderr));
 
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let app = owner.create_app(&workspace.id, SOURCE).await?;
         let automation = owner.create_automation(&workspace.id, &app, "webhook", 0).await?;
-        let hook = owner.configure_webhook(&automation, "code_host").await?;
-        let done = Command::new("node")
+        let webhook = owner.configure_webhook(&automation, "code_host").await?;
+        let output = Command::new("node")
             .arg("send.js")
             .current_dir(&directory)
-            .env("HOOK_URL", format!("{}{}", server.base_url(), hook.path))
-            .env("HOOK_SECRET", &hook.secret)
+            .env("HOOK_URL", format!("{}{}", server.base_url(), webhook.path))
+            .env("HOOK_SECRET", &webhook.secret)
             .output()
             .await
-            .context("node does not start: this test needs node and npm")?;
-        let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-        ensure!(done.status.success(), "{out}{err}");
+            .context("cannot start node: this test needs Node.js and npm")?;
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        ensure!(output.status.success(), "{out}{err}");
 
         let lines: Vec<Value> = out.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
-        ensure!(lines.len() > 300, "{} payloads only", lines.len());
+        ensure!(lines.len() > 300, "only {} payloads", lines.len());
         let mut runs = BTreeSet::new();
         for line in &lines {
             assert_eq!((&line["status"], &line["repeated"]), (&Value::from(202), &Value::from(true)), "{line}");
-            runs.insert(line["runId"].as_str().context("a run")?.to_owned());
+            runs.insert(line["runId"].as_str().context("no run")?.to_owned());
         }
         assert_eq!(runs.len(), lines.len());
         eventually_within(DEADLINE, "every run succeeds", async || {
@@ -63,8 +63,8 @@ tests::on_both! {
                     "/v1/workspaces/{}/runs?automationId={automation}&status=succeeded&limit=200{cursor}", workspace.id
                 );
                 let page = owner.get(&path).await?.ok()?;
-                for run in page["items"].as_array().context("items")? {
-                    ended.insert(run["id"].as_str().context("an id")?.to_owned());
+                for run in page["items"].as_array().context("no items")? {
+                    ended.insert(run["id"].as_str().context("no id")?.to_owned());
                 }
                 match page["nextCursor"].as_str() {
                     Some(next) => cursor = format!("&cursor={next}"),

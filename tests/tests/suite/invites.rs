@@ -1,4 +1,4 @@
-//! Invites: sending, following, and everything that must not let anybody in.
+//! Invites: sending, accepting, and everything that must not admit anybody.
 
 use std::{
     collections::BTreeSet,
@@ -29,7 +29,7 @@ impl WorkspaceFixture {
 
     async fn invite_statuses(&self) -> Result<Vec<String>> {
         let listed = self.owner.get(&self.invites_path()).await?.ok()?;
-        let items = listed["items"].as_array().context("items")?;
+        let items = listed["items"].as_array().context("no items")?;
         Ok(items.iter().map(|item| item["status"].as_str().unwrap_or_default().to_owned()).collect())
     }
 }
@@ -46,7 +46,7 @@ fn accept_path(token: &str) -> String {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn an_invited_person_comes_in_once(server: Server) -> Result<()> {
+    async fn an_invite_is_accepted_once(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["Bek@Example.test"], "role": "builder", "deliver": "link"});
         let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
@@ -55,13 +55,13 @@ tests::on_both! {
         assert_eq!((&item["role"], &item["accessEndsAt"]), (&json!("builder"), &Value::Null));
         assert_eq!(item["invitedBy"], fixture.owner.user_id().await?.as_str());
         assert_eq!((&sent["delivery"], &link["inviteId"]), (&Value::Null, &item["id"]));
-        let days = |field: &str| item[field].as_str().context("a time")?.parse::<chrono::DateTime<Utc>>().context("a time");
+        let days = |field: &str| item[field].as_str().context("no time")?.parse::<chrono::DateTime<Utc>>().context("no time");
         assert_eq!(days("expiresAt")? - days("createdAt")?, TimeDelta::days(7));
-        let link = link["link"].as_str().context("a link")?;
+        let link = link["link"].as_str().context("no link")?;
         assert!(link.starts_with(&format!("{}/invite/qiv_", server.base_url())), "{link}");
         let token = invite_token(link)?;
 
-        // It is shown only once, and kept nowhere in the open.
+        // The token is shown only once, and not stored in plain text.
         let listed = fixture.owner.get(&fixture.invites_path()).await?;
         assert!(!String::from_utf8_lossy(&listed.body).contains(&token), "{listed}");
         let bek = server.sign_in("bek@example.test").await?;
@@ -73,21 +73,21 @@ tests::on_both! {
         assert_eq!(fixture.invite_statuses().await?, ["accepted"]);
 
         bek.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_accepted");
-        let item = item["id"].as_str().context("id")?;
+        let item = item["id"].as_str().context("no id")?;
         let one = format!("{}/{item}", fixture.invites_path());
         fixture.owner.delete(&one).await?.assert_error(409, "invite_accepted");
         fixture.owner.post(&format!("{one}/resend"), &json!({})).await?.assert_error(409, "invite_settled");
-        // Once removed, an accepted invite brings nobody back.
+        // An accepted invite does not readmit a removed member.
         let member = format!("/v1/workspaces/{}/members/{}", fixture.id, bek.user_id().await?);
         fixture.owner.delete(&member).await?.assert_status(200);
         bek.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_accepted");
         bek.get(&fixture.invites_path()).await?.assert_error(404, "workspace_not_found");
-        assert!(!server.log().contains(&token), "the log holds an invite's token");
+        assert!(!server.log().contains(&token), "the log contains the token of an invite");
         Ok(())
     }
 
-    /// Nobody comes in, or back, on the word of somebody who may invite nobody any more.
-    async fn an_invite_is_worth_what_its_sender_may_do(server: Server) -> Result<()> {
+    /// Invites are void once their sender may no longer invite.
+    async fn an_invite_is_valid_while_its_sender_may_invite(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let admin = server.sign_in("admin@example.test").await?;
         let id = admin.user_id().await?;
@@ -97,21 +97,21 @@ tests::on_both! {
         let send = async || admin.create_invite(&fixture.id, "second@example.test", "admin").await;
         let revoked = async || -> Result<usize> {
             let log = fixture.owner.get(&format!("/v1/workspaces/{}/audit?action=invite.revoke", fixture.id)).await?.ok()?;
-            let rows = log["items"].as_array().context("items")?;
+            let rows = log["items"].as_array().context("no items")?;
             Ok(rows.iter().filter(|row| row["detail"]["because"] == "inviter").count())
         };
 
-        // Removed.
+        // The sender is removed.
         join().await?;
         let token = send().await?;
         fixture.owner.delete(&member).await?.assert_status(200);
         second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         assert_eq!(revoked().await?, 1);
-        // Once they are back, what they sent before stays void.
+        // After they have rejoined, their earlier invites stay void.
         join().await?;
         second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
 
-        // Demoted, to any role that does not invite.
+        // The sender is demoted to a role that may not invite.
         for role in ["builder", "member", "viewer"] {
             let token = send().await?;
             fixture.owner.patch(&member, &json!({"role": role})).await?.assert_status(200);
@@ -121,18 +121,18 @@ tests::on_both! {
         }
         assert_eq!(revoked().await?, 4);
 
-        // Gone on their own.
+        // The sender leaves.
         let token = send().await?;
         admin.delete(&member).await?.assert_status(200);
         second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         assert_eq!(revoked().await?, 5);
 
-        // Their access has ended by the clock: the first to follow the link revokes it.
+        // The sender's access expires: the first use of the link revokes it.
         join().await?;
         let token = send().await?;
         let bearer = admin.with_bearer(&admin.create_token(&fixture.id, &["read"]).await?);
         fixture.owner.patch(&member, &json!({"accessEndsAt": timestamp_in(2)})).await?.assert_status(200);
-        tests::eventually("the access ends", async || {
+        tests::eventually("the access expires", async || {
             let reply = admin.get(&fixture.invites_path()).await?;
             anyhow::ensure!(reply.status == 404, "{reply}");
             Ok(())
@@ -142,7 +142,7 @@ tests::on_both! {
         second.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_withdrawn");
         second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         assert_eq!(revoked().await?, 6);
-        // A moment of a whole second has milliseconds as well.
+        // A time on a whole second is shown with milliseconds too.
         let change = json!({"accessEndsAt": "2099-01-01T00:00:00Z"});
         let other = server.sign_in("other@example.test").await?;
         fixture.owner.invite_and_accept(&fixture.id, "other@example.test", "member", &other).await?;
@@ -150,18 +150,18 @@ tests::on_both! {
         let changed = fixture.owner.patch(&path, &change).await?;
         assert!(String::from_utf8_lossy(&changed.body).contains("\"2099-01-01T00:00:00.000Z\""), "{changed}");
 
-        // An invite that another admin sends again is theirs.
+        // An invite that another admin resends becomes theirs.
         join().await?;
         send().await?;
         let listed = fixture.owner.get(&fixture.invites_path()).await?.ok()?;
-        let invite = listed["items"][0]["id"].as_str().context("an id")?;
+        let invite = listed["items"][0]["id"].as_str().context("no id")?;
         let again = format!("{}/{invite}/resend", fixture.invites_path());
         let sent = fixture.owner.post(&again, &json!({"deliver": "link"})).await?;
         fixture.owner.delete(&member).await?.assert_status(200);
         let token = invite_token(&sent.string_at("/links/0/link")?)?;
         second.post(&accept_path(&token), &json!({})).await?.assert_status(200);
 
-        // An owner who hands the workspace over stays an admin, and what they sent stays good.
+        // An owner who transfers the workspace stays an admin, and their invites stay valid.
         let third = server.sign_in("third@example.test").await?;
         let token = fixture.owner.create_invite(&fixture.id, "third@example.test", "viewer").await?;
         let heir = second.user_id().await?;
@@ -171,7 +171,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn one_mailbox_is_one_address(server: Server) -> Result<()> {
+    async fn addresses_of_one_mailbox_are_one_address(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         for (invited, signs_in) in [
             ("user@почта.рф", "user@xn--80a1acny.xn--p1ai"),
@@ -196,7 +196,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_invite_is_for_its_address_alone(server: Server) -> Result<()> {
+    async fn an_invite_is_only_for_its_address(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
         let other = server.sign_in("other@example.test").await?;
@@ -227,12 +227,12 @@ tests::on_both! {
         bek.post(&accept_path(&token), &json!({"role": "owner"})).await?.assert_error(400, "invalid_request");
         assert_eq!(fixture.invite_statuses().await?, ["pending"]);
         bek.post(&accept_path(&token), &json!({})).await?.assert_status(200);
-        // To a stranger an accepted invite is not there.
+        // For other people an accepted invite does not exist.
         other.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         Ok(())
     }
 
-    async fn a_revoked_and_a_replaced_link_lead_nowhere(server: Server) -> Result<()> {
+    async fn revoked_and_replaced_links_are_invalid(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let bek = server.sign_in("bek@example.test").await?;
         let first = fixture.owner.create_invite(&fixture.id, "bek@example.test", "viewer").await?;
@@ -258,7 +258,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_link_that_leads_nowhere_says_one_thing(server: Server) -> Result<()> {
+    async fn all_invalid_links_have_the_same_error(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let bek = server.sign_in("bek@example.test").await?;
         let stranger = server.sign_in("stranger@example.test").await?;
@@ -270,46 +270,46 @@ tests::on_both! {
         server.execute_sql("UPDATE invites SET expires_at = 1 WHERE email = 'old@example.test'").await?;
         let accepted = fixture.owner.create_invite(&fixture.id, "bek@example.test", "viewer").await?;
         bek.post(&accept_path(&accepted), &json!({})).await?.assert_status(200);
-        let mut answers = BTreeSet::new();
+        let mut responses = BTreeSet::new();
         let unknown = "qiv_000000000000000000000000000000000000";
         for link in [&*replaced, &revoked, &expired, &accepted, unknown, "qiv_x", "x"] {
             for (method, path) in [(Method::POST, accept_path(link)), (Method::GET, format!("/invite/{link}"))] {
                 let reply = stranger.request(method, &path).send().await?;
-                let id = reply.header("x-request-id").context("a request id")?.to_owned();
+                let id = reply.header("x-request-id").context("no request id")?.to_owned();
                 let body = String::from_utf8_lossy(&reply.body).replace(&id, "");
-                answers.insert((reply.status.as_u16(), path.starts_with("/v1"), body));
+                responses.insert((reply.status.as_u16(), path.starts_with("/v1"), body));
             }
         }
-        assert_eq!(answers.len(), 2, "one answer, as JSON and as a page: {answers:?}");
-        assert!(answers.iter().all(|(status, ..)| *status == 404), "{answers:?}");
+        assert_eq!(responses.len(), 2, "the responses must be equal, as JSON and as a page: {responses:?}");
+        assert!(responses.iter().all(|(status, ..)| *status == 404), "{responses:?}");
         Ok(())
     }
 
-    async fn inviting_does_not_tell_who_is_known(server: Server) -> Result<()> {
+    async fn inviting_does_not_reveal_who_has_an_account(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         server.sign_in("known@example.test").await?;
-        let mut answers = BTreeSet::new();
+        let mut responses = BTreeSet::new();
         for email in ["known@example.test", "unkno@example.test"] {
             for deliver in ["email", "link"] {
                 let body = json!({"emails": [email], "role": "viewer", "deliver": deliver});
                 let reply = fixture.owner.post(&fixture.invites_path(), &body).await?;
-                let mut answer = reply.ok()?;
+                let mut body = reply.ok()?;
                 for field in ["id", "createdAt", "expiresAt"] {
-                    answer["items"][0][field] = Value::Null;
+                    body["items"][0][field] = Value::Null;
                 }
                 if deliver == "link" {
-                    answer["links"][0]["link"] = Value::Null;
-                    answer["links"][0]["inviteId"] = Value::Null;
+                    body["links"][0]["link"] = Value::Null;
+                    body["links"][0]["inviteId"] = Value::Null;
                 }
                 let names: BTreeSet<_> = reply.headers.keys().map(|name| name.as_str().to_owned()).collect();
-                answers.insert((deliver, answer.to_string().replace(email, ""), names));
+                responses.insert((deliver, body.to_string().replace(email, ""), names));
             }
         }
-        assert_eq!(answers.len(), 2, "one answer for each way of delivery: {answers:?}");
+        assert_eq!(responses.len(), 2, "the responses must be equal for each kind of delivery: {responses:?}");
         Ok(())
     }
 
-    async fn at_most_five_hundred_invites_wait(server: Server) -> Result<()> {
+    async fn at_most_five_hundred_invites_are_pending(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let invite = async |from: usize, count: usize| {
             let emails: Vec<_> = (from..from + count).map(|number| format!("p{number}@example.test")).collect();
@@ -320,11 +320,11 @@ tests::on_both! {
             invite(batch * 20, 20).await?.assert_status(200);
         }
         invite(480, 19).await?.assert_status(200);
-        // All or nobody: the one that would fit is not taken either.
+        // All or none: the address that would fit is not invited either.
         invite(499, 2).await?.assert_error(409, "too_many_invites");
         invite(499, 1).await?.assert_status(200);
         invite(500, 1).await?.assert_error(409, "too_many_invites");
-        // An address that waits already takes no further place.
+        // An address with a pending invite does not count again.
         invite(7, 1).await?.assert_status(200);
         let one = fixture.owner.get(&fixture.invites_path()).await?.string_at("/items/0/id")?;
         fixture.owner.delete(&format!("{}/{one}", fixture.invites_path())).await?.assert_status(200);
@@ -332,7 +332,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_expired_invite_is_told_to_its_person_and_can_be_sent_again(server: Server) -> Result<()> {
+    async fn an_expired_invite_is_reported_to_its_person_and_can_be_resent(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
         server.execute_sql("UPDATE invites SET expires_at = created_at").await?;
@@ -352,7 +352,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn what_is_wrong_with_a_request_invites_nobody(server: Server) -> Result<()> {
+    async fn an_invalid_request_invites_nobody(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let many: Vec<_> = (0..21).map(|number| format!("p{number}@example.test")).collect();
         let past = timestamp_in(-1);
@@ -397,27 +397,27 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_address_that_stands_there_twice_is_invited_once(server: Server) -> Result<()> {
+    async fn a_duplicate_address_is_invited_once(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["a@example.test", "A@example.test ", "b@example.test"], "role": "viewer", "deliver": "link"});
         let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
-        let emails: BTreeSet<_> = sent["links"].as_array().context("links")?.iter().map(|link| link["email"].to_string()).collect();
+        let emails: BTreeSet<_> = sent["links"].as_array().context("no links")?.iter().map(|link| link["email"].to_string()).collect();
         assert_eq!(emails.len(), 2, "{sent}");
         assert_eq!(sent["items"].as_array().map(Vec::len), Some(2));
         Ok(())
     }
 
-    async fn many_who_accept_at_once_come_in_once(server: Server) -> Result<()> {
+    async fn concurrent_acceptances_make_one_membership(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
         let bek = server.sign_in("bek@example.test").await?;
-        let mut tries = tokio::task::JoinSet::new();
+        let mut acceptances = tokio::task::JoinSet::new();
         for _ in 0..10 {
             let (bek, path) = (bek.clone(), accept_path(&token));
-            tries.spawn(async move { bek.post(&path, &json!({})).await });
+            acceptances.spawn(async move { bek.post(&path, &json!({})).await });
         }
         let mut entered = 0;
-        for reply in tries.join_all().await {
+        for reply in acceptances.join_all().await {
             let reply = reply?;
             if reply.status.is_success() {
                 entered += 1;
@@ -429,7 +429,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn access_given_until_a_moment_ends_then(server: Server) -> Result<()> {
+    async fn temporary_access_ends_on_time(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let end = timestamp_in(3600);
         let body = json!({"emails": ["bek@example.test"], "role": "admin", "deliver": "link", "accessEndsAt": end, "expiresInDays": 30});
@@ -441,7 +441,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_mailed_link_opens_a_page_that_accepts_by_its_button(server: Server) -> Result<()> {
+    async fn a_mailed_link_opens_a_page_with_a_button_that_accepts(server: Server) -> Result<()> {
         let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["bek@example.test"], "role": "builder", "locale": "ru"});
         let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
@@ -454,18 +454,18 @@ tests::on_both! {
         let visitor = server.client().get(&page).await?;
         visitor.assert_status(303);
         assert_eq!(visitor.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{token}")));
-        // Whoever has the link is shown who invites into what, and not whom.
-        let asked = server.client().get(&format!("/sign-in?next=%2Finvite%2F{token}")).await?;
-        let html = String::from_utf8_lossy(&asked.assert_status(200).body);
+        // The holder of the link sees the workspace and the sender, but not the invited address.
+        let sign_in_page = server.client().get(&format!("/sign-in?next=%2Finvite%2F{token}")).await?;
+        let html = String::from_utf8_lossy(&sign_in_page.assert_status(200).body);
         for part in ["Join Tulpar", "owner", "builder", "<strong>Tulpar</strong>"] {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("bek@"), "{html}");
-        let made_up = server.client().get("/sign-in?next=%2Finvite%2Fqiv_000000000000000000000000000000000000").await?;
-        assert!(!String::from_utf8_lossy(&made_up.assert_status(200).body).contains("Join"), "{made_up}");
-        let nowhere = server.client().get("/invite/qiv_x").await?;
-        nowhere.assert_status(404);
-        assert!(nowhere.header("location").is_none());
+        let unknown = server.client().get("/sign-in?next=%2Finvite%2Fqiv_000000000000000000000000000000000000").await?;
+        assert!(!String::from_utf8_lossy(&unknown.assert_status(200).body).contains("Join"), "{unknown}");
+        let invalid = server.client().get("/invite/qiv_x").await?;
+        invalid.assert_status(404);
+        assert!(invalid.header("location").is_none());
 
         let other = server.sign_in("other@example.test").await?;
         let refused = other.get(&page).await?;
@@ -473,7 +473,7 @@ tests::on_both! {
         for secret in ["bek@", "Tulpar"] {
             assert!(!String::from_utf8_lossy(&refused.body).contains(secret), "{refused}");
         }
-        // It is no dead end: another account can be used, and comes back here.
+        // The page offers to use another account, and returns here.
         let html = String::from_utf8_lossy(&refused.body);
         assert!(html.contains("action=\"/sign-out\"") && html.contains(&format!("%2Finvite%2F{token}")), "{html}");
         let bek = server.sign_in("bek@example.test").await?;
@@ -487,7 +487,7 @@ tests::on_both! {
             assert!(shown.header("content-security-policy").is_some_and(|policy| policy.contains("frame-ancestors 'none'")));
             assert_eq!(shown.header("cache-control"), Some("no-store"));
         }
-        // Scanners that follow links have changed nothing.
+        // Following the link, as mail scanners do, changes nothing.
         assert_eq!(fixture.invite_statuses().await?, ["pending"]);
         let form = async |client: &Client, origin: Option<&str>| {
             let request = client.request(Method::POST, &page).body("application/x-www-form-urlencoded", "")?;
@@ -497,16 +497,16 @@ tests::on_both! {
                 None => request.send().await,
             }
         };
-        let ours = server.base_url();
+        let own_origin = server.base_url();
         form(&bek, None).await?.assert_error(403, "forbidden");
         form(&bek, Some("null")).await?.assert_error(403, "forbidden");
         form(&bek, Some("https://evil.test")).await?.assert_error(403, "forbidden");
-        form(&other, Some(ours)).await?.assert_status(403);
-        form(&server.client(), Some(ours)).await?.assert_status(303);
+        form(&other, Some(own_origin)).await?.assert_status(403);
+        form(&server.client(), Some(own_origin)).await?.assert_status(303);
         assert_eq!(fixture.invite_statuses().await?, ["pending"]);
 
         for _ in 0..2 {
-            let accepted = form(&bek, Some(ours)).await?;
+            let accepted = form(&bek, Some(own_origin)).await?;
             accepted.assert_status(303);
             assert_eq!(accepted.header("location"), Some(&*page));
         }
@@ -520,7 +520,7 @@ tests::on_both! {
 }
 
 #[tokio::test]
-async fn mailed_invites_are_limited_by_the_hour() -> Result<()> {
+async fn mailed_invites_are_limited_per_hour() -> Result<()> {
     tests::on_database(Database::Sqlite, async |server: Server| {
         let fixture = WorkspaceFixture::create(&server).await?;
         for batch in 0..3 {
@@ -532,7 +532,7 @@ async fn mailed_invites_are_limited_by_the_hour() -> Result<()> {
         let refused = fixture.owner.post(&fixture.invites_path(), &one_more).await?;
         refused.assert_error(429, "rate_limited");
         assert!(refused.header("retry-after").is_some(), "{refused}");
-        // Links that are shown are no mail.
+        // Links that are shown instead of mailed do not count.
         fixture.owner.create_invite(&fixture.id, "last@example.test", "viewer").await?;
         Ok(())
     })

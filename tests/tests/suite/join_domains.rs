@@ -1,4 +1,4 @@
-//! Join domains, proved by a DNS server of the test's own.
+//! Join domains, verified against a DNS server of the test.
 
 use std::net::SocketAddr;
 
@@ -22,7 +22,7 @@ impl WorkspaceFixture {
         format!("/v1/workspaces/{}/{rest}", self.id)
     }
 
-    /// Claims a domain; the host and value of its record.
+    /// Claims a domain and returns host and value of its DNS record.
     async fn claim_domain(&self, domain: &str) -> Result<(String, String)> {
         let claimed = self.owner.put(&self.path("join-domain"), &json!({"domain": domain})).await?;
         assert_eq!(claimed.string_at("/record/type")?, "TXT");
@@ -41,7 +41,7 @@ impl WorkspaceFixture {
     }
 }
 
-/// Runs a test on both databases, against a server that asks the test's own DNS.
+/// Runs a test on both databases, with a server that uses the DNS server of the test.
 macro_rules! with_dns {
     ($(async fn $name:ident($server:ident, $dns:ident) $body:block)+) => {$(
         mod $name {
@@ -72,7 +72,7 @@ fn asking(database: Database, dns: SocketAddr) -> tests::ServerOptions {
 }
 
 with_dns! {
-    async fn a_domain_is_claimed_proved_and_joined(server, dns) {
+    async fn a_domain_is_claimed_verified_and_joined(server, dns) {
         let fixture = WorkspaceFixture::create(&server, "owner@tulpar.test").await?;
         let none = fixture.owner.get(&fixture.path("join-domain")).await?.ok()?;
         let expected = json!({
@@ -87,15 +87,15 @@ with_dns! {
         let (host, value) = fixture.claim_domain("Tulpar.TEST").await?;
         assert_eq!(host, "_qala-challenge.tulpar.test");
         assert_eq!(value.split_once('=').map(|(_, random)| random.len()), Some(32), "{value}");
-        // The same claim keeps its record.
+        // A repeated claim keeps its record.
         assert_eq!(fixture.claim_domain("tulpar.test").await?, (host.clone(), value.clone()));
         fixture.owner.patch(&fixture.path("join-domain"), &change).await?.assert_error(409, "domain_not_verified");
 
         let colleague = server.sign_in("aru@tulpar.test").await?;
-        let suggested = async |who: &Client| who.get("/v1/me/join-suggestions").await?.ok();
-        let join = |who: &Client| {
-            let (who, path) = (who.clone(), fixture.path("join"));
-            async move { who.post(&path, &json!({})).await }
+        let suggested = async |person: &Client| person.get("/v1/me/join-suggestions").await?.ok();
+        let join = |person: &Client| {
+            let (person, path) = (person.clone(), fixture.path("join"));
+            async move { person.post(&path, &json!({})).await }
         };
         assert_eq!(suggested(&colleague).await?["items"], json!([]));
         join(&colleague).await?.assert_error(404, "workspace_not_found");
@@ -116,7 +116,7 @@ with_dns! {
         assert_eq!(entered.string_at("/session/workspaceId")?, fixture.id);
         assert_eq!(entered.string_at("/session/workspaceRole")?, "viewer");
         assert_eq!(suggested(&colleague).await?["items"], json!([]));
-        // Once more changes nothing; the owner keeps the higher role.
+        // Joining again changes nothing, and the owner keeps the higher role.
         assert_eq!(join(&colleague).await?.string_at("/session/workspaceRole")?, "viewer");
         assert_eq!(join(&fixture.owner).await?.string_at("/session/workspaceRole")?, "owner");
 
@@ -129,13 +129,13 @@ with_dns! {
         fixture.owner.delete(&fixture.path("join-domain")).await?.assert_status(200);
         join(&late).await?.assert_error(404, "workspace_not_found");
         assert_eq!(fixture.owner.get(&fixture.path("join-domain")).await?.string_at("/status")?, "none");
-        // Whoever came by it stays.
+        // Members person joined by the domain stay.
         colleague.get(&fixture.path("members")).await?.assert_status(200);
         fixture.owner.delete(&fixture.path("join-domain")).await?.assert_status(200);
         Ok(())
     }
 
-    async fn the_first_to_prove_a_domain_has_it(server, dns) {
+    async fn the_first_to_verify_a_domain_gets_it(server, dns) {
         let first = WorkspaceFixture::create(&server, "first@tulpar.test").await?;
         let second = WorkspaceFixture::create(&server, "second@tulpar.test").await?;
         let claimed = first.claim_domain("tulpar.test").await?;
@@ -148,7 +148,7 @@ with_dns! {
         Ok(())
     }
 
-    async fn lookalikes_and_shared_names_are_told_apart(server, dns) {
+    async fn public_domains_are_rejected_and_lookalikes_are_distinguished(server, dns) {
         let fixture = WorkspaceFixture::create(&server, "owner@tulpar.test").await?;
         let path = fixture.path("join-domain");
         for bad in [
@@ -161,7 +161,7 @@ with_dns! {
         fixture.owner.put(&path, &json!({"domain": 5})).await?.assert_error(400, "invalid_request");
         fixture.owner.put(&path, &json!({"domain": "a.test", "role": "viewer"})).await?.assert_error(400, "invalid_request");
 
-        // The а is Cyrillic: another name, with a record of its own.
+        // The а is Cyrillic, so this is another domain with its own record.
         let claimed = fixture.owner.put(&path, &json!({"domain": "tulpаr.test"})).await?;
         assert!(claimed.string_at("/domain")?.starts_with("xn--"), "{claimed}");
         dns.publish_txt(&claimed.string_at("/record/host")?, &claimed.string_at("/record/value")?).await?;
@@ -185,7 +185,7 @@ with_dns! {
         Ok(())
     }
 
-    async fn signing_in_joins_where_that_is_wanted(server, dns) {
+    async fn sign_in_joins_automatically_if_enabled(server, dns) {
         let fixture = WorkspaceFixture::create(&server, "owner@tulpar.test").await?;
         fixture.claim_and_verify(dns, "tulpar.test").await?;
         let before = server.sign_in("before@tulpar.test").await?;
@@ -197,13 +197,13 @@ with_dns! {
         let stranger = server.sign_in("aru@example.test").await?;
         assert_eq!(stranger.get("/v1/session").await?.ok()?["workspaceId"], Value::Null);
 
-        // Whoever left is not dragged back, and may come back.
-        let member_path = async |who: &Client| anyhow::Ok(fixture.path(&format!("members/{}", who.user_id().await?)));
+        // A member person left does not rejoin automatically, but may rejoin.
+        let member_path = async |person: &Client| anyhow::Ok(fixture.path(&format!("members/{}", person.user_id().await?)));
         aru.delete(&member_path(&aru).await?).await?.assert_status(200);
         let aru = server.sign_in("aru@tulpar.test").await?;
         assert_eq!(aru.get("/v1/session").await?.ok()?["workspaceId"], Value::Null);
         aru.post(&fixture.path("join"), &json!({})).await?.assert_status(200);
-        // Whoever was removed is out, whatever their address, until somebody invites them.
+        // A removed member can rejoin only by an invite, whatever their address.
         fixture.owner.delete(&member_path(&aru).await?).await?.assert_status(200);
         let aru = server.sign_in("aru@tulpar.test").await?;
         assert_eq!(aru.get("/v1/session").await?.ok()?["workspaceId"], Value::Null);
@@ -214,7 +214,7 @@ with_dns! {
         Ok(())
     }
 
-    async fn a_waiting_invite_does_not_outlive_another_way_in(server, dns) {
+    async fn a_pending_invite_ends_when_its_person_joins_otherwise(server, dns) {
         let fixture = WorkspaceFixture::create(&server, "owner@tulpar.test").await?;
         fixture.claim_and_verify(dns, "tulpar.test").await?;
         let token = fixture.owner.create_invite(&fixture.id, "aru@tulpar.test", "admin").await?;
@@ -225,7 +225,7 @@ with_dns! {
         Ok(())
     }
 
-    async fn a_proof_that_stays_away_lapses(server, dns) {
+    async fn a_domain_whose_record_disappears_lapses(server, dns) {
         let mut server = server;
         let fixture = WorkspaceFixture::create(&server, "owner@tulpar.test").await?;
         let (host, value) = fixture.claim_domain("tulpar.test").await?;
@@ -236,20 +236,20 @@ with_dns! {
             let found = fixture.owner.get(&fixture.path("audit?action=join_domain.lapse")).await?.ok()?;
             anyhow::Ok(found["items"].as_array().map_or(0, Vec::len))
         };
-        let looks = async || {
+        let rechecks = async || {
             let found = fixture.owner.get(&fixture.path("audit?action=join_domain.recheck")).await?.ok()?;
             anyhow::Ok(found["items"].as_array().map_or(0, Vec::len))
         };
-        // Due, and still there: it is believed on.
+        // A check is due. The domain stays verified while the record is found, and lapses after repeated failures.
         for (published, expected) in [(true, "verified"), (false, "verified"), (false, "verified"), (false, "pending")] {
             if !published {
                 dns.remove_txt(&host).await?;
             }
-            let before = looks().await? + lapses().await?;
+            let before = rechecks().await? + lapses().await?;
             server.execute_sql("UPDATE join_domains SET recheck_at = 0").await?;
             server.restart().await?;
-            tests::eventually("the domain is looked at", async || {
-                anyhow::ensure!(looks().await? + lapses().await? == before + 1, "not yet");
+            tests::eventually("the domain is checked", async || {
+                anyhow::ensure!(rechecks().await? + lapses().await? == before + 1, "not yet");
                 Ok(())
             })
             .await?;
@@ -263,8 +263,8 @@ with_dns! {
 }
 
 #[tokio::test]
-async fn dns_that_does_not_answer_is_told() -> Result<()> {
-    // A port that nobody listens on, and a zone that the server refuses.
+async fn a_dns_failure_is_reported() -> Result<()> {
+    // A server that never responds, and a zone that the server refuses.
     let silent = std::net::UdpSocket::bind("127.0.0.1:0")?;
     let dns = DnsServer::start("other.").await?;
     for address in [silent.local_addr()?, dns.address()] {

@@ -1,6 +1,7 @@
-//! The black-box suites: one program, a module a subject.
+//! The black-box suites, one module per subject.
 //!
-//! One program is linked once. `cargo xtask test --suite webhooks` runs the tests of one module.
+//! They are one program, so that it is linked only once. `cargo xtask test --suite webhooks` runs the tests of one
+//! module.
 
 mod app_hosts;
 mod audit;

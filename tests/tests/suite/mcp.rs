@@ -1,4 +1,4 @@
-//! The agent server, in both eras of its protocol, and who must not reach it.
+//! The agent server, with both generations of its protocol, and requests that it must reject.
 
 use anyhow::{Context as _, Result};
 use http::{Method, header};
@@ -7,7 +7,7 @@ use tests::{Client, Reply, Workspace, eventually};
 
 const ACCEPT_BOTH: &str = "application/json, text/event-stream";
 
-/// What a tool gave, or said went wrong.
+/// Returns the result of a tool, and true if it is an error.
 fn tool_result(reply: &Reply) -> Result<(bool, Value)> {
     let result = reply.ok()?["result"].clone();
     let failed = result["isError"].as_bool().unwrap_or_default();
@@ -15,7 +15,7 @@ fn tool_result(reply: &Reply) -> Result<(bool, Value)> {
     if failed {
         return Ok((true, Value::String(text.to_owned())));
     }
-    // Clients read either form.
+    // Clients read either form, so both must be equal.
     assert_eq!(serde_json::from_str::<Value>(text)?, result["structuredContent"]);
     Ok((false, result["structuredContent"].clone()))
 }
@@ -25,7 +25,7 @@ async fn sign_in_agent(person: &Client, workspace: &Workspace, access: &str) -> 
     Ok(person.with_bearer(&tokens.access))
 }
 
-/// A request of the protocol of 2026-07-28, which tells in itself what a handshake told before.
+/// Sends a request of protocol version 2026-07-28, which includes what a handshake negotiated before.
 async fn stateless_request(
     client: &Client,
     method: &str,
@@ -51,7 +51,7 @@ async fn stateless_request(
 }
 
 tests::on_both! {
-    async fn without_a_token_it_tells_where_to_get_one(server: Server) -> Result<()> {
+    async fn a_request_without_a_token_learns_where_to_get_one(server: Server) -> Result<()> {
         let metadata = format!("resource_metadata=\"{}/.well-known/oauth-protected-resource/mcp\"", server.base_url());
         let visitor = server.client();
         let reply = visitor.mcp("tools/list", &json!({})).await?;
@@ -70,7 +70,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn only_the_header_carries_a_token(server: Server) -> Result<()> {
+    async fn tokens_are_accepted_only_in_the_header(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let token = aru.register_agent("Agent").await?.sign_in(&aru, &workspace.id, "read").await?.access;
@@ -83,26 +83,26 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_foreign_host_or_origin_is_refused(server: Server) -> Result<()> {
+    async fn foreign_hosts_and_origins_are_rejected(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = sign_in_agent(&aru, &workspace, "read").await?;
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-        let ask = async |name: http::HeaderName, value: &str| -> Result<Reply> {
+        let send = async |name: http::HeaderName, value: &str| -> Result<Reply> {
             let request = agent.request(Method::POST, "/mcp").json(&body)?.header(header::ACCEPT, ACCEPT_BOTH)?;
             request.header(name, value)?.send().await
         };
         for host in ["evil.example", "localhost", "127.0.0.1", "evil.example:7420"] {
-            ask(header::HOST, host).await?.assert_error(403, "forbidden");
+            send(header::HOST, host).await?.assert_error(403, "forbidden");
         }
         for origin in ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:7420"] {
-            ask(header::ORIGIN, origin).await?.assert_error(403, "forbidden");
+            send(header::ORIGIN, origin).await?.assert_error(403, "forbidden");
         }
-        ask(header::ORIGIN, server.base_url()).await?.assert_status(200);
+        send(header::ORIGIN, server.base_url()).await?.assert_status(200);
         Ok(())
     }
 
-    async fn an_older_client_begins_with_a_handshake(server: Server) -> Result<()> {
+    async fn older_clients_start_with_a_handshake(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = sign_in_agent(&aru, &workspace, "read").await?;
@@ -114,11 +114,11 @@ tests::on_both! {
         assert_eq!(result["protocolVersion"], "2025-11-25");
         assert_eq!(result["serverInfo"]["name"], "qala");
         assert_eq!(result["capabilities"], json!({"tools": {}}));
-        assert_eq!(reply.header("mcp-session-id"), None, "nothing is kept");
+        assert_eq!(reply.header("mcp-session-id"), None, "the server must not keep sessions");
         assert_eq!(reply.header("content-type"), Some("application/json"));
 
         let tools = agent.mcp("tools/list", &json!({})).await?.ok()?["result"]["tools"].clone();
-        let names: Vec<&str> = tools.as_array().context("tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
+        let names: Vec<&str> = tools.as_array().context("no tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(names, [
             "whoami", "list_apps", "list_runs", "get_run", "explain_run", "get_logs", "list_dead_letters",
             "get_dead_letter", "wait_for_events",
@@ -129,7 +129,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_newer_client_tells_all_in_each_request(server: Server) -> Result<()> {
+    async fn newer_clients_need_no_handshake(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = sign_in_agent(&aru, &workspace, "read").await?;
@@ -148,7 +148,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn what_is_no_single_small_request_is_refused(server: Server) -> Result<()> {
+    async fn batches_and_oversized_requests_are_rejected(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = sign_in_agent(&aru, &workspace, "read").await?;
@@ -162,7 +162,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_tool_that_writes_asks_for_more_than_read(server: Server) -> Result<()> {
+    async fn a_tool_that_writes_needs_the_scope_write(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let call = json!({"name": "replay_dead_letter", "arguments": {"id": "run_00000000000000000000000000"}});
@@ -176,14 +176,14 @@ tests::on_both! {
             assert!(challenge.contains("scope=\"read write\""), "{challenge}");
             assert!(challenge.contains("resource_metadata="), "{challenge}");
         }
-        // With the scope it comes as far as the letter, which is not there.
+        // With the scope the call gets as far as the dead letter, which does not exist.
         let writer = sign_in_agent(&aru, &workspace, "write").await?;
         let (failed, why) = tool_result(&writer.mcp("tools/call", &call).await?)?;
         assert!(failed, "{why}");
         Ok(())
     }
 
-    async fn tools_show_what_the_person_may_see(server: Server) -> Result<()> {
+    async fn tools_show_only_what_the_person_may_see(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let other = aru.create_workspace("Other").await?;
@@ -205,7 +205,7 @@ tests::on_both! {
         assert_eq!(me["scopes"], json!(["read"]));
         let (_, apps) = call("list_apps", json!({"limit": 10})).await?;
         assert_eq!(apps["items"][0]["id"], workspace.sample_app);
-        assert_eq!(apps["items"].as_array().map(Vec::len), Some(1), "of its workspace alone");
+        assert_eq!(apps["items"].as_array().map(Vec::len), Some(1), "only apps of its workspace");
         let (_, runs) = call("list_runs", json!({"appId": workspace.sample_app, "status": "succeeded"})).await?;
         assert_eq!(runs["items"][0]["id"], run);
         let (_, one) = call("get_run", json!({"runId": run})).await?;
@@ -227,7 +227,7 @@ tests::on_both! {
         let unknown = agent.call_tool("drop_everything", &json!({})).await?;
         assert_eq!(unknown.json::<Value>()?["error"]["code"], -32602, "{unknown}");
 
-        // A personal access token is as good, and sees as much as it may.
+        // A personal access token works as well, within its own rights.
         let personal = aru.with_bearer(&aru.create_token(&other.id, &["read"]).await?);
         let (_, me) = tool_result(&personal.call_tool("whoami", &json!({})).await?)?;
         assert_eq!(me["workspace"]["id"], other.id);

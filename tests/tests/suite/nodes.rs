@@ -1,4 +1,4 @@
-//! Several processes over one database, and processes that die at work.
+//! Several nodes over one database, and nodes and workers that are killed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 use tests::{AutomationFixture, Client, Database, Server, Webhook, Workspace, eventually_within};
 
-/// A lost process's runs are given to another when their lease of half a minute has ended.
+/// Covers the lease of half a minute, after which another node claims the runs of a lost one.
 const LEASE_EXPIRY_DEADLINE: Duration = Duration::from_secs(90);
 
-/// Says which attempt of which call it is; a slow call takes its time.
+/// An app that logs the number of its call and attempt; a slow call sleeps.
 const SOURCE: &str = "export default { async scheduled(event) { \
     console.log(`call ${event.data.call}`); \
     if (event.data.slow) await new Promise((resolve) => setTimeout(resolve, 3000)) } }";
@@ -29,11 +29,11 @@ impl Fixture {
     async fn create(server: &Server) -> Result<Self> {
         let AutomationFixture { owner, workspace, app, automation } =
             AutomationFixture::create(server, SOURCE).await?;
-        let hook = owner.configure_webhook(&automation, "signed").await?;
-        Ok(Self { owner, workspace, app, automation, webhook: hook })
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        Ok(Self { owner, workspace, app, automation, webhook })
     }
 
-    /// The status and the attempts of every run, through the pages of the list.
+    /// Returns status and number of attempts of every run.
     async fn runs(&self) -> Result<BTreeMap<String, (String, u64)>> {
         let mut runs = BTreeMap::new();
         let mut cursor = String::new();
@@ -44,10 +44,10 @@ impl Fixture {
             );
             let page = self.owner.get(&path).await?.ok()?;
             for run in page["items"].as_array().context("no items")? {
-                let status = run["status"].as_str().context("a status")?.to_owned();
+                let status = run["status"].as_str().context("no status")?.to_owned();
                 runs.insert(
-                    run["id"].as_str().context("an id")?.to_owned(),
-                    (status, run["attempt"].as_u64().context("attempt")?),
+                    run["id"].as_str().context("no id")?.to_owned(),
+                    (status, run["attempt"].as_u64().context("no attempt")?),
                 );
             }
             match page["nextCursor"].as_str() {
@@ -75,10 +75,10 @@ impl Fixture {
         .await
     }
 
-    /// What the workspace's feed tells of each run, when it has been read from its beginning. No number is left out.
+    /// Reads the feed of the workspace from its start, and returns the statuses of each run. No event may be missing.
     async fn published_statuses(&self) -> Result<BTreeMap<String, Vec<String>>> {
         let path = format!("/v1/workspaces/{}/agent-events", self.workspace.id);
-        let head = self.owner.get(&path).await?.ok()?["cursor"].as_u64().context("a cursor")?;
+        let head = self.owner.get(&path).await?.ok()?["cursor"].as_u64().context("no cursor")?;
         let path = format!("/v1/workspaces/{}/events?since=0", self.workspace.id);
         let mut stream = self.owner.request(http::Method::GET, &path).open_event_stream().await?;
         let mut statuses = BTreeMap::<_, Vec<_>>::new();
@@ -93,7 +93,7 @@ impl Fixture {
         Ok(statuses)
     }
 
-    /// Which call each line of the app's log is of, by run.
+    /// Returns the messages in the app's log by run.
     async fn logged_messages(&self) -> Result<BTreeMap<String, Vec<String>>> {
         let mut messages = BTreeMap::<_, Vec<_>>::new();
         let mut before = String::new();
@@ -108,24 +108,24 @@ impl Fixture {
             if page["hasMore"] != true {
                 return Ok(messages);
             }
-            before = format!("&before={}", lines.last().context("a line")?["id"]);
+            before = format!("&before={}", lines.last().context("no line")?["id"]);
         }
     }
 }
 
 #[tokio::test]
-async fn two_nodes_share_the_work_and_none_is_done_twice() -> Result<()> {
+async fn two_nodes_share_runs_and_none_runs_twice() -> Result<()> {
     const CALLS: usize = 300;
     let options = Server::with(Database::Postgres).args(["--no-rate-limits"]);
     tests::on_server(options, async |first| {
         let second = first.start_another_node().await?;
         let fixture = Fixture::create(&first).await?;
-        let elsewhere = fixture.webhook.with_base_url(second.base_url());
+        let other_webhook = fixture.webhook.with_base_url(second.base_url());
         let mut calls = tokio::task::JoinSet::new();
         for call in 0..CALLS {
-            let hook = if call % 2 == 0 { fixture.webhook.clone() } else { elsewhere.clone() };
+            let webhook = if call % 2 == 0 { fixture.webhook.clone() } else { other_webhook.clone() };
             calls.spawn(async move {
-                let reply = hook.send(&json!({"call": call})).await?;
+                let reply = webhook.send(&json!({"call": call})).await?;
                 reply.assert_status(202);
                 Ok::<_, anyhow::Error>((reply.string_at("/runId")?, format!("call {call}")))
             });
@@ -135,10 +135,10 @@ async fn two_nodes_share_the_work_and_none_is_done_twice() -> Result<()> {
 
         let runs = fixture.wait_until_all_succeed(LEASE_EXPIRY_DEADLINE, CALLS).await?;
         assert!(runs.values().all(|(_, attempt)| *attempt == 1), "{runs:?}");
-        let said = fixture.logged_messages().await?;
-        assert_eq!(said.len(), CALLS);
+        let messages = fixture.logged_messages().await?;
+        assert_eq!(messages.len(), CALLS);
         for (run, call) in &accepted {
-            assert_eq!(said.get(run), Some(&vec![call.clone()]), "{run}");
+            assert_eq!(messages.get(run), Some(&vec![call.clone()]), "{run}");
         }
         Ok(())
     })
@@ -146,79 +146,79 @@ async fn two_nodes_share_the_work_and_none_is_done_twice() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_replay_and_a_repeat_are_known_on_every_node() -> Result<()> {
+async fn replays_and_repeated_calls_are_recognised_on_every_node() -> Result<()> {
     tests::on_database(Database::Postgres, async |first| {
         let second = first.start_another_node().await?;
         let fixture = Fixture::create(&first).await?;
-        let elsewhere = fixture.webhook.with_base_url(second.base_url());
+        let other_webhook = fixture.webhook.with_base_url(second.base_url());
         let now = tests::unix_time();
         fixture.webhook.signed_request_at(now, "{}")?.send().await?.assert_status(202);
-        elsewhere.signed_request_at(now, "{}")?.send().await?.assert_error(409, "replayed");
-        // A new secret counts everywhere at once.
+        other_webhook.signed_request_at(now, "{}")?.send().await?.assert_error(409, "replayed");
+        // A new secret is in force on every node at once.
         let renewed =
             fixture.owner.rotate_webhook_secret(&fixture.automation).await?.with_base_url(second.base_url());
         renewed.send(&json!({"call": 1})).await?.assert_status(202);
-        elsewhere.send(&json!({"call": 2})).await?.assert_error(401, "bad_signature");
+        other_webhook.send(&json!({"call": 2})).await?.assert_error(401, "bad_signature");
         Ok(())
     })
     .await
 }
 
 #[tokio::test]
-async fn a_killed_nodes_runs_are_done_by_another() -> Result<()> {
+async fn another_node_finishes_the_runs_of_a_killed_one() -> Result<()> {
     const CALLS: usize = 12;
     let options = Server::with(Database::Postgres).args(["--no-rate-limits", "--workers", "3"]);
     tests::on_server(options, async |first| {
         let mut second = first.start_another_node().await?;
         let fixture = Fixture::create(&first).await?;
-        let elsewhere = fixture.webhook.with_base_url(second.base_url());
+        let other_webhook = fixture.webhook.with_base_url(second.base_url());
         let mut accepted = Vec::new();
         for call in 0..CALLS {
-            let hook = if call % 2 == 0 { &fixture.webhook } else { &elsewhere };
-            accepted.push(hook.send(&json!({"call": call, "slow": true})).await?.string_at("/runId")?);
+            let webhook = if call % 2 == 0 { &fixture.webhook } else { &other_webhook };
+            accepted.push(webhook.send(&json!({"call": call, "slow": true})).await?.string_at("/runId")?);
         }
-        eventually_within(Duration::from_secs(15), "both nodes are at work", async || {
+        eventually_within(Duration::from_secs(15), "both nodes run code", async || {
             let running = fixture.runs().await?.values().filter(|(status, _)| status == "running").count();
-            // Three places each: more than three are running only when both nodes are.
-            if running > 3 { Ok(()) } else { bail!("{running} at work") }
+            // A node runs at most three at once, so more than three prove that both nodes work.
+            if running > 3 { Ok(()) } else { bail!("{running} running") }
         })
         .await?;
         second.kill()?;
         let runs = fixture.wait_until_all_succeed(LEASE_EXPIRY_DEADLINE, CALLS).await?;
         assert!(accepted.iter().all(|run| runs.contains_key(run)), "{runs:?}");
         let again = runs.values().filter(|(_, attempt)| *attempt > 1).count();
-        assert!((1..=3).contains(&again), "the killed node held one to three runs: {runs:?}");
+        assert!((1..=3).contains(&again), "the killed node had leases of one to three runs: {runs:?}");
         Ok(())
     })
     .await
 }
 
 #[tokio::test]
-async fn an_automations_runs_wait_for_each_other_on_all_nodes() -> Result<()> {
+async fn the_concurrency_limit_of_an_automation_holds_across_nodes() -> Result<()> {
     tests::on_database(Database::Postgres, async |first| {
         let second = first.start_another_node().await?;
         let fixture = Fixture::create(&first).await?;
         let one = json!({"maxConcurrency": 1});
         fixture.owner.patch(&format!("/v1/automations/{}", fixture.automation), &one).await?.ok()?;
-        let elsewhere = fixture.webhook.with_base_url(second.base_url());
+        let other_webhook = fixture.webhook.with_base_url(second.base_url());
         let mut accepted = Vec::new();
         for call in 0..8 {
-            let hook = if call % 2 == 0 { &fixture.webhook } else { &elsewhere };
-            accepted.push(hook.send(&json!({"call": call})).await?.string_at("/runId")?);
+            let webhook = if call % 2 == 0 { &fixture.webhook } else { &other_webhook };
+            accepted.push(webhook.send(&json!({"call": call})).await?.string_at("/runId")?);
         }
         let mut spans = Vec::new();
         for run in &accepted {
             let run = fixture.owner.wait_for_success(run).await?;
-            let at = |place: &str| {
-                let moment = run.pointer(place).and_then(Value::as_str);
-                moment.map(str::to_owned).with_context(|| run.to_string())
+            let at = |pointer: &str| {
+                let time = run.pointer(pointer).and_then(Value::as_str);
+                time.map(str::to_owned).with_context(|| run.to_string())
             };
             assert!(at("/acceptedAt")? <= at("/startedAt")?, "{run}");
             spans.push((at("/startedAt")?, at("/finishedAt")?));
         }
         spans.sort();
         for pair in spans.windows(2) {
-            assert!(pair[0].1 <= pair[1].0, "two at once: {spans:?}");
+            assert!(pair[0].1 <= pair[1].0, "two runs overlap: {spans:?}");
         }
         Ok(())
     })
@@ -226,7 +226,7 @@ async fn an_automations_runs_wait_for_each_other_on_all_nodes() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_schedule_comes_due_once_on_all_nodes() -> Result<()> {
+async fn a_schedule_fires_once_across_nodes() -> Result<()> {
     tests::on_database(Database::Postgres, async |first| {
         let _second = first.start_another_node().await?;
         let fixture = Fixture::create(&first).await?;
@@ -235,13 +235,13 @@ async fn a_schedule_comes_due_once_on_all_nodes() -> Result<()> {
         let automation = json!({"name": "Each minute", "appId": app, "trigger": {"type": "schedule", "cron": "* * * * *"}});
         let path = format!("/v1/workspaces/{}/automations", fixture.workspace.id);
         fixture.owner.post(&path, &automation).await?.ok()?;
-        let said = eventually_within(Duration::from_secs(80), "the minute comes", async || {
+        let log = eventually_within(Duration::from_secs(80), "the schedule fires", async || {
             let log = fixture.owner.app_log(&app, None).await?;
-            if log.is_empty() { bail!("nothing yet") } else { Ok(log) }
+            if log.is_empty() { bail!("it has not fired") } else { Ok(log) }
         })
         .await?;
-        let times: BTreeSet<_> = said.iter().map(|line| line.message.clone()).collect();
-        assert_eq!(times.len(), said.len(), "one minute came twice: {said:?}");
+        let times: BTreeSet<_> = log.iter().map(|line| line.message.clone()).collect();
+        assert_eq!(times.len(), log.len(), "the schedule fired twice in a minute: {log:?}");
         assert!(times.iter().all(|time| time.starts_with("* * * * * ")), "{times:?}");
         Ok(())
     })
@@ -255,13 +255,13 @@ async fn a_revoked_token_is_refused_on_every_node() -> Result<()> {
         let owner = first.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let bearer = owner.with_bearer(&owner.create_token(&workspace.id, &["read"]).await?);
-        let elsewhere = bearer.with_base_url(second.base_url());
-        elsewhere.get("/v1/tokens/self").await?.assert_status(200);
+        let other_webhook = bearer.with_base_url(second.base_url());
+        other_webhook.get("/v1/tokens/self").await?.assert_status(200);
         bearer.delete("/v1/tokens/self").await?.assert_status(200);
         bearer.get("/v1/tokens/self").await?.assert_error(401, "unauthorized");
-        // Another node may believe what it saw for a second, and no longer.
-        eventually_within(Duration::from_secs(3), "the other node refuses it too", async || {
-            elsewhere.get("/v1/tokens/self").await?.check_error(401, Some("unauthorized"))
+        // Another node may use its cache for a second, and no longer.
+        eventually_within(Duration::from_secs(3), "the other node rejects it too", async || {
+            other_webhook.get("/v1/tokens/self").await?.check_error(401, Some("unauthorized"))
         })
         .await
     })
@@ -271,26 +271,26 @@ async fn a_revoked_token_is_refused_on_every_node() -> Result<()> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn what_was_accepted_outlives_a_killed_server(mut server: Server) -> Result<()> {
+    async fn accepted_runs_survive_a_crash(mut server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let (outcomes, mut receiver) = tokio::sync::mpsc::unbounded_channel();
         let mut senders = tokio::task::JoinSet::new();
-        for sender in 0..8 {
-            let (hook, told) = (fixture.webhook.clone(), told.clone());
+        for sender_number in 0..8 {
+            let (webhook, outcomes) = (fixture.webhook.clone(), outcomes.clone());
             senders.spawn(async move {
-                // Until the server is gone.
+                // Until the server is killed.
                 for number in 0.. {
-                    let call = format!("{sender}-{number}");
-                    let Ok(reply) = hook.send(&json!({"call": call})).await else { return };
-                    let _heard = told.send((reply.status.as_u16(), reply.string_at("/runId").ok(), call));
+                    let call = format!("{sender_number}-{number}");
+                    let Ok(reply) = webhook.send(&json!({"call": call})).await else { return };
+                    let _sent = outcomes.send((reply.status.as_u16(), reply.string_at("/runId").ok(), call));
                 }
             });
         }
-        drop(told);
+        drop(outcomes);
         let mut accepted = BTreeMap::new();
-        while let Some((status, run, call)) = heard.recv().await {
+        while let Some((status, run, call)) = receiver.recv().await {
             assert_eq!(status, 202);
-            accepted.insert(run.context("a run")?, format!("call {call}"));
+            accepted.insert(run.context("no run")?, format!("call {call}"));
             if accepted.len() == 100 {
                 server.kill()?;
             }
@@ -299,7 +299,7 @@ tests::on_both! {
         assert!(accepted.len() >= 100);
         server.restart().await?;
 
-        // The server may have done more than it could answer, and does that to its end too.
+        // The server may have accepted calls whose response was lost, and finishes them too.
         let runs = eventually_within(LEASE_EXPIRY_DEADLINE, "every run succeeds", async || {
             let runs = fixture.runs().await?;
             let open: Vec<_> = runs.iter().filter(|(_, (status, _))| status != "succeeded").collect();
@@ -309,26 +309,27 @@ tests::on_both! {
         .await?;
         let lost: Vec<_> = accepted.keys().filter(|run| !runs.contains_key(*run)).collect();
         assert_eq!(lost, Vec::<&String>::new(), "of {} accepted", accepted.len());
-        let said = fixture.logged_messages().await?;
+        let messages = fixture.logged_messages().await?;
         for (run, call) in &accepted {
-            let lines = said.get(run).with_context(|| format!("{run} said nothing"))?;
+            let lines = messages.get(run).with_context(|| format!("{run} logged nothing"))?;
             assert!(!lines.is_empty() && lines.iter().all(|line| line == call), "{run}: {lines:?}");
         }
 
-        let told = fixture.published_statuses().await?;
-        assert_eq!(told.len(), runs.len());
-        for (run, stages) in &told {
-            // It was queued unless it began as it was accepted, and ended once; a lost attempt is begun again.
-            let (end, before) = stages.split_last().context("a run of which nothing was told")?;
-            let begun = before.iter().skip(usize::from(before.first().is_some_and(|first| first == "queued")));
-            assert_eq!(end, "succeeded", "{run}: {stages:?}");
-            assert!(!before.is_empty() && begun.clone().count() > 0, "{run}: {stages:?}");
-            assert!(begun.into_iter().all(|stage| stage == "running"), "{run}: {stages:?}");
+        let published = fixture.published_statuses().await?;
+        assert_eq!(published.len(), runs.len());
+        for (run, statuses) in &published {
+            // A run is queued unless it starts when it is accepted; a lost attempt is started again, and the run ends
+            // once.
+            let (end, before) = statuses.split_last().context("a run without an event")?;
+            let attempts = before.iter().skip(usize::from(before.first().is_some_and(|first| first == "queued")));
+            assert_eq!(end, "succeeded", "{run}: {statuses:?}");
+            assert!(!before.is_empty() && attempts.clone().count() > 0, "{run}: {statuses:?}");
+            assert!(attempts.into_iter().all(|status| status == "running"), "{run}: {statuses:?}");
         }
         Ok(())
     }
 
-    async fn runs_at_work_are_ended_or_handed_on_when_the_server_stops(mut server: Server) -> Result<()> {
+    async fn active_runs_finish_or_are_released_when_the_server_stops(mut server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let mut runs = Vec::new();
         for call in 0..20 {
@@ -337,27 +338,27 @@ tests::on_both! {
         }
         assert!(server.stop().await?.success());
         server.restart().await?;
-        // No lease has to end first: what was not done was handed back.
+        // No lease has to expire first, because the server released unfinished runs.
         for run in &runs {
             fixture.owner.wait_for_success(run).await?;
         }
         assert!(fixture.runs().await?.values().all(|(_, attempt)| *attempt <= 2));
         Ok(())
     }
-    async fn no_app_outlives_its_server(mut server: Server) -> Result<()> {
+    async fn workers_end_with_their_server(mut server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let endless = "export default { async scheduled() { for (;;) {} } }";
         let (_, run) = fixture.owner.create_and_run_app(&fixture.workspace.id, endless).await?;
-        eventually_within(Duration::from_secs(15), "the app is at work", async || {
+        eventually_within(Duration::from_secs(15), "the app runs", async || {
             let run = fixture.owner.get(&format!("/v1/runs/{run}")).await?.ok()?;
             ensure!(run["status"] == "running", "{run}");
             Ok(())
         })
         .await?;
-        let apps = descendants_of(server.process_id().context("a process")?)?;
-        assert!(!apps.is_empty(), "apps run in processes of their own");
+        let apps = descendants_of(server.process_id().context("no process")?)?;
+        assert!(!apps.is_empty(), "apps run in separate processes");
         server.kill()?;
-        eventually_within(Duration::from_secs(5), "the apps' processes are gone", async || {
+        eventually_within(Duration::from_secs(5), "the worker processes have ended", async || {
             let left: Vec<_> = apps.iter().filter(|id| is_alive(**id)).collect();
             ensure!(left.is_empty(), "{left:?}");
             Ok(())
@@ -366,7 +367,7 @@ tests::on_both! {
     }
 }
 
-/// The processes below one, and those below them.
+/// Returns all descendants of a process.
 fn descendants_of(process: u32) -> Result<Vec<u32>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc")? {
@@ -379,12 +380,12 @@ fn descendants_of(process: u32) -> Result<Vec<u32>> {
     Ok(found)
 }
 
-/// Not there any more, or only its number waiting to be read.
+/// False if the process does not exist or is a zombie.
 fn is_alive(process: u32) -> bool {
     parent_of(process).is_some_and(|(state, _)| state != "Z" && state != "X")
 }
 
-/// The state and the parent of a process, as proc_pid_stat(5) has them after the name in brackets.
+/// Returns state and parent of a process, which proc_pid_stat(5) has after the name in parentheses.
 fn parent_of(process: u32) -> Option<(String, u32)> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');

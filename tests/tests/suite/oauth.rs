@@ -1,4 +1,4 @@
-//! How agent clients are let in, and what must not let anybody in.
+//! The authorization server for agent clients, and everything that must not give anybody access.
 
 mod authorization;
 mod revocation;
@@ -11,7 +11,7 @@ use tests::{
     Agent, CODE_CHALLENGE, CODE_VERIFIER, Client, REDIRECT_URI, Reply, Server, TokenPair, query_parameter,
 };
 
-/// A refusal in OAuth's form: JSON with `error` and a description in ASCII, not kept by anybody.
+/// Asserts that a response is an OAuth error: JSON with `error` and an ASCII description, and not cacheable.
 #[track_caller]
 fn assert_oauth_error(reply: &Reply, status: u16, error: &str) {
     reply.assert_status(status);
@@ -21,13 +21,13 @@ fn assert_oauth_error(reply: &Reply, status: u16, error: &str) {
     assert_eq!(reply.header("cache-control"), Some("no-store"), "{reply}");
 }
 
-/// Where the browser is sent.
+/// Returns the URL that the browser is redirected to.
 fn redirect_location(reply: &Reply) -> Result<String> {
     reply.assert_status(303);
     Ok(reply.header("location").with_context(|| reply.to_string())?.to_owned())
 }
 
-/// A browser is shown a page, and sent nowhere.
+/// Asserts that the browser is shown a page and not redirected.
 #[track_caller]
 fn assert_html_page(reply: &Reply, status: u16) {
     reply.assert_status(status);

@@ -1,4 +1,4 @@
-//! Sign-in with another issuer, and what attackers try on it.
+//! Sign-in with an OpenID Connect issuer, and attacks on it.
 
 use anyhow::{Context as _, Result};
 use http::{Method, header};
@@ -7,7 +7,7 @@ use tests::{Client, Database, Issuer, IssuerBehaviour, IssuerFailure, Reply, Ser
 
 const BOTH_DATABASES: [Database; 2] = [Database::Sqlite, Database::Postgres];
 
-/// A server that knows the issuer and believes it about `trusted` domains.
+/// Runs a test with a server that has the issuer as a provider with these trusted domains.
 async fn with_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> Result<()>) -> Result<()> {
     for database in BOTH_DATABASES {
         let issuer = Issuer::start().await?;
@@ -19,7 +19,7 @@ async fn with_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> R
     Ok(())
 }
 
-/// A browser under way: the cookie that ties it, and where it was sent.
+/// A browser during sign-in: its state cookie and the URL that it was redirected to.
 struct BrowserFlow {
     cookie: String,
     authorization_url: String,
@@ -29,17 +29,17 @@ async fn start_sign_in(visitor: &Client, next: &str) -> Result<BrowserFlow> {
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
     let reply = visitor.get(&format!("/v1/auth/oidc/company/start?{query}")).await?;
     assert_eq!(reply.status.as_u16(), 303, "{reply}");
-    let cookie = reply.header("set-cookie").context("a cookie")?;
+    let cookie = reply.header("set-cookie").context("no cookie")?;
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
-    let pair = cookie.split(';').next().context("a pair")?.to_owned();
+    let pair = cookie.split(';').next().context("no pair")?.to_owned();
     Ok(BrowserFlow {
         cookie: pair,
-        authorization_url: reply.header("location").context("a place")?.to_owned(),
+        authorization_url: reply.header("location").context("no location")?.to_owned(),
     })
 }
 
 async fn follow_callback(visitor: &Client, cookie: Option<&str>, address: &str) -> Result<Reply> {
-    let path = address.strip_prefix(visitor.base_url()).context("an address of the server")?;
+    let path = address.strip_prefix(visitor.base_url()).context("not a URL of the server")?;
     let request = visitor.request(Method::GET, path);
     match cookie {
         Some(cookie) => request.header(header::COOKIE, cookie)?.send().await,
@@ -47,10 +47,10 @@ async fn follow_callback(visitor: &Client, cookie: Option<&str>, address: &str) 
     }
 }
 
-/// The whole way of one browser.
-async fn sign_in(server: &Server, issuer: &Issuer, word: IssuerBehaviour) -> Result<Reply> {
+/// Performs a whole sign-in of one browser.
+async fn sign_in(server: &Server, issuer: &Issuer, behaviour: IssuerBehaviour) -> Result<Reply> {
     let visitor = server.client();
-    issuer.set_behaviour(word);
+    issuer.set_behaviour(behaviour);
     let browser = start_sign_in(&visitor, "/device").await?;
     follow_callback(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.authorization_url)?).await
 }
@@ -61,7 +61,7 @@ fn client_from_reply(server: &Server, reply: &Reply) -> Result<Client> {
         pair.starts_with("qala_session=").then(|| pair.to_owned())
     });
     let cookie = cookie.with_context(|| format!("no session: {reply}"))?;
-    // A reply that says 200 with that cookie, which is what the client reads.
+    // `session_from_reply` needs a 200.
     let mut signed_in = reply.clone();
     signed_in.status = http::StatusCode::OK;
     signed_in.headers.remove(header::SET_COOKIE);
@@ -89,10 +89,10 @@ async fn an_issuer_signs_people_in() -> Result<()> {
         assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some("/device")), "{reply}");
         let person = client_from_reply(server, &reply)?;
         let id = async |client: &Client| client.get("/v1/session").await?.string_at("/user/id");
-        assert_eq!(id(&person).await?, id(&existing).await?, "a verified address finds its person");
+        assert_eq!(id(&person).await?, id(&existing).await?, "a verified address must identify its person");
         assert_eq!(person.get("/v1/me/sessions").await?.ok()?["items"][0]["method"], "oidc");
 
-        // Who came before is known by the issuer's own name, whatever became of the address.
+        // A known person is identified by the subject, even if their address has changed.
         let moved = IssuerBehaviour {
             email: Some("new@example.test".to_owned()),
             email_verified: Some(false),
@@ -102,7 +102,7 @@ async fn an_issuer_signs_people_in() -> Result<()> {
         assert_eq!(id(&again).await?, id(&existing).await?);
         let log = server.log();
         for secret in ["code-0", "the issuer's secret"] {
-            assert!(!log.contains(secret), "the log holds {secret}");
+            assert!(!log.contains(secret), "the log contains {secret}");
         }
         Ok(())
     })
@@ -112,7 +112,7 @@ async fn an_issuer_signs_people_in() -> Result<()> {
 #[tokio::test]
 async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
     with_issuer(&["trusted.test"], async |server, issuer| {
-        let word = |email: Option<&str>, verified| IssuerBehaviour {
+        let behaviour = |email: Option<&str>, verified| IssuerBehaviour {
             subject: format!("{email:?} {verified:?}"),
             email: email.map(str::to_owned),
             email_verified: verified,
@@ -126,12 +126,12 @@ async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
             (Some("no address"), Some(true)),
             (None, Some(true)),
         ] {
-            let reply = sign_in(server, issuer, word(email, verified)).await?;
+            let reply = sign_in(server, issuer, behaviour(email, verified)).await?;
             assert_refused(&reply, 403, &format!("{email:?} {verified:?}"));
         }
         for (email, verified) in [("a@example.test", Some(true)), ("a@trusted.test", None)] {
             let person =
-                client_from_reply(server, &sign_in(server, issuer, word(Some(email), verified)).await?)?;
+                client_from_reply(server, &sign_in(server, issuer, behaviour(Some(email), verified)).await?)?;
             assert_eq!(person.get("/v1/session").await?.string_at("/user/email")?, email);
         }
         Ok(())
@@ -139,9 +139,9 @@ async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
     .await
 }
 
-/// The trusted domain stands in for a word that the issuer does not give, never for one that it gives.
+/// A trusted domain replaces a missing `email_verified`, but never one that is false.
 #[tokio::test]
-async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()> {
+async fn an_unverified_address_takes_over_no_account() -> Result<()> {
     with_issuer(&["corp.test"], async |server, issuer| {
         let boss = server.sign_in("boss@corp.test").await?;
         let id = boss.get("/v1/session").await?.string_at("/user/id")?;
@@ -166,7 +166,7 @@ async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()>
             let reply = sign_in(server, issuer, claim("evil-9", value.clone())).await?;
             assert_refused(&reply, status, &value.to_string());
         }
-        // A refusal remembers nothing: the same subject is refused again.
+        // A rejected sign-in stores nothing: the same subject is rejected again.
         assert_refused(&sign_in(server, issuer, claim("evil-9", json!(false))).await?, 403, "again");
         for (subject, value) in [("boss-1", json!(null)), ("boss-2", json!("true")), ("boss-3", json!(true))]
         {
@@ -179,7 +179,7 @@ async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()>
 }
 
 #[tokio::test]
-async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
+async fn invalid_responses_sign_nobody_in() -> Result<()> {
     with_issuer(&[], async |server, issuer| {
         for (what, claim_overrides) in [
             ("another nonce", json!({"nonce": "x"})),
@@ -208,7 +208,7 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
         let foreign = IssuerBehaviour { is_signed_with_unpublished_key: true, ..IssuerBehaviour::default() };
         assert_refused(&sign_in(server, issuer, foreign).await?, 401, "another key");
 
-        // The answer belongs to the browser that asked.
+        // The response belongs to the browser that started the sign-in.
         issuer.set_behaviour(IssuerBehaviour::default());
         let visitor = server.client();
         let browser = start_sign_in(&visitor, "/device").await?;
@@ -220,28 +220,28 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
             400,
             "another browser's cookie",
         );
-        let made_up = back.replace("state=", "state=x");
+        let forged = back.replace("state=", "state=x");
         assert_refused(
-            &follow_callback(&visitor, Some(&browser.cookie), &made_up).await?,
+            &follow_callback(&visitor, Some(&browser.cookie), &forged).await?,
             400,
             "another state",
         );
         let denied = back.replace("code=", "error=access_denied&code=");
         assert_refused(&follow_callback(&visitor, Some(&browser.cookie), &denied).await?, 400, "an error");
-        let fine = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
-        assert_eq!(fine.status.as_u16(), 303, "{fine}");
+        let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
+        assert_eq!(reply.status.as_u16(), 303, "{reply}");
         assert_refused(
             &follow_callback(&visitor, Some(&browser.cookie), &back).await?,
             400,
             "a sign-in that is over",
         );
 
-        // It leads to no other place, and to no other provider.
+        // It redirects neither to another site nor to another provider.
         let browser = start_sign_in(&visitor, "//evil.test").await?;
-        let fine =
+        let reply =
             follow_callback(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.authorization_url)?)
                 .await?;
-        assert_eq!(fine.header("location"), Some("/sign-in"));
+        assert_eq!(reply.header("location"), Some("/sign-in"));
         visitor.get("/v1/auth/oidc/nobody/start").await?.assert_error(404, "provider_not_found");
         visitor
             .get("/v1/auth/oidc/nobody/callback?code=1&state=1")
@@ -252,10 +252,10 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
     .await
 }
 
-/// RFC 9207 §2.4: an answer that names another issuer is refused, and so is one that names none where the issuer says
-/// that it always does.
+/// RFC 9207, section 2.4: a response that names another issuer is rejected, and so is one that names none if the
+/// metadata says that it always does.
 #[tokio::test]
-async fn an_answer_is_from_the_issuer_that_was_asked() -> Result<()> {
+async fn a_response_must_come_from_the_issuer_that_was_asked() -> Result<()> {
     with_issuer(&[], async |server, issuer| {
         for (iss_parameter_supported, iss, status) in [
             (None, None, 303),
@@ -282,7 +282,7 @@ async fn an_answer_is_from_the_issuer_that_was_asked() -> Result<()> {
     .await
 }
 
-/// A copy of the cookie signs in no second time, not even with a fresh code of the same person.
+/// A copy of the state cookie does not sign in again, not even with a fresh code of the same person.
 #[tokio::test]
 async fn a_sign_in_is_finished_once() -> Result<()> {
     with_issuer(&[], async |server, issuer| {
@@ -308,7 +308,7 @@ async fn a_sign_in_is_finished_once() -> Result<()> {
                 assert!(client_from_reply(server, &reply).is_err(), "{reply}");
             }
         }
-        // Of two that come at once, one signs in.
+        // Of two concurrent callbacks, one signs in.
         let browser = start_sign_in(&visitor, "/device").await?;
         let (one, other) =
             (issuer.sign_in(&browser.authorization_url)?, issuer.sign_in(&browser.authorization_url)?);
@@ -322,9 +322,9 @@ async fn a_sign_in_is_finished_once() -> Result<()> {
     .await
 }
 
-/// What is no answer is not a no: the way stays open, and goes on once the issuer answers again.
+/// A failure of the issuer is not a denial: the sign-in can be finished once the issuer works again.
 #[tokio::test]
-async fn an_issuer_that_does_not_answer_is_waited_for() -> Result<()> {
+async fn a_sign_in_survives_a_failure_of_the_issuer() -> Result<()> {
     const METADATA: &str = "/.well-known/openid-configuration";
     with_issuer(&[], async |server, issuer| {
         let visitor = server.client();
@@ -339,7 +339,7 @@ async fn an_issuer_that_does_not_answer_is_waited_for() -> Result<()> {
                 issuer.set_failure(Some((path, failure)));
                 let reply = visitor.get("/v1/auth/oidc/company/start").await?;
                 let problem = reply.check_error(503, Some("provider_unavailable"));
-                problem.with_context(|| format!("on the way there: {path} {failure:?}"))?;
+                problem.with_context(|| format!("before the redirect: {path} {failure:?}"))?;
                 assert!(reply.json::<serde_json::Value>()?["error"]["hint"].is_string(), "{reply}");
                 assert_eq!(reply.header("set-cookie"), None, "{reply}");
             }
@@ -351,20 +351,20 @@ async fn an_issuer_that_does_not_answer_is_waited_for() -> Result<()> {
                 issuer.set_failure(Some((path, failure)));
                 let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
                 let problem = reply.check_error(503, Some("provider_unavailable"));
-                problem.with_context(|| format!("on the way back: {path} {failure:?}"))?;
+                problem.with_context(|| format!("after the redirect: {path} {failure:?}"))?;
                 assert!(reply.json::<serde_json::Value>()?["error"]["hint"].is_string(), "{reply}");
-                assert_eq!(reply.header("set-cookie"), None, "the ties stay: {reply}");
+                assert_eq!(reply.header("set-cookie"), None, "the state cookie must remain: {reply}");
                 issuer.set_failure(None);
                 let again = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
                 assert_eq!(again.header("location"), Some("/device"), "{path} {failure:?}: {again}");
             }
         }
-        // A no is a no, whatever its status, and ends it.
+        // An OAuth error is a denial, whatever its status, and ends the sign-in.
         let browser = start_sign_in(&visitor, "/device").await?;
         let back = issuer.sign_in(&browser.authorization_url)?;
         issuer.set_failure(Some(("/token", IssuerFailure::Status(403))));
         let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
-        assert_refused(&reply, 401, "a no");
+        assert_refused(&reply, 401, "a denial");
         assert!(reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")), "{reply}");
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! What operators meet: keys, locks, schemas of other versions, health, and options that do not fit.
+//! Operation of a server: master keys, locks, schemas of other versions, health, the first start, and invalid options.
 
 use std::{fs, path::Path, process::Output, sync::OnceLock};
 
@@ -7,11 +7,11 @@ use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
 use tests::{AutomationFixture, Database, Server, eventually};
 use tokio::{net::TcpListener, process::Command};
 
-/// Does nothing.
+/// An app that does nothing.
 const IDLE: &str = "export default { async scheduled() {} }";
-/// Another key than the harness's.
+/// A master key other than the harness's.
 const OTHER_KEY: &str = "YW5vdGhlciBrZXkgb2YgdGhpcnR5LXR3byBieXRlcyE=";
-/// The harness's key.
+/// The master key of the harness.
 const HARNESS_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 fn find_binary() -> Result<&'static Path> {
@@ -23,7 +23,7 @@ fn find_binary() -> Result<&'static Path> {
     found.as_deref().context("no binary")
 }
 
-/// Runs the program with nothing of the environment's settings but `environment`.
+/// Runs the binary with no variable of this process except `PATH`, and with `environment`.
 async fn run_qala(arguments: &[&str], environment: &[(&str, &str)], folder: &Path) -> Result<Output> {
     let mut command = Command::new(find_binary()?);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
@@ -37,9 +37,9 @@ fn command_output(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The options that name a server's data.
+/// Returns the options for a server's data.
 fn data_options(server: &Server) -> Result<Vec<String>> {
-    let folder = server.data_dir().to_str().context("a path")?;
+    let folder = server.data_dir().to_str().context("no path")?;
     let mut options = vec!["--data-dir".to_owned(), folder.to_owned()];
     if let Some(url) = server.database_url() {
         options.extend(["--database-url".to_owned(), url.to_owned()]);
@@ -60,7 +60,7 @@ async fn run_qala_on_data(
 }
 
 tests::on_both! {
-    async fn another_master_key_does_not_start(mut server: Server) -> Result<()> {
+    async fn a_server_with_another_master_key_does_not_start(mut server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         server.stop().await?;
         let wrong = [("QALA_MASTER_KEY", OTHER_KEY)];
@@ -79,10 +79,10 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_rotation_is_finished_and_the_old_key_taken_away(mut server: Server) -> Result<()> {
-        let AutomationFixture { owner, automation: road, .. } = AutomationFixture::create(&server, IDLE).await?;
-        let hook = owner.configure_webhook(&road, "signed").await?;
-        hook.signed_request("1")?.send().await?.assert_status(202);
+    async fn a_master_key_is_rotated_and_the_old_one_removed(mut server: Server) -> Result<()> {
+        let AutomationFixture { owner, automation, .. } = AutomationFixture::create(&server, IDLE).await?;
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        webhook.signed_request("1")?.send().await?.assert_status(202);
         let both = format!("{OTHER_KEY},{HARNESS_KEY}");
         let rekey = async || run_qala_on_data(&server, "admin", &["rekey"], &[("QALA_MASTER_KEY", &both)]).await;
         let first = rekey().await?;
@@ -90,7 +90,7 @@ tests::on_both! {
         assert!(command_output(&first).contains("can be removed") && !command_output(&first).contains("cannot be opened"), "{}", command_output(&first));
         let again = rekey().await?;
         assert!(command_output(&again).starts_with("Sealed 0 secrets"), "{}", command_output(&again));
-        // Who gives only a key that is not this database's seals nothing.
+        // A key that is not the database's cannot be used to seal anything.
         let stranger = [("QALA_MASTER_KEY", "c29tZWJvZHkgZWxzZSdzIGtleSwgb2YgMzIgYnl0ZXM=")];
         let refused = run_qala_on_data(&server, "admin", &["rekey"], &stranger).await?;
         assert!(!refused.status.success() && command_output(&refused).contains("not the key of this database"), "{}", command_output(&refused));
@@ -98,28 +98,28 @@ tests::on_both! {
         server.set_env("QALA_MASTER_KEY", OTHER_KEY);
         server.restart().await?;
         owner.get("/v1/session").await?.assert_status(200);
-        hook.signed_request("2")?.send().await?.assert_status(202);
+        webhook.signed_request("2")?.send().await?.assert_status(202);
         Ok(())
     }
 
-    async fn an_older_program_runs_on_a_schema_that_was_only_added_to(mut server: Server) -> Result<()> {
+    async fn an_older_binary_runs_on_a_schema_with_only_additions(mut server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         server.execute_static_sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_future', 0)").await?;
         server.client().get("/readyz").await?.assert_status(200);
         server.restart().await?;
         person.get("/v1/session").await?.assert_status(200);
-        assert!(server.log().contains("m9999_future"), "the log names what is unknown");
+        assert!(server.log().contains("m9999_future"), "the log names the unknown migration");
         run_qala_on_data(&server, "migrate", &[], &[]).await.map(|output| assert!(output.status.success(), "{}", command_output(&output)))?;
 
         server.execute_static_sql("INSERT INTO breaking_migrations (version) VALUES ('m9999_future')").await?;
-        let refused = server.restart().await.err().context("it started on a schema it does not know")?.to_string();
+        let refused = server.restart().await.err().context("the server started on an unknown schema")?.to_string();
         assert!(refused.contains("a newer version of Qala") && refused.contains("m9999_future"), "{refused}");
         Ok(())
     }
 
     async fn a_server_that_cannot_write_is_not_ready(server: Server) -> Result<()> {
         server.client().get("/readyz").await?.assert_status(200);
-        let health = ["--listen", server.base_url().strip_prefix("http://").context("an address")?];
+        let health = ["--listen", server.base_url().strip_prefix("http://").context("no address")?];
         let arguments: Vec<&str> = std::iter::once("healthcheck").chain(health).collect();
         let ready = run_qala(&arguments, &[], server.data_dir()).await?;
         assert!(ready.status.success(), "{}", command_output(&ready));
@@ -154,20 +154,20 @@ tests::on_both! {
         .await
     }
 
-    async fn a_paused_server_accepts_and_starts_nothing(mut server: Server) -> Result<()> {
-        let AutomationFixture { owner, automation: road, .. } = AutomationFixture::create(&server, IDLE).await?;
-        let hook = owner.configure_webhook(&road, "signed").await?;
+    async fn a_paused_server_accepts_calls_and_starts_no_runs(mut server: Server) -> Result<()> {
+        let AutomationFixture { owner, automation, .. } = AutomationFixture::create(&server, IDLE).await?;
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
         server.set_env("QALA_PAUSED", "true");
         server.restart().await?;
-        let run = hook.signed_request("1")?.send().await?.string_at("/runId")?;
+        let run = webhook.signed_request("1")?.send().await?.string_at("/runId")?;
         let status = async || owner.get(&format!("/v1/runs/{run}")).await?.string_at("/status");
-        // A second run by hand, and the next look of the dispatcher: neither is begun.
-        let by_hand = owner.post(&format!("/v1/automations/{road}/run"), &serde_json::json!({})).await?.string_at("/runId")?;
+        // Neither another run by hand nor the next poll of the dispatcher starts it.
+        let by_hand = owner.post(&format!("/v1/automations/{automation}/run"), &serde_json::json!({})).await?.string_at("/runId")?;
         assert_eq!(status().await?, "queued");
         assert!(server.log().contains("until `qala admin resume`"), "{}", server.log());
         server.run_admin(&["resume"]).await?;
-        eventually("both runs go on", async || {
-            ensure!(status().await? == "succeeded", "it does not");
+        eventually("both runs continue", async || {
+            ensure!(status().await? == "succeeded", "it is not running");
             let second = owner.get(&format!("/v1/runs/{by_hand}")).await?.string_at("/status")?;
             ensure!(second == "succeeded", "{second}");
             Ok(())
@@ -190,14 +190,14 @@ async fn one_sqlite_directory_has_one_server() -> Result<()> {
             .await
         };
         let refused = second().await?;
-        let process = server.process_id().context("it runs")?;
+        let process = server.process_id().context("the server is running")?;
         let expected = format!("another Qala (process {process}) serves");
         assert!(
             !refused.status.success() && command_output(&refused).contains(&expected),
             "{}",
             command_output(&refused)
         );
-        // What works beside a server did before, and does.
+        // Commands that work beside a running server still do.
         server.run_admin(&["set-plan", &workspace.id, "team"]).await?;
         let doctor = run_qala_on_data(
             &server,
@@ -207,7 +207,7 @@ async fn one_sqlite_directory_has_one_server() -> Result<()> {
         )
         .await?;
         assert!(command_output(&doctor).contains("ok    database"), "{}", command_output(&doctor));
-        // The kernel gives the lock back, whatever ended the process.
+        // The kernel releases the lock however the process ends.
         server.kill()?;
         server.restart().await
     })
@@ -215,10 +215,10 @@ async fn one_sqlite_directory_has_one_server() -> Result<()> {
 }
 
 #[tokio::test]
-async fn tasks_make_no_database_of_a_mistyped_directory() -> Result<()> {
+async fn admin_tasks_create_no_database_in_a_mistyped_directory() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let absent = folder.path().join("mistyped");
-    let path = absent.to_str().context("a path")?;
+    let path = absent.to_str().context("no path")?;
     let id = "ws_01h455vb4pex5vsknk084sn02q";
     let project = "proj_01h455vb4pex5vsknk084sn02q";
     for arguments in [
@@ -234,17 +234,17 @@ async fn tasks_make_no_database_of_a_mistyped_directory() -> Result<()> {
     let free = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.to_string();
     let doctor = run_qala(&["doctor", "--data-dir", path, "--listen", &free], &[], folder.path()).await?;
     assert!(command_output(&doctor).contains("database: none yet"), "{}", command_output(&doctor));
-    assert!(!absent.exists(), "nothing was made");
+    assert!(!absent.exists(), "nothing was created");
     assert_eq!(fs::read_dir(folder.path())?.count(), 0);
     Ok(())
 }
 
 #[tokio::test]
-async fn settings_that_do_not_fit_are_named() -> Result<()> {
+async fn invalid_options_are_named() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("empty");
     fs::write(&file, "\n")?;
-    let file = file.to_str().context("a path")?;
+    let file = file.to_str().context("no path")?;
     for (arguments, environment, expected) in [
         (
             vec!["serve"],
@@ -276,10 +276,10 @@ async fn settings_that_do_not_fit_are_named() -> Result<()> {
 
 #[tokio::test]
 async fn a_first_start_is_quiet() -> Result<()> {
-    // The harness asks for more than a server does by default.
+    // The harness sets a log level; this is the default.
     tests::on_server(Server::with(Database::Sqlite).env("QALA_LOG", ""), async |server| {
-        // What is printed and what is logged come on two streams, in any order.
-        let log = eventually("everything was printed and logged", async || {
+        // Output and log are two streams, whose order is undefined.
+        let log = eventually("everything is printed and logged", async || {
             let log = server.log();
             ensure!(
                 log.contains("Start a run") && log.contains("\"message\":\"Qala is listening\""),
@@ -289,8 +289,8 @@ async fn a_first_start_is_quiet() -> Result<()> {
         })
         .await?;
         let migrated = log.lines().filter(|line| line.contains("migration")).count();
-        assert_eq!(migrated, 1, "migrations are summed in one line:\n{log}");
-        // Beside it, elsewhere than on a terminal, only that it listens.
+        assert_eq!(migrated, 1, "migrations must be summarised in one line:\n{log}");
+        // When it is not on a terminal, it logs only that it listens.
         let logged = log.lines().filter(|line| line.starts_with('{')).count();
         assert_eq!(logged, 2, "{log}");
         let printed: Vec<&str> = log.lines().filter(|line| !line.starts_with('{')).collect();
@@ -305,14 +305,14 @@ async fn secrets_are_read_from_files() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("key");
     fs::write(&path, format!("{HARNESS_KEY}\n"))?;
-    let key_file = [("QALA_MASTER_KEY_FILE", path.to_str().context("a path")?)];
+    let key_file = [("QALA_MASTER_KEY_FILE", path.to_str().context("no path")?)];
     let listen = ["doctor", "--listen", "127.0.0.1:0", "--public-url", "https://qala.example.com"];
     let output = run_qala(&listen, &key_file, folder.path()).await?;
     assert!(command_output(&output).contains("ok    master key: 1 usable"), "{}", command_output(&output));
     Ok(())
 }
 
-/// Runs the program where no user namespace can be made: its own allows none, or the machine does not.
+/// Runs the binary where no user namespace can be created: in one that allows none, or on a machine that does not.
 async fn run_qala_without_user_namespaces(arguments: &[&str], folder: &Path) -> Result<Output> {
     const SCRIPT: &str = "if unshare --user --map-root-user true; then \
         exec unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"' sh \"$@\"; \
@@ -327,7 +327,7 @@ async fn run_qala_without_user_namespaces(arguments: &[&str], folder: &Path) -> 
 }
 
 #[tokio::test]
-async fn a_wall_that_is_required_and_missing_keeps_the_server_from_starting() -> Result<()> {
+async fn a_required_sandbox_layer_that_is_missing_stops_the_start() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let options = ["--data-dir", "data", "--listen", "127.0.0.1:0"];
     let serve = [&["serve", "--require-sandbox"], &options[..]].concat();
@@ -338,14 +338,14 @@ async fn a_wall_that_is_required_and_missing_keeps_the_server_from_starting() ->
     }
     assert!(!command_output(&refused).contains("Qala is listening"), "{}", command_output(&refused));
 
-    // Without it the doctor reports the missing layers; with it alone they are a failure.
+    // By default the doctor only reports missing layers; with the option they are a failure.
     let compiled = "ok    sandbox: a worker process compiled an app; missing layers: user namespace (";
-    for (required, word) in [(false, compiled), (true, "FAIL  sandbox")] {
+    for (required, expected) in [(false, compiled), (true, "FAIL  sandbox")] {
         let mut arguments = vec!["doctor"];
         arguments.extend(required.then_some("--require-sandbox"));
         arguments.extend(options);
         let doctor = run_qala_without_user_namespaces(&arguments, folder.path()).await?;
-        assert!(command_output(&doctor).contains(word), "{word}: {}", command_output(&doctor));
+        assert!(command_output(&doctor).contains(expected), "{expected}: {}", command_output(&doctor));
         assert!(command_output(&doctor).contains("user namespace ("), "{}", command_output(&doctor));
     }
     Ok(())

@@ -1,14 +1,14 @@
-//! Passkeys, and what attackers try on them.
+//! Passkeys and step-up, and attacks on them.
 
 use anyhow::{Context as _, Result};
 use http::{Method, header};
 use serde_json::{Value, json};
 use tests::{Client, Passkey, Reply, Server};
 
-/// Passkeys belong to a host name, so that the server must have one.
+/// Origin with a host name, which passkeys need.
 const CONSOLE_ORIGIN: &str = "http://localhost";
 
-/// Asks as a page of the site does.
+/// Sends a request as a page of the site does.
 async fn post(client: &Client, path: &str, body: &Value) -> Result<Reply> {
     client.request(Method::POST, path).header(header::ORIGIN, CONSOLE_ORIGIN)?.json(body)?.send().await
 }
@@ -27,7 +27,7 @@ async fn create_workspace(person: &Client) -> Result<String> {
     post(person, "/v1/workspaces", &body).await?.string_at("/workspace/id")
 }
 
-/// A ceremony's id and its options.
+/// Starts a ceremony and returns its id and options.
 async fn start_ceremony(client: &Client, what: &str) -> Result<(String, Value)> {
     let reply = post(client, &format!("/v1/auth/passkeys/{what}/start"), &json!({})).await?;
     Ok((reply.string_at("/ceremonyId")?, reply.ok()?["options"].clone()))
@@ -41,8 +41,8 @@ async fn finish_ceremony(client: &Client, what: &str, ceremony: &str, credential
 async fn register_passkey(person: &Client, seed: u8) -> Result<(Passkey, String)> {
     let mut passkey = Passkey::new(CONSOLE_ORIGIN, seed)?;
     let (ceremony, options) = start_ceremony(person, "register").await?;
-    let made = finish_ceremony(person, "register", &ceremony, &passkey.create(&options)?).await?;
-    Ok((passkey, made.string_at("/id")?))
+    let response = finish_ceremony(person, "register", &ceremony, &passkey.create(&options)?).await?;
+    Ok((passkey, response.string_at("/id")?))
 }
 
 async fn step_up(person: &Client, passkey: &Passkey) -> Result<Client> {
@@ -67,21 +67,21 @@ tests::on_both! {
         let visitor = server.client();
         let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
         assert_eq!(options["publicKey"]["allowCredentials"], json!([]), "{options}");
-        let answer = passkey.get(&options)?;
-        let signed_in = finish_ceremony(&visitor, "sign-in", &ceremony, &answer).await?;
+        let response = passkey.get(&options)?;
+        let signed_in = finish_ceremony(&visitor, "sign-in", &ceremony, &response).await?;
         let again = visitor.session_from_reply(&signed_in)?;
         assert_eq!(again.get("/v1/session").await?.string_at("/user/email")?, "aigerim@example.test");
         assert_eq!(again.get("/v1/me/sessions").await?.ok()?["items"][0]["method"], "passkey");
-        // The same answer is worth nothing a second time, nor for another challenge.
-        finish_ceremony(&visitor, "sign-in", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
+        // A response works neither a second time nor for another challenge.
+        finish_ceremony(&visitor, "sign-in", &ceremony, &response).await?.assert_error(401, "passkey_refused");
         let (fresh, _) = start_ceremony(&visitor, "sign-in").await?;
-        finish_ceremony(&visitor, "sign-in", &fresh, &answer).await?.assert_error(401, "passkey_refused");
+        finish_ceremony(&visitor, "sign-in", &fresh, &response).await?.assert_error(401, "passkey_refused");
         let used = person.get("/v1/me/passkeys").await?.ok()?;
         assert!(used["items"][0]["lastUsedAt"].is_string(), "{used}");
         Ok(())
     }
 
-    async fn forged_answers_are_refused(server: Server) -> Result<()> {
+    async fn forged_responses_are_rejected(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
         let victim = sign_in(&server, "victim@example.test").await?;
         let (passkey, _) = register_passkey(&person, 7).await?;
@@ -89,7 +89,7 @@ tests::on_both! {
         let victim_handle = {
             let (_, options) = start_ceremony(&victim, "step-up").await?;
             let mut stranger = Passkey::new(CONSOLE_ORIGIN, 9)?;
-            // What the authenticator of the victim says; another's key must not sign for it.
+            // Another user handle than the person's own, for which their key must not be accepted.
             stranger.create(&json!({"publicKey": {"user": {"id": "AA"}, "rp": {"id": "localhost"}, "challenge": "AA"}}))?;
             stranger.get(&options)?["response"]["userHandle"].clone()
         };
@@ -104,43 +104,43 @@ tests::on_both! {
         }
         type Forge = fn(&mut Value, &Value);
         let forgeries: [(&str, Forge); 4] = [
-            ("another's name", |answer, handle| answer["response"]["userHandle"] = handle.clone()),
-            ("no name", |answer, _| answer["response"]["userHandle"] = Value::Null),
-            ("another signature", |answer, _| answer["response"]["signature"] = json!("MEUCIQ")),
-            ("no key", |answer, _| answer["rawId"] = json!("AAAA")),
+            ("another's name", |response, handle| response["response"]["userHandle"] = handle.clone()),
+            ("no name", |response, _| response["response"]["userHandle"] = Value::Null),
+            ("another signature", |response, _| response["response"]["signature"] = json!("MEUCIQ")),
+            ("no key", |response, _| response["rawId"] = json!("AAAA")),
         ];
         for (what, forge) in forgeries {
             let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
-            let mut answer = passkey.get(&options)?;
-            forge(&mut answer, &victim_handle);
-            let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &answer).await?;
+            let mut response = passkey.get(&options)?;
+            forge(&mut response, &victim_handle);
+            let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &response).await?;
             reply.check_error(401, Some("passkey_refused")).context(what)?;
         }
         for ceremony in ["", "pkc_x", "pkc_00000000000e00800000000000"] {
             finish_ceremony(&visitor, "sign-in", ceremony, &json!({})).await?.assert_error(401, "passkey_refused");
         }
-        // A page of another site neither begins nor ends anything.
+        // Pages of other sites can neither start nor finish a ceremony.
         let reply = visitor.post("/v1/auth/passkeys/sign-in/start", &json!({})).await?;
         reply.assert_error(403, "forbidden");
         Ok(())
     }
 
-    async fn a_ceremony_counts_for_its_session_and_purpose_only(server: Server) -> Result<()> {
+    async fn a_ceremony_is_valid_only_for_its_session_and_purpose(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
         let (passkey, _) = register_passkey(&person, 7).await?;
         let elsewhere = sign_in(&server, "aigerim@example.test").await?;
         let (ceremony, options) = start_ceremony(&person, "step-up").await?;
-        let answer = passkey.get(&options)?;
-        finish_ceremony(&elsewhere, "step-up", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
-        // It was used up by that.
-        finish_ceremony(&person, "step-up", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
+        let response = passkey.get(&options)?;
+        finish_ceremony(&elsewhere, "step-up", &ceremony, &response).await?.assert_error(401, "passkey_refused");
+        // That attempt used the ceremony up.
+        finish_ceremony(&person, "step-up", &ceremony, &response).await?.assert_error(401, "passkey_refused");
         let (ceremony, options) = start_ceremony(&person, "step-up").await?;
-        let answer = passkey.get(&options)?;
-        finish_ceremony(&server.client(), "sign-in", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
+        let response = passkey.get(&options)?;
+        finish_ceremony(&server.client(), "sign-in", &ceremony, &response).await?.assert_error(401, "passkey_refused");
         Ok(())
     }
 
-    async fn stepping_up_is_asked_of_whoever_can(server: Server) -> Result<()> {
+    async fn step_up_is_required_of_people_with_a_passkey(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
         let workspace = create_workspace(&person).await?;
         let tokens = format!("/v1/workspaces/{workspace}/tokens");
@@ -153,7 +153,7 @@ tests::on_both! {
         refused.assert_error(403, "step_up_required");
         assert!(refused.json::<Value>()?["error"]["hint"].is_string(), "{refused}");
         post(&person, &tokens, &json!({"name": "Writer", "scopes": ["write"]})).await?.assert_status(200);
-        // A stolen session neither makes itself a passkey nor takes the person's away.
+        // A stolen session can neither add nor remove a passkey.
         post(&person, "/v1/auth/passkeys/register/start", &json!({})).await?.assert_error(403, "step_up_required");
         let key = format!("/v1/me/passkeys/{id}");
         delete(&person, &key).await?.assert_error(403, "step_up_required");
@@ -164,31 +164,31 @@ tests::on_both! {
         post(&person, &transfer, &name).await?.assert_error(403, "step_up_required");
 
         let proven = step_up(&person, &passkey).await?;
-        // Past the door: it is theirs already.
+        // The step-up is accepted; the request fails because they are the owner already.
         post(&proven, &transfer, &name).await?.assert_error(409, "already_owner");
         person.get("/v1/session").await?.assert_error(401, "unauthorized");
         post(&proven, &tokens, &admin).await?.assert_status(200);
         register_passkey(&proven, 8).await?;
         let outsider = sign_in(&server, "outsider@example.test").await?;
         delete(&outsider, &key).await?.assert_error(404, "passkey_not_found");
-        // Another session of the same person has proven nothing.
+        // The step-up does not extend to another session of the same person.
         let elsewhere = sign_in(&server, "aigerim@example.test").await?;
         post(&elsewhere, &tokens, &admin).await?.assert_error(403, "step_up_required");
         delete(&proven, &key).await?.assert_status(200);
         delete(&proven, &key).await?.assert_error(404, "passkey_not_found");
         assert_eq!(proven.get("/v1/me/passkeys").await?.ok()?["items"].as_array().map(Vec::len), Some(1));
 
-        // Signing in with a passkey is proof enough.
+        // Signing in with a passkey counts as a step-up.
         let visitor = server.client();
         let (passkey, _) = register_passkey(&proven, 11).await?;
         let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
         let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
         post(&visitor.session_from_reply(&reply)?, &tokens, &admin).await?.assert_status(200);
-        assert!(!server.log().contains("clientDataJSON"), "the log holds an answer");
+        assert!(!server.log().contains("clientDataJSON"), "the log contains a response");
         Ok(())
     }
 
-    async fn who_lost_theirs_is_helped_by_the_operator(server: Server) -> Result<()> {
+    async fn the_operator_resets_lost_passkeys(server: Server) -> Result<()> {
         let email = "aigerim@example.test";
         let person = sign_in(&server, email).await?;
         let workspace = create_workspace(&person).await?;
@@ -203,8 +203,8 @@ tests::on_both! {
 
         assert!(server.run_admin(&["take-passkeys-off", "nobody@example.test"]).await.is_err());
         server.run_admin(&["take-passkeys-off", email]).await?;
-        // Another process did it, which this one hears of within a second.
-        tests::eventually_within(std::time::Duration::from_secs(3), "the sessions are over", async || {
+        // Another process changed it, which this one notices within a second.
+        tests::eventually_within(std::time::Duration::from_secs(3), "the sessions have ended", async || {
             elsewhere.get("/v1/session").await?.check_error(401, Some("unauthorized"))
         })
         .await?;
@@ -212,7 +212,7 @@ tests::on_both! {
         let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
         let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
         reply.assert_error(401, "passkey_refused");
-        // By mail they are in, and are asked for nothing that they lost.
+        // They can sign in by mail, and no passkey is required.
         let body = json!({"email": email});
         post(&visitor, "/v1/auth/email/start", &body).await?.assert_status(200);
         let code = server.wait_for_mail(email, 1).await?.code()?;
@@ -221,7 +221,7 @@ tests::on_both! {
         assert_eq!(back.get("/v1/me/passkeys").await?.ok()?["items"], json!([]));
         post(&back, &tokens, &admin).await?.assert_status(200);
         register_passkey(&back, 10).await?;
-        // Nobody else was touched.
+        // Other people are not affected.
         other.get("/v1/session").await?.assert_status(200);
         let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
         finish_ceremony(&visitor, "sign-in", &ceremony, &others.get(&options)?).await?.assert_status(200);
@@ -239,7 +239,7 @@ tests::on_both! {
     }
 }
 
-/// At an address there is no host name for passkeys to belong to.
+/// Passkeys need a host name, which an IP address is not.
 #[tokio::test]
 async fn without_a_host_name_there_are_no_passkeys() -> Result<()> {
     tests::on_server(Server::with(tests::Database::Sqlite), async |server| {

@@ -1,4 +1,4 @@
-//! Members: roles, leaving, removing, ownership, and what ends with a membership.
+//! Members: roles, leaving, removal, temporary access, transfer of ownership, and what ends with a membership.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -34,8 +34,8 @@ impl Team {
         format!("/v1/workspaces/{}/{rest}", self.id)
     }
 
-    async fn member_path(&self, who: &Client) -> Result<String> {
-        Ok(self.path(&format!("members/{}", who.user_id().await?)))
+    async fn member_path(&self, person: &Client) -> Result<String> {
+        Ok(self.path(&format!("members/{}", person.user_id().await?)))
     }
 }
 
@@ -47,12 +47,12 @@ fn timestamp_in(seconds: i64) -> String {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn everybody_in_a_workspace_sees_who_is_in_it(server: Server) -> Result<()> {
+    async fn all_members_see_the_list_of_members(server: Server) -> Result<()> {
         let team = Team::create(&server).await?;
         let listed = team.viewer.get(&team.path("members")).await?.ok()?;
         assert_eq!(listed["yourRole"], "viewer");
         assert_eq!(listed["you"], team.viewer.user_id().await?.as_str());
-        let items = listed["items"].as_array().context("items")?;
+        let items = listed["items"].as_array().context("no items")?;
         let roles: Vec<_> = items.iter().map(|item| item["role"].as_str().unwrap_or_default()).collect();
         assert_eq!(roles, ["owner", "admin", "builder", "member", "viewer"]);
         for item in items {
@@ -79,7 +79,7 @@ tests::on_both! {
         for caller in [&team.builder, &team.member, &team.viewer] {
             let reply = caller.patch(&viewer, &json!({"role": "viewer"})).await?;
             reply.assert_error(403, "admin_only");
-            // Rights come before bodies, and before who is meant.
+            // Authorization is checked before the body and before the member.
             caller.patch(&viewer, &json!({"role": "king"})).await?.assert_error(403, "admin_only");
             caller.delete(&admin).await?.assert_error(403, "admin_only");
         }
@@ -120,7 +120,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_lower_role_narrows_live_tokens_at_once(server: Server) -> Result<()> {
+    async fn a_lower_role_narrows_existing_tokens_at_once(server: Server) -> Result<()> {
         let team = Team::create(&server).await?;
         let token = team.builder.with_bearer(&team.builder.create_token(&team.id, &["write"]).await?);
         let app = json!({"name": "An app"});
@@ -134,7 +134,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn who_is_removed_is_out_at_once_and_for_good(server: Server) -> Result<()> {
+    async fn a_removed_member_loses_access_at_once(server: Server) -> Result<()> {
         let team = Team::create(&server).await?;
         let secret = team.builder.create_token(&team.id, &["read", "write"]).await?;
         let token = team.builder.with_bearer(&secret);
@@ -148,7 +148,7 @@ tests::on_both! {
         assert_eq!((&session["workspaceId"], &session["workspaceRole"]), (&Value::Null, &Value::Null));
         team.admin.delete(&builder).await?.assert_error(404, "member_not_found");
 
-        // Invited again, they are in, and their old token stays dead.
+        // A new invite readmits them, but their old token stays revoked.
         let email = team.builder.get("/v1/session").await?.string_at("/user/email")?;
         team.owner.invite_and_accept(&team.id, &email, "builder", &team.builder).await?;
         team.builder.get(&team.path("apps")).await?.assert_status(200);
@@ -158,7 +158,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn anybody_leaves_themselves(server: Server) -> Result<()> {
+    async fn any_member_may_leave(server: Server) -> Result<()> {
         let team = Team::create(&server).await?;
         for leaver in [&team.viewer, &team.member, &team.builder, &team.admin] {
             let path = team.member_path(leaver).await?;
@@ -170,7 +170,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn access_ends_at_its_moment_with_its_tokens(server: Server) -> Result<()> {
+    async fn temporary_access_ends_on_time_together_with_tokens(server: Server) -> Result<()> {
         let team = Team::create(&server).await?;
         let secret = team.member.create_token(&team.id, &["read"]).await?;
         let token = team.member.with_bearer(&secret);
@@ -187,7 +187,7 @@ tests::on_both! {
         team.owner.patch(&path, &both).await?.assert_error(409, "owner_access_ends");
 
         team.admin.patch(&path, &json!({"accessEndsAt": timestamp_in(2)})).await?.assert_status(200);
-        tests::eventually("the access ends", async || {
+        tests::eventually("the access expires", async || {
             token.get(&team.path("apps")).await?.check_error(404, Some("workspace_not_found"))
         })
         .await?;
@@ -206,9 +206,9 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn ownership_is_handed_over_by_name(server: Server) -> Result<()> {
+    async fn ownership_is_transferred_after_confirmation_by_name(server: Server) -> Result<()> {
         let team = Team::create(&server).await?;
-        let to = async |who: &Client| anyhow::Ok(team.member_path(who).await? + "/transfer-ownership");
+        let to = async |person: &Client| anyhow::Ok(team.member_path(person).await? + "/transfer-ownership");
         let name = json!({"confirmName": "Tulpar"});
         let builder = to(&team.builder).await?;
         for caller in [&team.admin, &team.builder, &team.member, &team.viewer] {
@@ -231,13 +231,13 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn two_owners_who_leave_at_once_leave_one_behind(server: Server) -> Result<()> {
+    async fn of_two_owners_who_leave_at_once_one_stays(server: Server) -> Result<()> {
         for round in 0..5 {
             let first = server.sign_in(&format!("first{round}@example.test")).await?;
             let id = first.create_workspace("Tulpar").await?.id;
             let second = first.add_member(&id, "admin").await?;
-            let path = async |who: &Client| {
-                anyhow::Ok(format!("/v1/workspaces/{id}/members/{}", who.user_id().await?))
+            let path = async |person: &Client| {
+                anyhow::Ok(format!("/v1/workspaces/{id}/members/{}", person.user_id().await?))
             };
             let (one, other) = (path(&first).await?, path(&second).await?);
             first.patch(&other, &json!({"role": "owner"})).await?.assert_status(200);

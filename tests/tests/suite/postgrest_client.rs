@@ -1,7 +1,7 @@
-//! The client that Supabase publishes for PostgREST, unmodified, against the data API.
+//! Supabase's client for PostgREST, unmodified, against the data API.
 //!
-//! `npm ci` installs it, at the versions of `tests/clients/postgrest/package-lock.json`, into a directory under
-//! `target`. Without node the tests fail.
+//! `npm ci` installs it into a directory under `target`, at the versions in
+//! `tests/clients/postgrest/package-lock.json`. Without Node.js the tests fail.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use tests::{BackendProject, identity_settings, person_token};
 use tokio::{process::Command, sync::OnceCell};
 
-/// The checks and what they need, installed once for every test of this file.
+/// Installs the checks with their dependencies, once for all tests of this file.
 async fn install_checks() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
@@ -22,8 +22,8 @@ async fn install_checks() -> Result<&'static Path> {
         }
         let mut npm = Command::new("npm");
         npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
-        let done = npm.output().await.context("npm does not start: these tests need node and npm")?;
-        ensure!(done.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&done.stderr));
+        let output = npm.output().await.context("cannot start npm: these tests need Node.js and npm")?;
+        ensure!(output.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&output.stderr));
         anyhow::Ok(directory)
     };
     Ok(INSTALLED.get_or_try_init(install).await?)
@@ -46,7 +46,7 @@ tests::on_both! {
         project.set_policy("tasks", &policy).await?.assert_status(200);
         owner.patch(&project.console_path("/settings"), &json!({"identity": identity_settings()})).await?.assert_status(200);
 
-        let done = Command::new("node")
+        let output = Command::new("node")
             .arg("check.js")
             .current_dir(directory)
             .env("REST_URL", format!("{}{}", server.base_url(), project.rest_path("").trim_end_matches('/')))
@@ -55,9 +55,9 @@ tests::on_both! {
             .env("PERSON_TOKEN", person_token("ann", json!({}))?)
             .output()
             .await
-            .context("node does not start: these tests need node and npm")?;
-        let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-        assert!(done.status.success() && out.contains("every check passed"), "{out}{err}");
+            .context("cannot start node: these tests need Node.js and npm")?;
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && out.contains("every check passed"), "{out}{err}");
         Ok(())
     }
 }

@@ -1,4 +1,5 @@
-//! Apps that misbehave, and what they may see and send.
+//! The sandbox: limits, egress, errors and retries of runs, and the requests that apps see and responses that they
+//! send.
 
 use std::time::Duration;
 
@@ -7,43 +8,44 @@ use http::{Method, header};
 use serde_json::{Value, json};
 use tests::eventually;
 
-/// Thirty seconds of waiting, and a loaded machine.
+/// Covers a wall-clock limit of 30 seconds on a loaded machine.
 const RUN_DEADLINE: Duration = Duration::from_secs(100);
 
 const LOOPS_FOREVER: &str = "export default { async scheduled() { for (;;) {} } }";
 const EXHAUSTS_MEMORY: &str = "export default { async scheduled() { const all = []; \
     for (;;) all.push(new Uint8Array(1 << 20).fill(1)) } }";
-/// Each of 150,000 places nearly matches: the engine is in native code all the time, where no script is interrupted.
+/// A regular expression that nearly matches at each of 150,000 positions, so that the engine stays in native code,
+/// where scripts cannot be interrupted.
 const STAYS_IN_NATIVE_CODE: &str = "export default { async scheduled() { \
     const text = 'a'.repeat(3e5), near = 'a'.repeat(1.5e5) + 'c'; \
     for (let i = 0; i < 1e6; i++) text.indexOf(near) } }";
 const SUCCEEDS: &str = "export default { async scheduled(event) { console.log('fine') } }";
 
 tests::on_both! {
-    async fn an_app_that_takes_too_much_ends_and_others_go_on(server: Server) -> Result<()> {
+    async fn an_app_that_exceeds_its_limits_does_not_affect_others(server: Server) -> Result<()> {
         let bad = server.sign_in("bad@example.test").await?;
         let good = server.sign_in("good@example.test").await?;
-        let theirs = bad.create_workspace("Bad").await?;
-        let ours = good.create_workspace("Good").await?;
+        let bad_workspace = bad.create_workspace("Bad").await?;
+        let good_workspace = good.create_workspace("Good").await?;
         let mut runs = Vec::new();
         for (source, codes) in [
             (LOOPS_FOREVER, ["cpu_exceeded", "timeout"].as_slice()),
             (EXHAUSTS_MEMORY, &["memory_exceeded"]),
             (STAYS_IN_NATIVE_CODE, &["timeout", "cpu_exceeded"]),
         ] {
-            runs.push((bad.create_and_run_app(&theirs.id, source).await?, codes));
+            runs.push((bad.create_and_run_app(&bad_workspace.id, source).await?, codes));
         }
-        // The greedy one may be at its end before anybody looks.
+        // The run that exhausts memory may have ended before its status is read.
         for number in [0, 2] {
             let path = format!("/v1/runs/{}", runs[number].0.1);
-            let at_work = async || {
+            let is_running = async || {
                 let run = bad.get(&path).await?.ok()?;
                 (run["status"] == "running").then_some(()).with_context(|| run.to_string())
             };
-            eventually("it is at work", at_work).await?;
-            let (_, fine) = good.create_and_run_app(&ours.id, SUCCEEDS).await?;
-            good.wait_for_success(&fine).await?;
-            at_work().await.context("the good one waited for the bad one's end")?;
+            eventually("the run is running", is_running).await?;
+            let (_, good_run) = good.create_and_run_app(&good_workspace.id, SUCCEEDS).await?;
+            good.wait_for_success(&good_run).await?;
+            is_running().await.context("the run of one workspace waited for that of the other")?;
         }
 
         for ((_, run), codes) in &runs {
@@ -55,7 +57,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_error_is_told_and_explained(server: Server) -> Result<()> {
+    async fn an_error_is_reported_and_explained(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default {\n  async scheduled() { throw new Error('the cow is away') }\n}";
@@ -75,7 +77,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_failed_run_is_tried_again(server: Server) -> Result<()> {
+    async fn a_failed_run_is_retried(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async scheduled(event) { \
@@ -88,21 +90,21 @@ tests::on_both! {
             assert_eq!(ended["status"], if succeeds_at <= 2 { "succeeded" } else { "failed" }, "{ended}");
             assert_eq!(ended["attempt"], json!(expected.len()), "{ended}");
             let log = person.app_log(&app, Some(&run)).await?;
-            let said: Vec<_> =
+            let messages: Vec<_> =
                 log.iter().filter(|line| line.source == "app").map(|line| line.message.clone()).collect();
             let expected: Vec<_> = expected.iter().map(|number| format!("attempt {number}")).collect();
-            assert_eq!(said, expected);
+            assert_eq!(messages, expected);
         }
         Ok(())
     }
 
-    async fn only_named_hosts_are_reached(server: Server) -> Result<()> {
+    async fn only_hosts_in_the_manifest_are_reachable(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
-        let port = server.base_url().rsplit(':').next().context("a port")?.to_owned();
+        let port = server.base_url().rsplit(':').next().context("no port")?.to_owned();
         for (url, code) in [
             ("https://example.com/secret?token=1".to_owned(), "egress_denied"),
-            // A gate stands open to it, but not for this app.
+            // There is an open gate to it, but not for this app.
             ("https://api.github.com/secret?token=1".to_owned(), "egress_denied"),
             (format!("http://127.0.0.1:{port}/readyz"), "private_address"),
             ("http://169.254.169.254/latest/meta-data/".to_owned(), "private_address"),
@@ -117,7 +119,7 @@ tests::on_both! {
             assert!(gate.message.contains(&format!("refused {code}")), "{}", gate.message);
             assert!(!gate.message.contains("token"), "{}", gate.message);
         }
-        // Named by the manifest, which made a gate, and the gate is closed.
+        // The manifest names the host, which created a gate, but the gate is closed.
         let named = json!({
             "name": "An app of a test",
             "files": {"main.js": "export default { async scheduled() { await fetch('https://example.com/') } }"},
@@ -137,7 +139,7 @@ tests::on_both! {
         let automation = person.create_automation(&workspace.id, &app, "manual", 0).await?;
         let run = person.wait_for_run(&person.start_run(&automation, Value::Null).await?).await?;
         assert_eq!((&run["status"], &run["errorCode"]), (&json!("blocked"), &json!("host_denied")), "{run}");
-        // The app may catch it; the run is then not blocked.
+        // If the app catches the error, the run is not blocked.
         let source = "export default { async scheduled() { \
             try { await fetch('https://example.com/') } catch (error) { console.log(error.code) } } }";
         let (app, run) = person.create_and_run_app(&workspace.id, source).await?;
@@ -147,7 +149,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn code_that_does_not_parse_is_no_version(server: Server) -> Result<()> {
+    async fn code_that_does_not_parse_is_rejected(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let app = person.create_app(&workspace.id, SUCCEEDS).await?;
@@ -165,17 +167,17 @@ tests::on_both! {
             assert!(message.contains("files"), "{message}");
         }
         assert_eq!(person.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?, before);
-        let made = json!({"name": "Broken", "files": {"main.js": "export default {"}});
-        let made = person.post(&format!("/v1/workspaces/{}/apps", workspace.id), &made).await?;
-        made.assert_error(400, "invalid_request");
+        let body = json!({"name": "Broken", "files": {"main.js": "export default {"}});
+        let reply = person.post(&format!("/v1/workspaces/{}/apps", workspace.id), &body).await?;
+        reply.assert_error(400, "invalid_request");
         Ok(())
     }
 
-    async fn the_sample_app_keeps_notes_and_shows_them(server: Server) -> Result<()> {
+    async fn the_sample_app_stores_and_shows_notes(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
-        let hook = person.rotate_webhook_secret(&workspace.automation).await?;
-        let accepted = hook.send(&json!({"title": "Two litres of қымыз"})).await?;
+        let webhook = person.rotate_webhook_secret(&workspace.automation).await?;
+        let accepted = webhook.send(&json!({"title": "Two litres of қымыз"})).await?;
         person.wait_for_success(&accepted.string_at("/runId")?).await?;
 
         let slug = person.get(&format!("/v1/apps/{}", workspace.sample_app)).await?.string_at("/slug")?;
@@ -188,7 +190,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_app_sees_no_credentials_and_sends_no_cookies(server: Server) -> Result<()> {
+    async fn an_app_sees_no_credentials_and_sets_no_cookies(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async fetch(request) { \
@@ -235,25 +237,25 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_answer_has_no_more_headers_than_clients_take(server: Server) -> Result<()> {
+    async fn responses_have_no_more_headers_than_clients_accept(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async fetch(request) { \
-            const asked = new URL(request.url).searchParams, headers = new Headers(); \
-            for (let i = 0; i < asked.get('count'); i++) headers.append(`x-${i}`, 'v'.repeat(asked.get('size'))); \
+            const parameters = new URL(request.url).searchParams, headers = new Headers(); \
+            for (let i = 0; i < parameters.get('count'); i++) headers.append(`x-${i}`, 'v'.repeat(parameters.get('size'))); \
             return new Response(null, { headers }) } }";
         let app = person.create_app(&workspace.id, source).await?;
         let slug = person.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
-        let ask = async |count: usize, size: usize| {
+        let visit = async |count: usize, size: usize| {
             server.client().get(&format!("/a/{slug}/?count={count}&size={size}")).await
         };
-        ask(60, 200).await?.assert_status(200);
-        ask(65, 1).await?.assert_error(500, "app_failed");
-        ask(1, 16 << 10).await?.assert_error(500, "app_failed");
+        visit(60, 200).await?.assert_status(200);
+        visit(65, 1).await?.assert_error(500, "app_failed");
+        visit(1, 16 << 10).await?.assert_error(500, "app_failed");
         Ok(())
     }
 
-    async fn an_app_that_fails_over_http_tells_only_its_owner(server: Server) -> Result<()> {
+    async fn errors_of_a_visit_are_shown_only_to_the_owner(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async fetch() { throw new Error('password is hunter2') } }";
@@ -262,7 +264,7 @@ tests::on_both! {
         let reply = server.client().get(&format!("/a/{slug}/")).await?;
         reply.assert_error(500, "app_failed");
         assert!(!String::from_utf8_lossy(&reply.body).contains("hunter2"), "{reply}");
-        eventually("the log tells why", async || {
+        eventually("the log has the reason", async || {
             let log = person.app_log(&app, None).await?;
             log.iter()
                 .any(|line| line.message.contains("hunter2"))

@@ -1,4 +1,4 @@
-//! Schedules and runs that are put off.
+//! Schedules and delayed runs.
 
 use anyhow::{Context as _, Result};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 const SOURCE: &str = "export default { async scheduled(event) { console.log(event.scheduledTime) } }";
 
 tests::on_both! {
-    async fn a_schedule_says_what_it_does_about_missed_moments(server: Server) -> Result<()> {
+    async fn a_schedule_has_a_policy_for_missed_occurrences(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let app = owner.create_app(&workspace.id, SOURCE).await?;
         let path = format!("/v1/workspaces/{}/automations", workspace.id);
         let automation = |trigger: Value| json!({"name": "Nightly", "appId": app, "trigger": trigger});
         let plain = json!({"type": "schedule", "cron": "0 0 1 1 *"});
-        let made = owner.post(&path, &automation(plain)).await?.ok()?;
+        let created = owner.post(&path, &automation(plain)).await?.ok()?;
         let expected = json!({
             "type": "schedule", "cron": "0 0 1 1 *", "timezone": "UTC",
             "catchUp": "last", "catchUpMinutes": 10080, "overlap": "allow",
         });
-        assert_eq!(made["trigger"], expected);
+        assert_eq!(created["trigger"], expected);
         let chosen = json!({
             "type": "schedule", "cron": "0 0 1 1 *", "timezone": "Asia/Almaty",
             "catchUp": "all", "catchUpMinutes": 43200, "overlap": "skip",
         });
-        let id = made["id"].as_str().context("an id")?;
+        let id = created["id"].as_str().context("no id")?;
         let changed = owner.patch(&format!("/v1/automations/{id}"), &json!({"trigger": chosen})).await?.ok()?;
         assert_eq!(changed["trigger"], chosen);
         assert_eq!(owner.get(&format!("/v1/automations/{id}")).await?.ok()?["trigger"], chosen);
@@ -43,8 +43,8 @@ tests::on_both! {
         Ok(())
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the server's clock is the machine's")]
-    async fn a_run_that_is_put_off_starts_at_its_time(server: Server) -> Result<()> {
+    #[expect(clippy::disallowed_methods, reason = "the server uses the clock of the machine")]
+    async fn a_delayed_run_starts_at_its_time(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let app = owner.create_app(&workspace.id, SOURCE).await?;
@@ -54,11 +54,11 @@ tests::on_both! {
         let run = owner.post(&path, &json!({"runAt": at})).await?.string_at("/runId")?;
         assert_eq!(owner.get(&format!("/v1/runs/{run}")).await?.ok()?["status"], "queued");
         let ended = owner.wait_for_success(&run).await?;
-        let started: DateTime<Utc> = ended["startedAt"].as_str().context("a start")?.parse()?;
+        let started: DateTime<Utc> = ended["startedAt"].as_str().context("no start")?.parse()?;
         assert!(started.timestamp_millis() >= at.timestamp_millis(), "{started} is before {at}");
-        let said: i64 = owner.app_log(&app, Some(&run)).await?[0].message.parse()?;
-        assert_eq!(said, at.timestamp_millis());
-        // What is past starts at once; what is too far away never.
+        let logged_at: i64 = owner.app_log(&app, Some(&run)).await?[0].message.parse()?;
+        assert_eq!(logged_at, at.timestamp_millis());
+        // A time in the past starts at once; a time too far in the future is rejected.
         let past = owner.post(&path, &json!({"runAt": "2020-01-01T00:00:00Z"})).await?.string_at("/runId")?;
         owner.wait_for_success(&past).await?;
         let far = Utc::now() + TimeDelta::days(31);

@@ -1,4 +1,4 @@
-//! Where no secret may ever stand: the log, the audit log, addresses that browsers are sent to, and the disk.
+//! Places where no secret may ever appear: the log, the audit log, URLs that browsers are redirected to, and the disk.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use tests::{
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The secrets that were met on the way, by what they are, and the addresses that browsers were sent to.
+/// Secrets by kind, and the URLs that browsers were redirected to.
 #[derive(Default)]
 struct CollectedSecrets {
     secrets: BTreeMap<String, String>,
@@ -27,23 +27,23 @@ impl CollectedSecrets {
     }
 
     fn add_session(&mut self, what: &str, person: &Client) -> Result<()> {
-        let (_, secret) = person.cookie().and_then(|cookie| cookie.split_once('=')).context("a session")?;
+        let (_, secret) = person.cookie().and_then(|cookie| cookie.split_once('=')).context("no session")?;
         self.add_secret(what, secret).map(drop)
     }
 
     fn add_redirect(&mut self, reply: &Reply) -> Result<String> {
-        let address = reply.header("location").with_context(|| format!("no place: {reply}"))?;
+        let address = reply.header("location").with_context(|| format!("no location: {reply}"))?;
         self.addresses.push(address.to_owned());
         Ok(address.to_owned())
     }
 
-    /// No secret, and no part of one that would be of use, stands in `text`.
-    fn assert_absent_from(&self, place: &str, text: &[u8], but: &[&str]) {
-        for (what, secret) in self.secrets.iter().filter(|(what, _)| !but.contains(&what.as_str())) {
-            // Its middle: the prefix and the last four are shown on purpose.
+    /// Asserts that neither a secret nor a useful part of one is in `text`, except those of the kinds in `exceptions`.
+    fn assert_absent_from(&self, location: &str, text: &[u8], exceptions: &[&str]) {
+        for (what, secret) in self.secrets.iter().filter(|(what, _)| !exceptions.contains(&what.as_str())) {
+            // The middle, because the prefix and the last four characters are shown on purpose.
             let part = &secret.as_bytes()[secret.len() / 3..secret.len() - 4];
-            for sought in [part.to_vec(), hex(part)] {
-                assert!(!contains(text, &sought), "{place} holds {what}");
+            for needle in [part.to_vec(), hex(part)] {
+                assert!(!contains(text, &needle), "{location} contains {what}");
             }
         }
     }
@@ -53,8 +53,8 @@ fn hex(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
 }
 
-fn contains(text: &[u8], sought: &[u8]) -> bool {
-    text.windows(sought.len()).any(|window| window == sought)
+fn contains(text: &[u8], needle: &[u8]) -> bool {
+    text.windows(needle.len()).any(|window| window == needle)
 }
 
 async fn send_form(client: &Client, path: &str, pairs: &[(&str, &str)]) -> Result<Reply> {
@@ -75,7 +75,7 @@ async fn read_audit_log(person: &Client, workspace: &str) -> Result<String> {
     }
 }
 
-/// Signs in by mail, once by the code on the page and once by the link.
+/// Signs in by e-mail, once with the code on the page and once with the link.
 async fn sign_in_by_mail(
     server: &Server,
     mail: &MailServer,
@@ -83,43 +83,43 @@ async fn sign_in_by_mail(
     name: &str,
 ) -> Result<()> {
     let visitor = server.client();
-    for way in ["code", "link"] {
-        let email = format!("{way}.{name}@example.test");
+    for method in ["code", "link"] {
+        let email = format!("{method}.{name}@example.test");
         send_form(&visitor, "/sign-in/start", &[("email", &email)]).await?.assert_status(200);
         let mail_message = mail.wait_for_mail(&email).await?;
-        let text = mail_message.body_text(0).context("text")?.into_owned();
-        let code = text.lines().map(str::trim).find(|line| line.len() == 6).context("a code")?.to_owned();
-        let link = text.lines().find(|line| line.starts_with("http")).context("a link")?;
+        let text = mail_message.body_text(0).context("no text")?.into_owned();
+        let code = text.lines().map(str::trim).find(|line| line.len() == 6).context("no code")?.to_owned();
+        let link = text.lines().find(|line| line.starts_with("http")).context("no link")?;
         let token = secrets.add_secret(
-            &format!("the token of a mailed link ({way})"),
-            link.split_once("token=").context("a token")?.1,
+            &format!("the token of a mailed link ({method})"),
+            link.split_once("token=").context("no token")?.1,
         )?;
         visitor.get(&format!("/sign-in/email?token={token}")).await?.assert_status(200);
         send_form(&visitor, "/sign-in/email", &[("email", &email), ("code", "000000")])
             .await?
             .assert_status(401);
         let entry = [("email", &*email), ("code", &*code)];
-        let entry = if way == "code" { &entry[..] } else { &[("token", &*token)][..] };
+        let entry = if method == "code" { &entry[..] } else { &[("token", &*token)][..] };
         let reply = send_form(&visitor, "/sign-in/email", entry).await?;
         secrets.add_redirect(&reply)?;
-        let cookie = reply.header("set-cookie").context("a session")?;
-        let secret = cookie.split([';', '=']).nth(1).context("a value")?;
-        secrets.add_secret(&format!("a session begun by {way}"), secret)?;
+        let cookie = reply.header("set-cookie").context("no session")?;
+        let secret = cookie.split([';', '=']).nth(1).context("no value")?;
+        secrets.add_secret(&format!("a session started by {method}"), secret)?;
         let log = server.log();
         let alone = log.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == code);
-        assert!(!alone, "the log holds a mailed code");
+        assert!(!alone, "the log contains a mailed code");
     }
     Ok(())
 }
 
-/// Lets an agent in, with everything that goes wrong on the way.
+/// Authorizes an agent, including every error on the way.
 async fn authorize_agent(owner: &Client, workspace: &str, secrets: &mut CollectedSecrets) -> Result<()> {
     let agent = owner.register_agent("Agent").await?;
     let id = agent.start_authorization(&[]).await?;
     let form = [("decision", "allow"), ("access", "write"), ("workspaceId", workspace)];
     let next = secrets.add_redirect(&send_form(owner, &format!("/oauth/consent/{id}"), &form).await?)?;
     ensure!(next.starts_with(REDIRECT_URI), "{next}");
-    let code = secrets.add_secret("an agent's code", &query_parameter(&next, "code")?.context("a code")?)?;
+    let code = secrets.add_secret("an agent's code", &query_parameter(&next, "code")?.context("no code")?)?;
     secrets.add_secret("an agent's verifier", CODE_VERIFIER)?;
     let first = TokenPair::from_reply(&agent.exchange(&code).await?)?;
     let second = TokenPair::from_reply(&agent.refresh(&first.refresh).await?)?;
@@ -129,7 +129,7 @@ async fn authorize_agent(owner: &Client, workspace: &str, secrets: &mut Collecte
     }
     let bearer = owner.with_bearer(&second.access);
     bearer.call_tool("whoami", &json!({})).await?.assert_status(200);
-    // In a query, where logs of others keep it, it counts for nothing; nor may ours keep it.
+    // A token in a query is rejected, and must not be logged either.
     let path = format!("/v1/tokens/self?access_token={}", second.access);
     owner.signed_out().get(&path).await?;
     owner.signed_out().request(Method::POST, &format!("/mcp?access_token={}", second.access)).send().await?;
@@ -139,7 +139,7 @@ async fn authorize_agent(owner: &Client, workspace: &str, secrets: &mut Collecte
             .authorize(&agent.authorization_parameters(&[("state", "x"), ("scope", "root")]))
             .await?,
     )?;
-    // The reuse that ends the grant, and a revocation.
+    // Reuse, which revokes the grant, and a revocation.
     agent.refresh(&second.refresh).await?.assert_status(200);
     agent.refresh(&first.refresh).await?.assert_status(400);
     agent.exchange(&code).await?.assert_status(400);
@@ -147,7 +147,7 @@ async fn authorize_agent(owner: &Client, workspace: &str, secrets: &mut Collecte
     Ok(())
 }
 
-/// Lets a command line in.
+/// Completes a device login.
 async fn authorize_device(owner: &Client, workspace: &str, secrets: &mut CollectedSecrets) -> Result<()> {
     let visitor = owner.signed_out();
     let started = visitor.post("/v1/cli/device", &json!({"client": "cli"})).await?;
@@ -160,7 +160,7 @@ async fn authorize_device(owner: &Client, workspace: &str, secrets: &mut Collect
     Ok(())
 }
 
-/// Makes and uses what the workspace itself has of secrets.
+/// Creates and uses the secrets of the workspace itself.
 async fn use_workspace_secrets(
     owner: &Client,
     workspace: &tests::Workspace,
@@ -170,7 +170,7 @@ async fn use_workspace_secrets(
         secrets.add_secret("a personal token", &owner.create_token(&workspace.id, &["write"]).await?)?;
     let bearer = owner.with_bearer(&token);
     bearer.get("/v1/tokens/self").await?.assert_status(200);
-    // A credential in the wrong place is repeated nowhere.
+    // A credential in the wrong place must not be repeated anywhere.
     bearer.get(&format!("/v1/apps/{token}")).await?.assert_status(404);
     bearer
         .post(&format!("/v1/workspaces/{}/apps", workspace.id), &json!({ token.as_str(): token }))
@@ -179,8 +179,8 @@ async fn use_workspace_secrets(
     bearer.delete("/v1/tokens/self").await?.assert_status(200);
     bearer.get("/v1/tokens/self").await?.assert_status(401);
 
-    let hook = owner.rotate_webhook_secret(&workspace.automation).await?;
-    hook.send(&json!({"title": "x"})).await?.assert_status(202);
+    let webhook = owner.rotate_webhook_secret(&workspace.automation).await?;
+    webhook.send(&json!({"title": "x"})).await?.assert_status(202);
     let setup =
         owner.post(&format!("/v1/automations/{}/webhook/rotate", workspace.automation), &json!({})).await?;
     secrets.add_secret("a webhook's secret", &setup.string_at("/secret")?)?;
@@ -196,7 +196,7 @@ async fn use_workspace_secrets(
     set_symmetric_key(owner, &workspace.id, &backend, secrets).await
 }
 
-/// Gives the project a symmetric key to verify people's tokens with, which is never shown again.
+/// Sets a symmetric key for person tokens, which is never shown again.
 async fn set_symmetric_key(
     owner: &Client,
     workspace: &str,
@@ -204,23 +204,23 @@ async fn set_symmetric_key(
     secrets: &mut CollectedSecrets,
 ) -> Result<()> {
     let provider = identity_settings();
-    let secret = provider["keys"][0]["k"].as_str().context("a symmetric key")?;
+    let secret = provider["keys"][0]["k"].as_str().context("no symmetric key")?;
     let secret = secrets.add_secret("a project's symmetric key", secret)?;
     let settings = backend.console_path("/settings");
-    let mut answers = vec![owner.patch(&settings, &json!({ "identity": provider })).await?];
+    let mut replies = vec![owner.patch(&settings, &json!({ "identity": provider })).await?];
     let read = owner.with_bearer(&owner.create_token(workspace, &["read"]).await?);
-    answers.push(owner.get(&format!("/v1/workspaces/{workspace}/backend/projects")).await?);
+    replies.push(owner.get(&format!("/v1/workspaces/{workspace}/backend/projects")).await?);
     for person in [owner, &read] {
-        answers.push(person.get(&backend.console_path("")).await?);
+        replies.push(person.get(&backend.console_path("")).await?);
     }
-    for reply in &answers {
+    for reply in &replies {
         reply.assert_status(200);
         let text = String::from_utf8_lossy(&reply.body);
         assert!(text.contains(r#"{"kty":"oct","alg":"HS256"}"#), "{reply}");
         assert!(!text.contains(&secret) && !text.contains("sealed"), "{reply}");
     }
-    // Sent back as it was shown, the key stays; under another name there is none to keep.
-    let shown = answers[0].ok()?["settings"]["identity"].clone();
+    // Settings that are sent back as shown keep the key; an unknown key id has none to keep.
+    let shown = replies[0].ok()?["settings"]["identity"].clone();
     owner.patch(&settings, &json!({ "identity": shown })).await?.assert_status(200);
     let other = json!({"issuer": "https://id.example.test", "audience": "tests", "keys": [{"kty": "oct", "kid": "b"}]});
     owner.patch(&settings, &json!({ "identity": other })).await?.check_error(400, None)?;
@@ -234,7 +234,7 @@ async fn set_symmetric_key(
 }
 
 #[tokio::test]
-async fn no_secret_stands_in_a_log_an_address_or_on_the_disk() -> Result<()> {
+async fn no_secret_is_in_a_log_a_redirect_or_on_disk() -> Result<()> {
     let mail = MailServer::start().await?;
     for database in [Database::Sqlite, Database::Postgres] {
         let name = format!("{database:?}").to_lowercase();
@@ -250,7 +250,7 @@ async fn no_secret_stands_in_a_log_an_address_or_on_the_disk() -> Result<()> {
             authorize_device(&owner, &workspace.id, &mut secrets).await?;
             use_workspace_secrets(&owner, &workspace, &mut secrets).await?;
 
-            // An invite that is shown, and one that is mailed.
+            // An invite whose link is shown, and one that is mailed.
             let guest = server.sign_in(&format!("guest.{name}@example.test")).await?;
             secrets.add_session("a guest's session", &guest)?;
             let email = guest.get("/v1/session").await?.string_at("/user/email")?;
@@ -264,18 +264,19 @@ async fn no_secret_stands_in_a_log_an_address_or_on_the_disk() -> Result<()> {
             let body = json!({"emails": [to], "role": "viewer"});
             owner.post(&format!("/v1/workspaces/{}/invites", workspace.id), &body).await?.assert_status(200);
             let mail_message = mail.wait_for_mail(&to).await?;
-            let text = mail_message.body_text(0).context("text")?.into_owned();
-            let link = text.lines().find(|line| line.contains("/invite/")).context("a link")?;
+            let text = mail_message.body_text(0).context("no text")?.into_owned();
+            let link = text.lines().find(|line| line.contains("/invite/")).context("no link")?;
             let mailed = secrets.add_secret("a mailed invite's token", &invite_token(link.trim())?)?;
-            // The way to sign in and back is the one address that an invite's token may be in: it came in one.
-            let asked = server.client().get(&format!("/invite/{mailed}")).await?;
-            assert_eq!(asked.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{mailed}")));
+            // The redirect to the sign-in page is the only one whose URL may have the token of an invite, which is in a
+            // URL anyway.
+            let reply = server.client().get(&format!("/invite/{mailed}")).await?;
+            assert_eq!(reply.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{mailed}")));
             let path = format!("/v1/workspaces/{}/members/{}", workspace.id, guest.user_id().await?);
             owner.delete(&path).await?.assert_status(200);
             guest.delete("/v1/session").await?.assert_status(200);
 
-            // What is written down with the next batch is there, too.
-            eventually("uses are noted", async || {
+            // Times of last use are written in batches.
+            eventually("uses are recorded", async || {
                 let tokens = owner.get(&format!("/v1/workspaces/{}/tokens", workspace.id)).await?.ok()?;
                 let used = |token: &Value| token["lastUsedAt"].is_string();
                 ensure!(tokens.as_array().is_some_and(|tokens| tokens.iter().any(used)), "{tokens}");
@@ -296,10 +297,10 @@ async fn no_secret_stands_in_a_log_an_address_or_on_the_disk() -> Result<()> {
                 &["an agent's code"],
             );
             secrets.assert_absent_from("the disk", &disk, &[]);
-            // What is no secret is found in each of them, so that they were looked at.
+            // Other texts are found in each, which proves that they were searched.
             assert!(log.contains("/oauth/token") && audit.contains("oauth_grant.refresh_reused"));
             assert!(secrets.addresses.iter().any(|address| address.starts_with(REDIRECT_URI)));
-            assert!(contains(&disk, email.as_bytes()), "people are on the disk");
+            assert!(contains(&disk, email.as_bytes()), "e-mail addresses must be on the disk");
             Ok(())
         })
         .await?;

@@ -1,4 +1,4 @@
-//! Where a person is signed in, and the pages they sign in on.
+//! The list of a person's sessions, and the sign-in pages.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tests::{Client, Database, Reply, Server, eventually_within};
 
 async fn list_sessions(person: &Client) -> Result<Vec<Value>> {
     let list = person.get("/v1/me/sessions").await?.ok()?;
-    Ok(list["items"].as_array().context("items")?.clone())
+    Ok(list["items"].as_array().context("no items")?.clone())
 }
 
 fn encode_form(pairs: &[(&str, &str)]) -> String {
@@ -24,7 +24,7 @@ async fn post_form(client: &Client, path: &str, pairs: &[(&str, &str)]) -> Resul
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_person_sees_and_ends_their_sessions(server: Server) -> Result<()> {
+    async fn a_person_lists_and_revokes_their_sessions(server: Server) -> Result<()> {
         let email = "aigerim@example.test";
         let here = server.sign_in(email).await?;
         let login = server.client();
@@ -44,7 +44,7 @@ tests::on_both! {
                 assert!(session[moment].is_string(), "{session}");
             }
         }
-        let other = format!("/v1/me/sessions/{}", list[0]["id"].as_str().context("an id")?);
+        let other = format!("/v1/me/sessions/{}", list[0]["id"].as_str().context("no id")?);
         outsider.delete(&other).await?.assert_error(404, "session_not_found");
         there.get("/v1/session").await?.assert_status(200);
         here.delete(&other).await?.assert_status(200);
@@ -65,7 +65,7 @@ tests::on_both! {
     }
 
     async fn a_planted_session_does_not_survive_signing_in(server: Server) -> Result<()> {
-        // The attacker's own session is planted in the victim's browser, which then signs in.
+        // The attacker plants their own session in the victim's browser, which then signs in.
         let planted = server.sign_in("attacker@example.test").await?;
         let login = planted.request(Method::POST, "/v1/auth/dev-login");
         let reply = login.json(&json!({"email": "victim@example.test"}))?.send().await?;
@@ -75,10 +75,10 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn when_a_session_was_seen_is_noted(server: Server) -> Result<()> {
+    async fn the_last_use_of_a_session_is_recorded(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let first = list_sessions(&person).await?[0]["lastSeenAt"].clone();
-        eventually_within(Duration::from_secs(40), "it is noted", async || {
+        eventually_within(Duration::from_secs(40), "the time is recorded", async || {
             let now = list_sessions(&person).await?[0]["lastSeenAt"].clone();
             anyhow::ensure!(now.as_str() > first.as_str(), "{now} is not after {first}");
             Ok(())
@@ -91,16 +91,16 @@ tests::on_both! {
         let email = "aigerim@example.test";
         let page = visitor.get("/sign-in?next=/device").await?;
         assert!(String::from_utf8_lossy(page.assert_status(200).body.as_ref()).contains("value=\"/device\""));
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         for address in [email, "unknown@example.test"] {
             let started = post_form(&visitor, "/sign-in/start", &[("email", address), ("next", "/device")]).await?;
-            answers.push(String::from_utf8_lossy(&started.assert_status(200).body).replace(address, ""));
+            responses.push(String::from_utf8_lossy(&started.assert_status(200).body).replace(address, ""));
         }
-        assert_eq!(answers[0], answers[1]);
+        assert_eq!(responses[0], responses[1]);
         let mail = server.wait_for_mail(email, 1).await?;
-        // The mailed link is looked at by programs first: nothing is used up.
+        // Mail scanners open links first, which uses nothing up.
         let link = mail.link()?;
-        let link = link.strip_prefix(server.base_url()).context("a link to this server")?;
+        let link = link.strip_prefix(server.base_url()).context("no link to this server")?;
         for _ in 0..7 {
             let landing = visitor.get(link).await?;
             landing.assert_status(200);
@@ -114,23 +114,23 @@ tests::on_both! {
         foreign.send().await?.assert_error(403, "forbidden");
         let signed_in = post_form(&visitor, "/sign-in/email", &entry).await?;
         assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/device")));
-        let cookie = signed_in.header("set-cookie").context("a cookie")?;
+        let cookie = signed_in.header("set-cookie").context("no cookie")?;
         assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
         post_form(&visitor, "/sign-in/email", &entry).await?.assert_status(401);
-        let token = link.split_once("token=").context("a token")?.1;
+        let token = link.split_once("token=").context("no token")?.1;
         post_form(&visitor, "/sign-in/email", &[("token", token)]).await?.assert_status(401);
 
         post_form(&visitor, "/sign-in/start", &[("email", email)]).await?.assert_status(200);
         let link = server.wait_for_mail(email, 2).await?.link()?;
-        let entry = [("token", link.split_once("token=").context("a token")?.1)];
+        let entry = [("token", link.split_once("token=").context("no token")?.1)];
         let signed_in = post_form(&visitor, "/sign-in/email", &entry).await?;
         assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/sign-in")));
         post_form(&visitor, "/sign-in/email", &entry).await?.assert_status(401);
         Ok(())
     }
 
-    /// A wrong code, a used link, another account and a second mail all lead on.
-    async fn no_page_is_a_dead_end(server: Server) -> Result<()> {
+    /// The pages for a wrong code, a used link, another account and a second e-mail all offer a next step.
+    async fn every_error_page_offers_a_next_step(server: Server) -> Result<()> {
         let visitor = server.client();
         let html = |reply: &Reply| String::from_utf8_lossy(&reply.body).into_owned();
         let home = visitor.get("/").await?;
@@ -155,7 +155,7 @@ tests::on_both! {
         for part in ["name=\"code\"", "value=\"aigerim@example.test\"", "value=\"/device\"", "action=\"/sign-in/start\""] {
             assert!(html(&refused).contains(part), "{part}: {refused}");
         }
-        // A new code comes from there, and the one before is no longer good.
+        // The page sends a new code, and the previous one is no longer valid.
         post_form(&visitor, "/sign-in/start", &[("email", email), ("next", "/device")]).await?.assert_status(200);
         let second = server.wait_for_mail(email, 2).await?.code()?;
         let signed_in = send(entry(&second)).await?;
@@ -172,9 +172,9 @@ tests::on_both! {
         for part in [email, "Tulpar", "href=\"/device\"", "href=\"/docs\"", "Use another account", "Sign out"] {
             assert!(html(&page).contains(part), "{part}: {page}");
         }
-        let out = person.request(Method::POST, "/sign-out").header(header::ORIGIN, person.base_url())?;
-        let out = out.body("application/x-www-form-urlencoded", encode_form(&[("next", "/sign-in?next=%2Fdevice")]))?;
-        assert_eq!(out.send().await?.header("location"), Some("/sign-in?next=%2Fdevice"));
+        let sign_out = person.request(Method::POST, "/sign-out").header(header::ORIGIN, person.base_url())?;
+        let sign_out = sign_out.body("application/x-www-form-urlencoded", encode_form(&[("next", "/sign-in?next=%2Fdevice")]))?;
+        assert_eq!(sign_out.send().await?.header("location"), Some("/sign-in?next=%2Fdevice"));
         person.get("/v1/session").await?.assert_error(401, "unauthorized");
         Ok(())
     }
@@ -186,19 +186,19 @@ tests::on_both! {
             reply.assert_status(200);
             Ok(String::from_utf8_lossy(&reply.body).into_owned())
         };
-        for (asked, lang, button) in [
+        for (accepted_languages, lang, button) in [
             ("en-GB,ru;q=0.5", "en", "Send me a code"),
             ("ru-RU,ru;q=0.9,en;q=0.8", "ru", "Прислать код"),
             ("kk-KZ,kk;q=0.9,ru;q=0.8", "kk", "Код жіберу"),
             ("de", "en", "Send me a code"),
         ] {
-            let page = get("/sign-in", header::ACCEPT_LANGUAGE, asked).await?;
-            assert!(page.contains(&format!("<html lang=\"{lang}\">")) && page.contains(button), "{asked}: {page}");
+            let page = get("/sign-in", header::ACCEPT_LANGUAGE, accepted_languages).await?;
+            assert!(page.contains(&format!("<html lang=\"{lang}\">")) && page.contains(button), "{accepted_languages}: {page}");
         }
-        // The switch keeps the choice, and goes back to the page.
+        // The language link stores the choice and returns to the page.
         let chosen = visitor.get("/pages/language/kk?next=%2Fsign-in%3Fnext%3D%252Fdevice").await?;
         assert_eq!((chosen.status.as_u16(), chosen.header("location")), (303, Some("/sign-in?next=%2Fdevice")));
-        let cookie = chosen.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("a cookie")?;
+        let cookie = chosen.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("no cookie")?;
         assert!(get("/sign-in", header::COOKIE, cookie).await?.contains("Код жіберу"));
         let elsewhere = visitor.get("/pages/language/ru?next=%2F%2Fevil.test").await?;
         assert_eq!(elsewhere.header("location"), Some("/sign-in"));
@@ -210,7 +210,7 @@ tests::on_both! {
             let mail = server.wait_for_mail(&email, 1).await?;
             assert!(mail.subject.contains(subject), "{mail:?}");
         }
-        // Signed in, the pages of a command line and of an agent speak it as well.
+        // The pages of the device login and of agents use the language too.
         let person = server.sign_in("aigerim@example.test").await?;
         person.create_workspace("Tulpar").await?;
         let started = visitor.post("/v1/cli/device", &json!({"client": "shell"})).await?.string_at("/userCode")?;
@@ -230,7 +230,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_page_leads_to_no_other_place(server: Server) -> Result<()> {
+    async fn the_page_redirects_only_within_the_site(server: Server) -> Result<()> {
         let visitor = server.client();
         for next in
             ["//evil.test", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "/\t/evil.test", "evil", ""]
@@ -241,31 +241,32 @@ tests::on_both! {
             assert!(!String::from_utf8_lossy(&page.body).contains("evil"), "{next:?}: {page}");
         }
         let reply = post_form(&visitor, "/sign-in/dev", &[("email", "a@example.test"), ("next", "/device")]).await?;
-        let cookie = reply.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("a cookie")?;
+        let cookie = reply.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("no cookie")?;
         assert_eq!(reply.header("location"), Some("/device"));
-        // Whoever is signed in is sent on at once, and nowhere else either.
+        // A signed-in person is redirected at once, and never to another site.
         for (next, location) in [("/device", Some("/device")), ("//evil.test", None)] {
             let page = visitor.request(Method::GET, &format!("/sign-in?{}", encode_form(&[("next", next)])));
             let page = page.header(header::COOKIE, cookie)?.send().await?;
             assert_eq!(page.header("location"), location, "{next}");
         }
-        let out = visitor.request(Method::POST, "/sign-out").header(header::COOKIE, cookie)?;
-        let out = out.header(header::ORIGIN, visitor.base_url())?.send().await?;
-        assert_eq!(out.status.as_u16(), 303);
+        let sign_out = visitor.request(Method::POST, "/sign-out").header(header::COOKIE, cookie)?;
+        let sign_out = sign_out.header(header::ORIGIN, visitor.base_url())?.send().await?;
+        assert_eq!(sign_out.status.as_u16(), 303);
         let after = visitor.request(Method::GET, "/v1/session").header(header::COOKIE, cookie)?.send().await?;
         after.assert_error(401, "unauthorized");
         Ok(())
     }
 }
 
-/// Idle for seven days, or thirty days old; the database is moved, since the server's clock cannot be.
+/// A session ends after seven idle days, or after thirty days. The test shifts times in the database, because it cannot
+/// change the clock.
 #[tokio::test]
-async fn a_session_ends_by_itself() -> Result<()> {
+async fn a_session_expires() -> Result<()> {
     tests::on_server(Server::with(Database::Postgres), async |server| {
         let idle = server.sign_in("idle@example.test").await?;
         let old = server.sign_in("old@example.test").await?;
         let fresh = server.sign_in("fresh@example.test").await?;
-        let pool = sqlx::PgPool::connect(server.database_url().context("a database")?).await?;
+        let pool = sqlx::PgPool::connect(server.database_url().context("no database")?).await?;
         let day = 24 * 60 * 60 * 1_000_i64;
         for (column, days, email) in [("last_seen_at", 7, "idle@example.test"), ("expires_at", 30, "old@example.test")] {
             let sql = format!(
@@ -284,7 +285,7 @@ async fn a_session_ends_by_itself() -> Result<()> {
 }
 
 #[tokio::test]
-async fn without_the_development_sign_in_its_form_is_gone() -> Result<()> {
+async fn without_the_development_sign_in_there_is_no_form() -> Result<()> {
     tests::on_server(Server::with(Database::Sqlite).without_dev_login(), async |server| {
         let visitor = server.client();
         let page = visitor.get("/sign-in").await?;
@@ -297,16 +298,15 @@ async fn without_the_development_sign_in_its_form_is_gone() -> Result<()> {
     .await
 }
 
-/// A page's form comes from the page, which is at the public URL wherever the console is; what the console sends comes
-/// from the console.
+/// Forms of pages come from the public URL, and requests of the console from the console's origin.
 #[tokio::test]
-async fn with_a_console_elsewhere_each_has_its_own_origin() -> Result<()> {
+async fn a_console_on_another_origin_has_its_own_origin() -> Result<()> {
     let console = "http://console.localhost:7420";
     let options = Server::with(tests::Database::Sqlite).args(["--console-origin", console]);
     tests::on_server(options, async |server| {
         let visitor = server.client();
-        let send = async |who: &Client, path: &str, origin: &str, pairs: &[(&str, &str)]| {
-            let request = who.request(Method::POST, path).header(header::ORIGIN, origin)?;
+        let send = async |client: &Client, path: &str, origin: &str, pairs: &[(&str, &str)]| {
+            let request = client.request(Method::POST, path).header(header::ORIGIN, origin)?;
             request.body("application/x-www-form-urlencoded", encode_form(pairs))?.send().await
         };
         let pages = server.base_url();
@@ -321,9 +321,9 @@ async fn with_a_console_elsewhere_each_has_its_own_origin() -> Result<()> {
         let call = async |path: &str, origin: &str, body: Value| {
             person.request(Method::POST, path).header(header::ORIGIN, origin)?.json(&body)?.send().await
         };
-        let world = json!({"name": "Tulpar", "profile": "global", "teamSize": "solo", "intents": []});
-        call("/v1/workspaces", pages, world.clone()).await?.assert_error(403, "forbidden");
-        let workspace = call("/v1/workspaces", console, world).await?.string_at("/workspace/id")?;
+        let new_workspace = json!({"name": "Tulpar", "profile": "global", "teamSize": "solo", "intents": []});
+        call("/v1/workspaces", pages, new_workspace.clone()).await?.assert_error(403, "forbidden");
+        let workspace = call("/v1/workspaces", console, new_workspace).await?.string_at("/workspace/id")?;
         let body = json!({"emails": ["bek@example.test"], "role": "viewer", "deliver": "link"});
         let invited = call(&format!("/v1/workspaces/{workspace}/invites"), console, body).await?;
         let token = tests::invite_token(&invited.string_at("/links/0/link")?)?;
@@ -331,7 +331,7 @@ async fn with_a_console_elsewhere_each_has_its_own_origin() -> Result<()> {
         for origin in [console, "https://evil.test", "null"] {
             send(&person, &page, origin, &[]).await?.assert_error(403, "forbidden");
         }
-        // Past the door: the invite is somebody else's.
+        // The origin is accepted; the request fails because the invite is for another person.
         send(&person, &page, pages, &[]).await?.assert_status(403);
         let refused = send(&person, &page, pages, &[]).await?;
         assert!(

@@ -1,4 +1,4 @@
-//! A project whose rows take as much as its plan allows.
+//! A project that has reached the storage limit of its plan.
 
 use anyhow::{Result, ensure};
 use http::{HeaderName, Method};
@@ -7,17 +7,17 @@ use tests::{BackendProject, Client, Reply};
 
 const MIB: usize = 1 << 20;
 
-/// Text that no database compresses much.
+/// Returns text that no database compresses much.
 fn incompressible_text(length: usize) -> String {
     let mut state = 0x9e37_79b9_u64;
-    let letter = |_| {
+    let random_character = |_| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         char::from_digit(u32::try_from((state >> 33) % 36).unwrap_or_default(), 36).unwrap_or('x')
     };
-    (0..length).map(letter).collect()
+    (0..length).map(random_character).collect()
 }
 
-/// Fills a table with files, and then with rows until one is refused.
+/// Fills a table with imports and then with single rows, until one is rejected.
 async fn fill_table(owner: &Client, project: &BackendProject, table: &str) -> Result<Reply> {
     let text = incompressible_text(MIB * 9 / 10);
     let file = format!("title\n{}", format!("{text}\n").repeat(24));
@@ -32,7 +32,7 @@ async fn fill_table(owner: &Client, project: &BackendProject, table: &str) -> Re
             return Ok(added);
         }
     }
-    anyhow::bail!("120 MiB fit into 100")
+    anyhow::bail!("120 MiB were accepted although the limit is 100 MiB")
 }
 
 fn check_storage_full(reply: &Reply) -> Result<()> {
@@ -47,11 +47,11 @@ fn check_storage_full(reply: &Reply) -> Result<()> {
 tests::on_both! {
     args: ["--no-rate-limits", "--default-plan", "free"];
 
-    async fn a_full_project_reads_and_deletes(server: Server) -> Result<()> {
+    async fn a_full_project_can_be_read_and_emptied(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let listed = owner.get(&format!("/v1/workspaces/{}/backend/projects", workspace.id)).await?.ok()?;
-        // What came with the workspace: its app writes to it.
+        // The sample project, to which the sample app writes.
         let project = BackendProject::from_id(&owner, listed["items"][0]["id"].as_str().unwrap_or_default());
         let policy = json!({"sentences": ["Anyone may read, insert, update and delete every row."]});
         project.set_policy("notes", &policy).await?.assert_status(200);
@@ -60,7 +60,7 @@ tests::on_both! {
         let empty = stored().await?;
         assert!(empty["maxStoredBytes"] == limit && empty["storedBytes"].as_u64() < Some(MIB as u64), "{empty}");
         check_storage_full(&fill_table(&owner, &project, "notes").await?)?;
-        // An estimate on PostgreSQL, within a tenth; what came last went beyond by itself.
+        // On PostgreSQL the size is an estimate within a tenth. The last write may exceed the limit.
         let full = stored().await?["storedBytes"].as_u64().unwrap_or_default();
         ensure!((90 * MIB as u64..120 * MIB as u64).contains(&full), "{full}");
         let listed = owner.get(&format!("/v1/workspaces/{}/backend/projects", workspace.id)).await?.ok()?;
@@ -71,23 +71,23 @@ tests::on_both! {
         let client = server.client();
         let row = json!({"title": "one more"});
         for key in [&secret, &key] {
-            let ask = |method, rest: &str| project.rest_request(&client, (key, None), method, rest);
-            let refused = ask(Method::POST, "notes")?.json(&row)?.send().await?;
+            let request = |method, rest: &str| project.rest_request(&client, (key, None), method, rest);
+            let refused = request(Method::POST, "notes")?.json(&row)?.send().await?;
             check_storage_full(&refused)?;
             assert_eq!(refused.json::<Value>()?["code"], "53100");
-            let merge = ask(Method::POST, "notes")?.json(&row)?;
+            let merge = request(Method::POST, "notes")?.json(&row)?;
             let merge = merge.header(HeaderName::from_static("prefer"), "resolution=merge-duplicates")?;
             check_storage_full(&merge.send().await?)?;
-            check_storage_full(&ask(Method::PATCH, "notes?title=eq.x")?.json(&row)?.send().await?)?;
+            check_storage_full(&request(Method::PATCH, "notes?title=eq.x")?.json(&row)?.send().await?)?;
             let operations = json!({"operations": [{"method": "POST", "table": "notes", "body": row}]});
-            check_storage_full(&ask(Method::POST, "_batch")?.json(&operations)?.send().await?)?;
-            ask(Method::GET, "notes?select=id&limit=1")?.send().await?.assert_status(200);
+            check_storage_full(&request(Method::POST, "_batch")?.json(&operations)?.send().await?)?;
+            request(Method::GET, "notes?select=id&limit=1")?.send().await?.assert_status(200);
         }
         let index = json!({"columns": ["source"]});
         check_storage_full(&owner.post(&project.console_path("/tables/notes/indexes"), &index).await?)?;
         let file = owner.request(Method::POST, &project.console_path("/tables/notes/import"));
         file.body("text/csv", "title\nx\n")?.send().await?.assert_error(409, "storage_full");
-        // The sample app keeps a note when it is started.
+        // The sample app adds a note when it runs.
         let automation = json!({"name": "By hand", "appId": workspace.sample_app, "trigger": {"type": "manual"}});
         let automation = owner.post(&format!("/v1/workspaces/{}/automations", workspace.id), &automation).await?.string_at("/id")?;
         let run = owner.start_run(&automation, json!({})).await?;
@@ -95,7 +95,7 @@ tests::on_both! {
         assert_eq!(run["status"], "failed", "{run}");
         assert!(run.to_string().contains("storage_full"), "{run}");
 
-        // Deleting makes room, at once.
+        // Deleting frees space at once.
         let all = project.rest_request(&client, (&key, None), Method::DELETE, "notes?id=not.is.null&select=id")?;
         all.send().await?.assert_status(200);
         let left = stored().await?["storedBytes"].as_u64().unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Apps that answer piece by piece.
+//! Apps with streaming responses.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use tests::{Client, LogLine, Server, StreamingReply, eventually, eventually_with
 
 const DOCS: &str = include_str!("../../../docs/runtime.md");
 
-/// Thirty seconds of waiting, and a loaded machine.
+/// Covers a wall-clock limit of 30 seconds on a loaded machine.
 const WALL_LIMIT_DEADLINE: Duration = Duration::from_secs(100);
 
-/// An app that streams what `stream` gives for a `url`, and keeps a note for each `POST`. `heard` comes back once there
-/// is a note of that title.
+/// Returns the source of an app that streams what `stream` yields for a `url`, and adds a note for each `POST`.
+/// `waitForNote` waits for the note with a title.
 fn streaming_app(stream: &str) -> String {
     format!(
         "const utf8 = (text) => new TextEncoder().encode(text);
@@ -22,9 +22,9 @@ fn streaming_app(stream: &str) -> String {
             const url = new URL(request.url);
             if (request.method === 'POST') {{
                 await env.data.main.insert('notes', {{ title: await request.text(), source: 'test', data: {{}} }});
-                return new Response('kept');
+                return new Response('stored');
             }}
-            const heard = async (title) => {{
+            const waitForNote = async (title) => {{
                 while ((await env.data.main.select('notes', {{ title: `eq.${{title}}` }})).length === 0) await sleep(20);
             }};
             {stream}
@@ -32,7 +32,7 @@ fn streaming_app(stream: &str) -> String {
     )
 }
 
-/// Somebody with a streaming app, and its visitors.
+/// A streaming app with its owner and a visitor.
 struct StreamingAppFixture {
     owner: Client,
     visitor: Client,
@@ -48,7 +48,7 @@ impl StreamingAppFixture {
     async fn from_source(server: &Server, source: &str) -> Result<Self> {
         let owner = server.sign_in("aigerim@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
-        // The sample app may write notes.
+        // The sample app, because it may write notes.
         let app = workspace.sample_app;
         let version = json!({"files": {"main.js": source}});
         owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.ok()?;
@@ -60,16 +60,16 @@ impl StreamingAppFixture {
         self.visitor.request(Method::GET, &format!("{}{rest}", self.path)).open_stream().await
     }
 
-    /// Keeps a note, which the app hears of.
+    /// Adds a note, which the app waits for.
     async fn post_note(&self, title: &str) -> Result<()> {
-        let told = self.visitor.request(Method::POST, &self.path).body("text/plain", title.to_owned())?;
-        told.send().await?.assert_status(200);
+        let request = self.visitor.request(Method::POST, &self.path).body("text/plain", title.to_owned())?;
+        request.send().await?.assert_status(200);
         Ok(())
     }
 
-    /// Waits until the log has a line that holds this.
+    /// Waits until the log has a line with this text.
     async fn wait_for_log_line(&self, deadline: Duration, text: &str) -> Result<LogLine> {
-        eventually_within(deadline, "the log tells", async || {
+        eventually_within(deadline, "the log has the line", async || {
             let log = self.owner.app_log(&self.app, None).await?;
             let found = log.iter().find(|line| line.message.contains(text)).cloned();
             found.with_context(|| format!("no {text:?} in {log:?}"))
@@ -81,23 +81,23 @@ impl StreamingAppFixture {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn pieces_arrive_one_by_one(server: Server) -> Result<()> {
+    async fn chunks_arrive_one_by_one(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "return new Response(new ReadableStream({ async start(c) {
-            for (const word of ['one', 'two', 'three']) { c.enqueue(utf8(word)); console.log(`sent ${word}`); await heard(word) }
+            for (const word of ['one', 'two', 'three']) { c.enqueue(utf8(word)); console.log(`sent ${word}`); await waitForNote(word) }
             c.close() } }), { status: 202, headers: { 'content-type': 'text/plain', 'content-length': '5', 'x-mine': 'yes' } });")
         .await?;
-        let mut pieces = fixture.open("").await?;
-        assert_eq!(pieces.status, StatusCode::ACCEPTED);
-        let header = |name: &str| pieces.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let mut stream_reply = fixture.open("").await?;
+        assert_eq!(stream_reply.status, StatusCode::ACCEPTED);
+        let header = |name: &str| stream_reply.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         assert_eq!(header("x-mine").as_deref(), Some("yes"));
         assert_eq!(header("x-accel-buffering").as_deref(), Some("no"));
-        assert_eq!(header("content-length"), None, "the app cannot know the length");
-        // Each word but the first comes only because the one before it came.
+        assert_eq!(header("content-length"), None, "there must be no content length");
+        // The app sends each word only after a note confirms that the previous one arrived.
         for word in ["one", "two", "three"] {
-            pieces.expect_text(word).await?;
+            stream_reply.expect_text(word).await?;
             fixture.post_note(word).await?;
         }
-        assert_eq!(pieces.next_chunk().await?, None);
+        assert_eq!(stream_reply.next_chunk().await?, None);
         fixture.wait_for_log_line(Duration::from_secs(15), "sent three").await?;
         Ok(())
     }
@@ -105,7 +105,7 @@ tests::on_both! {
     async fn an_app_sends_events(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "let number = 0;
             return new Response(new ReadableStream({ async pull(c) {
-                if (number > 0) await heard(`${number}`);
+                if (number > 0) await waitForNote(`${number}`);
                 if (++number > 3) return c.close();
                 c.enqueue(`id: ${number}\\nevent: tick\\ndata: {\"number\":${number}}\\n\\n`);
             } }).pipeThrough(new TextEncoderStream()), { headers: { 'content-type': 'text/event-stream' } });")
@@ -120,7 +120,7 @@ tests::on_both! {
         Ok(())
     }
 
-    /// Forty places are taken by visitors who leave: were one kept, the next visitors would wait.
+    /// Forty visitors leave: if one of them kept its slot, later visitors would wait.
     async fn a_visitor_who_leaves_cancels_the_stream(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "let timer;
             return new Response(new ReadableStream({
@@ -131,17 +131,17 @@ tests::on_both! {
             }));")
         .await?;
         for number in 0..40 {
-            // The one before may still have its place.
-            let mut pieces = eventually("there is a place", async || {
-                let pieces = fixture.open(&format!("?{number}")).await?;
-                anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
-                Ok(pieces)
+            // The previous visitor may still hold its slot.
+            let mut stream_reply = eventually("a slot is free", async || {
+                let stream_reply = fixture.open(&format!("?{number}")).await?;
+                anyhow::ensure!(stream_reply.status == StatusCode::OK, "{}", stream_reply.status);
+                Ok(stream_reply)
             })
             .await?;
-            assert!(pieces.next_chunk().await?.is_some_and(|text| text.starts_with("tick")));
+            assert!(stream_reply.next_chunk().await?.is_some_and(|text| text.starts_with("tick")));
         }
         fixture.wait_for_log_line(Duration::from_secs(30), "cancelled AbortError").await?;
-        eventually("every stream was cancelled", async || {
+        eventually("every stream is cancelled", async || {
             let log = fixture.owner.app_log(&fixture.app, None).await?;
             let count = log.iter().filter(|line| line.message == "cancelled AbortError").count();
             anyhow::ensure!(count == 40, "{count} of 40: {log:?}");
@@ -152,7 +152,7 @@ tests::on_both! {
         .await
     }
 
-    async fn a_stream_that_fails_is_cut_and_tells_only_its_owner(server: Server) -> Result<()> {
+    async fn a_failing_stream_is_cut_and_its_error_is_shown_only_to_the_owner(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "const bad = {
                 '?throws': { async pull(c) { if (c.sent) throw new Error('hunter2 pulled'); c.sent = true; c.enqueue(utf8('x')) } },
                 '?text': { start(c) { c.enqueue(utf8('x')); c.enqueue('hunter2') } },
@@ -168,12 +168,12 @@ tests::on_both! {
             ("?never", "never_settled", "nothing will settle"),
             ("?endless", "output_too_large", "67108864 bytes"),
         ] {
-            let mut pieces = fixture.open(query).await?;
-            assert_eq!(pieces.status, StatusCode::OK, "{query}");
-            let (count, clean) = pieces.drain().await;
-            assert!(!clean, "{query} ended as if it were complete");
+            let mut stream_reply = fixture.open(query).await?;
+            assert_eq!(stream_reply.status, StatusCode::OK, "{query}");
+            let (count, clean) = stream_reply.drain().await;
+            assert!(!clean, "{query} ended cleanly");
             if query == "?endless" {
-                // What was sent last may be lost with the connection.
+                // The last bytes may be lost with the connection.
                 assert!((60 << 20..=64 << 20).contains(&count), "{count} bytes");
             } else {
                 assert!(count <= 1, "{query}: {count} bytes");
@@ -187,7 +187,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn bodies_are_empty_where_there_is_none(server: Server) -> Result<()> {
+    async fn responses_without_a_body_are_empty(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "const source = { cancel() { console.log(`unwanted ${request.method}`) },
                 start(c) { if (url.search === '?empty') c.close(); else c.enqueue(utf8('x')) }, pull: () => sleep(60000) };
             return new Response(new ReadableStream(source), { headers: { 'x-mine': 'yes' } });")
@@ -203,8 +203,8 @@ tests::on_both! {
         Ok(())
     }
 
-    /// More than the whole answers that are held may have, and more than the window.
-    async fn a_large_body_arrives_whole(server: Server) -> Result<()> {
+    /// The body is larger than a buffered response may be, and larger than the flow-control window.
+    async fn a_large_body_arrives_completely(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "let left = 24;
             return new Response(new ReadableStream({ pull(c) {
                 if (left-- === 0) c.close(); else c.enqueue(new Uint8Array(1 << 20).fill(97 + left)) } }));")
@@ -218,7 +218,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_slow_reader_holds_its_worker_until_the_wall_limit_and_no_longer(server: Server) -> Result<()> {
+    async fn a_slow_reader_holds_its_worker_only_until_the_wall_clock_limit(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "let sent = 0;
             return new Response(new ReadableStream({ pull(c) { sent += 65536;
                 if (sent > 60 << 20) return; c.enqueue(new Uint8Array(65536)) } }));")
@@ -232,8 +232,8 @@ tests::on_both! {
         Ok(())
     }
 
-    /// Visitors who stay and never read get no more than their part of the processes.
-    async fn visitors_who_stay_leave_processes_to_others(server: Server) -> Result<()> {
+    /// Visitors who never read get no more than their share of the worker processes.
+    async fn visitors_who_stay_do_not_starve_others(server: Server) -> Result<()> {
         let fixture = StreamingAppFixture::create(&server, "if (url.search === '?whole') return new Response('whole');
             return new Response(new ReadableStream({ start(c) { c.enqueue(utf8('here')) }, pull: () => sleep(60000) }));")
         .await?;
@@ -244,7 +244,7 @@ tests::on_both! {
                 break reply;
             }
             staying.push(reply);
-            assert!(staying.len() < 50, "nobody is refused");
+            assert!(staying.len() < 50, "no visitor was rejected");
         };
         assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
         assert!(!staying.is_empty());
@@ -254,21 +254,21 @@ tests::on_both! {
         fixture.visitor.get(&fixture.path).await?.assert_error(503, "overloaded");
         fixture.wait_for_log_line(Duration::from_secs(15), "too many answers are being streamed at once").await?;
         staying.pop();
-        eventually("the place of one who left is free", async || {
-            let pieces = fixture.open("").await?;
-            anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
+        eventually("the slot of a visitor who left is free", async || {
+            let stream_reply = fixture.open("").await?;
+            anyhow::ensure!(stream_reply.status == StatusCode::OK, "{}", stream_reply.status);
             Ok(())
         })
         .await
     }
 
     async fn the_example_of_the_docs_sends_events(server: Server) -> Result<()> {
-        let (_, rest) = DOCS.split_once("```js\n").context("an example")?;
-        let (source, _) = rest.split_once("\n```").context("its end")?;
+        let (_, rest) = DOCS.split_once("```js\n").context("no example")?;
+        let (source, _) = rest.split_once("\n```").context("no end")?;
         let fixture = StreamingAppFixture::from_source(&server, source).await?;
         let mut events = fixture.visitor.request(Method::GET, &fixture.path).open_event_stream().await?;
         for number in 1..=2_u64 {
-            let event = events.next_block().await?.context("an event")?;
+            let event = events.next_block().await?.context("no event")?;
             assert_eq!((event.id, &event.data), (Some(number), &json!({"number": number})));
         }
         Ok(())
@@ -278,11 +278,11 @@ tests::on_both! {
         let fixture = StreamingAppFixture::create(&server, "return new Response(new ReadableStream({
             start(c) { c.enqueue(utf8('here ')); console.log('began') }, pull: () => sleep(60000) }));")
         .await?;
-        let mut pieces = fixture.open("").await?;
-        pieces.expect_text("here ").await?;
-        let (stopped, (_, clean)) = tokio::join!(server.restart(), pieces.drain());
+        let mut stream_reply = fixture.open("").await?;
+        stream_reply.expect_text("here ").await?;
+        let (stopped, (_, clean)) = tokio::join!(server.restart(), stream_reply.drain());
         stopped?;
-        assert!(!clean, "the stream ended as if it were complete");
+        assert!(!clean, "the stream ended cleanly");
         let line = fixture.wait_for_log_line(Duration::from_secs(15), "the server shut down").await?;
         assert_eq!(line.source, "platform");
         assert!(!fixture.owner.app_log(&fixture.app, None).await?.iter().all(|line| line.message != "began"));

@@ -1,7 +1,7 @@
-//! supabase-js, unmodified, against a project; and what a project says of itself to tools.
+//! supabase-js, unmodified, against a project, and the schema that a project describes to tools.
 //!
-//! `npm ci` installs it, at the versions of `tests/clients/supabase/package-lock.json`, into a directory under `target`.
-//! Without node the tests fail.
+//! `npm ci` installs it into a directory under `target`, at the versions in `tests/clients/supabase/package-lock.json`.
+//! Without Node.js the tests fail.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use tests::{BackendProject, Client, Server};
 use tokio::{process::Command, sync::OnceCell};
 
-/// The checks and what they need, installed once for every test of this file.
+/// Installs the checks with their dependencies, once for all tests of this file.
 async fn install_checks() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
@@ -23,14 +23,15 @@ async fn install_checks() -> Result<&'static Path> {
         }
         let mut npm = Command::new("npm");
         npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
-        let done = npm.output().await.context("npm does not start: these tests need node and npm")?;
-        ensure!(done.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&done.stderr));
+        let output = npm.output().await.context("cannot start npm: these tests need Node.js and npm")?;
+        ensure!(output.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&output.stderr));
         anyhow::Ok(directory)
     };
     Ok(INSTALLED.get_or_try_init(install).await?)
 }
 
-/// A project with a table of which visitors see two columns; a secret and a publishable key.
+/// Creates a project with a table of which visitors see two columns. Returns the owner, the project, a secret key and a
+/// publishable key.
 async fn create_tasks_project(server: &Server) -> Result<(Client, BackendProject, String, String)> {
     let owner = server.sign_in("owner@example.test").await?;
     let workspace = owner.create_workspace("Tulpar").await?;
@@ -51,9 +52,9 @@ async fn create_tasks_project(server: &Server) -> Result<(Client, BackendProject
     Ok((owner, project, secret, publishable))
 }
 
-fn assert_printed(done: &std::process::Output, said: &str) {
-    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-    assert!(done.status.success() && out.contains(said), "{out}{err}");
+fn assert_printed(output: &std::process::Output, expected: &str) {
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains(expected), "{out}{err}");
 }
 
 tests::on_both! {
@@ -62,7 +63,7 @@ tests::on_both! {
     async fn supabase_js_works_unmodified(server: Server) -> Result<()> {
         let directory = install_checks().await?;
         let (_, project, secret, publishable) = create_tasks_project(&server).await?;
-        let done = Command::new("node")
+        let output = Command::new("node")
             .arg("check.js")
             .current_dir(directory)
             .env("PROJECT_URL", format!("{}/v1/projects/{}", server.base_url(), project.id))
@@ -70,15 +71,15 @@ tests::on_both! {
             .env("SECRET_KEY", secret)
             .output()
             .await
-            .context("node does not start: these tests need node and npm")?;
-        assert_printed(&done, "every check passed");
+            .context("cannot start node: these tests need Node.js and npm")?;
+        assert_printed(&output, "every check passed");
         Ok(())
     }
 
-    async fn types_fit_the_clients_that_take_them(server: Server) -> Result<()> {
+    async fn generated_types_work_with_the_typed_client(server: Server) -> Result<()> {
         let directory = install_checks().await?;
         let (_, project, secret, publishable) = create_tasks_project(&server).await?;
-        // Each test has its own: both run at once.
+        // Each test has its own directory, because they run concurrently.
         let own = tempfile::tempdir_in(directory)?;
         std::fs::copy(directory.join("typed.ts"), own.path().join("typed.ts"))?;
         for (name, key) in [("secret.ts", &secret), ("publishable.ts", &publishable)] {
@@ -86,35 +87,35 @@ tests::on_both! {
             types.assert_status(200);
             std::fs::write(own.path().join(name), &types.body)?;
         }
-        let done = Command::new("npx")
+        let output = Command::new("npx")
             .args(["--no-install", "tsc", "--noEmit", "--strict", "--skipLibCheck", "--target", "es2022"])
             .args(["--module", "nodenext", "--moduleResolution", "nodenext", "typed.ts"])
             .current_dir(own.path())
             .output()
             .await
-            .context("npx does not start: these tests need node and npm")?;
-        assert_printed(&done, "");
+            .context("cannot start npx: these tests need Node.js and npm")?;
+        assert_printed(&output, "");
         Ok(())
     }
 
-    async fn what_a_project_says_of_itself_follows_its_schema(server: Server) -> Result<()> {
+    async fn the_description_of_a_project_follows_its_schema(server: Server) -> Result<()> {
         let (owner, project, secret, publishable) = create_tasks_project(&server).await?;
         let client = server.client();
         let read = async |key: &str, name: &str| {
             let reply = project.rest_request(&client, (key, None), Method::GET, name)?.send().await?;
             reply.assert_status(200);
-            anyhow::Ok((reply.header("etag").context("a tag")?.to_owned(), String::from_utf8(reply.body.to_vec())?))
+            anyhow::Ok((reply.header("etag").context("no tag")?.to_owned(), String::from_utf8(reply.body.to_vec())?))
         };
         for name in ["_openapi.json", "_types.ts"] {
             let column = format!("due_{}", name.len());
-            let (before, told) = read(&secret, name).await?;
-            assert!(!told.contains(&column) && told.contains("tasks"), "{told}");
+            let (before, description) = read(&secret, name).await?;
+            assert!(!description.contains(&column) && description.contains("tasks"), "{description}");
             let new = json!({"name": column, "type": "timestamp"});
             owner.post(&project.console_path("/tables/tasks/columns"), &new).await?.ok()?;
-            let (after, told) = read(&secret, name).await?;
-            assert!(before != after && told.contains(&column), "it is there on the next request");
-            let (_, told) = read(&publishable, name).await?;
-            assert!(!told.contains("due_") && !told.contains("meta") && told.contains("title"), "{told}");
+            let (after, description) = read(&secret, name).await?;
+            assert!(before != after && description.contains(&column), "the next request must show the column");
+            let (_, description) = read(&publishable, name).await?;
+            assert!(!description.contains("due_") && !description.contains("meta") && description.contains("title"), "{description}");
             let again = project.rest_request(&client, (&secret, None), Method::GET, name)?;
             let again = again.header(header::IF_NONE_MATCH, &after)?.send().await?;
             again.assert_status(304);

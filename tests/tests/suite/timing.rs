@@ -1,4 +1,4 @@
-//! That the time an answer takes tells nothing of what is kept.
+//! The time of a response must not reveal whether a credential exists.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use tests::Client;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ROUNDS: usize = 400;
 
-/// A token of the right form: its body with the checksum that belongs to it, as anybody can make one.
+/// Returns a well-formed token: a body with its checksum, which anybody can compute.
 fn with_checksum(body: &str) -> String {
     let mut crc = u32::MAX;
     for byte in body.bytes() {
@@ -26,12 +26,12 @@ fn with_checksum(body: &str) -> String {
     format!("{body}{}", String::from_utf8_lossy(&check))
 }
 
-/// Three characters that differ for each number.
+/// Returns three characters that are unique for a number.
 fn suffix(number: usize) -> String {
     [number / 3844 % 62, number / 62 % 62, number % 62].map(|at| char::from(BASE62[at])).iter().collect()
 }
 
-async fn time_refusal(visitor: &Client, token: &str) -> Result<Duration> {
+async fn time_rejection(visitor: &Client, token: &str) -> Result<Duration> {
     let bearer = visitor.with_bearer(token);
     let since = Instant::now();
     let reply = bearer.get("/v1/tokens/self").await?;
@@ -48,28 +48,28 @@ fn median(mut took: Vec<Duration>) -> Duration {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_token_that_is_nearly_right_takes_as_long_as_any(server: Server) -> Result<()> {
+    async fn a_nearly_correct_token_takes_as_long_as_any_other(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         let token = person.create_token(&workspace.id, &["read"]).await?;
         let body = &token[..34];
-        assert_eq!(with_checksum(body), token, "the checksum is the one that is published");
+        assert_eq!(with_checksum(body), token, "the checksum must be the documented one");
         let visitor = server.client();
         let (mut near, mut far) = (Vec::new(), Vec::new());
-        // One after the other, so that whatever else the machine does falls on both.
+        // Alternating, so that other load on the machine affects both.
         for number in 0..ROUNDS {
             let almost = with_checksum(&format!("{}{}", &body[..31], suffix(number)));
             if almost != token {
-                near.push(time_refusal(&visitor, &almost).await?);
+                near.push(time_rejection(&visitor, &almost).await?);
             }
             let start = if body.starts_with("qat_0") { "qat_1" } else { "qat_0" };
             let other = with_checksum(&format!("{start}{}{}", &"0".repeat(26), suffix(number)));
-            far.push(time_refusal(&visitor, &other).await?);
+            far.push(time_rejection(&visitor, &other).await?);
         }
         let (near, far) = (median(near), median(far));
         let ratio = near.as_secs_f64() / far.as_secs_f64();
-        assert!((0.6..1.6).contains(&ratio), "nearly right {near:?}, all wrong {far:?}");
-        // The token itself was good all along.
+        assert!((0.6..1.6).contains(&ratio), "nearly correct {near:?}, wrong {far:?}");
+        // The token itself is valid.
         visitor.with_bearer(&token).get("/v1/tokens/self").await?.ok().context("the token").map(drop)
     }
 }

@@ -1,4 +1,4 @@
-//! The tour of README.md, pasted as a reader would paste it.
+//! The tour of README.md, run as a reader would paste it.
 
 use std::{path::Path, process::Stdio, time::Duration};
 
@@ -8,36 +8,36 @@ use tokio::{process::Command, time::timeout};
 
 const README: &str = include_str!("../../../README.md");
 
-/// Where the page's server listens; a test's server has another address.
+/// The server's URL in the page, which is replaced by that of the test's server.
 const ADDRESS: &str = "http://127.0.0.1:7420";
 
-/// Far more than a reader's five minutes of mostly reading.
+/// Limit for all commands of the tour.
 const TOUR_DEADLINE: Duration = Duration::from_secs(120);
 
 tests::on_both! {
-    async fn the_readme_can_be_pasted(server: Server) -> Result<()> {
+    async fn the_tour_of_the_readme_works(server: Server) -> Result<()> {
         let printed = eventually("the server prints a call", async || find_printed_call(&server.log())).await?;
-        let pasted = tour_commands(README)?.replace(ADDRESS, server.base_url());
-        let said = run_in_bash(&format!("{printed}\n{pasted}"), server.data_dir()).await?;
+        let commands = tour_commands(README)?.replace(ADDRESS, server.base_url());
+        let output = run_in_bash(&format!("{printed}\n{commands}"), server.data_dir()).await?;
         for expected in ["Hello from the terminal", "Hello, Almaty", r#""mode":"code_host""#] {
-            assert!(said.contains(expected), "{expected:?} is not in what was said:\n{said}");
+            assert!(output.contains(expected), "{expected:?} is not in the output:\n{output}");
         }
-        let last = said.lines().rfind(|line| !line.is_empty());
-        assert_eq!(last, Some(r#"[{"title":"A push","source":"webhook"}]"#), "{said}");
+        let last = output.lines().rfind(|line| !line.is_empty());
+        assert_eq!(last, Some(r#"[{"title":"A push","source":"webhook"}]"#), "{output}");
         Ok(())
     }
 }
 
-/// The call that the server prints when it starts.
+/// Returns the call that the server prints when it starts.
 fn find_printed_call(log: &str) -> Result<String> {
-    let line = log.lines().find(|line| line.contains("Start a run")).context("no line starts a run")?;
-    let (_, call) = line.split_once("curl ").context("it is no call of curl")?;
+    let line = log.lines().find(|line| line.contains("Start a run")).context("no line has the call")?;
+    let (_, call) = line.split_once("curl ").context("the call does not use curl")?;
     Ok(format!("curl {call}"))
 }
 
-/// The `sh` blocks of the tour, in order.
+/// Returns the `sh` blocks of the tour, in order.
 fn tour_commands(page: &str) -> Result<String> {
-    let (_, section) = page.split_once("\n## A tour in five minutes\n").context("the page has a tour")?;
+    let (_, section) = page.split_once("\n## A tour in five minutes\n").context("the page has no tour")?;
     let section = section.split("\n## ").next().unwrap_or_default();
     let blocks = section.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     let blocks: Vec<&str> = blocks.collect();
@@ -45,21 +45,21 @@ fn tour_commands(page: &str) -> Result<String> {
     Ok(blocks.join("\n"))
 }
 
-/// Runs commands in one shell, which stops at the first that fails; what they said.
+/// Runs commands in one shell, which stops at the first failure, and returns their output.
 async fn run_in_bash(commands: &str, folder: &Path) -> Result<String> {
     let mut bash = Command::new("bash");
     bash.args(["-euo", "pipefail", "-c", commands]).current_dir(folder);
     bash.env("no_proxy", "127.0.0.1").stdin(Stdio::null()).kill_on_drop(true);
-    let output = timeout(TOUR_DEADLINE, bash.output()).await.context("the tour does not come to its end")?;
-    let output = output.context("the tour needs bash")?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "bash ended with {}:\n{said}\n{complaints}", output.status);
-    Ok(said)
+    let output = timeout(TOUR_DEADLINE, bash.output()).await.context("the tour does not end")?;
+    let output = output.context("bash is required")?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "bash ended with {}:\n{printed}\n{errors}", output.status);
+    Ok(printed)
 }
 
 #[test]
-fn only_the_shell_blocks_of_the_tour_are_pasted() {
+fn only_the_shell_blocks_of_the_tour_are_run() {
     let page = "\n```sh\nno\n```\n## A tour in five minutes\n\n```console\n$ no\n```\n\n```sh\none\n```\n\ntext\n\n```sh\n\
                 two\n```\n\n## Next\n\n```sh\nno\n```\n";
     assert_eq!(tour_commands(page).unwrap(), "one\ntwo");

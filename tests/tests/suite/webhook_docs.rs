@@ -1,4 +1,4 @@
-//! The examples of `docs/webhooks.md`, run as they stand there.
+//! The examples of `docs/webhooks.md`, run unchanged.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use tokio::process::Command;
 
 const DOCS: &str = include_str!("../../../docs/webhooks.md");
 
-/// The one block of this language.
+/// Returns the only block in a language.
 fn documented_block(language: &str) -> Result<&'static str> {
     let opening = format!("```{language}\n");
     let mut blocks = DOCS.split(&opening).skip(1).filter_map(|rest| rest.split("\n```").next());
@@ -31,22 +31,22 @@ tests::on_both! {
         ];
         for (language, program, extension, preamble) in examples {
             let automation = owner.create_automation(&workspace.id, &app, "webhook", 0).await?;
-            let hook = owner.configure_webhook(&automation, "signed").await?;
+            let webhook = owner.configure_webhook(&automation, "signed").await?;
             let file = folder.join(format!("example-{automation}.{extension}"));
             std::fs::write(&file, format!("{preamble}{}\n", documented_block(language)?))?;
             let done = Command::new(program)
                 .arg(&file)
-                .env("SECRET", &hook.secret)
-                .env("ADDRESS", format!("{}{}", server.base_url(), hook.path))
+                .env("SECRET", &webhook.secret)
+                .env("ADDRESS", format!("{}{}", server.base_url(), webhook.path))
                 .output()
                 .await
                 .with_context(|| format!("{program} does not start"))?;
             std::fs::remove_file(&file)?;
             ensure!(done.status.success(), "{language}: {}", String::from_utf8_lossy(&done.stderr));
             let runs = owner.get(&format!("/v1/workspaces/{}/runs?automationId={automation}", workspace.id)).await?.ok()?;
-            let runs = runs["items"].as_array().context("items")?;
+            let runs = runs["items"].as_array().context("no items")?;
             ensure!(runs.len() == 1, "the example in {language} started {} runs", runs.len());
-            let run = runs[0]["id"].as_str().context("an id")?;
+            let run = runs[0]["id"].as_str().context("no id")?;
             owner.wait_for_success(run).await?;
             assert_eq!(owner.app_log(&app, Some(run)).await?[0].message, "Hello");
         }

@@ -1,4 +1,4 @@
-//! Messaging bots and public forms: the modes of webhooks without a signature over the body.
+//! Webhooks of messaging bots and public forms, whose modes have no signature over the body.
 
 use anyhow::{Context as _, Result};
 use http::{HeaderName, header};
@@ -10,7 +10,7 @@ const SPEC_BOT_TOKEN: HeaderName = HeaderName::from_static("x-messenger-bot-secr
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Says what it was given, in one line.
+/// An app that logs its input in one line.
 const ECHO: &str = "export default { async scheduled(event) { \
     console.log(`${event.trigger} ${JSON.stringify(event.data)}`) } }";
 
@@ -33,9 +33,9 @@ impl Fixture {
     }
 
     async fn configure_form(&self, form: Value) -> Result<Webhook> {
-        let hook = self.owner.configure_webhook(&self.automation, "form").await?;
+        let webhook = self.owner.configure_webhook(&self.automation, "form").await?;
         self.owner.patch(&self.webhook_path(), &json!({"form": form})).await?.ok()?;
-        Ok(hook)
+        Ok(webhook)
     }
 
     async fn received_data(&self, accepted: &Reply) -> Result<Value> {
@@ -44,7 +44,7 @@ impl Fixture {
         let ended = self.owner.wait_for_success(&run).await?;
         assert_eq!(ended["trigger"], "webhook");
         let log = self.owner.app_log(&self.app, Some(&run)).await?;
-        let [line] = log.as_slice() else { anyhow::bail!("not one line of log: {log:?}") };
+        let [line] = log.as_slice() else { anyhow::bail!("the log does not have exactly one line: {log:?}") };
         let data = line.message.strip_prefix("webhook ").with_context(|| line.message.clone())?;
         Ok(serde_json::from_str(data)?)
     }
@@ -56,57 +56,57 @@ impl Fixture {
         Ok(runs["items"].as_array().context("no items")?.len())
     }
 
-    /// What the last deliveries say, newest first.
+    /// Returns the statuses or codes of the last deliveries, newest first.
     async fn deliveries(&self) -> Result<Vec<String>> {
         let settings = self.owner.get(&self.webhook_path()).await?.ok()?;
-        let deliveries = settings["deliveries"].as_array().context("deliveries")?;
-        let said =
+        let deliveries = settings["deliveries"].as_array().context("no deliveries")?;
+        let result =
             |delivery: &Value| delivery["code"].as_str().or(delivery["status"].as_str()).map(str::to_owned);
-        deliveries.iter().map(|delivery| said(delivery).context("a status")).collect()
+        deliveries.iter().map(|delivery| result(delivery).context("no status")).collect()
     }
 }
 
-/// An update as the bot's service sends it.
-fn bot_update<'a>(hook: &'a Webhook, id: u64, text: &str) -> Result<Request<'a>> {
+/// Returns an update as the bot service sends it.
+fn bot_update<'a>(webhook: &'a Webhook, id: u64, text: &str) -> Result<Request<'a>> {
     let body = json!({
         "update_id": id,
         "message": {"message_id": 1, "date": 1_732_190_000, "chat": {"id": 42, "type": "private"}, "text": text},
     });
-    hook.unsigned_request("application/json", body.to_string())?.header(BOT_TOKEN, &hook.secret)
+    webhook.unsigned_request("application/json", body.to_string())?.header(BOT_TOKEN, &webhook.secret)
 }
 
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn an_update_of_a_bot_starts_one_run_however_often_it_comes(server: Server) -> Result<()> {
+    async fn an_update_of_a_bot_starts_one_run_however_often_it_is_sent(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.owner.configure_webhook(&fixture.automation, "messenger").await?;
-        assert!(hook.secret.starts_with("qwt_"), "{}", hook.secret);
-        let first = bot_update(&hook, 7, "Сәлем")?.send().await?;
+        let webhook = fixture.owner.configure_webhook(&fixture.automation, "messenger").await?;
+        assert!(webhook.secret.starts_with("qwt_"), "{}", webhook.secret);
+        let first = bot_update(&webhook, 7, "Сәлем")?.send().await?;
         assert_eq!(fixture.received_data(&first).await?["message"]["text"], "Сәлем");
         assert_eq!(first.header("idempotent-replayed"), None);
-        let again = bot_update(&hook, 7, "Сәлем")?.send().await?;
+        let again = bot_update(&webhook, 7, "Сәлем")?.send().await?;
         again.assert_status(202);
         assert_eq!(again.header("idempotent-replayed"), Some("true"));
         assert_eq!(again.string_at("/runId")?, first.string_at("/runId")?);
         assert_eq!(again.string_at("/deliveryId")?, first.string_at("/deliveryId")?);
-        let next = bot_update(&hook, 8, "Сәлем")?.send().await?;
+        let next = bot_update(&webhook, 8, "Сәлем")?.send().await?;
         assert_ne!(next.string_at("/runId")?, first.string_at("/runId")?);
-        // What has no number is new each time.
+        // An update without an id is always new.
         for _ in 0..2 {
-            hook.unsigned_request("application/json", "{}")?.header(BOT_TOKEN, &hook.secret)?.send().await?.assert_status(202);
+            webhook.unsigned_request("application/json", "{}")?.header(BOT_TOKEN, &webhook.secret)?.send().await?.assert_status(202);
         }
         assert_eq!(fixture.count_runs().await?, 4);
         Ok(())
     }
 
-    async fn the_same_update_at_once_starts_one_run(server: Server) -> Result<()> {
+    async fn concurrent_copies_of_an_update_start_one_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.owner.configure_webhook(&fixture.automation, "messenger").await?;
+        let webhook = fixture.owner.configure_webhook(&fixture.automation, "messenger").await?;
         let mut calls = tokio::task::JoinSet::new();
         for _ in 0..20 {
-            let hook = hook.clone();
-            calls.spawn(async move { bot_update(&hook, 9, "once")?.send().await });
+            let webhook = webhook.clone();
+            calls.spawn(async move { bot_update(&webhook, 9, "once")?.send().await });
         }
         let mut runs = std::collections::BTreeSet::new();
         for reply in calls.join_all().await {
@@ -116,23 +116,23 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_bots_token_is_needed_under_either_name(server: Server) -> Result<()> {
+    async fn the_token_of_a_bot_is_required_in_either_header(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.owner.configure_webhook(&fixture.automation, "messenger").await?;
-        let call = |name: HeaderName, value: &str| hook.unsigned_request("application/json", "{}")?.header(name, value);
-        call(SPEC_BOT_TOKEN, &hook.secret)?.send().await?.assert_status(202);
-        call(BOT_TOKEN, &hook.secret)?.send().await?.assert_status(202);
-        for wrong in ["", "qwt_wrong", &hook.secret.to_uppercase()] {
+        let webhook = fixture.owner.configure_webhook(&fixture.automation, "messenger").await?;
+        let call = |name: HeaderName, value: &str| webhook.unsigned_request("application/json", "{}")?.header(name, value);
+        call(SPEC_BOT_TOKEN, &webhook.secret)?.send().await?.assert_status(202);
+        call(BOT_TOKEN, &webhook.secret)?.send().await?.assert_status(202);
+        for wrong in ["", "qwt_wrong", &webhook.secret.to_uppercase()] {
             call(BOT_TOKEN, wrong)?.send().await?.assert_error(401, "bad_token");
         }
         let other = HeaderName::from_static("x-service-token");
-        call(other, &hook.secret)?.send().await?.assert_error(401, "bad_token");
-        hook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_token");
-        let both = call(BOT_TOKEN, &hook.secret)?.header(SPEC_BOT_TOKEN, &hook.secret)?;
+        call(other, &webhook.secret)?.send().await?.assert_error(401, "bad_token");
+        webhook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_token");
+        let both = call(BOT_TOKEN, &webhook.secret)?.header(SPEC_BOT_TOKEN, &webhook.secret)?;
         both.send().await?.assert_error(401, "bad_token");
-        // A new token ends the old one.
+        // A new token revokes the old one.
         let renewed = fixture.owner.rotate_webhook_secret(&fixture.automation).await?;
-        call(BOT_TOKEN, &hook.secret)?.send().await?.assert_error(401, "bad_token");
+        call(BOT_TOKEN, &webhook.secret)?.send().await?.assert_error(401, "bad_token");
         bot_update(&renewed, 1, "x")?.send().await?.assert_status(202);
         Ok(())
     }
@@ -145,38 +145,38 @@ tests::on_both! {
         assert_eq!(shown["form"], json!({"hiddenField": "_gotcha", "allowedSites": [], "redirect": null}));
         let rotated = fixture.owner.post(&format!("{}/rotate", fixture.webhook_path()), &json!({})).await?;
         rotated.assert_error(409, "no_secret");
-        let hook = fixture.configure_form(json!({})).await?;
-        let sent = hook.unsigned_request(FORM, "name=Aru&tag=a&tag=b&note=x+y&_gotcha=")?.send().await?;
+        let webhook = fixture.configure_form(json!({})).await?;
+        let sent = webhook.unsigned_request(FORM, "name=Aru&tag=a&tag=b&note=x+y&_gotcha=")?.send().await?;
         let expected = json!({"name": "Aru", "tag": ["a", "b"], "note": "x y", "_gotcha": ""});
         assert_eq!(fixture.received_data(&sent).await?, expected);
-        let sent = hook.unsigned_request("application/json", r#"{"name":"Aru","age":31}"#)?.send().await?;
+        let sent = webhook.unsigned_request("application/json", r#"{"name":"Aru","age":31}"#)?.send().await?;
         assert_eq!(fixture.received_data(&sent).await?, json!({"name": "Aru", "age": 31}));
-        assert_eq!(fixture.received_data(&hook.unsigned_request(FORM, "")?.send().await?).await?, Value::Null);
+        assert_eq!(fixture.received_data(&webhook.unsigned_request(FORM, "")?.send().await?).await?, Value::Null);
         for no_form in ["[]", "\"x\"", "1"] {
-            hook.unsigned_request("application/json", no_form)?.send().await?.assert_error(400, "invalid_body");
+            webhook.unsigned_request("application/json", no_form)?.send().await?.assert_error(400, "invalid_body");
         }
-        hook.unsigned_request("text/plain", "x")?.send().await?.assert_error(415, "unsupported_media_type");
-        let first = hook.unsigned_request(FORM, "a=1")?.header(KEY, "one")?.send().await?;
-        let again = hook.unsigned_request(FORM, "a=1")?.header(KEY, "one")?.send().await?;
+        webhook.unsigned_request("text/plain", "x")?.send().await?.assert_error(415, "unsupported_media_type");
+        let first = webhook.unsigned_request(FORM, "a=1")?.header(KEY, "one")?.send().await?;
+        let again = webhook.unsigned_request(FORM, "a=1")?.header(KEY, "one")?.send().await?;
         assert_eq!(again.string_at("/runId")?, first.string_at("/runId")?);
         assert_eq!(again.header("idempotent-replayed"), Some("true"));
         Ok(())
     }
 
-    async fn a_program_that_fills_the_hidden_field_is_thanked_and_starts_nothing(server: Server) -> Result<()> {
+    async fn a_filled_honeypot_field_is_thanked_but_starts_no_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_form(json!({})).await?;
-        let trapped = hook.unsigned_request(FORM, "name=Bot&_gotcha=buy")?.send().await?;
-        assert_eq!(trapped.assert_status(202).json::<Value>()?["status"], "accepted");
-        assert!(trapped.string_at("/runId")?.starts_with("run_") && trapped.string_at("/deliveryId")?.starts_with("dlv_"));
+        let webhook = fixture.configure_form(json!({})).await?;
+        let reply = webhook.unsigned_request(FORM, "name=Bot&_gotcha=buy")?.send().await?;
+        assert_eq!(reply.assert_status(202).json::<Value>()?["status"], "accepted");
+        assert!(reply.string_at("/runId")?.starts_with("run_") && reply.string_at("/deliveryId")?.starts_with("dlv_"));
         assert_eq!(fixture.count_runs().await?, 0);
         assert_eq!(fixture.deliveries().await?, ["honeypot"]);
-        hook.unsigned_request("application/json", r#"{"_gotcha":"x"}"#)?.send().await?.assert_status(202);
+        webhook.unsigned_request("application/json", r#"{"_gotcha":"x"}"#)?.send().await?.assert_status(202);
         assert_eq!(fixture.deliveries().await?, ["honeypot", "honeypot"]);
-        // Another name for it.
+        // Another name for the hidden field.
         fixture.owner.patch(&fixture.webhook_path(), &json!({"form": {"hiddenField": "website"}})).await?.ok()?;
-        hook.unsigned_request(FORM, "_gotcha=x")?.send().await?.assert_status(202);
-        hook.unsigned_request(FORM, "website=x")?.send().await?.assert_status(202);
+        webhook.unsigned_request(FORM, "_gotcha=x")?.send().await?.assert_status(202);
+        webhook.unsigned_request(FORM, "website=x")?.send().await?.assert_status(202);
         assert_eq!(fixture.count_runs().await?, 1);
         assert_eq!(fixture.deliveries().await?[..2], ["honeypot", "accepted"]);
         Ok(())
@@ -184,36 +184,36 @@ tests::on_both! {
 
     async fn a_submission_is_small_and_has_few_fields(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_form(json!({})).await?;
+        let webhook = fixture.configure_form(json!({})).await?;
         let fields = |count: usize| (0..count).map(|number| format!("f{number}=x")).collect::<Vec<_>>().join("&");
-        hook.unsigned_request(FORM, fields(40))?.send().await?.assert_status(202);
-        hook.unsigned_request(FORM, format!("{}&_gotcha=", fields(40)))?.send().await?.assert_status(202);
-        hook.unsigned_request(FORM, fields(41))?.send().await?.assert_error(400, "invalid_body");
+        webhook.unsigned_request(FORM, fields(40))?.send().await?.assert_status(202);
+        webhook.unsigned_request(FORM, format!("{}&_gotcha=", fields(40)))?.send().await?.assert_status(202);
+        webhook.unsigned_request(FORM, fields(41))?.send().await?.assert_error(400, "invalid_body");
         let large = |size: usize| format!("a={}", "x".repeat(size - 2));
-        hook.unsigned_request(FORM, large(32 << 10))?.send().await?.assert_status(202);
-        hook.unsigned_request(FORM, large((32 << 10) + 1))?.send().await?.assert_error(413, "too_large");
-        // Bytes that are no UTF-8 are replaced, as browsers do.
-        let sent = hook.unsigned_request(FORM, b"a=\xff%FF".to_vec())?.send().await?;
+        webhook.unsigned_request(FORM, large(32 << 10))?.send().await?.assert_status(202);
+        webhook.unsigned_request(FORM, large((32 << 10) + 1))?.send().await?.assert_error(413, "too_large");
+        // Invalid UTF-8 is replaced, as browsers do.
+        let sent = webhook.unsigned_request(FORM, b"a=\xff%FF".to_vec())?.send().await?;
         assert_eq!(fixture.received_data(&sent).await?, json!({"a": "\u{fffd}\u{fffd}"}));
         Ok(())
     }
 
-    async fn only_pages_of_listed_sites_may_send_it(server: Server) -> Result<()> {
+    async fn only_pages_of_allowed_sites_may_submit_a_form(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_form(json!({"allowedSites": ["https://WWW.Example.com:443", "http://localhost:3000"]})).await?;
+        let webhook = fixture.configure_form(json!({"allowedSites": ["https://WWW.Example.com:443", "http://localhost:3000"]})).await?;
         let settings = fixture.owner.get(&fixture.webhook_path()).await?.ok()?;
         assert_eq!(settings["form"]["allowedSites"], json!(["https://www.example.com", "http://localhost:3000"]));
-        let from = async |origin: &str| hook.unsigned_request(FORM, "a=1")?.header(header::ORIGIN, origin)?.send().await;
+        let from = async |origin: &str| webhook.unsigned_request(FORM, "a=1")?.header(header::ORIGIN, origin)?.send().await;
         from("https://www.example.com").await?.assert_status(202);
         from("http://localhost:3000").await?.assert_status(202);
-        hook.unsigned_request(FORM, "a=1")?.send().await?.assert_status(202);
+        webhook.unsigned_request(FORM, "a=1")?.send().await?.assert_status(202);
         for other in ["https://evil.example", "null", "https://www.example.com:8443", "http://www.example.com"] {
             from(other).await?.assert_error(403, "bad_origin");
         }
         assert_eq!(fixture.deliveries().await?[0], "bad_origin");
         for bad in [
             json!(["x"]), json!(["https://a.example/path"]), json!(vec!["https://a.example"; 6]),
-            // Patterns would be kept and match nothing.
+            // Patterns would be stored but never match.
             json!(["https://*.example"]), json!(["https://*"]), json!(["https://a.example:*"]), json!(["*://a.example"]),
             json!(["https://a.example", "https://b*.example"]),
         ] {
@@ -223,12 +223,12 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_browser_is_led_on_or_thanked(server: Server) -> Result<()> {
+    async fn a_browser_is_redirected_or_thanked(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_form(json!({})).await?;
+        let webhook = fixture.configure_form(json!({})).await?;
         let browse = async |body: &str| {
             let accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-            hook.unsigned_request(FORM, body)?.header(header::ACCEPT, accept)?.send().await
+            webhook.unsigned_request(FORM, body)?.header(header::ACCEPT, accept)?.send().await
         };
         let thanked = browse("a=1").await?;
         thanked.assert_status(202);
@@ -237,11 +237,11 @@ tests::on_both! {
         let redirect = "https://www.example.com/thanks?from=form#top";
         fixture.owner.patch(&fixture.webhook_path(), &json!({"form": {"redirect": redirect}})).await?.ok()?;
         for body in ["a=1", "a=1&_gotcha=x"] {
-            let led = browse(body).await?;
-            assert_eq!((led.status.as_u16(), led.header("location")), (303, Some(redirect)), "{led}");
+            let redirected = browse(body).await?;
+            assert_eq!((redirected.status.as_u16(), redirected.header("location")), (303, Some(redirect)), "{redirected}");
         }
-        // Any other client is told in JSON.
-        hook.unsigned_request(FORM, "a=1")?.header(header::ACCEPT, "*/*")?.send().await?.string_at("/runId")?;
+        // Other clients get JSON.
+        webhook.unsigned_request(FORM, "a=1")?.header(header::ACCEPT, "*/*")?.send().await?.string_at("/runId")?;
         fixture.owner.patch(&fixture.webhook_path(), &json!({"form": {"redirect": null}})).await?.ok()?;
         browse("a=1").await?.assert_status(202);
         for bad in ["http://a.example", "javascript:alert(1)", "//a.example", "https://u@a.example"] {
@@ -251,7 +251,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn leaving_and_entering_the_mode_must_be_meant(server: Server) -> Result<()> {
+    async fn entering_and_leaving_form_mode_needs_confirmation(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let signed = fixture.owner.configure_webhook(&fixture.automation, "signed").await?;
         let stray = json!({"mode": "signed", "form": {"hiddenField": "x"}});
@@ -266,7 +266,7 @@ tests::on_both! {
         assert_eq!((&back["perMinute"], &back["form"]), (&json!(60), &Value::Null));
 
         let audit = fixture.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", fixture.workspace.id)).await?.ok()?;
-        let actions: Vec<_> = audit["items"].as_array().context("items")?.iter().map(|row| row["action"].clone()).collect();
+        let actions: Vec<_> = audit["items"].as_array().context("no items")?.iter().map(|row| row["action"].clone()).collect();
         assert!(!actions.contains(&json!("webhook.form")) && actions.contains(&json!("webhook.mode")), "{actions:?}");
         fixture.configure_form(json!({"hiddenField": "website"})).await?;
         let audit = fixture.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", fixture.workspace.id)).await?;
@@ -274,7 +274,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_sample_of_a_form_starts_a_run(server: Server) -> Result<()> {
+    async fn a_test_call_of_a_form_starts_a_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.configure_form(json!({"allowedSites": ["https://a.example"]})).await?;
         let sample = fixture.owner.post(&format!("{}/test", fixture.webhook_path()), &json!({"body": {"a": "b"}})).await?;
@@ -287,23 +287,23 @@ mod limits {
     use super::*;
 
     tests::on_both! {
-        async fn a_form_takes_five_a_minute_from_one_address(server: Server) -> Result<()> {
+        async fn a_form_accepts_five_submissions_a_minute_from_one_address(server: Server) -> Result<()> {
             let fixture = Fixture::create(&server).await?;
-            let hook = fixture.configure_form(json!({})).await?;
+            let webhook = fixture.configure_form(json!({})).await?;
             let mut accepted = 0;
-            // One flows back every twelve seconds, which a slow machine may see.
+            // One unit is restored every twelve seconds, which a slow machine may notice.
             let refused = loop {
-                let reply = hook.unsigned_request(FORM, format!("n={accepted}"))?.send().await?;
+                let reply = webhook.unsigned_request(FORM, format!("n={accepted}"))?.send().await?;
                 if reply.status != 202 {
                     break reply;
                 }
                 accepted += 1;
-                assert!(accepted <= 9, "{accepted} submissions of five a minute");
+                assert!(accepted <= 9, "{accepted} submissions were accepted although the limit is five a minute");
             };
             assert!(accepted >= 5, "{refused}");
             refused.assert_error(429, "rate_limited");
             assert!(refused.header("retry-after").is_some(), "{refused}");
-            // Another form has its own.
+            // Another form has its own limit.
             let automation = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "webhook", 0).await?;
             let other = fixture.owner.configure_webhook(&automation, "form").await?;
             other.unsigned_request(FORM, "n=1")?.send().await?.assert_status(202);

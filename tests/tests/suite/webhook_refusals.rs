@@ -1,4 +1,4 @@
-//! Calls of webhooks that are refused although they may be proven, what limits them, and what the console shows.
+//! Calls of webhooks that are refused despite a valid proof, their limits, and the deliveries that the console shows.
 
 use anyhow::{Context as _, Result, bail};
 use http::{HeaderName, Method};
@@ -9,7 +9,7 @@ const SIGNATURE: HeaderName = HeaderName::from_static("service-signature");
 
 const DOES_NOTHING: &str = "export default { async scheduled() {} }";
 
-/// A person with an app that a webhook starts.
+/// An app with an automation and its webhook.
 struct Fixture {
     owner: Client,
     workspace: Workspace,
@@ -22,11 +22,11 @@ impl Fixture {
     async fn create(server: &Server) -> Result<Self> {
         let AutomationFixture { owner, workspace, app, automation } =
             AutomationFixture::create(server, DOES_NOTHING).await?;
-        let hook = owner.configure_webhook(&automation, "signed").await?;
-        Ok(Self { owner, workspace, app, automation, webhook: hook })
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        Ok(Self { owner, workspace, app, automation, webhook })
     }
 
-    /// A signed call that no other is the same as.
+    /// Sends a signed call with a unique body.
     async fn call(&self, number: u32) -> Result<Reply> {
         self.webhook.send(&json!({"number": number})).await
     }
@@ -39,7 +39,7 @@ impl Fixture {
         self.owner.patch(&self.webhook_path(), &change).await?.ok().map(drop)
     }
 
-    /// The last deliveries, newest first, as their code or their status, and whether they were samples.
+    /// Returns the last deliveries, newest first: the code or status of each, and true if it was a test.
     async fn deliveries(&self) -> Result<Vec<(String, bool)>> {
         let reply = self.owner.get(&self.webhook_path()).await?;
         let body = reply.ok()?;
@@ -47,8 +47,9 @@ impl Fixture {
         deliveries
             .iter()
             .map(|delivery| {
-                let said = delivery["code"].as_str().or(delivery["status"].as_str()).context("a status")?;
-                Ok((said.to_owned(), delivery["sample"].as_bool().context("sample")?))
+                let result =
+                    delivery["code"].as_str().or(delivery["status"].as_str()).context("no status")?;
+                Ok((result.to_owned(), delivery["sample"].as_bool().context("no sample")?))
             })
             .collect()
     }
@@ -60,7 +61,7 @@ fn assert_retry_after(reply: &Reply) {
     assert!(wait.is_some_and(|wait| wait >= 1), "no Retry-After: {reply}");
 }
 
-/// 429 says how long to wait, and which limit it is.
+/// Asserts a 429 with the time to wait and the limit that was exceeded.
 fn assert_rate_limited(reply: &Reply) {
     assert_retry_after(reply.assert_error(429, "rate_limited"));
     let number = |name: &str| reply.header(name).and_then(|value| value.parse::<u64>().ok());
@@ -72,57 +73,57 @@ fn assert_rate_limited(reply: &Reply) {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_body_must_be_what_it_says_and_not_too_large(server: Server) -> Result<()> {
+    async fn a_body_must_match_its_content_type_and_size_limit(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.owner.configure_webhook(&fixture.automation, "none").await?;
+        let webhook = fixture.owner.configure_webhook(&fixture.automation, "none").await?;
         for kind in [
             "text/plain",
             "application/jsonp",
             "multipart/form-data; boundary=x",
         ] {
-            let reply = hook.unsigned_request(kind, "{}")?.send().await?;
+            let reply = webhook.unsigned_request(kind, "{}")?.send().await?;
             reply.check_error(415, Some("unsupported_media_type")).with_context(|| kind.to_owned())?;
         }
         for kind in ["application/cloudevents+json; charset=utf-8", "text/json", "application/vnd.api+json"] {
-            hook.unsigned_request(kind, r#"{"specversion": "1.0"}"#)?.send().await?.assert_status(202);
+            webhook.unsigned_request(kind, r#"{"specversion": "1.0"}"#)?.send().await?.assert_status(202);
         }
         for coding in ["gzip", "br", "identity, gzip"] {
-            let coded = hook.unsigned_request("application/json", "{}")?.header(http::header::CONTENT_ENCODING, coding)?;
+            let coded = webhook.unsigned_request("application/json", "{}")?.header(http::header::CONTENT_ENCODING, coding)?;
             let refused = coded.send().await?;
             refused.assert_error(415, "unsupported_media_type");
             assert!(String::from_utf8_lossy(&refused.body).contains("Content-Encoding"), "{refused}");
         }
-        let untyped = hook.unsigned_request("x/y", "{}")?.without_header(&http::header::CONTENT_TYPE);
+        let untyped = webhook.unsigned_request("x/y", "{}")?.without_header(&http::header::CONTENT_TYPE);
         untyped.send().await?.assert_error(415, "unsupported_media_type");
 
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         for bad in ["{", "{} {}", "{'a': 1}", "nul", "[1,]", "\u{feff}{}", &nested(129), &"[".repeat(200_000)]
         {
-            let reply = hook.unsigned_request("application/json", bad)?.send().await?;
+            let reply = webhook.unsigned_request("application/json", bad)?.send().await?;
             reply
                 .check_error(400, Some("invalid_body"))
                 .with_context(|| bad.chars().take(40).collect::<String>())?;
         }
-        hook.unsigned_request("application/json", vec![b'"', 0xff, b'"'])?
+        webhook.unsigned_request("application/json", vec![b'"', 0xff, b'"'])?
             .send()
             .await?
             .assert_error(400, "invalid_body");
-        let deep = hook.unsigned_request("application/json", nested(128))?.send().await?;
+        let deep = webhook.unsigned_request("application/json", nested(128))?.send().await?;
         fixture.owner.wait_for_success(&deep.string_at("/runId")?).await?;
 
         let text = |size: usize| format!("\"{}\"", "a".repeat(size - 2));
-        let largest = hook.unsigned_request("application/json", text(256 << 10))?.send().await?;
+        let largest = webhook.unsigned_request("application/json", text(256 << 10))?.send().await?;
         largest.assert_status(202);
         fixture.owner.wait_for_success(&largest.string_at("/runId")?).await?;
-        hook.unsigned_request("application/json", text((256 << 10) + 1))?.send().await?.assert_error(413, "too_large");
+        webhook.unsigned_request("application/json", text((256 << 10) + 1))?.send().await?.assert_error(413, "too_large");
         Ok(())
     }
 
-    async fn a_webhook_that_is_switched_off_takes_nothing(server: Server) -> Result<()> {
+    async fn a_webhook_that_is_off_accepts_nothing(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.update_webhook(json!({"enabled": false})).await?;
         fixture.call(1).await?.assert_error(403, "hook_disabled");
-        // Whoever proves nothing does not learn that it is off.
+        // A sender without a valid proof does not learn that it is off.
         let unsigned = fixture.webhook.unsigned_request("application/json", "{}")?.send().await?;
         unsigned.assert_error(401, "bad_signature");
         fixture.update_webhook(json!({"enabled": true})).await?;
@@ -130,7 +131,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_new_secret_ends_the_old_one_at_once(server: Server) -> Result<()> {
+    async fn a_new_secret_revokes_the_old_one_at_once(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.call(1).await?.assert_status(202);
         let renewed = fixture.owner.rotate_webhook_secret(&fixture.automation).await?;
@@ -146,10 +147,10 @@ tests::on_both! {
         fixture.owner.put(&fixture.webhook_path(), &other).await?.assert_error(409, "confirmation_needed");
         renewed.send(&json!(5)).await?.assert_status(202);
         let token = fixture.owner.configure_webhook(&fixture.automation, "token").await?;
-        assert_eq!(token.path, renewed.path, "the address stays");
+        assert_eq!(token.path, renewed.path, "the URL must not change");
         renewed.send(&json!(6)).await?.assert_error(401, "bad_token");
 
-        // The secret is never shown again.
+        // The secret is shown only once.
         let shown = fixture.owner.get(&fixture.webhook_path()).await?;
         let text = String::from_utf8_lossy(&shown.body).into_owned();
         assert!(!text.contains(&token.secret), "{shown}");
@@ -158,7 +159,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_automation_or_app_that_is_off_is_a_conflict(server: Server) -> Result<()> {
+    async fn calls_of_a_paused_automation_or_app_are_conflicts(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (automation_path, app) = (format!("/v1/automations/{}", fixture.automation), format!("/v1/apps/{}", fixture.app));
         for status in ["paused", "draft"] {
@@ -172,7 +173,7 @@ tests::on_both! {
         assert_retry_after(refused.assert_error(409, "not_runnable"));
         fixture.owner.patch(&app, &json!({"paused": false})).await?.ok()?;
         fixture.call(3).await?.assert_status(202);
-        // A call that was refused is not used up.
+        // A refused call does not use its signature up.
         let time = unix_time();
         fixture.owner.patch(&automation_path, &json!({"status": "paused"})).await?.ok()?;
         fixture.webhook.signed_request_at(time, "[4]")?.send().await?.assert_error(409, "automation_paused");
@@ -182,13 +183,14 @@ tests::on_both! {
         let draft = json!({"name": "A draft"});
         let draft = fixture.owner.post(&format!("/v1/workspaces/{}/apps", fixture.workspace.id), &draft).await?;
         let automation = fixture.owner.create_automation(&fixture.workspace.id, &draft.string_at("/id")?, "webhook", 0).await?;
-        let hook = fixture.owner.configure_webhook(&automation, "signed").await?;
-        hook.send(&json!(5)).await?.assert_error(409, "not_runnable");
+        let webhook = fixture.owner.configure_webhook(&automation, "signed").await?;
+        webhook.send(&json!(5)).await?.assert_error(409, "not_runnable");
         Ok(())
     }
 
-    /// A retry of a call that was accepted is told so whatever has happened to the webhook since, and leaves no letter.
-    async fn a_repeat_is_a_repeat_while_the_webhook_cannot_run(server: Server) -> Result<()> {
+    /// A repeated call is recognised whatever has happened to the webhook since it was accepted, and leaves no dead
+    /// letter.
+    async fn repeated_calls_are_recognised_while_the_webhook_cannot_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (automation_path, app) = (format!("/v1/automations/{}", fixture.automation), format!("/v1/apps/{}", fixture.app));
         let version = |trigger: &str| {
@@ -218,8 +220,8 @@ tests::on_both! {
             ("app paused", "not_runnable"),
             ("undeclared", "trigger_not_declared"),
         ] {
-            let off = what == "switched off";
-            fixture.update_webhook(json!({"enabled": !off})).await?;
+            let is_off = what == "switched off";
+            fixture.update_webhook(json!({"enabled": !is_off})).await?;
             let status = if what == "paused" { "paused" } else { "active" };
             fixture.owner.patch(&automation_path, &json!({"status": status})).await?.ok()?;
             fixture.owner.patch(&app, &json!({"paused": what == "app paused"})).await?.ok()?;
@@ -232,23 +234,23 @@ tests::on_both! {
             assert_eq!(again.header("idempotent-replayed"), Some("true"), "{what}: {again}");
             let replayed = fixture.webhook.signed_request_at(time, "[2]")?.send().await?;
             replayed.check_error(409, Some("replayed")).with_context(|| what.to_owned())?;
-            // Whoever recorded the retry cannot use it without its key either.
+            // A new call is refused.
             let fresh = key(code, "[3]")?.send().await?;
             fresh.check_error(if code == "hook_disabled" { 403 } else { 409 }, Some(code))?;
         }
         let dead_letters = fixture.owner.get(&format!("/v1/workspaces/{}/dead-letters", fixture.workspace.id)).await?;
-        let dead_letters = dead_letters.ok()?["items"].as_array().context("items")?.len();
-        assert_eq!(dead_letters, 4, "one of each new call, none of a repeat or a replay");
+        let dead_letters = dead_letters.ok()?["items"].as_array().context("no items")?.len();
+        assert_eq!(dead_letters, 4, "one for each new call, none for a repeated or replayed call");
         Ok(())
     }
 
-    /// A test proves itself as a sender does, and leaves its audit row whatever becomes of it.
-    async fn a_test_is_signed_and_audited(server: Server) -> Result<()> {
+    /// A test call is signed as a sender's, and is audited whatever its result.
+    async fn a_test_call_is_signed_and_audited(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let test = format!("{}/test", fixture.webhook_path());
         let rows = async || -> Result<Vec<Value>> {
             let audit = fixture.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", fixture.workspace.id)).await?;
-            let rows = audit.ok()?["items"].as_array().context("items")?.clone();
+            let rows = audit.ok()?["items"].as_array().context("no items")?.clone();
             Ok(rows.into_iter().filter(|row| row["action"] == "webhook.test").collect())
         };
         for (number, mode) in (1..).zip(["signed", "code_host", "token", "none"]) {
@@ -262,7 +264,7 @@ tests::on_both! {
             assert_eq!(found[0]["detail"]["mode"], mode, "{found:?}");
             assert_eq!(found[0]["detail"]["hint"].is_string(), mode != "none", "{found:?}");
         }
-        // Two in one second are two, and a refused one is told and audited.
+        // Two tests in one second count as two, and a refused one is reported and audited.
         fixture.owner.configure_webhook(&fixture.automation, "signed").await?;
         for _ in 0..3 {
             fixture.owner.post(&test, &json!({})).await?.assert_status(200);
@@ -272,7 +274,7 @@ tests::on_both! {
         fixture.update_webhook(json!({"enabled": true})).await?;
         assert_eq!(rows().await?.len(), 8);
         assert_eq!(fixture.deliveries().await?[0], ("hook_disabled".to_owned(), true));
-        // A secret that cannot be read is found by it; another's state would hide it for as long as it is remembered.
+        // The test reports a secret that cannot be read. The revision changes, so that no cached state hides it.
         server.execute_sql("UPDATE webhooks SET secret_sealed = 'broken', revision = revision + 1").await?;
         fixture.owner.post(&test, &json!({})).await?.assert_error(503, "hook_unreadable");
         assert_eq!(rows().await?.len(), 9);
@@ -298,15 +300,15 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn the_plans_runs_are_counted(server: Server) -> Result<()> {
+    async fn the_run_quota_of_the_plan_is_enforced(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         server.run_admin(&["set-plan", &fixture.workspace.id, "free"]).await?;
         let mut accepted = 0;
         for batch in 0..30 {
             let mut calls = tokio::task::JoinSet::new();
             for number in 0..50 {
-                let hook = fixture.webhook.clone();
-                calls.spawn(async move { hook.send(&json!([batch, number])).await });
+                let webhook = fixture.webhook.clone();
+                calls.spawn(async move { webhook.send(&json!([batch, number])).await });
             }
             let mut refused = None;
             for reply in calls.join_all().await {
@@ -320,7 +322,7 @@ tests::on_both! {
                 return Ok(());
             }
         }
-        bail!("{accepted} runs of a plan with 1,000")
+        bail!("{accepted} calls were accepted although the plan has 1,000 runs")
     }
 
     async fn the_console_shows_the_last_deliveries(server: Server) -> Result<()> {
@@ -328,7 +330,7 @@ tests::on_both! {
         for number in 0..9 {
             fixture.call(number).await?.assert_status(202);
         }
-        // Who proves nothing leaves nothing.
+        // Calls without a valid proof are not recorded.
         fixture
             .webhook
             .unsigned_request("application/json", "{}")?
@@ -348,14 +350,14 @@ tests::on_both! {
         let shown = fixture.deliveries().await?;
         let expected =
             [("hook_disabled", false), ("accepted", true), ("invalid_body", false), ("accepted", false)];
-        for (found, (said, sample)) in shown.iter().zip(expected) {
-            assert_eq!((found.0.as_str(), found.1), (said, sample), "{shown:?}");
+        for (found, (result, sample)) in shown.iter().zip(expected) {
+            assert_eq!((found.0.as_str(), found.1), (result, sample), "{shown:?}");
         }
         assert_eq!(shown.len(), 10);
         Ok(())
     }
 
-    async fn a_webhook_goes_with_its_automation(server: Server) -> Result<()> {
+    async fn a_webhook_is_deleted_with_its_automation(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.owner.wait_for_success(&fixture.call(1).await?.string_at("/runId")?).await?;
         let automation = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "webhook", 0).await?;
@@ -368,30 +370,30 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn no_secret_and_no_body_is_in_the_log(server: Server) -> Result<()> {
+    async fn neither_secrets_nor_bodies_are_logged(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.webhook.send(&json!({"private": "the-whole-herd"})).await?.assert_status(202);
         fixture.webhook.signed_request("{the-whole-herd")?.send().await?.assert_error(400, "invalid_body");
         let log = server.log();
-        assert!(log.contains("/v1/hooks/{id}"), "the calls are logged:\n{log}");
+        assert!(log.contains("/v1/hooks/{id}"), "the calls must be logged:\n{log}");
         for secret in [fixture.webhook.secret.as_str(), "the-whole-herd", &fixture.webhook.path] {
-            assert!(!log.contains(secret), "the log holds {secret}");
+            assert!(!log.contains(secret), "the log contains {secret}");
         }
         Ok(())
     }
 
-    async fn a_secret_that_cannot_be_opened_is_the_servers_fault(mut server: Server) -> Result<()> {
+    async fn a_secret_that_cannot_be_unsealed_is_a_server_error(mut server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         fixture.call(1).await?.assert_status(202);
-        // As if it were sealed under a key that was lost.
+        // As if it were sealed with a lost master key.
         server.execute_static_sql("UPDATE webhooks SET secret_sealed = 'qs1.00000000' || substr(secret_sealed, 13)").await?;
         server.restart().await?;
-        let hook = fixture.webhook.with_base_url(server.base_url());
-        hook.send(&json!(2)).await?.assert_error(503, "hook_unreadable");
+        let webhook = fixture.webhook.with_base_url(server.base_url());
+        webhook.send(&json!(2)).await?.assert_error(503, "hook_unreadable");
         Ok(())
     }
 
-    async fn an_unknown_address_is_not_found(server: Server) -> Result<()> {
+    async fn an_unknown_webhook_is_not_found(server: Server) -> Result<()> {
         let visitor = server.client();
         for id in ["hook_00000000000e00800000000000", "hook_", "x", "run_00000000000e00800000000000", "%00"] {
             let reply = visitor.post(&format!("/v1/hooks/{id}"), &json!({})).await?;
@@ -401,7 +403,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_cookie_and_a_foreign_origin_mean_nothing_here(server: Server) -> Result<()> {
+    async fn cookies_and_origins_are_ignored(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let call = fixture
             .webhook
@@ -420,7 +422,7 @@ mod limits {
     use super::*;
 
     tests::on_both! {
-        async fn a_webhook_has_its_minute_and_only_the_proven_take_from_it(server: Server) -> Result<()> {
+        async fn only_calls_with_a_valid_proof_count_against_the_rate_limit(server: Server) -> Result<()> {
             let fixture = Fixture::create(&server).await?;
             fixture.update_webhook(json!({"perMinute": 2})).await?;
             for _ in 0..5 {
@@ -428,24 +430,24 @@ mod limits {
                 unproven.assert_error(401, "bad_signature");
             }
             let mut accepted = 0;
-            // One flows back every half minute, which a slow machine may see once.
+            // One unit is restored every half minute, which a slow machine may notice once.
             let refused = loop {
                 let reply = fixture.call(accepted).await?;
                 if reply.status != 202 {
                     break reply;
                 }
                 accepted += 1;
-                assert!(accepted <= 4, "{accepted} calls of two a minute");
+                assert!(accepted <= 4, "{accepted} calls were accepted although the limit is two a minute");
             };
             assert!(accepted >= 2, "{refused}");
             assert_rate_limited(&refused);
-            // Not even now does a stranger learn of it.
+            // A sender without a valid proof does not learn of the limit.
             let unproven = fixture.webhook.unsigned_request("application/json", "{}")?.send().await?;
             unproven.assert_error(401, "bad_signature");
             Ok(())
         }
 
-        async fn whoever_guesses_waits_before_anything_is_looked_at(server: Server) -> Result<()> {
+        async fn guessing_is_limited_before_a_call_is_checked(server: Server) -> Result<()> {
             let fixture = Fixture::create(&server).await?;
             let mut refused = 0;
             let slowed = loop {
@@ -455,19 +457,19 @@ mod limits {
                     break reply;
                 }
                 refused += 1;
-                assert!(refused <= 60, "{refused} guesses and no end");
+                assert!(refused <= 60, "no limit after {refused} guesses");
             };
-            assert!(refused >= 20, "after {refused} guesses: {slowed}");
+            assert!(refused >= 20, "limited after {refused} guesses: {slowed}");
             assert_rate_limited(&slowed);
             let visitor = server.client();
             visitor.post("/v1/hooks/x", &json!({})).await?.assert_error(429, "rate_limited");
-            // The wait is of the address: a good call waits too, and passes when it has.
-            let honest = tests::eventually("the sender is looked at again", async || {
+            // The limit is per address: a valid call has to wait too, and is accepted afterwards.
+            let valid_call = tests::eventually("the sender is no longer limited", async || {
                 let reply = fixture.call(1).await?;
                 anyhow::ensure!(reply.status == 202, "{reply}");
                 Ok(reply)
             });
-            honest.await?.assert_status(202);
+            valid_call.await?.assert_status(202);
             Ok(())
         }
     }

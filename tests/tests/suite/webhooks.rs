@@ -1,4 +1,4 @@
-//! Calls of webhooks: how a sender proves itself, and what its body becomes.
+//! Calls of webhooks: proofs of the sender, input of the run, and idempotency keys.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +16,15 @@ const EVENT: HeaderName = HeaderName::from_static("x-github-event");
 const TOKEN: HeaderName = HeaderName::from_static("x-service-token");
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// As the code host's documentation shows them, pretty-printed: the signature is over the bytes.
+/// Payloads as GitHub's documentation shows them, pretty-printed, because the signature is over the bytes.
 const PUSH: &str = include_str!("../../fixtures/push.json");
 const PING: &str = include_str!("../../fixtures/ping.json");
 
-/// Says what it was given, in one line.
+/// An app that logs its input in one line.
 const ECHO: &str = "export default { async scheduled(event) { \
     console.log(`${event.trigger} ${JSON.stringify(event.data)}`) } }";
 
-/// A person with an app that says what reaches it through a webhook.
+/// An app that logs its input, with an automation and its webhook.
 struct Fixture {
     owner: Client,
     app: String,
@@ -42,14 +42,14 @@ impl Fixture {
         self.owner.configure_webhook(&self.automation, mode).await
     }
 
-    /// What the app was given by the run that an accepted call started.
+    /// Returns the input of the run that an accepted call started.
     async fn received_data(&self, accepted: &Reply) -> Result<Value> {
         accepted.assert_status(202);
         let run = accepted.string_at("/runId")?;
         let ended = self.owner.wait_for_success(&run).await?;
         assert_eq!(ended["trigger"], "webhook");
         let log = self.owner.app_log(&self.app, Some(&run)).await?;
-        let [line] = log.as_slice() else { anyhow::bail!("not one line of log: {log:?}") };
+        let [line] = log.as_slice() else { anyhow::bail!("the log does not have exactly one line: {log:?}") };
         let data = line.message.strip_prefix("webhook ").with_context(|| line.message.clone())?;
         Ok(serde_json::from_str(data)?)
     }
@@ -71,10 +71,11 @@ fn assert_replay_of(first: &Reply, repeat: &Reply) -> Result<()> {
     Ok(())
 }
 
-/// A delivery of the code host, with everything it sends.
-fn github_delivery<'a>(hook: &'a Webhook, event: &str, id: &str, body: &str) -> Result<Request<'a>> {
-    let signature = hub_signature(&hook.secret, body.as_bytes());
-    hook.unsigned_request("application/json", body)?
+/// Returns a delivery of GitHub with all of its headers.
+fn github_delivery<'a>(webhook: &'a Webhook, event: &str, id: &str, body: &str) -> Result<Request<'a>> {
+    let signature = hub_signature(&webhook.secret, body.as_bytes());
+    webhook
+        .unsigned_request("application/json", body)?
         .header(HUB_SIGNATURE, &signature)?
         .header(EVENT, event)?
         .header(DELIVERY, id)?
@@ -86,10 +87,10 @@ tests::on_both! {
 
     async fn a_signed_call_starts_a_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("signed").await?;
-        assert!(hook.secret.starts_with("qws_"), "{}", hook.secret);
+        let webhook = fixture.configure_webhook("signed").await?;
+        assert!(webhook.secret.starts_with("qws_"), "{}", webhook.secret);
         let body = json!({"order": 17, "note": "қымыз 🐄", "exact": 12.50});
-        let accepted = hook.send(&body).await?;
+        let accepted = webhook.send(&body).await?;
         assert_eq!(accepted.ok()?["status"], "accepted");
         assert_eq!(fixture.received_data(&accepted).await?, body);
         Ok(())
@@ -97,10 +98,10 @@ tests::on_both! {
 
     async fn a_wrong_signature_starts_nothing(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("signed").await?;
+        let webhook = fixture.configure_webhook("signed").await?;
         let now = unix_time().to_string();
-        let good = service_signature(&hook.secret, &now, b"{}");
-        let hex = good.split_once("v1=").context("a signature")?.1.to_owned();
+        let good = service_signature(&webhook.secret, &now, b"{}");
+        let hex = good.split_once("v1=").context("no signature")?.1.to_owned();
         let other = service_signature("qws_somebodyelses", &now, b"{}");
         for signature in [
             other.as_str(),
@@ -115,40 +116,40 @@ tests::on_both! {
             &format!("t=NaN,v1={hex}"),
             &format!("t=0{now},v1={hex}"),
         ] {
-            let reply = hook.unsigned_request("application/json", "{}")?.header(SIGNATURE, signature)?.send().await?;
+            let reply = webhook.unsigned_request("application/json", "{}")?.header(SIGNATURE, signature)?.send().await?;
             reply.check_error(401, Some("bad_signature")).with_context(|| signature.to_owned())?;
         }
-        // The signature is over the bytes: the same JSON in other bytes is another body.
-        let reply = hook.unsigned_request("application/json", "{ }")?.header(SIGNATURE, &good)?.send().await?;
+        // The signature is over the bytes, so the same JSON in other bytes does not match.
+        let reply = webhook.unsigned_request("application/json", "{ }")?.header(SIGNATURE, &good)?.send().await?;
         reply.assert_error(401, "bad_signature");
-        hook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_signature");
+        webhook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_signature");
         let twice =
-            hook.unsigned_request("application/json", "{}")?.header(SIGNATURE, &good)?.append_header(SIGNATURE, &good)?;
+            webhook.unsigned_request("application/json", "{}")?.header(SIGNATURE, &good)?.append_header(SIGNATURE, &good)?;
         twice.send().await?.assert_error(401, "bad_signature");
         assert_eq!(fixture.count_runs().await?, 0);
-        // None of this used the good one up.
-        hook.unsigned_request("application/json", "{}")?.header(SIGNATURE, &good)?.send().await?.assert_status(202);
+        // None of these calls used the valid signature up.
+        webhook.unsigned_request("application/json", "{}")?.header(SIGNATURE, &good)?.send().await?.assert_status(202);
         Ok(())
     }
 
-    async fn a_signature_is_good_for_five_minutes_and_once(server: Server) -> Result<()> {
+    async fn a_signature_expires_after_five_minutes_and_is_accepted_once(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("signed").await?;
+        let webhook = fixture.configure_webhook("signed").await?;
         let now = unix_time();
         for stale in [now - 310, now + 310, 0] {
-            hook.signed_request_at(stale, "{}")?.send().await?.assert_error(401, "stale_timestamp");
+            webhook.signed_request_at(stale, "{}")?.send().await?.assert_error(401, "stale_timestamp");
         }
         for fresh in [now - 280, now + 280, now] {
-            hook.signed_request_at(fresh, "{}")?.send().await?.assert_status(202);
-            hook.signed_request_at(fresh, "{}")?.send().await?.assert_error(409, "replayed");
+            webhook.signed_request_at(fresh, "{}")?.send().await?.assert_status(202);
+            webhook.signed_request_at(fresh, "{}")?.send().await?.assert_error(409, "replayed");
         }
         assert_eq!(fixture.count_runs().await?, 3);
         Ok(())
     }
 
-    async fn any_of_several_signatures_suffices(server: Server) -> Result<()> {
+    async fn one_valid_signature_of_several_suffices(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("signed").await?;
+        let webhook = fixture.configure_webhook("signed").await?;
         let now = unix_time();
         let forms: [fn(&str) -> String; 3] = [
             |hex| format!("v1={:0>64},v1={hex}", 0),
@@ -157,23 +158,23 @@ tests::on_both! {
         ];
         for (number, form) in (0..).zip(forms) {
             let time = (now + number).to_string();
-            let good = service_signature(&hook.secret, &time, b"[1]");
-            let hex = good.split_once("v1=").context("a signature")?.1;
+            let good = service_signature(&webhook.secret, &time, b"[1]");
+            let hex = good.split_once("v1=").context("no signature")?.1;
             let signature = format!("t={time},{}", form(hex));
-            let reply = hook.unsigned_request("application/json", "[1]")?.header(SIGNATURE, &signature)?.send().await?;
+            let reply = webhook.unsigned_request("application/json", "[1]")?.header(SIGNATURE, &signature)?.send().await?;
             reply.assert_status(202);
         }
         Ok(())
     }
 
-    async fn a_push_of_a_code_host_starts_a_run_once(server: Server) -> Result<()> {
+    async fn a_github_push_starts_one_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("code_host").await?;
+        let webhook = fixture.configure_webhook("code_host").await?;
         let id = "7f3c2a10-c60e-11f0-9d2b-5e1a0c44f0aa";
-        let first = github_delivery(&hook, "push", id, PUSH)?.send().await?;
-        let given = fixture.received_data(&first).await;
-        // A push is longer than a line of log may be, so the line is cut: its beginning must be the payload's.
-        assert!(given.is_err());
+        let first = github_delivery(&webhook, "push", id, PUSH)?.send().await?;
+        let received = fixture.received_data(&first).await;
+        // A push is longer than a log line may be, so the line is truncated and only its start is compared.
+        assert!(received.is_err());
         let run = first.string_at("/runId")?;
         let log = fixture.owner.app_log(&fixture.app, Some(&run)).await?;
         assert!(
@@ -181,82 +182,82 @@ tests::on_both! {
             "{log:?}"
         );
 
-        assert_replay_of(&first, &github_delivery(&hook, "push", id, PUSH)?.send().await?)?;
-        let another = github_delivery(&hook, "push", "8a000000-c60e-11f0-9d2b-5e1a0c44f0aa", PUSH)?.send().await?;
+        assert_replay_of(&first, &github_delivery(&webhook, "push", id, PUSH)?.send().await?)?;
+        let another = github_delivery(&webhook, "push", "8a000000-c60e-11f0-9d2b-5e1a0c44f0aa", PUSH)?.send().await?;
         assert_ne!(another.string_at("/runId")?, run);
         assert_eq!(fixture.count_runs().await?, 2);
         Ok(())
     }
 
-    async fn a_code_hosts_ping_and_form_start_runs(server: Server) -> Result<()> {
+    async fn a_github_ping_and_form_start_runs(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("code_host").await?;
-        let ping = github_delivery(&hook, "ping", "00000000-0000-11f0-8000-000000000001", PING)?.send().await?;
+        let webhook = fixture.configure_webhook("code_host").await?;
+        let ping = github_delivery(&webhook, "ping", "00000000-0000-11f0-8000-000000000001", PING)?.send().await?;
         assert_eq!(fixture.received_data(&ping).await?, serde_json::from_str::<Value>(PING)?);
 
-        // What it sends when it was told to use `application/x-www-form-urlencoded`.
+        // The form that GitHub sends with `application/x-www-form-urlencoded`.
         let form = "payload=%7B%22zen%22%3A%22Speak+like+a+human.%22%7D";
-        let signed = hook
+        let signed = webhook
             .unsigned_request("application/x-www-form-urlencoded", form)?
-            .header(HUB_SIGNATURE, &hub_signature(&hook.secret, form.as_bytes()))?
+            .header(HUB_SIGNATURE, &hub_signature(&webhook.secret, form.as_bytes()))?
             .header(DELIVERY, "00000000-0000-11f0-8000-000000000002")?;
-        let given = fixture.received_data(&signed.send().await?).await?;
-        assert_eq!(given, json!({"payload": r#"{"zen":"Speak like a human."}"#}));
+        let received = fixture.received_data(&signed.send().await?).await?;
+        assert_eq!(received, json!({"payload": r#"{"zen":"Speak like a human."}"#}));
         Ok(())
     }
 
-    async fn a_wrong_signature_of_a_code_host_is_refused(server: Server) -> Result<()> {
+    async fn a_wrong_github_signature_is_rejected(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("code_host").await?;
-        let good = hub_signature(&hook.secret, PUSH.as_bytes());
+        let webhook = fixture.configure_webhook("code_host").await?;
+        let good = hub_signature(&webhook.secret, PUSH.as_bytes());
         for signature in [
             hub_signature("qws_somebodyelses", PUSH.as_bytes()),
             good.to_uppercase(),
             good.trim_start_matches("sha256=").to_owned(),
             good.replace("sha256=", "sha1="),
             format!("{good},{good}"),
-            hub_signature(&hook.secret, PUSH.trim_end().as_bytes()),
+            hub_signature(&webhook.secret, PUSH.trim_end().as_bytes()),
         ] {
-            let call = github_delivery(&hook, "push", "x", PUSH)?.header(HUB_SIGNATURE, &signature)?;
+            let call = github_delivery(&webhook, "push", "x", PUSH)?.header(HUB_SIGNATURE, &signature)?;
             call.send().await?.assert_error(401, "bad_signature");
         }
-        let unsigned = github_delivery(&hook, "push", "x", PUSH)?.without_header(&HUB_SIGNATURE);
+        let unsigned = github_delivery(&webhook, "push", "x", PUSH)?.without_header(&HUB_SIGNATURE);
         unsigned.send().await?.assert_error(401, "bad_signature");
-        // A signature of the other mode is none here.
-        hook.signed_request(PUSH)?.send().await?.assert_error(401, "bad_signature");
+        // A signature of another mode is rejected.
+        webhook.signed_request(PUSH)?.send().await?.assert_error(401, "bad_signature");
         assert_eq!(fixture.count_runs().await?, 0);
         Ok(())
     }
 
-    async fn a_token_is_proof_enough_where_it_was_chosen(server: Server) -> Result<()> {
+    async fn a_token_is_a_sufficient_proof_in_token_mode(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("token").await?;
-        assert!(hook.secret.starts_with("qwt_"), "{}", hook.secret);
+        let webhook = fixture.configure_webhook("token").await?;
+        assert!(webhook.secret.starts_with("qwt_"), "{}", webhook.secret);
         for _ in 0..2 {
-            let call = hook.unsigned_request("application/json", "{}")?.header(TOKEN, &hook.secret)?;
+            let call = webhook.unsigned_request("application/json", "{}")?.header(TOKEN, &webhook.secret)?;
             call.send().await?.assert_status(202);
         }
-        for wrong in ["", "qwt_wrong", &hook.secret[..hook.secret.len() - 1], &hook.secret.to_uppercase()] {
-            let call = hook.unsigned_request("application/json", "{}")?.header(TOKEN, wrong)?;
+        for wrong in ["", "qwt_wrong", &webhook.secret[..webhook.secret.len() - 1], &webhook.secret.to_uppercase()] {
+            let call = webhook.unsigned_request("application/json", "{}")?.header(TOKEN, wrong)?;
             call.send().await?.check_error(401, Some("bad_token")).with_context(|| wrong.to_owned())?;
         }
-        hook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_token");
+        webhook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_token");
         let twice =
-            hook.unsigned_request("application/json", "{}")?.header(TOKEN, &hook.secret)?.append_header(TOKEN, "qwt_x")?;
+            webhook.unsigned_request("application/json", "{}")?.header(TOKEN, &webhook.secret)?.append_header(TOKEN, "qwt_x")?;
         twice.send().await?.assert_error(401, "bad_token");
         assert_eq!(fixture.count_runs().await?, 2);
         Ok(())
     }
 
-    async fn no_proof_must_be_meant(server: Server) -> Result<()> {
+    async fn turning_the_proof_off_needs_confirmation(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let path = format!("/v1/automations/{}/webhook", fixture.automation);
         fixture.owner.put(&path, &json!({"mode": "none"})).await?.assert_error(409, "confirmation_needed");
         fixture.owner.get(&path).await?.assert_error(404, "webhook_not_found");
-        let hook = fixture.configure_webhook("none").await?;
-        assert_eq!(hook.secret, "");
+        let webhook = fixture.configure_webhook("none").await?;
+        assert_eq!(webhook.secret, "");
         assert_eq!(
-            fixture.received_data(&hook.unsigned_request("application/json", "[true]")?.send().await?).await?,
+            fixture.received_data(&webhook.unsigned_request("application/json", "[true]")?.send().await?).await?,
             json!([true])
         );
         let rotate = fixture.owner.request(Method::POST, &format!("{path}/rotate")).send().await?;
@@ -264,9 +265,9 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn bodies_become_the_apps_input(server: Server) -> Result<()> {
+    async fn bodies_become_the_input_of_the_app(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("none").await?;
+        let webhook = fixture.configure_webhook("none").await?;
         for (content_type, body, expected) in [
             ("application/json", "null", json!(null)),
             ("Application/JSON; charset=utf-8", " [1, {\"a\": \"b\"}] ", json!([1, {"a": "b"}])),
@@ -278,23 +279,23 @@ tests::on_both! {
             ),
             ("application/x-www-form-urlencoded", "", json!(null)),
         ] {
-            let accepted = hook.unsigned_request(content_type, body)?.send().await?;
+            let accepted = webhook.unsigned_request(content_type, body)?.send().await?;
             assert_eq!(fixture.received_data(&accepted).await?, expected, "{content_type} {body}");
         }
-        let nothing = hook.unsigned_request("x/y", "")?.without_header(&http::header::CONTENT_TYPE).send().await?;
+        let nothing = webhook.unsigned_request("x/y", "")?.without_header(&http::header::CONTENT_TYPE).send().await?;
         assert_eq!(fixture.received_data(&nothing).await?, json!(null));
         Ok(())
     }
 
-    async fn a_repeated_key_starts_no_second_run(server: Server) -> Result<()> {
+    async fn a_repeated_idempotency_key_starts_no_second_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("signed").await?;
+        let webhook = fixture.configure_webhook("signed").await?;
         let now = unix_time();
         let call = async |time: u64, key: &str, body: &str| {
-            hook.signed_request_at(time, body)?.header(KEY, key)?.send().await
+            webhook.signed_request_at(time, body)?.header(KEY, key)?.send().await
         };
         let first = call(now, "order-1", "[1]").await?;
-        // The very same bytes again, then signed anew, then with another body: the key decides.
+        // The same bytes again, then a new signature, then another body: the key decides.
         assert_replay_of(&first, &call(now, "order-1", "[1]").await?)?;
         assert_replay_of(&first, &call(now + 1, "order-1", "[1]").await?)?;
         assert_replay_of(&first, &call(now + 2, "order-1", "[2]").await?)?;
@@ -304,22 +305,22 @@ tests::on_both! {
             call(now, unusable, "[3]").await?.assert_error(400, "invalid_idempotency_key");
         }
         call(now + 4, &"k".repeat(255), "[4]").await?.assert_status(202);
-        let twice = hook.signed_request("[5]")?.header(KEY, "a")?.append_header(KEY, "b")?;
+        let twice = webhook.signed_request("[5]")?.header(KEY, "a")?.append_header(KEY, "b")?;
         twice.send().await?.assert_error(400, "invalid_idempotency_key");
         assert_eq!(fixture.count_runs().await?, 3);
         Ok(())
     }
 
-    async fn twenty_at_once_with_one_key_start_one_run(server: Server) -> Result<()> {
+    async fn twenty_concurrent_calls_with_one_key_start_one_run(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let hook = fixture.configure_webhook("signed").await?;
+        let webhook = fixture.configure_webhook("signed").await?;
         let now = unix_time();
         let mut calls = tokio::task::JoinSet::new();
         for number in 0..20 {
-            let hook = hook.clone();
+            let webhook = webhook.clone();
             calls.spawn(async move {
                 let body = format!("[{number}]");
-                hook.signed_request_at(now + number % 5, &body)?.header(KEY, "the-one")?.send().await
+                webhook.signed_request_at(now + number % 5, &body)?.header(KEY, "the-one")?.send().await
             });
         }
         let (mut runs, mut firsts) = (BTreeSet::new(), 0);

@@ -1,5 +1,5 @@
-//! The process that owns a throwaway cluster. It says `ready URL` on standard output once, and ends PostgreSQL and
-//! removes its files when standard input closes.
+//! The process that owns a throwaway cluster. It prints `ready URL` once; when its standard input closes, it stops
+//! PostgreSQL and removes the files.
 
 use std::{
     collections::VecDeque,
@@ -18,13 +18,13 @@ use tempfile::TempDir;
 use super::{Durability, READY_PREFIX};
 use crate::shell;
 
-/// What PostgreSQL logs once it takes connections (with `lc_messages = C`).
+/// Message that PostgreSQL logs when it accepts connections (with `lc_messages = C`).
 const READY_MESSAGE: &str = "database system is ready to accept connections";
 
-/// Another program may take the free port between our looking and PostgreSQL's binding.
+/// More than one, because another program may take the free port before PostgreSQL binds it.
 const PORT_ATTEMPTS: usize = 5;
 
-/// Room for the last words of a server that did not start.
+/// Number of log lines that are kept to explain why a server did not start.
 const LOG_TAIL_LINES: usize = 40;
 
 const SETTINGS: [&str; 5] = [
@@ -35,28 +35,25 @@ const SETTINGS: [&str; 5] = [
     "logging_collector=off",
 ];
 
-/// Fast instead of durable, where it cannot change what a test sees: `synchronous_commit` keeps its default.
+/// Settings that trade durability for speed without effects that a test could see; `synchronous_commit` keeps its
+/// default.
 const NON_DURABLE_SETTINGS: [&str; 2] = ["fsync=off", "full_page_writes=off"];
 
 enum Event {
-    /// Nobody needs the cluster any more.
+    /// Standard input was closed.
     OwnerExited,
-    /// PostgreSQL takes connections.
+    /// PostgreSQL accepts connections.
     Ready,
-    /// PostgreSQL closed its log: it is gone.
+    /// PostgreSQL closed its log, so it has ended.
     Exited { log_tail: Vec<String> },
 }
 
 /// Runs a cluster from the server programs in `binaries` until standard input closes.
-///
-/// # Errors
-///
-/// When PostgreSQL does not start, or ends by itself.
 pub fn run(binaries: &Path, durability: Durability) -> Result<()> {
     let (events, receiver) = mpsc::channel();
     let owner = events.clone();
     thread::spawn(move || {
-        // Whatever ends the reading, the owner is gone; and then the receiver may be gone as well.
+        // Any result of the read means that the owner has exited, and by then the receiver may be dropped too.
         let _ = io::stdin().read_to_end(&mut Vec::new());
         let _ = owner.send(Event::OwnerExited);
     });
@@ -66,12 +63,12 @@ pub fn run(binaries: &Path, durability: Durability) -> Result<()> {
     for _ in 0..PORT_ATTEMPTS {
         let port = free_port()?;
         let mut server = cluster.start(port, durability)?;
-        let log = server.stderr.take().context("the server has a standard error")?;
+        let log = server.stderr.take().context("the server has no standard error")?;
         let server_events = events.clone();
         thread::spawn(move || read_log(log, &server_events));
         loop {
             match receiver.recv()? {
-                // Again after a crash that it recovered from: the owner knows, and reads no more.
+                // PostgreSQL repeats it after it has recovered from a crash. The owner reads only one line.
                 Event::Ready if is_ready_announced => {}
                 Event::Ready => {
                     is_ready_announced = true;
@@ -79,12 +76,12 @@ pub fn run(binaries: &Path, durability: Durability) -> Result<()> {
                     io::stdout().flush()?;
                 }
                 Event::OwnerExited => return stop(server),
-                Event::Exited { log_tail: last_words } => {
+                Event::Exited { log_tail } => {
                     server.wait()?;
-                    if last_words.iter().any(|line| line.contains("could not bind")) {
+                    if log_tail.iter().any(|line| line.contains("could not bind")) {
                         break;
                     }
-                    bail!("PostgreSQL ended by itself:\n{}", last_words.join("\n"));
+                    bail!("PostgreSQL ended by itself:\n{}", log_tail.join("\n"));
                 }
             }
         }
@@ -92,7 +89,7 @@ pub fn run(binaries: &Path, durability: Durability) -> Result<()> {
     bail!("PostgreSQL found no free port in {PORT_ATTEMPTS} attempts")
 }
 
-/// The files of one cluster and the account it runs under; dropping it removes the files.
+/// The files of a cluster and the account that it runs under. Dropping it removes the files.
 struct Cluster {
     folder: TempDir,
     binaries: PathBuf,
@@ -112,7 +109,7 @@ impl Cluster {
     }
 
     fn initialise(&self) -> Result<()> {
-        // Trust is safe here: the cluster listens on loopback only and holds nothing but test data.
+        // Trust authentication is safe: the cluster listens on loopback only and has nothing but test data.
         let mut initdb = self.program("initdb");
         initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"]);
         initdb.args(["--no-sync", "--no-instructions", "--pgdata"]).arg(self.data_dir());
@@ -126,13 +123,17 @@ impl Cluster {
     fn start(&self, port: u16, durability: Durability) -> Result<Child> {
         let mut postgres = self.program("postgres");
         postgres.arg("-D").arg(self.data_dir());
-        let ours =
+        let cluster_settings =
             [format!("port={port}"), format!("unix_socket_directories={}", self.folder.path().display())];
-        let fast = match durability {
+        let durability_settings = match durability {
             Durability::None => &NON_DURABLE_SETTINGS[..],
             Durability::Full => &[],
         };
-        let settings = SETTINGS.iter().chain(fast).copied().chain(ours.iter().map(String::as_str));
+        let settings = SETTINGS
+            .iter()
+            .chain(durability_settings)
+            .copied()
+            .chain(cluster_settings.iter().map(String::as_str));
         settings.for_each(|setting| {
             postgres.args(["-c", setting]);
         });
@@ -144,7 +145,7 @@ impl Cluster {
         self.folder.path().join("data")
     }
 
-    /// A server program, under the cluster's account and tied to our life.
+    /// Returns a command for a server program that runs under the cluster's account and ends with this process.
     fn program(&self, name: &str) -> Command {
         let path = self.binaries.join(name);
         let mut command = match (&self.account, shell::find_program("setpriv")) {
@@ -166,7 +167,7 @@ impl Cluster {
     }
 }
 
-/// PostgreSQL refuses to run as root.
+/// Returns an account for PostgreSQL, which refuses to run as root.
 fn unprivileged_account() -> Result<String> {
     if shell::find_program("setpriv").is_none() {
         bail!(
@@ -179,7 +180,7 @@ fn unprivileged_account() -> Result<String> {
         }
     }
     shell::run(Command::new("useradd").args(["--system", "--user-group", "--no-create-home", "qala-tests"]))
-        .context("PostgreSQL refuses to run as root, and no other account could be made")?;
+        .context("PostgreSQL refuses to run as root, and no other account could be created")?;
     Ok("qala-tests".to_owned())
 }
 
@@ -187,22 +188,22 @@ fn free_port() -> Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// Reads the server's log to its end, keeping the last lines.
+/// Reads the server's log to its end and keeps the last lines.
 fn read_log(log: ChildStderr, events: &mpsc::Sender<Event>) {
-    let mut last_words = VecDeque::new();
+    let mut log_tail = VecDeque::new();
     for line in BufReader::new(log).lines().map_while(Result::ok) {
         if line.contains(READY_MESSAGE) {
             let _ = events.send(Event::Ready);
         }
-        if last_words.len() == LOG_TAIL_LINES {
-            last_words.pop_front();
+        if log_tail.len() == LOG_TAIL_LINES {
+            log_tail.pop_front();
         }
-        last_words.push_back(line);
+        log_tail.push_back(line);
     }
-    let _ = events.send(Event::Exited { log_tail: last_words.into() });
+    let _ = events.send(Event::Exited { log_tail: log_tail.into() });
 }
 
-/// Immediate shutdown: nothing in the cluster is worth a checkpoint.
+/// Stops PostgreSQL immediately, without a checkpoint, since the data is thrown away.
 fn stop(mut server: Child) -> Result<()> {
     let id = Pid::from_child(&server);
     rustix::process::kill_process(id, Signal::QUIT).context("cannot stop PostgreSQL")?;

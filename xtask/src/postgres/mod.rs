@@ -1,8 +1,8 @@
 //! A throwaway PostgreSQL cluster for tests.
 //!
-//! The cluster belongs to a *guard*: a second process of this program, in a process group of its own, that runs
-//! PostgreSQL until its standard input closes. The input is a pipe that only we hold, so the cluster goes however we go:
-//! at the end of the tests, on Ctrl-C, on a panic, on SIGKILL. Should the guard itself be killed, the kernel ends
+//! The cluster belongs to a *guard*: a second process of this program, in its own process group, that runs PostgreSQL
+//! until its standard input closes. The input is a pipe that only this process holds, so the cluster ends whenever this
+//! process ends: after the tests, on Ctrl-C, on a panic, on SIGKILL. If the guard itself is killed, the kernel ends
 //! PostgreSQL with it (`setpriv --pdeathsig`).
 
 pub mod guard;
@@ -19,34 +19,31 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::shell::Progress;
 
-/// The word before the address in the guard's answer.
+/// Prefix of the line in which the guard prints the URL.
 const READY_PREFIX: &str = "ready ";
 
-/// What is lost when the machine dies.
+/// Durability of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Durability {
-    /// Perhaps everything: nothing waits for the disk.
+    /// Nothing is synced: a crash of the machine may lose everything.
     None,
-    /// Nothing that was committed, as PostgreSQL is by itself.
+    /// PostgreSQL's default: what is committed survives a crash.
     Full,
 }
 
-/// `pgbench`, which some packages keep apart from the server programs.
-///
-/// # Errors
-///
-/// When it is not installed.
+/// Finds `pgbench`, which some distributions install outside the folder of the server programs.
 pub fn pgbench() -> Result<std::path::PathBuf> {
-    programs::find_program("pgbench").context("pgbench is not there: install PostgreSQL's programs")
+    programs::find_program("pgbench")
+        .context("pgbench is not installed: install PostgreSQL with its programs")
 }
 
-/// True if the server programs are on this machine.
+/// True if the server programs are installed.
 #[must_use]
 pub fn is_installed() -> bool {
     programs::find_server_dir().is_some()
 }
 
-/// A running cluster; dropping it stops the cluster and removes its files.
+/// A running cluster. Dropping it stops the cluster and removes its files.
 #[derive(Debug)]
 pub struct Postgres {
     guard: Child,
@@ -54,14 +51,10 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a fresh cluster. This program must answer to `postgres-guard` with [`guard::run`].
-    ///
-    /// # Errors
-    ///
-    /// When PostgreSQL is not installed or does not start.
+    /// Starts a fresh cluster. The current program must implement the subcommand `postgres-guard` with [`guard::run`].
     pub fn start(progress: &Progress, durability: Durability) -> Result<Self> {
         let binaries = programs::find_server_dir()
-            .context("PostgreSQL's server programs (initdb, postgres) are not installed")?;
+            .context("the server programs of PostgreSQL (initdb, postgres) are not installed")?;
         progress.report(format!("starting PostgreSQL from {}", binaries.display()));
         let mut guard = Command::new(env::current_exe()?)
             .arg("postgres-guard")
@@ -75,10 +68,10 @@ impl Postgres {
             .process_group(0)
             .spawn()
             .context("cannot start the guard of the PostgreSQL cluster")?;
-        let answers = guard.stdout.take().context("the guard has a standard output")?;
-        let mut answer = String::new();
-        BufReader::new(answers).read_line(&mut answer)?;
-        let Some(url) = answer.trim_end().strip_prefix(READY_PREFIX) else {
+        let output = guard.stdout.take().context("the guard has no standard output")?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        let Some(url) = line.trim_end().strip_prefix(READY_PREFIX) else {
             let _ = guard.wait();
             bail!("PostgreSQL did not start; the reason is above");
         };
@@ -86,7 +79,7 @@ impl Postgres {
         Ok(Self { url: url.to_owned(), guard })
     }
 
-    /// Where to connect as a superuser.
+    /// URL to connect to as a superuser.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
@@ -97,7 +90,7 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         drop(self.guard.stdin.take());
         if let Err(error) = self.guard.wait() {
-            eprintln!("the guard of the PostgreSQL cluster is lost: {error}");
+            eprintln!("cannot wait for the guard of the PostgreSQL cluster: {error}");
         }
     }
 }

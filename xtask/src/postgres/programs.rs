@@ -1,4 +1,4 @@
-//! Finding PostgreSQL's server programs.
+//! Finding the programs of PostgreSQL.
 
 use std::{
     cmp::Reverse,
@@ -8,19 +8,19 @@ use std::{
 
 use crate::shell;
 
-/// Where Debian and its relatives put a folder for each major version.
+/// Directory in which Debian and its derivatives have a folder for each major version.
 const VERSIONED_DIR: &str = "/usr/lib/postgresql";
 
-/// The programs a cluster needs.
+/// Programs that a cluster needs.
 const REQUIRED_PROGRAMS: [&str; 2] = ["initdb", "postgres"];
 
-/// The folder with `initdb` and `postgres`: on PATH, or of the newest version.
+/// Finds the folder with `initdb` and `postgres`: on PATH, or that of the newest version.
 pub(super) fn find_server_dir() -> Option<PathBuf> {
     let on_path = shell::find_program("initdb").and_then(|initdb| initdb.parent().map(Path::to_owned));
     on_path.into_iter().chain(versioned_dirs()).find(|folder| is_complete(folder))
 }
 
-/// Any program of PostgreSQL's, on PATH or in a versioned folder.
+/// Finds a program of PostgreSQL on PATH or in a versioned folder.
 pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     let versioned = versioned_dirs().map(|folder| folder.join(name)).find(|program| shell::is_file(program));
     shell::find_program(name).or(versioned)
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_the_server_is_passed_over() {
+    fn a_folder_without_the_server_is_skipped() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("initdb"), "").unwrap();
         assert!(!is_complete(folder.path()));

@@ -1,4 +1,4 @@
-//! `webhook` as Debian has it: a rule that looks at the signature, and a command.
+//! Debian's `webhook`, with a rule that checks the signature and a command.
 
 use std::{fs, path::Path};
 
@@ -20,17 +20,17 @@ pub(super) async fn start(program: &Path) -> Result<BenchTarget> {
     let mut command = process::isolated_command(program, folder.path());
     command.args(["-ip", "127.0.0.1", "-port", &port.to_string(), "-hooks"]).arg(&hooks);
     let process = PeerProcess::start(&mut command, folder)?;
-    let habits = Characteristics {
+    let characteristics = Characteristics {
         authentication: "HMAC of the body",
         durability: "nothing",
-        execution: "/bin/true, after the answer",
+        execution: "/bin/true, after the response",
     };
-    let (address, maker) = (format!("127.0.0.1:{port}"), signed_calls("/hooks/bench", None));
-    Ok(BenchTarget::new(name, address, &maker, HUB_SIGNATURE, habits, TargetKind::Peer(process)))
+    let (address, requests) = (format!("127.0.0.1:{port}"), signed_calls("/hooks/bench", None));
+    Ok(BenchTarget::new(name, address, &requests, HUB_SIGNATURE, characteristics, TargetKind::Peer(process)))
 }
 
 fn hooks_file() -> Value {
-    let signed = json!({
+    let signature_rule = json!({
         "type": "payload-hmac-sha256",
         "secret": SECRET,
         "parameter": {"source": "header", "name": HUB_SIGNATURE.as_str()},
@@ -40,8 +40,8 @@ fn hooks_file() -> Value {
         "execute-command": "/bin/true",
         "http-methods": ["POST"],
         "success-http-response-code": 202,
-        "trigger-rule": {"match": signed},
-        // Otherwise a refusal is answered with 200.
+        "trigger-rule": {"match": signature_rule},
+        // By default a rejected call gets 200.
         "trigger-rule-mismatch-http-response-code": 403,
     }])
 }

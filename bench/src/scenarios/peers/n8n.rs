@@ -1,4 +1,4 @@
-//! n8n: a workflow of a webhook that answers at once and a node of code, its executions kept in SQLite.
+//! n8n, with a workflow of a webhook that responds at once and a Code node, and executions stored in SQLite.
 
 use std::{fs, path::Path};
 
@@ -18,7 +18,7 @@ const TOKEN: HeaderName = HeaderName::from_static("x-bench-token");
 const WORKFLOW: &str = "benchWorkflow001";
 const CREDENTIAL: &str = "benchCredential1";
 
-/// Everything that speaks with others than the caller is off; how executions are kept is as it is by default.
+/// Settings that turn off all traffic except with the caller. Executions are stored as by default.
 const SETTINGS: [(&str, &str); 12] = [
     ("GENERIC_TIMEZONE", "UTC"),
     ("N8N_COMMUNITY_PACKAGES_ENABLED", "false"),
@@ -51,16 +51,23 @@ pub(super) async fn start(program: &Path) -> Result<BenchTarget> {
     let mut serve = command(&["start"]);
     serve.env("N8N_PORT", port.to_string()).env("N8N_RUNNERS_BROKER_PORT", broker.to_string());
     let process = PeerProcess::start(&mut serve, folder)?;
-    let habits = Characteristics {
+    let characteristics = Characteristics {
         authentication: "a token, no signature",
         durability: "not measured",
-        execution: "JavaScript, after the answer",
+        execution: "JavaScript, after the response",
     };
-    let maker = signed_calls("/webhook/bench", Some((TOKEN, HeaderValue::from_static(SECRET))));
-    Ok(BenchTarget::new(name, format!("127.0.0.1:{port}"), &maker, TOKEN, habits, TargetKind::N8n(process)))
+    let requests = signed_calls("/webhook/bench", Some((TOKEN, HeaderValue::from_static(SECRET))));
+    Ok(BenchTarget::new(
+        name,
+        format!("127.0.0.1:{port}"),
+        &requests,
+        TOKEN,
+        characteristics,
+        TargetKind::N8n(process),
+    ))
 }
 
-/// A webhook checks headers against a credential, or no proof at all: it knows no signatures.
+/// Returns a credential for the header that the webhook checks. Webhooks of n8n cannot check signatures.
 fn credentials() -> Value {
     let token = json!({"name": TOKEN.as_str(), "value": SECRET});
     json!([{"id": CREDENTIAL, "name": "Bench", "type": "httpHeaderAuth", "data": token}])
@@ -90,7 +97,7 @@ fn workflow() -> Value {
     }])
 }
 
-/// Whether as many executions are kept as calls were accepted, and every one of them succeeded.
+/// Fails unless there are as many executions as accepted calls and all of them succeeded.
 pub(super) fn check_executions(folder: &Path, accepted: u64) -> Result<()> {
     let database = folder.join(".n8n").join("database.sqlite");
     let database = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -98,7 +105,10 @@ pub(super) fn check_executions(folder: &Path, accepted: u64) -> Result<()> {
     let counts: Vec<(String, u64)> = count
         .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?
         .collect::<Result<_, _>>()?;
-    ensure!(counts == [("success".to_owned(), accepted)], "{accepted} were accepted, and n8n has {counts:?}");
+    ensure!(
+        counts == [("success".to_owned(), accepted)],
+        "{accepted} calls were accepted, but n8n has {counts:?}"
+    );
     Ok(())
 }
 
@@ -107,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_and_credentials_are_of_the_same_files() {
+    fn connections_and_credentials_refer_to_existing_entries() {
         let (workflow, credentials) = (&workflow()[0], &credentials()[0]);
         let names: Vec<&Value> =
             workflow["nodes"].as_array().unwrap().iter().map(|node| &node["name"]).collect();
@@ -118,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn executions_are_as_many_as_calls_and_all_succeeded() {
+    fn there_must_be_as_many_successful_executions_as_calls() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join(".n8n")).unwrap();
         let database = Connection::open(folder.path().join(".n8n/database.sqlite")).unwrap();

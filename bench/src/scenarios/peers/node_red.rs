@@ -1,4 +1,4 @@
-//! Node-RED: a flow that checks the signature in a function, and answers.
+//! Node-RED, with a flow that checks the signature in a function and then responds.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ use super::{
     signed_calls,
 };
 
-/// Neither an editor nor an admin API, and nothing is looked up elsewhere.
+/// Settings that turn off the editor, the admin API and traffic to other hosts.
 const SETTINGS: &str = "\
 module.exports = {
     flowFile: 'flows.json',
@@ -34,22 +34,22 @@ pub(super) async fn start(program: &Path) -> Result<BenchTarget> {
     command.arg("--userDir").arg(folder.path()).arg("--settings").arg(folder.path().join("settings.js"));
     command.args(["--port", &port.to_string(), "-D", "uiHost=127.0.0.1"]);
     let process = PeerProcess::start(&mut command, folder)?;
-    let habits = Characteristics {
+    let characteristics = Characteristics {
         authentication: "HMAC of the body",
         durability: "nothing, but it ran",
-        execution: "JavaScript, before the answer",
+        execution: "JavaScript, before the response",
     };
-    let (address, maker) = (format!("127.0.0.1:{port}"), signed_calls("/bench", None));
-    Ok(BenchTarget::new(name, address, &maker, HUB_SIGNATURE, habits, TargetKind::Peer(process)))
+    let (address, requests) = (format!("127.0.0.1:{port}"), signed_calls("/bench", None));
+    Ok(BenchTarget::new(name, address, &requests, HUB_SIGNATURE, characteristics, TargetKind::Peer(process)))
 }
 
-/// `http in` hands on the bytes as they came, so that there is something to check.
+/// Returns the flow. `http in` passes the raw bytes on, because the signature is over them.
 fn flow() -> Value {
     let check = format!(
-        "const told = Buffer.from(msg.req.get('{HUB_SIGNATURE}') || '');\n\
+        "const received = Buffer.from(msg.req.get('{HUB_SIGNATURE}') || '');\n\
          const mac = crypto.createHmac('sha256', '{SECRET}').update(msg.payload).digest('hex');\n\
-         const due = Buffer.from('sha256=' + mac);\n\
-         const signed = told.length === due.length && crypto.timingSafeEqual(told, due);\n\
+         const expected = Buffer.from('sha256=' + mac);\n\
+         const signed = received.length === expected.length && crypto.timingSafeEqual(received, expected);\n\
          msg.statusCode = signed ? 202 : 403;\n\
          msg.payload = signed ? {{ order: JSON.parse(msg.payload).order }} : {{}};\n\
          return msg;"

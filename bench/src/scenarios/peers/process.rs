@@ -1,4 +1,4 @@
-//! A program that was started for the bench, on a fresh directory.
+//! A process of a compared program, with a fresh directory.
 
 use std::{
     fs::{self, File},
@@ -16,28 +16,28 @@ use tokio::{
     time::sleep,
 };
 
-/// Where what the program says goes, in its directory.
+/// File for the output of the program, in its directory.
 const LOG: &str = "log.txt";
-/// How much of it an error shows.
+/// Bytes of the log that an error shows.
 const LOG_TAIL_BYTES: usize = 4000;
 
-/// How often processor time is looked at.
+/// Interval at which processor time is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// Hundredths of a second between two looks that are no work: timers and the like.
+/// Processor time per interval that counts as idle, such as timers, in hundredths of a second.
 const IDLE_TICKS: u64 = 1;
-/// Quiet for so long is done.
+/// Time without work after which the program counts as idle.
 const IDLE_PERIOD: Duration = Duration::from_millis(700);
-/// How long what a load left may take.
+/// Limit for the work that a load leaves.
 const IDLE_DEADLINE: Duration = Duration::from_secs(600);
 
-/// A running program and all it started. Dropping it kills them.
+/// A running program with its descendants. Dropping it kills them all.
 pub(super) struct PeerProcess {
     child: Child,
     group: Pid,
     folder: TempDir,
 }
 
-/// The program as it is called in a directory, with nothing of our own environment but where programs are found.
+/// Returns a command for the program in a directory, with no environment variable of this process except `PATH`.
 pub(super) fn isolated_command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env_clear().env("HOME", folder).env("NODE_ENV", "production");
@@ -48,42 +48,48 @@ pub(super) fn isolated_command(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// Runs it to its end, and returns what it printed.
+/// Runs a command to its end and returns its output.
 pub(super) async fn run_to_output(command: &mut Command) -> Result<String> {
     let output = command
         .output()
         .await
         .with_context(|| format!("cannot start {:?}", command.as_std().get_program()))?;
-    let (told, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    ensure!(output.status.success(), "{:?} ended with {}:\n{told}{errors}", command.as_std(), output.status);
-    Ok(told.into_owned())
+    let (printed, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(
+        output.status.success(),
+        "{:?} ended with {}:\n{printed}{errors}",
+        command.as_std(),
+        output.status
+    );
+    Ok(printed.into_owned())
 }
 
-/// What the program calls its version: of the first line the last word.
+/// Returns the version of a program: the last word of the first line.
 pub(super) async fn version(program: &Path, folder: &Path) -> Result<String> {
-    let told = run_to_output(isolated_command(program, folder).arg("--version")).await?;
-    parse_version(&told).with_context(|| format!("no version in {told:?}"))
+    let output = run_to_output(isolated_command(program, folder).arg("--version")).await?;
+    parse_version(&output).with_context(|| format!("no version in {output:?}"))
 }
 
-fn parse_version(told: &str) -> Option<String> {
-    let word = told.lines().next()?.split_whitespace().last()?;
+fn parse_version(output: &str) -> Option<String> {
+    let word = output.lines().next()?.split_whitespace().last()?;
     Some(word.trim_start_matches('v').to_owned())
 }
 
-/// A port that nobody listens on.
+/// Returns a free port.
 pub(super) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
 impl PeerProcess {
-    /// Starts it; `folder` goes with it.
+    /// Starts the program. `folder` is removed with it.
     pub(super) fn start(command: &mut Command, folder: TempDir) -> Result<Self> {
         let log = File::create(folder.path().join(LOG))?;
         command.stdout(log.try_clone()?).stderr(log).process_group(0);
         let child =
             command.spawn().with_context(|| format!("cannot start {:?}", command.as_std().get_program()))?;
-        let id = child.id().context("a process that was started has an id")?;
-        let group = Pid::from_raw(id.cast_signed()).context("no process has the id 0")?;
+        let id = child.id().context("the process has no id")?;
+        let group = Pid::from_raw(id.cast_signed()).context("the process id is 0")?;
         Ok(Self { child, group, folder })
     }
 
@@ -91,7 +97,7 @@ impl PeerProcess {
         self.folder.path()
     }
 
-    /// An error once the program has ended.
+    /// Fails if the program has ended.
     pub(super) fn check_running(&mut self) -> Result<()> {
         let Some(status) = self.child.try_wait()? else { return Ok(()) };
         let log = fs::read_to_string(self.folder.path().join(LOG)).unwrap_or_default();
@@ -99,24 +105,24 @@ impl PeerProcess {
         bail!("the program ended with {status}:\n{}", &log[from..])
     }
 
-    /// Waits until the program has nothing more to do, and says when it last had.
+    /// Waits until the program is idle, and returns the time at which it was last busy.
     pub(super) async fn wait_until_idle(&mut self) -> Result<Instant> {
-        let until = Instant::now() + IDLE_DEADLINE;
-        let (mut busy, mut before) = (Instant::now(), self.cpu_time()?);
-        while busy.elapsed() < IDLE_PERIOD {
-            ensure!(Instant::now() < until, "the program is still busy after {IDLE_DEADLINE:?}");
+        let deadline = Instant::now() + IDLE_DEADLINE;
+        let (mut busy_at, mut before) = (Instant::now(), self.cpu_time()?);
+        while busy_at.elapsed() < IDLE_PERIOD {
+            ensure!(Instant::now() < deadline, "the program is still busy after {IDLE_DEADLINE:?}");
             self.check_running()?;
             sleep(POLL_INTERVAL).await;
             let time = self.cpu_time()?;
             if time.saturating_sub(before) > IDLE_TICKS {
-                busy = Instant::now();
+                busy_at = Instant::now();
             }
             before = time;
         }
-        Ok(busy)
+        Ok(busy_at)
     }
 
-    /// Of it and all it started, in hundredths of a second.
+    /// Processor time of the program and its descendants, in hundredths of a second.
     fn cpu_time(&self) -> Result<u64> {
         let mut time = 0;
         for entry in fs::read_dir("/proc")? {
@@ -134,14 +140,15 @@ impl PeerProcess {
 
 impl Drop for PeerProcess {
     fn drop(&mut self) {
-        // Whoever is gone already needs no signal.
+        // They may have ended already.
         let _gone = kill_process_group(self.group, Signal::KILL);
     }
 }
 
-/// The process group, and the processor time of the process and of its children that have ended (`proc_pid_stat(5)`).
+/// Returns the group of a process, and the processor time of it and of its children that have ended
+/// (`proc_pid_stat(5)`).
 fn parse_group_and_cpu_time(stat: &str) -> Option<(i32, u64)> {
-    // The name is in brackets and may hold anything, brackets too.
+    // The name is in parentheses and may contain parentheses.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let times = fields.get(11..15)?.iter().map(|field| field.parse::<u64>());
     Some((fields.get(2)?.parse().ok()?, times.sum::<Result<u64, _>>().ok()?))
@@ -159,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn time_is_that_of_the_process_and_of_its_ended_children() {
+    fn time_includes_that_of_ended_children() {
         let stat = "71 (a) b) S 1 70 70 0 -1 4194560 1 2 3 4 100 20 3 4 20 0 11 0 5 6 7";
         assert_eq!(parse_group_and_cpu_time(stat), Some((70, 127)));
         assert_eq!(parse_group_and_cpu_time("71 (a) S 1 70"), None);
     }
 
     #[tokio::test]
-    async fn what_a_program_started_counts_and_ends_with_it() {
+    async fn descendants_are_measured_and_killed_with_the_program() {
         let folder = tempfile::tempdir().unwrap();
         let work = "(n=0; while [ $n -lt 300000 ]; do n=$((n+1)); done); sleep 600 & wait";
         let mut shell = isolated_command(Path::new("/bin/sh"), folder.path());

@@ -1,6 +1,6 @@
-//! Schemathesis makes requests of the description, valid and not, and compares what the server responds with it.
+//! Schemathesis generates valid and invalid requests from the description and checks the responses against it.
 //!
-//! What it may not call, and with which ids, is in `tests/clients/description/schemathesis.toml`.
+//! `tests/clients/description/schemathesis.toml` excludes operations and sets the ids that it uses.
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -9,13 +9,13 @@ use tokio::process::Command;
 
 use super::{client_sources, committed_description, install_python_tools, run_command};
 
-/// Passkeys belong to a host name, so that the server must have one.
+/// Origin with a host name, which passkeys need.
 const CONSOLE_ORIGIN: &str = "http://localhost";
 
 tests::on_both! {
     args: ["--no-rate-limits", "--public-url", CONSOLE_ORIGIN];
 
-    async fn schemathesis_finds_nothing_that_is_not_described(server: Server) -> Result<()> {
+    async fn schemathesis_finds_no_undescribed_behaviour(server: Server) -> Result<()> {
         let owner = server.client().with_origin(CONSOLE_ORIGIN).sign_in("owner@example.test").await?;
         let mut checks = Command::new(install_python_tools().await?.join("bin/schemathesis"));
         checks.arg("--config-file").arg(client_sources().join("schemathesis.toml")).arg("run").arg(committed_description());
@@ -25,20 +25,20 @@ tests::on_both! {
         for (name, value) in create_resources(&owner).await? {
             checks.env(name, value);
         }
-        let said = run_command(&mut checks).await?;
-        // Who is signed out by a call would pass everything that follows.
+        let output = run_command(&mut checks).await?;
+        // If a call had signed the owner out, all later calls would have been rejected before their input was checked.
         owner.get("/v1/session").await?.assert_status(200);
-        assert!(said.contains("No issues found"), "{said}");
+        assert!(output.contains("No issues found"), "{output}");
         Ok(())
     }
 }
 
-/// One of each thing that requests are about, for the variables of the configuration.
+/// Creates one resource of each kind, and returns the variables of the configuration.
 async fn create_resources(owner: &Client) -> Result<Vec<(&'static str, String)>> {
     let workspace = owner.create_workspace("Tulpar").await?;
     let (ws, app, automation) = (&workspace.id, &workspace.sample_app, &workspace.automation);
     let in_workspace = |rest: &str| format!("/v1/workspaces/{ws}/{rest}");
-    let gate = workspace.creation_response["starter"]["gateIds"][0].as_str().context("a gate")?;
+    let gate = workspace.creation_response["starter"]["gateIds"][0].as_str().context("no gate")?;
     let version = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?;
 
     let files = json!({"main.js": "export default { async scheduled() {} }"});
@@ -77,7 +77,7 @@ async fn create_resources(owner: &Client) -> Result<Vec<(&'static str, String)>>
 
     Ok(vec![
         ("ORIGIN", CONSOLE_ORIGIN.to_owned()),
-        ("COOKIE", owner.cookie().context("a session")?.to_owned()),
+        ("COOKIE", owner.cookie().context("no session")?.to_owned()),
         ("TOKEN", token),
         ("PROJECT_KEY", key),
         ("WORKSPACE", ws.clone()),
@@ -98,12 +98,12 @@ async fn create_resources(owner: &Client) -> Result<Vec<(&'static str, String)>>
     ])
 }
 
-/// A call that was refused while its webhook was off.
+/// Creates the dead letter of a call that was refused while its webhook was off.
 async fn create_dead_letter(owner: &Client, ws: &str, automation: &str) -> Result<String> {
     let settings = format!("/v1/automations/{automation}/webhook");
-    let hook = owner.rotate_webhook_secret(automation).await?;
+    let webhook = owner.rotate_webhook_secret(automation).await?;
     owner.patch(&settings, &json!({"enabled": false})).await?.ok()?;
-    hook.send(&json!({})).await?.assert_error(403, "hook_disabled");
+    webhook.send(&json!({})).await?.assert_error(403, "hook_disabled");
     owner.patch(&settings, &json!({"enabled": true})).await?.ok()?;
     owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string_at("/items/0/id")
 }

@@ -1,4 +1,4 @@
-//! The bodies of the description, sent: what it calls valid is read, and an array is never read as an object.
+//! Bodies from the description: valid bodies are accepted, and an array in place of an object is rejected.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -6,18 +6,18 @@ use tests::{Client, Reply};
 
 use super::{Fixture, Operation};
 
-/// Follows references.
+/// Resolves references of a schema.
 fn resolve_ref<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
     let target = schema["$ref"].as_str().and_then(|reference| document.pointer(reference.strip_prefix('#')?));
     target.map_or(schema, |target| resolve_ref(document, target))
 }
 
-/// Where `value` holds objects that the description gives members to: there an array must not do.
+/// Collects JSON pointers to the objects in `value` whose members are described, where an array must be rejected.
 fn find_objects(document: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
     let schema = resolve_ref(document, schema);
     for choices in ["oneOf", "anyOf", "allOf"] {
         let choices = schema[choices].as_array().into_iter().flatten().collect::<Vec<_>>();
-        // Where an array is one of the choices it is meant.
+        // If an array is one of the alternatives, it is allowed.
         if choices.iter().all(|choice| resolve_ref(document, choice)["type"] != "array") {
             choices.iter().for_each(|choice| find_objects(document, choice, value, at, found));
         }
@@ -40,7 +40,7 @@ fn find_objects(document: &Value, schema: &Value, value: &Value, at: &str, found
     }
 }
 
-/// The body with the members of the object at `pointer` as an array.
+/// Returns the body with the object at `pointer` as an array of its members.
 fn object_as_array(body: &Value, pointer: &str) -> Option<Value> {
     let mut body = body.clone();
     let object = body.pointer_mut(pointer)?;
@@ -52,7 +52,7 @@ fn error_message(reply: &Reply) -> String {
     reply.json::<Value>().map_or_else(|_| reply.to_string(), |body| body["error"]["message"].to_string())
 }
 
-/// Those who call the operations of a stage.
+/// Clients for the operations of a fixture.
 pub(super) struct TestClients {
     visitor: Client,
     owner: Client,
@@ -73,7 +73,7 @@ impl TestClients {
         })
     }
 
-    /// Signing in with a session would end it.
+    /// Returns a client for an operation; for sign-in one without a session, because signing in would end it.
     pub(super) fn for_operation(&self, operation: &Operation) -> &Client {
         match &operation.callers {
             callers if callers.public => &self.visitor,
@@ -83,7 +83,7 @@ impl TestClients {
     }
 }
 
-/// Passkeys need a console at a host name, which a test's server does not have.
+/// True for operations of passkeys, which need a host name that the test's server does not have.
 fn is_unavailable(operation: &Operation, reply: &Reply) -> bool {
     operation.path.contains("/passkeys/") && reply.status == 503
 }
@@ -91,7 +91,7 @@ fn is_unavailable(operation: &Operation, reply: &Reply) -> bool {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn bodies_that_are_called_valid_are_read(server: Server) -> Result<()> {
+    async fn valid_bodies_are_accepted(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let callers = TestClients::create(&fixture).await?;
         fixture
@@ -102,25 +102,25 @@ tests::on_both! {
                     if is_unavailable(operation, &reply) {
                         return Ok(());
                     }
-                    let said = error_message(&reply);
+                    let message = error_message(&reply);
                     let status = reply.status.as_u16();
-                    ensure!(status < 500 && status != 415, "{status} {said}");
-                    ensure!(status != 401 || operation.callers.public, "{status} {said}");
-                    let unread = [
+                    ensure!(status < 500 && status != 415, "{status} {message}");
+                    ensure!(status != 401 || operation.callers.public, "{status} {message}");
+                    let parse_errors = [
                         "does not fit",
                         "does not match the schema",
                         "is not valid JSON",
                         "unknown field",
                         "must be a JSON object",
                     ];
-                    ensure!(!unread.iter().any(|words| said.contains(words)), "{status} {said}");
+                    ensure!(!parse_errors.iter().any(|text| message.contains(text)), "{status} {message}");
                     Ok(())
                 },
             )
             .await
     }
 
-    async fn no_array_is_read_as_an_object(server: Server) -> Result<()> {
+    async fn arrays_are_not_accepted_as_objects(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let callers = TestClients::create(&fixture).await?;
         let document: Value = server.client().get("/openapi.json").await?.json()?;
@@ -130,7 +130,7 @@ tests::on_both! {
                 async |operation, path| {
                     let method = operation.method.as_str().to_lowercase();
                     let described = &document["paths"][&operation.path][&method]["requestBody"]["content"];
-                    let body = operation.body.as_ref().context("a body")?;
+                    let body = operation.body.as_ref().context("no body")?;
                     let mut pointers = Vec::new();
                     find_objects(&document, &described["application/json"]["schema"], body, "", &mut pointers);
                     for pointer in &pointers {
@@ -140,10 +140,10 @@ tests::on_both! {
                         if is_unavailable(operation, &reply) {
                             return Ok(());
                         }
-                        // Some routes know of nothing that the id names before they look at the body.
+                        // Some routes look the id up before they read the body.
                         let refused = matches!(reply.status.as_u16(), 400 | 401 | 403 | 404 | 409);
-                        ensure!(refused, "an array at {pointer:?} gave {}: {changed}", reply.status);
-                        ensure!(reply.status != 409 || operation.path.contains("accept"), "{changed} was read");
+                        ensure!(refused, "the response to an array at {pointer:?} is {}: {changed}", reply.status);
+                        ensure!(reply.status != 409 || operation.path.contains("accept"), "{changed} was accepted");
                     }
                     Ok(())
                 },
@@ -153,7 +153,7 @@ tests::on_both! {
 }
 
 #[test]
-fn objects_are_found_where_the_description_has_members() {
+fn objects_with_described_members_are_found() {
     let document = serde_json::json!({"components": {"schemas": {
         "Outer": {"type": "object", "properties": {"inner": {"$ref": "#/components/schemas/Inner"},
             "list": {"type": "array", "items": {"$ref": "#/components/schemas/Inner"}}, "any": {}, "free": {"type": "object"}}},

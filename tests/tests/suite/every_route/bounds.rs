@@ -1,5 +1,5 @@
-//! Bounds of requests: what the description allows at its edge is taken, and what is one beyond is refused. The bounds
-//! are sizes, numbers, patterns, formats and choices, in bodies, queries and paths.
+//! Bounds of requests: a value at a described bound is accepted, and one beyond it is rejected. Bounds are sizes,
+//! numbers, patterns, formats and choices, in bodies, queries and paths.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use super::{Fixture, Operation, bodies::TestClients};
 
 mod edges;
 
-/// Members with rules beside their bounds, which no text of `a`s and no example obeys; the refusal of the value at the
-/// bound names the other rule. One beyond the bound is refused as everywhere.
+/// Members with rules besides their bounds, which generated values do not satisfy. A value at the bound is rejected by
+/// the other rule, whose message is given here; a value beyond the bound is rejected as everywhere.
 const OTHER_RULES: [(&str, &str); 25] = [
     ("/v1/apps/{id}/access /people", "names a person twice"),
     ("/trigger/", "`trigger."),
@@ -43,8 +43,8 @@ const OTHER_RULES: [(&str, &str); 25] = [
     ("/join-domain /domain", "must be a domain name"),
 ];
 
-/// Operations that look at something else before the values of the body: at the thing, or at the code that the body proves
-/// itself with. Their bounds are in the tests of what they are for.
+/// Operations that check something else before the values of the body: whether a resource exists, or a code in the
+/// body. The tests of their subjects check their bounds.
 const VALIDATED_AFTER_LOOKUP: [&str; 7] = [
     "/v1/auth/email/link",
     "/v1/auth/email/verify",
@@ -62,36 +62,36 @@ fn error_message(reply: &Reply) -> String {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn bounds_are_where_the_description_says(server: Server) -> Result<()> {
+    async fn the_server_enforces_the_described_bounds(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let document: Value = server.client().get("/openapi.json").await?.json()?;
         let callers = TestClients::create(&fixture).await?;
-        let (mut surprises, mut tried) = (Vec::new(), 0);
+        let (mut failures, mut checked) = (Vec::new(), 0);
         let mut exceptions = BTreeSet::new();
         let mut operations: Vec<_> = fixture.operations.iter().collect();
-        // Last: at their bounds they leave hardly anything of a project.
+        // Settings come last, because settings at their bounds make a project almost unusable.
         operations.sort_by_key(|operation| operation.path.ends_with("/settings"));
         for operation in operations {
             let path = fixture.path_parameters.path(&operation.path)?;
             let operation = &with_existing_ids(&fixture, operation)?;
             for (bound, within, beyond) in bound_requests(&document, operation, &path)? {
                 let caller = callers.for_operation(operation);
-                tried += 1;
-                if let Err(surprise) = check_bound(caller, operation, &bound, (within.as_ref(), beyond.as_ref()), &mut exceptions).await {
-                    surprises.push(format!("{operation} {}: {}: {surprise:#}", bound.pointer, bound.keyword));
+                checked += 1;
+                if let Err(failure) = check_bound(caller, operation, &bound, (within.as_ref(), beyond.as_ref()), &mut exceptions).await {
+                    failures.push(format!("{operation} {}: {}: {failure:#}", bound.pointer, bound.keyword));
                 }
             }
         }
         let elsewhere = VALIDATED_AFTER_LOOKUP.map(|path| (path, ""));
-        let needless = OTHER_RULES.into_iter().chain(elsewhere).filter(|known| !exceptions.contains(known));
-        surprises.extend(needless.map(|known| format!("{known:?}: an exception that nothing needs")));
-        ensure!(tried > 450, "only {tried} bounds");
-        ensure!(surprises.is_empty(), "{} of {tried} bounds:\n{}", surprises.len(), surprises.join("\n"));
+        let unneeded = OTHER_RULES.into_iter().chain(elsewhere).filter(|known| !exceptions.contains(known));
+        failures.extend(unneeded.map(|known| format!("{known:?}: unneeded exception")));
+        ensure!(checked > 450, "only {checked} bounds were checked");
+        ensure!(failures.is_empty(), "{} of {checked} bounds:\n{}", failures.len(), failures.join("\n"));
         Ok(())
     }
 }
 
-/// The operation with a body that names what is there, where the smallest one that is valid names nothing.
+/// Returns the operation with a body that names existing resources, if the minimal valid body does not.
 fn with_existing_ids(fixture: &Fixture, operation: &Operation) -> Result<Operation> {
     let mut body = operation.body.clone();
     let mut set = |name: &str, value: Value| {
@@ -108,7 +108,7 @@ fn with_existing_ids(fixture: &Fixture, operation: &Operation) -> Result<Operati
             set("mode", "form".into());
             set("confirm", true.into());
         }
-        // It takes rules or sentences, and not both.
+        // It accepts rules or sentences, but not both.
         "/v1/backend/projects/{projectId}/tables/{table}/policy" => body = Some(json!({})),
         _ => {}
     }
@@ -121,7 +121,7 @@ fn with_existing_ids(fixture: &Fixture, operation: &Operation) -> Result<Operati
     })
 }
 
-/// The value at the bound is not refused for its size, and the one beyond it is.
+/// Checks that the value at the bound is accepted and the one beyond it rejected.
 async fn check_bound(
     caller: &Client,
     operation: &Operation,
@@ -129,20 +129,22 @@ async fn check_bound(
     (within, beyond): (Option<&PreparedRequest>, Option<&PreparedRequest>),
     exceptions: &mut BTreeSet<(&'static str, &'static str)>,
 ) -> Result<()> {
-    let mut taken = false;
+    let mut is_accepted = false;
     if let Some(within) = within {
         let reply = send(caller, operation, within).await?;
-        taken = reply.status.is_success();
+        is_accepted = reply.status.is_success();
         if reply.status == 400 {
             let at = format!("{} {}", operation.path, bound.pointer);
-            let said = error_message(&reply);
-            let other = OTHER_RULES.iter().find(|(member, rule)| at.contains(member) && said.contains(rule));
-            exceptions.insert(*other.with_context(|| format!("the value at the bound is refused: {said}"))?);
+            let message = error_message(&reply);
+            let other =
+                OTHER_RULES.iter().find(|(member, rule)| at.contains(member) && message.contains(rule));
+            exceptions
+                .insert(*other.with_context(|| format!("the value at the bound is rejected: {message}"))?);
         }
     }
     let Some(beyond) = beyond else { return Ok(()) };
     let reply = send(caller, operation, beyond).await?;
-    // Rows that cannot be there are a range that cannot be satisfied, and what cannot be an id is of nothing.
+    // A range of rows that cannot exist is not satisfiable, and an invalid id is not found.
     let refused = match reply.status.as_u16() {
         400 => true,
         416 => operation.path.contains("{table}"),
@@ -150,28 +152,28 @@ async fn check_bound(
         _ => false,
     };
     let elsewhere = VALIDATED_AFTER_LOOKUP.iter().find(|path| **path == operation.path);
-    if let Some(path) = elsewhere.filter(|_| !refused && !taken) {
+    if let Some(path) = elsewhere.filter(|_| !refused && !is_accepted) {
         exceptions.insert((path, ""));
         return Ok(());
     }
-    ensure!(refused, "the value beyond it gives {}: {}", reply.status, error_message(&reply));
+    ensure!(refused, "the response to the value beyond it is {}: {}", reply.status, error_message(&reply));
     Ok(())
 }
 
-/// A bound, a request at it and one beyond it, where there are such.
+/// A bound, with a request at it and one beyond it, if there are such.
 type BoundRequests = (Bound, Option<PreparedRequest>, Option<PreparedRequest>);
 
-/// A request at the bound and one beyond it, for each bound of an operation.
+/// Returns a request at the bound and one beyond it for each bound of an operation.
 fn bound_requests(document: &Value, operation: &Operation, path: &str) -> Result<Vec<BoundRequests>> {
     let method = operation.method.as_str().to_lowercase();
     let described = &document["paths"][&operation.path][&method];
     let mut all = Vec::new();
     for parameter in described["parameters"].as_array().into_iter().flatten() {
-        let name = parameter["name"].as_str().context("a name")?;
+        let name = parameter["name"].as_str().context("no name")?;
         let mut found = Vec::new();
         collect_bounds(document, &parameter["schema"], "", &mut found);
         for mut bound in found {
-            // What stands in a query has a grammar of its own.
+            // The query of the data API has its own grammar.
             if bound.keyword.starts_with("no ") {
                 continue;
             }
@@ -190,7 +192,7 @@ fn bound_requests(document: &Value, operation: &Operation, path: &str) -> Result
                 path.map(|path| PreparedRequest { path, body: operation.body.clone() })
             };
             let beyond = sent(&bound.beyond);
-            // What is there is within, and another test's.
+            // Existing ids are within the bounds, and other tests use them.
             let within = sent(&bound.within).filter(|_| parameter["in"] == "query");
             all.push((bound, within, beyond));
         }
@@ -211,20 +213,19 @@ fn bound_requests(document: &Value, operation: &Operation, path: &str) -> Result
     Ok(all)
 }
 
-/// The path with another value of one of its parameters.
+/// Returns the path with another value of one parameter.
 fn replace_path_parameter(template: &str, path: &str, name: &str, value: &str) -> String {
     let parameter = format!("{{{name}}}");
     let parts = template.split('/').zip(path.split('/'));
     parts.map(|(part, filled)| if part == parameter { value } else { filled }).collect::<Vec<_>>().join("/")
 }
 
-/// What the query needs beside the parameter that is tried: rows are not changed without a filter and an order.
+/// Returns the query that an operation needs besides the tested parameter: changes of rows need a filter and an order.
 fn required_query(operation: &Operation) -> &'static str {
     let rows = operation.path.ends_with("/rest/{table}");
     if rows && operation.method != Method::GET { "id=eq.nothing&order=id&" } else { "" }
 }
 
-/// A request to be sent.
 #[derive(Debug)]
 struct PreparedRequest {
     path: String,

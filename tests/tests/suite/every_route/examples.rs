@@ -1,7 +1,7 @@
-//! The examples of request bodies, sent: each is accepted where the things that it names exist.
+//! Examples of request bodies: each is accepted if the resources that it names exist.
 //!
-//! The description is walked, so that no body escapes: one without an example fails the test, and so does one whose
-//! example is refused. What an example names by an id, a code or an address is replaced by what exists.
+//! All bodies of the description are covered: one without an example fails the test, and so does one whose example is
+//! rejected. Ids, codes and addresses in an example are replaced by existing ones.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,17 @@ use serde_json::{Value, json};
 use tests::{Client, Database, DnsServer, Passkey, Reply, Server, encode_form, on_server};
 
 use super::{METHODS, Operation};
-use example_world::ExampleFixture;
+use example_fixture::ExampleFixture;
 
-mod example_world;
+mod example_fixture;
 
-/// Passkeys belong to a host name, so that the server must have one.
+/// Origin with a host name, which passkeys need.
 const CONSOLE_ORIGIN: &str = "http://localhost";
 
-/// One example of the body of an operation.
+/// An example of the body of an operation.
 struct Example {
     operation_id: String,
     operation: Operation,
-    /// The content type of the body.
     content_type: String,
     body: Value,
 }
@@ -33,7 +32,7 @@ impl Example {
     }
 }
 
-/// The examples that a media type gives, by whichever of the two members.
+/// Returns the examples of a media type, which has either `example` or `examples`.
 pub(super) fn media_type_examples(media: &Value) -> Vec<&Value> {
     let named = media["examples"].as_object().into_iter().flatten().map(|(_, example)| &example["value"]);
     media.get("example").into_iter().chain(named).collect()
@@ -63,7 +62,7 @@ fn read_examples(document: &Value) -> Result<Vec<Example>> {
     Ok(examples)
 }
 
-/// A request, made of an example.
+/// A request that is built from an example.
 struct Call {
     caller: Client,
     path: String,
@@ -71,7 +70,7 @@ struct Call {
 }
 
 impl Call {
-    /// Puts what exists in the place of what the example names.
+    /// Replaces the value at a JSON pointer by that of an existing resource.
     fn replace(&mut self, at: &str, value: impl Into<Value>) -> Result<()> {
         let place = self.body.pointer_mut(at).with_context(|| format!("the example has nothing at {at}"))?;
         *place = value.into();
@@ -80,7 +79,7 @@ impl Call {
 
     async fn send(&self, example: &Example) -> Result<Reply> {
         let mut request = self.caller.request(example.operation.method.clone(), &self.path);
-        // The console's pages sign people in; with a session the client names them itself.
+        // Sign-in requests need the `Origin` of the console, which the client adds only with a session.
         if self.path.starts_with("/v1/auth/") && self.caller.cookie().is_none() {
             request = request.header(header::ORIGIN, self.caller.origin())?;
         }
@@ -91,19 +90,19 @@ impl Call {
                 encode_form(&members.collect::<Vec<_>>()).into_bytes()
             }
             (kind, body) if kind.ends_with("json") && !kind.ends_with("ndjson") => serde_json::to_vec(body)?,
-            (_, body) => body.as_str().context("the example is no text")?.as_bytes().to_vec(),
+            (_, body) => body.as_str().context("the example is not a text")?.as_bytes().to_vec(),
         };
         request.body(&example.content_type, body)?.send().await
     }
 }
 
-/// Sends each example, one after the other, and tells of all that were not accepted.
+/// Sends all examples in turn, and reports those that were rejected.
 async fn send_all(examples: &[Example], call: impl AsyncFn(&Example) -> Result<Call>) -> Result<()> {
     let mut refused = Vec::new();
     for example in examples {
         let sent = async {
             let reply = call(example).await?.send(example).await?;
-            // Whether the status and the body are described is for the client to say.
+            // The client checks status and body against the description.
             ensure!(reply.status.is_success(), "{reply}");
             anyhow::Ok(())
         };
@@ -136,9 +135,10 @@ mod every_example_is_accepted {
             let mut examples = read_examples(&fetch_description(&server).await?)?;
             examples.retain(|example| !example.is_passkey_operation());
             ensure!(examples.len() > 60, "only {} examples", examples.len());
-            // A workspace for each, so that what one changes hinders no other.
-            let worlds = ExampleFixture::fixtures(&server, &dns);
-            send_all(&examples, async |example| worlds.create_next().await?.prepare_call(example).await).await
+            // Each example has its own workspace, so that they do not affect each other.
+            let fixtures = ExampleFixture::fixtures(&server, &dns);
+            send_all(&examples, async |example| fixtures.create_next().await?.prepare_call(example).await)
+                .await
         })
         .await
     }
@@ -157,17 +157,18 @@ mod every_example_is_accepted {
 tests::on_both! {
     args: ["--no-rate-limits", "--public-url", CONSOLE_ORIGIN];
 
-    /// With the answers of an authenticator in the place of those of the examples, which are to challenges of nobody.
+    /// The credentials in the examples are replaced by those of an authenticator, because they must match the
+    /// challenge.
     async fn every_example_of_passkeys_is_accepted(server: Server) -> Result<()> {
         let mut examples = read_examples(&fetch_description(&server).await?)?;
         examples.retain(Example::is_passkey_operation);
         ensure!(examples.len() == 3, "{} examples", examples.len());
         let owner = server.client().with_origin(CONSOLE_ORIGIN).sign_in("owner@example.test").await?;
         let mut passkey = Passkey::new(CONSOLE_ORIGIN, 7)?;
-        // The first registers what the others answer with.
+        // The first example registers the passkey that the others use.
         for example in &examples {
             let path = example.operation.path.clone();
-            let (start, _) = path.rsplit_once('/').context("a ceremony")?;
+            let (start, _) = path.rsplit_once('/').context("no ceremony")?;
             let (visitor, start) = (example.operation.callers.public, format!("{start}/start"));
             let begun = match visitor {
                 true => owner.post_from_console(&start, &json!({})).await?,
@@ -175,26 +176,26 @@ tests::on_both! {
             };
             let options = &begun.ok()?["options"];
             let registers = example.operation_id == "finish_passkey_registration";
-            let answer = if registers { passkey.create(options)? } else { passkey.get(options)? };
+            let credential = if registers { passkey.create(options)? } else { passkey.get(options)? };
             let caller = if visitor { owner.signed_out() } else { owner.clone() };
             let mut call = Call { caller, path, body: example.body.clone() };
             call.replace("/ceremonyId", begun.string_at("/ceremonyId")?)?;
-            call.replace("/credential", answer)?;
+            call.replace("/credential", credential)?;
             call.send(example).await?.ok()?;
         }
         Ok(())
     }
 }
 
-/// Where schemas of requests give examples of their own, and whether a body holds that value there.
+/// Examples in schemas of requests, each with whether an example of a body has that value.
 #[derive(Default)]
 struct ExampleCoverage(BTreeMap<String, (Value, bool)>);
 
 impl ExampleCoverage {
-    /// Looks at a body and its schema, which is at this pointer, from outside inwards.
+    /// Records the examples of a body's schema, which is at this pointer, recursively.
     fn record_examples(&mut self, document: &Value, schema: &str, body: Option<&Value>, depth: usize) {
         let Some(described) = document.pointer(schema).filter(|_| depth > 0) else { return };
-        // The schemas of ids have `examples`, which are never sent.
+        // Only schemas of ids have `examples`, and these are not sent.
         if let Some(example) = described.get("example") {
             let part = self.0.entry(schema.to_owned()).or_insert_with(|| (example.clone(), false));
             part.1 |= body == Some(example);
@@ -219,7 +220,7 @@ impl ExampleCoverage {
 }
 
 #[test]
-fn the_examples_of_members_stand_in_examples_of_bodies() {
+fn examples_of_members_occur_in_examples_of_bodies() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
     let document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     let mut parts = ExampleCoverage::default();
@@ -232,6 +233,6 @@ fn the_examples_of_members_stand_in_examples_of_bodies() {
     }
     let unsent = parts.0.iter().filter(|(_, (_, seen))| !seen);
     let unsent: Vec<String> = unsent.map(|(at, (example, _))| format!("{at}: {example}")).collect();
-    assert!(parts.0.len() > 30, "only {} examples of members", parts.0.len());
-    assert!(unsent.is_empty(), "no body has these:\n{}", unsent.join("\n"));
+    assert!(parts.0.len() > 30, "only {} examples of members were found", parts.0.len());
+    assert!(unsent.is_empty(), "no example of a body has these values:\n{}", unsent.join("\n"));
 }

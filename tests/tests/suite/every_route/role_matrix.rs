@@ -1,8 +1,8 @@
-//! Who is let through to each operation: a table that people review, `tests/snapshots/role_matrix.tsv`.
+//! Access of each kind of caller to each operation, in a table that people review: `tests/snapshots/role_matrix.tsv`.
 //!
-//! Every caller tries every operation on a workspace of their own stage, with a body that no operation takes where one
-//! is taken: who gets as far as being told about the body has passed. A change of the table is a change of authority.
-//! Run the test with `QALA_WRITE_SNAPSHOTS=1` to write it anew, and look at the difference.
+//! Every caller calls every operation on a fixture of their own with an invalid body, if it has one: a caller who gets
+//! an error about the body was authorized. A change of the table is a change of authority. Run the test with
+//! `QALA_WRITE_SNAPSHOTS=1` to update the table, and review the difference.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -15,7 +15,7 @@ use super::{Fixture, Operation};
 
 const ROLES: [&str; 5] = ["owner", "admin", "builder", "member", "viewer"];
 
-/// Somebody who tries.
+/// A kind of caller.
 struct MatrixColumn {
     name: String,
     fixture: Fixture,
@@ -23,7 +23,7 @@ struct MatrixColumn {
 }
 
 impl MatrixColumn {
-    /// A stage of their own for each, so that what one changes hinders no other.
+    /// Creates all columns, each with its own fixture, so that they do not affect each other.
     async fn create_all(server: &Server) -> Result<Vec<Self>> {
         let mut columns = Vec::new();
         for role in ROLES {
@@ -46,8 +46,8 @@ impl MatrixColumn {
         columns.push(Self { name: "outsider".to_owned(), fixture, caller: outsider });
         let fixture = Fixture::create_for(server, "visitor").await?;
         columns.push(Self { name: "visitor".to_owned(), fixture, caller: server.client() });
-        // The sample app is shared with the workspace. Somebody whom a right on it was granted, and everybody once it
-        // is private.
+        // The sample app is shared with the workspace. These columns are callers with a right on it, and callers once
+        // it is private.
         for (name, role, sharing, granted) in [
             ("member granted can_edit", "member", "workspace", Some(&["can_view", "can_edit"][..])),
             ("viewer granted can_run", "viewer", "private", Some(&["can_view", "can_run"])),
@@ -79,7 +79,7 @@ impl MatrixColumn {
         Ok(columns)
     }
 
-    /// Starts a device login for the column's turn: codes that are of nothing would use its guesses up.
+    /// Starts a device login for the column, because unknown codes would use its guesses up.
     async fn start_device_login(&mut self, server: &Server) -> Result<String> {
         let started = server.client().post("/v1/cli/device", &json!({"client": "matrix"})).await?;
         let code = started.string_at("/userCode")?;
@@ -98,7 +98,7 @@ impl MatrixColumn {
     }
 }
 
-/// A person with the role in the stage's workspace. Who made it stays its owner too.
+/// Returns a person with the role in the fixture's workspace. The creator stays an owner.
 async fn person_with_role(fixture: &Fixture, role: &str) -> Result<Client> {
     let workspace = &fixture.workspace.id;
     if role != "owner" {
@@ -110,7 +110,7 @@ async fn person_with_role(fixture: &Fixture, role: &str) -> Result<Client> {
     Ok(person)
 }
 
-/// What an answer says about authority: that it was there, or the refusal.
+/// Returns the authorization error of a response, or that the caller was authorized.
 fn classify(reply: &Reply) -> Result<String> {
     let status = reply.status.as_u16();
     if reply.status.is_success() {
@@ -125,7 +125,7 @@ fn classify(reply: &Reply) -> Result<String> {
     }
 }
 
-/// What takes things away comes last, the innermost thing first.
+/// Orders operations that delete last, innermost resources first.
 fn execution_order(operation: &Operation) -> (bool, std::cmp::Reverse<usize>) {
     let removes = operation.method == Method::DELETE;
     (removes, std::cmp::Reverse(if removes { operation.path.matches('/').count() } else { 0 }))
@@ -140,18 +140,18 @@ async fn build_table(server: &Server) -> Result<String> {
         let code = column.start_device_login(server).await?;
         for index in &names {
             let operation = &column.fixture.operations[*index];
-            // Signing out and revoking itself would leave the caller without a credential.
+            // Sign-out and self-revocation would leave the caller without a credential.
             let ends_itself = matches!(
                 (operation.method.as_str(), operation.path.as_str()),
                 ("DELETE", "/v1/session" | "/v1/tokens/self")
             );
-            let answer = if ends_itself { "-".to_owned() } else { column.outcome(operation).await? };
-            if answer.starts_with("429") {
-                bail!("{}: {operation} was not tried: {answer}", column.name);
+            let outcome = if ends_itself { "-".to_owned() } else { column.outcome(operation).await? };
+            if outcome.starts_with("429") {
+                bail!("{}: {operation} was not checked: {outcome}", column.name);
             }
-            rows[*index].push(answer);
+            rows[*index].push(outcome);
         }
-        // Few may be open at once. Who could has closed it.
+        // The number of open logins is limited. Callers who were authorized have closed it already.
         let path = format!("/v1/cli/device/{code}/deny");
         column.fixture.owner.post(&path, &json!({})).await?;
     }
@@ -160,7 +160,7 @@ async fn build_table(server: &Server) -> Result<String> {
         write!(table, "\t{}", column.name)?;
     }
     table.push('\n');
-    for (operation, answers) in columns[0].fixture.operations.iter().zip(rows) {
+    for (operation, outcomes) in columns[0].fixture.operations.iter().zip(rows) {
         let callers = operation.callers.names().join(",");
         writeln!(
             table,
@@ -168,24 +168,24 @@ async fn build_table(server: &Server) -> Result<String> {
             operation.method,
             operation.path,
             operation.right,
-            answers.join("\t")
+            outcomes.join("\t")
         )?;
     }
     Ok(table)
 }
 
-/// The lines in which two tables differ.
+/// Returns the lines in which two tables differ.
 fn line_diff(expected: &str, found: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (expected.lines().collect(), found.lines().collect());
-    let gone = old.iter().filter(|line| !new.contains(line)).map(|line| format!("- {line}"));
+    let removed = old.iter().filter(|line| !new.contains(line)).map(|line| format!("- {line}"));
     let added = new.iter().filter(|line| !old.contains(line)).map(|line| format!("+ {line}"));
-    gone.chain(added).collect::<Vec<_>>().join("\n")
+    removed.chain(added).collect::<Vec<_>>().join("\n")
 }
 
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn the_table_is_as_it_was_reviewed(server: Server) -> Result<()> {
+    async fn the_table_is_as_reviewed(server: Server) -> Result<()> {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/role_matrix.tsv");
         let found = build_table(&server).await?;
         if std::env::var_os("QALA_WRITE_SNAPSHOTS").is_some() {

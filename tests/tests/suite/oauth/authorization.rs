@@ -1,9 +1,9 @@
-//! From the metadata to a person's decision.
+//! Metadata, registration of clients, authorization requests and a person's decision.
 
 use super::*;
 
 tests::on_both! {
-    async fn the_metadata_tells_the_whole_way(server: Server) -> Result<()> {
+    async fn the_metadata_leads_to_every_endpoint(server: Server) -> Result<()> {
         let base = server.base_url();
         let client = server.client();
         for path in ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"] {
@@ -35,29 +35,29 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn any_page_may_call_what_knows_no_cookie_and_no_other(server: Server) -> Result<()> {
-        let ask = async |method: Method, path: &str| -> Result<Reply> {
+    async fn cross_origin_pages_may_call_only_endpoints_without_cookies(server: Server) -> Result<()> {
+        let send = async |method: Method, path: &str| -> Result<Reply> {
             let client = server.client();
             let request = client.request(method, path).header(header::ORIGIN, "https://page.example")?;
             request.header(header::ACCESS_CONTROL_REQUEST_METHOD, "POST")?.send().await
         };
         for path in ["/oauth/register", "/oauth/token", "/oauth/revoke"] {
-            let reply = ask(Method::OPTIONS, path).await?;
+            let reply = send(Method::OPTIONS, path).await?;
             assert_eq!(reply.assert_status(204).header("access-control-allow-origin"), Some("*"), "{path}");
             let allowed = reply.header("access-control-allow-headers").unwrap_or_default();
             assert!(allowed.contains("content-type") && allowed.contains("mcp-protocol-version"), "{allowed}");
             assert_eq!(reply.header("access-control-allow-credentials"), None);
-            // Refusals can be read, too.
-            let refusal = ask(Method::POST, path).await?;
+            // Errors are readable too.
+            let refusal = send(Method::POST, path).await?;
             assert_eq!(refusal.assert_status(400).header("access-control-allow-origin"), Some("*"), "{path}");
         }
         for path in ["/oauth/authorize?client_id=x", "/oauth/consent/oaz_1"] {
-            assert_eq!(ask(Method::GET, path).await?.header("access-control-allow-origin"), None, "{path}");
+            assert_eq!(send(Method::GET, path).await?.header("access-control-allow-origin"), None, "{path}");
         }
         Ok(())
     }
 
-    async fn a_client_registers_as_what_it_can_be(server: Server) -> Result<()> {
+    async fn registration_returns_the_supported_subset_of_the_metadata(server: Server) -> Result<()> {
         let client = server.client();
         let reply = client
             .post(
@@ -92,14 +92,14 @@ tests::on_both! {
         assert_oauth_error(&register(json!({})).await?, 400, "invalid_redirect_uri");
         assert_oauth_error(&register(json!({"redirect_uris": vec![REDIRECT_URI; 11]})).await?, 400, "invalid_redirect_uri");
         assert_oauth_error(&register(json!([])).await?, 400, "invalid_client_metadata");
-        let off = json!({"redirect_uris": [REDIRECT_URI], "client_name": 1});
-        assert_oauth_error(&register(off).await?, 400, "invalid_client_metadata");
+        let invalid = json!({"redirect_uris": [REDIRECT_URI], "client_name": 1});
+        assert_oauth_error(&register(invalid).await?, 400, "invalid_client_metadata");
         let long = json!({"redirect_uris": [REDIRECT_URI], "logo_uri": "a".repeat(17 << 10)});
         assert_oauth_error(&register(long).await?, 413, "invalid_request");
         Ok(())
     }
 
-    async fn a_name_recognises_nobody(server: Server) -> Result<()> {
+    async fn a_client_is_not_recognised_by_its_name(server: Server) -> Result<()> {
         let person = server.sign_in("aru@example.test").await?;
         let id = person.register_agent("Claude").await?.start_authorization(&[]).await?;
         let client = person.get(&format!("/v1/oauth/authorizations/{id}")).await?.ok()?["client"].clone();
@@ -109,7 +109,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn nobody_is_sent_to_an_address_that_is_not_the_clients(server: Server) -> Result<()> {
+    async fn browsers_are_not_redirected_to_unregistered_uris(server: Server) -> Result<()> {
         let person = server.sign_in("aru@example.test").await?;
         let body = json!({"redirect_uris": [REDIRECT_URI, "http://localhost/callback", "com.example.agent:/cb"]});
         let agent = person.registered_agent(&server.client().post("/oauth/register", &body).await?)?;
@@ -128,14 +128,14 @@ tests::on_both! {
         }
         let twice = [&agent.authorization_parameters(&[])[..], &[("redirect_uri", "https://evil.example/")]].concat();
         assert_html_page(&person.authorize(&twice).await?, 400);
-        // A port on this very machine is the client's to choose.
+        // The client may choose the port of a loopback redirect.
         for uri in ["http://localhost/callback", "http://localhost:53412/callback", "com.example.agent:/cb"] {
             agent.start_authorization(&[("redirect_uri", uri)]).await.with_context(|| uri.to_owned())?;
         }
         Ok(())
     }
 
-    async fn a_request_that_is_off_is_told_only_to_somebody_signed_in(server: Server) -> Result<()> {
+    async fn errors_of_a_request_are_reported_only_after_sign_in(server: Server) -> Result<()> {
         let visitor = server.client();
         let person = server.sign_in("aru@example.test").await?;
         let agent = visitor.register_agent("Agent").await?;
@@ -149,27 +149,27 @@ tests::on_both! {
             (("scope", "root"), "invalid_scope"),
             (("resource", "https://other.example/mcp"), "invalid_target"),
         ] {
-            let ask = agent.authorization_parameters(&[change]);
-            let first = redirect_location(&visitor.authorize(&ask).await?)?;
+            let parameters = agent.authorization_parameters(&[change]);
+            let first = redirect_location(&visitor.authorize(&parameters).await?)?;
             let next = first.strip_prefix("/sign-in?next=").with_context(|| first.clone())?;
             assert!(next.starts_with("%2Foauth%2Fauthorize%3F"), "{first}");
 
-            let answer = redirect_location(&person.authorize(&ask).await?)?;
-            assert!(answer.starts_with(&format!("{REDIRECT_URI}?error={error}&")), "{change:?}: {answer}");
-            assert_eq!(query_parameter(&answer, "state")?.as_deref(), Some("a state"));
-            assert_eq!(query_parameter(&answer, "iss")?.as_deref(), Some(server.base_url()));
-            assert_eq!(query_parameter(&answer, "code")?, None);
+            let response = redirect_location(&person.authorize(&parameters).await?)?;
+            assert!(response.starts_with(&format!("{REDIRECT_URI}?error={error}&")), "{change:?}: {response}");
+            assert_eq!(query_parameter(&response, "state")?.as_deref(), Some("a state"));
+            assert_eq!(query_parameter(&response, "iss")?.as_deref(), Some(server.base_url()));
+            assert_eq!(query_parameter(&response, "code")?, None);
         }
         let twice = [&agent.authorization_parameters(&[])[..], &[("scope", "read")]].concat();
-        let answer = redirect_location(&person.authorize(&twice).await?)?;
-        assert_eq!(query_parameter(&answer, "error")?.as_deref(), Some("invalid_request"));
-        // What is not known is ignored, and what is empty is as if it were not there.
+        let response = redirect_location(&person.authorize(&twice).await?)?;
+        assert_eq!(query_parameter(&response, "error")?.as_deref(), Some("invalid_request"));
+        // Unknown parameters are ignored, and empty ones count as absent.
         let fine = [&agent.authorization_parameters(&[])[..], &[("prompt", "consent"), ("resource", "")]].concat();
         assert!(redirect_location(&person.authorize(&fine).await?)?.contains("/oauth/consent/oaz_"));
         Ok(())
     }
 
-    async fn the_first_person_who_looks_decides_and_once(server: Server) -> Result<()> {
+    async fn the_first_person_who_opens_a_request_decides_once(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let bek = server.sign_in("bek@example.test").await?;
@@ -192,7 +192,7 @@ tests::on_both! {
         bek.decide_authorization(&id, &json!({})).await?.assert_error(404, "authorization_not_found");
         bek.decide_authorization(&id, &json!({"decision": 1})).await?.assert_error(404, "authorization_not_found");
 
-        // Neither more than was asked for, nor somebody else's workspace.
+        // Neither more than was requested nor another person's workspace can be granted.
         let allow = |workspace: &str, access: &str| {
             json!({"decision": "allow", "workspaceId": workspace, "access": access})
         };
@@ -214,7 +214,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_empty_decision_is_no(server: Server) -> Result<()> {
+    async fn an_empty_decision_is_a_denial(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let agent = aru.register_agent("Agent").await?;
         for body in [json!({}), json!({"decision": "deny"})] {
@@ -226,7 +226,7 @@ tests::on_both! {
             assert_eq!(query_parameter(&next, "iss")?.as_deref(), Some(server.base_url()));
             assert_eq!(query_parameter(&next, "code")?, None);
         }
-        // Nor does anything from another page decide.
+        // Requests from other origins cannot decide.
         let id = agent.start_authorization(&[]).await?;
         let path = format!("/v1/oauth/authorizations/{id}/decision");
         for origin in [None, Some("null"), Some("https://evil.example"), Some("http://sub.127.0.0.1")] {
@@ -275,22 +275,22 @@ tests::on_both! {
         }
         let here = Some(server.base_url());
         assert_html_page(&send(&bek, here, &allow).await?, 404);
-        let answer = redirect_location(&send(&aru, here, &allow).await?)?;
-        assert!(answer.starts_with("http://127.0.0.1:4711/cb?code=qoc_"), "{answer}");
+        let response = redirect_location(&send(&aru, here, &allow).await?)?;
+        assert!(response.starts_with("http://127.0.0.1:4711/cb?code=qoc_"), "{response}");
         assert_html_page(&aru.get(&path).await?, 404);
         assert_html_page(&send(&aru, here, &allow).await?, 404);
 
-        let code = query_parameter(&answer, "code")?.context("no code")?;
+        let code = query_parameter(&response, "code")?.context("no code")?;
         let form = [
             ("grant_type", "authorization_code"), ("client_id", &agent.id), ("code", &code), ("code_verifier", CODE_VERIFIER),
         ];
-        let answer = agent.post_token(&form).await?;
-        assert_eq!(answer.string_at("/scope")?, "read", "less than was asked for");
+        let response = agent.post_token(&form).await?;
+        assert_eq!(response.string_at("/scope")?, "read", "a smaller scope than requested");
 
         let id = agent.start_authorization(&[("redirect_uri", "http://127.0.0.1:4711/cb")]).await?;
         let request = aru.request(Method::POST, &format!("/oauth/consent/{id}"));
         let refused = request.body("application/x-www-form-urlencoded", "access=read")?.send().await?;
-        assert!(redirect_location(&refused)?.contains("error=access_denied"), "what is not yes is no");
+        assert!(redirect_location(&refused)?.contains("error=access_denied"), "anything but an approval is a denial");
         Ok(())
     }
 }

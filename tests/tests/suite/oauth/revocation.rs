@@ -1,4 +1,4 @@
-//! What becomes of an agent, and of all else that was somebody's, when they are no member any more.
+//! Agents, tokens and device logins of a person whose membership ends.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -11,15 +11,15 @@ struct MemberWithCredentials {
     email: String,
     agent: Agent,
     tokens: TokenPair,
-    /// What their agent was about to exchange.
+    /// An authorization code that their agent has not exchanged yet.
     code: String,
     personal_token: String,
-    /// What a command line that they approved was about to be given a token for.
+    /// The device code of an approved device login that was not finished yet.
     device_code: String,
 }
 
 impl MemberWithCredentials {
-    /// Somebody in the workspace who let an agent in, has a token of their own, and may see the sample app.
+    /// Adds a member who has authorized an agent, has a token, and may view the sample app.
     async fn join(server: &Server, owner: &Client, workspace: &tests::Workspace, name: &str) -> Result<Self> {
         let email = format!("{name}@example.test");
         let person = server.sign_in(&email).await?;
@@ -60,7 +60,7 @@ impl MemberWithCredentials {
         Ok(())
     }
 
-    /// Back with a new membership, they hold nothing of before, and may begin anew.
+    /// Checks that after rejoining they have nothing from before, but may authorize the agent again.
     async fn assert_still_revoked(&self, workspace: &tests::Workspace) -> Result<()> {
         self.person.get(&format!("/v1/workspaces/{}/apps", workspace.id)).await?.assert_status(200);
         assert!(!is_token_accepted(&self.person, &self.tokens.access).await?);
@@ -76,7 +76,7 @@ impl MemberWithCredentials {
         let app = self.person.get(&format!("/v1/apps/{}", workspace.sample_app)).await?;
         app.assert_error(404, "app_not_found");
         let grants = self.person.get(&format!("/v1/workspaces/{}/oauth/grants", workspace.id)).await?.ok()?;
-        let grants = grants.as_array().context("grants")?;
+        let grants = grants.as_array().context("no grants")?;
         assert!(
             !grants.is_empty() && grants.iter().all(|grant| grant["revokedAt"].is_string()),
             "{grants:?}"
@@ -94,13 +94,13 @@ fn timestamp_in(seconds: i64) -> String {
 
 async fn count_audit_entries(owner: &Client, workspace: &str, action: &str) -> Result<usize> {
     let rows = owner.get(&format!("/v1/workspaces/{workspace}/audit?action={action}")).await?.ok()?;
-    Ok(rows["items"].as_array().context("items")?.len())
+    Ok(rows["items"].as_array().context("no items")?.len())
 }
 
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn who_goes_takes_all_along(server: Server) -> Result<()> {
+    async fn a_member_who_leaves_or_is_removed_loses_everything(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Home").await?;
         let own = owner.register_agent("Own").await?;
@@ -118,38 +118,38 @@ tests::on_both! {
         }
         assert_eq!(count_audit_entries(&owner, &workspace.id, "oauth_grant.revoke").await?, 2);
         assert_eq!(count_audit_entries(&owner, &workspace.id, "app.unshare").await?, 2);
-        // Who stays keeps what they have.
+        // Other members keep their agents and tokens.
         assert!(is_token_accepted(&owner, &own_tokens.access).await?);
         check_agent_can_refresh(&own, &own_tokens).await
     }
 
-    async fn an_agent_is_out_when_its_persons_access_ends(server: Server) -> Result<()> {
+    async fn an_agent_loses_access_when_that_of_its_person_expires(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Home").await?;
         let guest = MemberWithCredentials::join(&server, &owner, &workspace, "guest").await?;
         let path = format!("/v1/workspaces/{}/members/{}", workspace.id, guest.person.user_id().await?);
         owner.patch(&path, &json!({"accessEndsAt": timestamp_in(2)})).await?.assert_status(200);
-        tests::eventually("the access ends", async || {
-            anyhow::ensure!(!is_token_accepted(&guest.person, &guest.tokens.access).await?, "it has not");
+        tests::eventually("the access expires", async || {
+            anyhow::ensure!(!is_token_accepted(&guest.person, &guest.tokens.access).await?, "it has not expired");
             Ok(())
         })
         .await?;
-        // Nobody was there to end anything: the refresh finds out, and ends the sign-in.
+        // No request ended the grant: the refresh notices that access has expired, and ends it.
         guest.assert_revoked().await?;
         assert_eq!(count_audit_entries(&owner, &workspace.id, "oauth_grant.access_ended").await?, 1);
         owner.invite_and_accept(&workspace.id, &guest.email, "viewer", &guest.person).await?;
         guest.assert_still_revoked(&workspace).await
     }
 
-    async fn who_comes_back_without_a_refresh_between_holds_nothing_either(server: Server) -> Result<()> {
+    async fn rejoining_does_not_restore_an_expired_grant(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Home").await?;
         for (name, by) in [("invited", "invite"), ("made-owner", "operator")] {
             let guest = MemberWithCredentials::join(&server, &owner, &workspace, name).await?;
             let path = format!("/v1/workspaces/{}/members/{}", workspace.id, guest.person.user_id().await?);
             owner.patch(&path, &json!({"accessEndsAt": timestamp_in(1)})).await?.assert_status(200);
-            tests::eventually("the access ends", async || {
-                anyhow::ensure!(!is_token_accepted(&guest.person, &guest.tokens.access).await?, "it has not");
+            tests::eventually("the access expires", async || {
+                anyhow::ensure!(!is_token_accepted(&guest.person, &guest.tokens.access).await?, "it has not expired");
                 Ok(())
             })
             .await?;
@@ -158,7 +158,7 @@ tests::on_both! {
                 guest.assert_still_revoked(&workspace).await?;
             } else {
                 server.run_admin(&["make-owner", &workspace.id, &guest.email]).await?;
-                tests::eventually("they are back", async || {
+                tests::eventually("they have rejoined", async || {
                     guest.person.get(&format!("/v1/workspaces/{}/apps", workspace.id)).await?.ok().map(drop)
                 })
                 .await?;

@@ -1,9 +1,9 @@
-//! Codes, tokens and what ends them.
+//! Authorization codes, access and refresh tokens, and their revocation.
 
 use super::*;
 
 tests::on_both! {
-    async fn a_code_is_for_its_own_client_with_its_own_verifier(server: Server) -> Result<()> {
+    async fn a_code_needs_its_client_redirect_and_verifier(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
@@ -53,25 +53,25 @@ tests::on_both! {
         let json = server.client().post("/oauth/token", &json!({"grant_type": "authorization_code"})).await?;
         assert_oauth_error(&json, 400, "invalid_request");
 
-        // None of these used it up.
-        let answer = send(&[("resource", &format!("{}/", server.base_url()))]).await?;
-        let body = answer.ok()?;
+        // None of these used the code up.
+        let reply = send(&[("resource", &format!("{}/", server.base_url()))]).await?;
+        let body = reply.ok()?;
         assert_eq!((body["token_type"].as_str(), body["expires_in"].as_i64()), (Some("Bearer"), Some(3600)));
         assert_eq!(body["scope"], "read write");
-        assert!(body["access_token"].as_str().is_some_and(|token| token.starts_with("qao_")), "{answer}");
-        assert!(body["refresh_token"].as_str().is_some_and(|token| token.starts_with("qar_")), "{answer}");
-        assert_eq!(answer.header("cache-control"), Some("no-store"));
+        assert!(body["access_token"].as_str().is_some_and(|token| token.starts_with("qao_")), "{reply}");
+        assert!(body["refresh_token"].as_str().is_some_and(|token| token.starts_with("qar_")), "{reply}");
+        assert_eq!(reply.header("cache-control"), Some("no-store"));
         Ok(())
     }
 
-    async fn a_code_that_comes_again_ends_what_came_of_it(server: Server) -> Result<()> {
+    async fn reusing_a_code_revokes_its_tokens(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
         let code = agent.obtain_code(&aru, &workspace.id, "read").await?;
         let tokens = TokenPair::from_reply(&agent.exchange(&code).await?)?;
 
-        // Whoever saw the code pass by can end nothing with it.
+        // Somebody who has only seen the code cannot revoke anything with it.
         let wrong = [
             ("grant_type", "authorization_code"), ("client_id", &agent.id), ("code", &code), ("code_verifier", CODE_CHALLENGE),
         ];
@@ -84,7 +84,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn of_fifty_who_exchange_a_code_at_once_one_has_tokens(server: Server) -> Result<()> {
+    async fn of_fifty_concurrent_exchanges_of_a_code_one_succeeds(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
@@ -95,16 +95,16 @@ tests::on_both! {
                 tokio::spawn(async move { agent.exchange(&code).await })
             })
             .collect();
-        let mut good = 0;
+        let mut successes = 0;
         for racer in racers {
             let reply = racer.await??;
-            if reply.status == 200 { good += 1 } else { assert_oauth_error(&reply, 400, "invalid_grant") }
+            if reply.status == 200 { successes += 1 } else { assert_oauth_error(&reply, 400, "invalid_grant") }
         }
-        assert_eq!(good, 1);
+        assert_eq!(successes, 1);
         Ok(())
     }
 
-    async fn a_client_whose_processes_race_stays_signed_in(server: Server) -> Result<()> {
+    async fn concurrent_refreshes_of_one_client_all_succeed(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
@@ -119,14 +119,14 @@ tests::on_both! {
         for racer in racers {
             pairs.push(TokenPair::from_reply(&racer.await??)?);
         }
-        // All have the same successor and an access token each, so that it matters not whose answer is kept.
+        // All get the same refresh token and an access token each, so it does not matter which response is kept.
         for pair in &pairs {
             assert!(is_token_accepted(&aru, &pair.access).await?);
             assert_eq!(pair.refresh, pairs[0].refresh);
         }
         let access: std::collections::BTreeSet<_> = pairs.iter().map(|pair| &pair.access).collect();
         assert_eq!(access.len(), 20);
-        // Each of them goes on with what it has, also once the grace is over.
+        // Each of them can continue with its tokens, even after the grace period.
         let a_minute_later = "UPDATE oauth_refresh_tokens SET spent_at = spent_at - 62000 WHERE spent_at IS NOT NULL";
         server.execute_sql(a_minute_later).await?;
         let mut next = Vec::new();
@@ -137,7 +137,7 @@ tests::on_both! {
             assert!(is_token_accepted(&aru, &pair.access).await?);
         }
         assert!(next.iter().all(|pair| pair.refresh == next[0].refresh && pair.refresh != pairs[0].refresh));
-        // A copy that comes after the grace is a theft.
+        // Reuse after the grace period counts as theft.
         server.execute_sql(a_minute_later).await?;
         assert_oauth_error(&agent.refresh(&pairs[0].refresh).await?, 400, "invalid_grant");
         assert_oauth_error(&agent.refresh(&next[0].refresh).await?, 400, "invalid_grant");
@@ -145,7 +145,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_refresh_token_whose_successor_was_used_ends_everything(server: Server) -> Result<()> {
+    async fn reusing_a_refresh_token_after_its_successor_revokes_the_grant(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
@@ -159,7 +159,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_refresh_may_narrow_and_not_widen(server: Server) -> Result<()> {
+    async fn a_refresh_may_narrow_but_not_widen_scopes(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
@@ -194,7 +194,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_agents_token_knows_itself_and_ends_itself(server: Server) -> Result<()> {
+    async fn an_agents_token_describes_and_revokes_itself(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
@@ -223,7 +223,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_agent_stays_in_its_workspace_and_out_of_the_console(server: Server) -> Result<()> {
+    async fn an_agent_is_limited_to_its_workspace_and_kept_out_of_the_console(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let other = aru.create_workspace("Other").await?;
@@ -241,13 +241,13 @@ tests::on_both! {
         bearer.get(&format!("/v1/workspaces/{}/oauth/grants", workspace.id)).await?.assert_error(403, "console_only");
         let id = agent.start_authorization(&[]).await?;
         bearer.decide_authorization(&id, &json!({"decision": "allow"})).await?.assert_error(403, "console_only");
-        // A refresh token and a code open nothing.
+        // Refresh tokens and codes are not accepted as access tokens.
         assert!(!is_token_accepted(&aru, &tokens.refresh).await?);
         assert!(!is_token_accepted(&aru, &agent.obtain_code(&aru, &workspace.id, "read").await?).await?);
         Ok(())
     }
 
-    async fn a_grant_is_its_persons_alone_to_end(server: Server) -> Result<()> {
+    async fn only_its_person_revokes_a_grant(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let bek = server.sign_in("bek@example.test").await?;
@@ -274,7 +274,7 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn a_client_gives_back_its_own_tokens_only(server: Server) -> Result<()> {
+    async fn a_client_revokes_only_its_own_tokens(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
@@ -293,19 +293,19 @@ tests::on_both! {
         revoke(&other, &tokens.refresh).await?.assert_status(200);
         assert!(is_token_accepted(&aru, &tokens.access).await?);
 
-        // The access token goes alone.
+        // Revoking the access token leaves the refresh token valid.
         revoke(&agent, &tokens.access).await?.assert_status(200);
         assert!(!is_token_accepted(&aru, &tokens.access).await?);
         let next = TokenPair::from_reply(&agent.refresh(&tokens.refresh).await?)?;
         assert!(is_token_accepted(&aru, &next.access).await?);
-        // The refresh token takes the rest with it.
+        // Revoking the refresh token revokes the grant.
         revoke(&agent, &next.refresh).await?.assert_status(200);
         assert!(!is_token_accepted(&aru, &next.access).await?);
         assert_oauth_error(&agent.post_form("/oauth/revoke", &[("client_id", &agent.id)]).await?, 400, "invalid_request");
         Ok(())
     }
 
-    async fn nothing_secret_is_said_or_kept(server: Server) -> Result<()> {
+    async fn no_secret_is_logged(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
@@ -319,30 +319,30 @@ tests::on_both! {
         let pairs = [&first, &second];
         let secrets = pairs.iter().flat_map(|pair| [&*pair.access, &*pair.refresh]).chain([&*code, CODE_VERIFIER]);
         for secret in secrets {
-            assert!(!log.contains(secret), "the log holds a secret");
-            assert!(!log.contains(&secret[4..20]), "the log holds a part of a secret");
+            assert!(!log.contains(secret), "the log contains a secret");
+            assert!(!log.contains(&secret[4..20]), "the log contains a part of a secret");
         }
         Ok(())
     }
 }
 
-/// The audience of a token is one deployment: another on the same database does not take it.
+/// The audience of a token is one deployment. Another one on the same database rejects it.
 #[tokio::test]
-async fn a_token_for_another_deployment_is_none() -> Result<()> {
+async fn a_token_of_another_deployment_is_rejected() -> Result<()> {
     tests::on_database(tests::Database::Postgres, async |server| {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
         let tokens = aru.register_agent("Agent").await?.sign_in(&aru, &workspace.id, "read").await?;
-        let url = server.database_url().context("PostgreSQL")?.to_owned();
-        // The development sign-in has the same key, since the harness gives each server the same.
+        let url = server.database_url().context("no PostgreSQL")?.to_owned();
+        // The development sign-in works, because the harness gives every server the same key.
         let other = Server::start(tests::Database::Existing(url)).await?;
         assert!(is_token_accepted(&aru, &tokens.access).await?);
-        let refusal = other.client().with_bearer(&tokens.access).get("/v1/tokens/self").await?;
-        refusal.assert_error(401, "unauthorized");
+        let rejected = other.client().with_bearer(&tokens.access).get("/v1/tokens/self").await?;
+        rejected.assert_error(401, "unauthorized");
         let personal = aru.create_token(&workspace.id, &["read"]).await?;
         assert!(
             is_token_accepted(&other.client(), &personal).await?,
-            "the other deployment does know the database"
+            "the other deployment uses the same database"
         );
         Ok(())
     })
@@ -350,7 +350,7 @@ async fn a_token_for_another_deployment_is_none() -> Result<()> {
 }
 
 #[tokio::test]
-async fn addresses_that_ask_without_end_must_wait() -> Result<()> {
+async fn endpoints_are_rate_limited_per_address() -> Result<()> {
     tests::on_database(tests::Database::Sqlite, async |server| {
         let agent = server.client().register_agent("Agent").await?;
         let mut last = None;
@@ -362,7 +362,7 @@ async fn addresses_that_ask_without_end_must_wait() -> Result<()> {
             }
             assert_oauth_error(&reply, 400, "invalid_grant");
         }
-        let reply = last.context("nobody had to wait")?;
+        let reply = last.context("no request was rate limited")?;
         assert_oauth_error(&reply, 429, "temporarily_unavailable");
         assert!(reply.header("retry-after").is_some_and(|wait| wait.parse::<u64>().is_ok()), "{reply}");
         Ok(())

@@ -1,22 +1,22 @@
-//! Bounds of a schema, each with a value at it and one beyond it.
+//! Collection of the bounds of a schema, each with a value at the bound and one beyond it.
 
 use serde_json::{Value, json};
 use tests::schema_example;
 
-/// Texts that break what a schema asks of a text: one of them does for each rule.
-const INVALID_STRINGS: [&str; 3] = ["no such thing", "~", ""];
+/// Invalid texts, of which at least one violates each rule of a schema.
+const INVALID_STRINGS: [&str; 3] = ["not a valid value", "~", ""];
 
-/// One bound of one member, with the values at it and beyond it.
+/// A bound of a member, with a value at it and one beyond it.
 #[derive(Debug)]
 pub(super) struct Bound {
-    /// A JSON pointer into the body, with [`ITEM`] and [`VARIANT`], or the name of a parameter in the query.
+    /// JSON pointer into the body, with [`ITEM`] and [`VARIANT`], or name of a query parameter.
     pub(super) pointer: String,
     pub(super) keyword: &'static str,
     pub(super) within: Option<Value>,
     pub(super) beyond: Option<Value>,
 }
 
-/// The schema behind references and beside null.
+/// Resolves references and `null` alternatives of a schema.
 fn resolve_ref<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     for _ in 0..8 {
         if let Some(target) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
@@ -34,22 +34,22 @@ fn resolve_ref<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     schema
 }
 
-/// Returns true if a value breaks a rule.
+/// True if a value violates a rule.
 fn violates(rule: &Value, value: &Value) -> bool {
     let rule = jsonschema::options().should_validate_formats(true).build(rule);
     rule.is_ok_and(|rule| !rule.is_valid(value))
 }
 
-/// The name of the only item of an array in a pointer.
+/// Segment of a pointer for the only item of an array.
 const ITEM: &str = "-";
-/// Mark before the number of a variant in a pointer.
+/// Prefix of a segment of a pointer for the variant with a number.
 const VARIANT: &str = "|";
 
 fn depth(at: &str) -> usize {
     at.matches('/').count()
 }
 
-/// The bounds that a schema sets, of members to any depth.
+/// Collects the bounds of a schema and of its members to any depth.
 pub(super) fn collect_bounds(document: &Value, schema: &Value, at: &str, found: &mut Vec<Bound>) {
     let schema = resolve_ref(document, schema);
     let mut add = |keyword, within, beyond| {
@@ -67,7 +67,7 @@ pub(super) fn collect_bounds(document: &Value, schema: &Value, at: &str, found: 
     if let Some(least) = number("minimum") {
         add("minimum", Some(json!(least)), Some(json!(i128::from(least) - 1)));
     }
-    // A text with a form of its own cannot be stretched.
+    // Texts with a format, pattern or enumeration cannot be lengthened.
     let free = ["pattern", "format", "enum"].iter().all(|keyword| schema.get(*keyword).is_none());
     if let Some(most) = size("maxLength").filter(|_| free) {
         add("maxLength", Some("a".repeat(most).into()), Some("a".repeat(most + 1).into()));
@@ -88,7 +88,7 @@ pub(super) fn collect_bounds(document: &Value, schema: &Value, at: &str, found: 
     if let Some(least) = size("minItems").filter(|least| *least > 0) {
         add("minItems", Some(items(least)), Some(items(least - 1)));
     }
-    // What is given no bound has none, short of what a body may have.
+    // A text without a bound is limited only by the size of the body.
     if is("string") && free && schema.get("maxLength").is_none() && schema.get("const").is_none() {
         add("no maxLength", Some("a".repeat(10_000).into()), None);
     }
@@ -96,13 +96,13 @@ pub(super) fn collect_bounds(document: &Value, schema: &Value, at: &str, found: 
         add("no maxItems", Some(items(1_000)), None);
     }
     for keyword in ["pattern", "format", "enum"] {
-        // One that the value breaks, and this alone.
+        // The value must violate only this rule.
         let rule = json!({keyword: schema.get(keyword)});
         if schema.get(keyword).is_some()
             && is("string")
             && let Some(text) = INVALID_STRINGS.iter().find(|text| violates(&rule, &json!(text)))
         {
-            // What fits is the example, which is another test's.
+            // Valid values are the examples, which another test sends.
             add(keyword, None, Some(json!(text)));
         }
     }
@@ -117,7 +117,7 @@ pub(super) fn collect_bounds(document: &Value, schema: &Value, at: &str, found: 
     }
 }
 
-/// Values of a schema that differ from each other where it allows that.
+/// Returns a value of a schema that is different for each index, if the schema allows that.
 fn distinct_example(document: &Value, schema: &Value, index: usize) -> Value {
     let schema = resolve_ref(document, schema);
     if let Some(choices) = schema["enum"].as_array() {
@@ -144,7 +144,7 @@ fn distinct_example(document: &Value, schema: &Value, index: usize) -> Value {
     }
 }
 
-/// The body with a value at a pointer; members on the way are made of their schemas.
+/// Returns the body with a value at a pointer. Missing members on the way are created from their schemas.
 pub(super) fn with_value_at(
     document: &Value,
     schema: &Value,

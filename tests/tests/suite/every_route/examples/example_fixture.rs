@@ -1,4 +1,4 @@
-//! What the examples of request bodies name: made for each, and put in the place of the names.
+//! Fixtures with the resources that the examples of request bodies name, whose ids replace those of the examples.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +13,7 @@ const REQUESTS_APPROVAL: &str =
     "export default { async scheduled(event, env, ctx) { await ctx.approval({ title: 'Pay 500?' }) } }";
 const CALLS_OUT: &str = "export default { async scheduled() { await fetch('https://api.example.com/') } }";
 
-/// Makes worlds on one server.
+/// Creates fixtures on one server.
 pub(super) struct ExampleFixtures<'a> {
     server: &'a Server,
     dns: &'a DnsServer,
@@ -28,7 +28,7 @@ impl<'a> ExampleFixtures<'a> {
     }
 }
 
-/// A workspace with one of each thing, for one example.
+/// A workspace with one resource of each kind, for one example.
 pub(super) struct ExampleFixture<'a> {
     server: &'a Server,
     dns: &'a DnsServer,
@@ -41,7 +41,7 @@ impl<'a> ExampleFixture<'a> {
         ExampleFixtures { server, dns, count: AtomicUsize::default() }
     }
 
-    /// What an example is sent as.
+    /// Returns the call that an example becomes.
     pub(super) async fn prepare_call(&self, example: &Example) -> Result<Call> {
         let owner = &self.fixture.owner;
         let caller = match &example.operation.callers {
@@ -69,7 +69,7 @@ impl<'a> ExampleFixture<'a> {
             "receive_webhook" => {
                 call.path = owner.configure_webhook(&self.fixture.workspace.automation, "none").await?.path;
             }
-            // The table is named twice, and nothing beside the example's is called so.
+            // The path and the body must name the same table, and the fixture has no table with the example's name.
             "drop_project_table" => call.path = call.path.replace("/things", "/notes"),
             "update_rows" => call.path += "?id=eq.first",
             "put_row" => call.path += "?id=eq.second",
@@ -87,21 +87,21 @@ impl<'a> ExampleFixture<'a> {
         Ok(call)
     }
 
-    /// The thing that a path ends with.
+    /// Returns the id of the resource that a path ends with.
     fn resource_id(&self, template: &str) -> String {
         self.fixture.path_parameters.0[template].clone()
     }
 
-    /// Somebody with a secret key that may do everything.
+    /// Returns a client with a secret key that has all scopes.
     async fn secret_key_client(&self) -> Result<Client> {
         let project = self.resource_id("/v1/backend/projects/{projectId}");
         let scopes = ["rows:read", "rows:write", "schema:write"];
         let key = json!({"kind": "secret", "name": "Examples", "scopes": scopes});
-        let made = self.fixture.owner.post(&format!("/v1/backend/projects/{project}/keys"), &key).await?;
-        Ok(self.fixture.owner.with_bearer(&made.string_at("/secret")?))
+        let created = self.fixture.owner.post(&format!("/v1/backend/projects/{project}/keys"), &key).await?;
+        Ok(self.fixture.owner.with_bearer(&created.string_at("/secret")?))
     }
 
-    /// The id of a member beside the owner.
+    /// Adds a member besides the owner and returns their id.
     async fn add_member(&self) -> Result<String> {
         self.fixture.owner.add_member(&self.fixture.workspace.id, "member").await?.user_id().await
     }
@@ -113,7 +113,7 @@ impl<'a> ExampleFixture<'a> {
         let mail: Mail = self.server.wait_for_mail(&email, 1).await?;
         if call.body.get("token").is_some() {
             let link = mail.link()?;
-            return call.replace("/token", link.split_once("token=").context("a token")?.1);
+            return call.replace("/token", link.split_once("token=").context("no token")?.1);
         }
         call.replace("/email", email)?;
         call.replace("/code", mail.code()?)
@@ -135,9 +135,9 @@ impl<'a> ExampleFixture<'a> {
             "decide_run_approval" => {
                 let (_, run) = owner.create_and_run_app(ws, REQUESTS_APPROVAL).await?;
                 call.path = format!("/v1/runs/{run}/approvals");
-                let asked = async || owner.get(&call.path).await?.string_at("/items/0/id");
-                let asked = eventually("the run asks", asked).await?;
-                call.replace("/approvalId", asked)
+                let approval = async || owner.get(&call.path).await?.string_at("/items/0/id");
+                let approval = eventually("the run asks for approval", approval).await?;
+                call.replace("/approvalId", approval)
             }
             _ => {
                 let (_, run) = owner.create_and_run_app(ws, CALLS_OUT).await?;
@@ -164,7 +164,7 @@ impl<'a> ExampleFixture<'a> {
         }
     }
 
-    /// Claims a domain and publishes its proof; who joins by it finds it proved.
+    /// Claims a domain and publishes its DNS record. For an example that joins by it, the domain is verified too.
     async fn prepare_domain_call(&self, example: &Example, call: &mut Call) -> Result<()> {
         let owner = &self.fixture.owner;
         let of_workspace = format!("/v1/workspaces/{}/join-domain", self.fixture.workspace.id);
