@@ -2,13 +2,14 @@
 
 use std::error::Error as _;
 
+use application::ProblemKind;
 use axum::{
     Json,
     body::Body,
     http::{HeaderValue, header},
     response::{IntoResponse as _, Response},
 };
-use kernel::{ProblemKind, id::RequestId};
+use kernel::id::RequestId;
 
 use super::{
     DataErrorEnvelope, DataErrorMembers, ErrorEnvelope, HtmlPreference, PendingProblem, log_problem,
