@@ -34,6 +34,7 @@ mod nodes;
 mod oauth;
 mod oidc;
 mod operators;
+mod page_texts;
 mod passkeys;
 mod people;
 mod postgrest_client;
