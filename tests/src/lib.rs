@@ -39,6 +39,7 @@ mod reply;
 mod schema;
 mod server;
 mod smtp;
+mod snapshot;
 mod streaming_reply;
 mod webhooks;
 
@@ -62,6 +63,7 @@ pub use reply::Reply;
 pub use schema::schema_example;
 pub use server::{Server, ServerOptions, on_database, on_server};
 pub use smtp::MailServer;
+pub use snapshot::compare_snapshot;
 pub use streaming_reply::StreamingReply;
 pub use webhooks::{Webhook, hub_signature, service_signature, unix_time};
 

@@ -35,6 +35,7 @@ mod nodes;
 mod oauth;
 mod oidc;
 mod operators;
+mod page_texts;
 mod passkeys;
 mod people;
 mod postgrest_client;

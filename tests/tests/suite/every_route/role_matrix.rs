@@ -4,9 +4,9 @@
 //! an error about the body was authorized. A change of the table is a change of authority. Run the test with
 //! `QALA_WRITE_SNAPSHOTS=1` to update the table, and review the difference.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use http::Method;
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server};
@@ -174,31 +174,10 @@ async fn build_table(server: &Server) -> Result<String> {
     Ok(table)
 }
 
-/// Returns the lines in which two tables differ.
-fn line_diff(expected: &str, found: &str) -> String {
-    let (old, new): (Vec<_>, Vec<_>) = (expected.lines().collect(), found.lines().collect());
-    let removed = old.iter().filter(|line| !new.contains(line)).map(|line| format!("- {line}"));
-    let added = new.iter().filter(|line| !old.contains(line)).map(|line| format!("+ {line}"));
-    removed.chain(added).collect::<Vec<_>>().join("\n")
-}
-
 tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn the_table_is_as_reviewed(server: Server) -> Result<()> {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/role_matrix.tsv");
-        let found = build_table(&server).await?;
-        if std::env::var_os("QALA_WRITE_SNAPSHOTS").is_some() {
-            std::fs::write(&file, &found)?;
-            return Ok(());
-        }
-        let expected = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
-        if found != expected {
-            bail!(
-                "who may do what has changed; run with QALA_WRITE_SNAPSHOTS=1 if that is meant\n{}",
-                line_diff(&expected, &found)
-            );
-        }
-        Ok(())
+        tests::compare_snapshot("role_matrix.tsv", &build_table(&server).await?)
     }
 }
