@@ -72,6 +72,7 @@ impl Application {
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_access(
     tx: &mut dyn Tx,
     ctx: &Context,

@@ -50,6 +50,7 @@ pub struct SampleData {
 ///
 /// # Errors
 /// [`Problem`] if the row store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn provision_rows(app: &Application, ctx: &Context) -> Result<ProjectId, Problem> {
     let id: ProjectId = ctx.new_id();
     let project_ref = project_ref(id, app.settings().new_projects_shard)?;
@@ -75,6 +76,7 @@ pub async fn provision_rows(app: &Application, ctx: &Context) -> Result<ProjectI
 ///
 /// # Errors
 /// The error in `result`.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn or_deprovision<T, E>(
     app: &Application,
     project: ProjectId,
@@ -111,6 +113,7 @@ pub fn project_ref(project: ProjectId, shard: u16) -> Result<ProjectRef, Problem
 ///
 /// # Errors
 /// [`Problem`] if a use case refuses or the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn seed(
     app: &Application,
     tx: &mut dyn Tx,

@@ -21,6 +21,7 @@ const MAX_GRANTS: usize = 500;
 ///   than 500
 /// * [`AppError::MemberNotFound`] when a person is not a member of the workspace
 /// * [`AppError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn replace_access(
     tx: &mut dyn AppsTx,
     ctx: &Context,

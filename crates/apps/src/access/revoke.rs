@@ -12,6 +12,7 @@ use crate::AppsTx;
 ///
 /// # Errors
 /// [`StoreError`] when the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_app_grants_of(
     tx: &mut dyn AppsTx,
     ctx: &Context,

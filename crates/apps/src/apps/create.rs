@@ -30,6 +30,7 @@ pub struct CreateApp {
 /// * [`AppError::InvalidInput`] when a field is out of bounds
 /// * [`AppError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another app took the same
 ///   random slug, and when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_app(
     tx: &mut dyn AppsTx,
     ctx: &Context,

@@ -11,6 +11,7 @@ use crate::AppsTx;
 ///
 /// # Errors
 /// [`StoreError`] when the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn delete_app(
     tx: &mut dyn AppsTx,
     ctx: &Context,

@@ -28,6 +28,7 @@ pub struct UpdateApp {
 /// * [`AppError::AppNotFound`] when the app was deleted
 /// * [`AppError::InvalidInput`] when a field is out of bounds
 /// * [`AppError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn update_app(
     tx: &mut dyn AppsTx,
     ctx: &Context,

@@ -37,6 +37,7 @@ pub struct RefusedHost {
 /// * [`AppError::NothingToChange`] when the manifest allows the request already, or would be out of bounds with it
 /// * [`AppError::TooManyChanges`] when the person has [`MAX_OPEN`] unexpired plans
 /// * [`AppError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn plan_egress(
     tx: &mut dyn ChangesTx,
     ctx: &Context,

@@ -32,6 +32,7 @@ pub struct CreateVersion {
 /// * [`AppError::AppNotFound`] when the app was deleted
 /// * [`AppError::VersionConflict`] when someone else created a version at the same time
 /// * [`AppError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_version(
     tx: &mut dyn AppsTx,
     ctx: &Context,

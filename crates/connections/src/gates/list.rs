@@ -8,6 +8,7 @@ use super::{GateReader, GateView};
 ///
 /// # Errors
 /// [`StoreError`] when the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn list_gates(
     reader: &dyn GateReader,
     ctx: &Context,

@@ -21,6 +21,7 @@ pub enum GateError {
 /// # Errors
 /// * [`GateError::NotFound`] when the workspace has no such gate
 /// * [`GateError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn set_gate_status(
     tx: &mut dyn ConnectionsTx,
     ctx: &Context,

@@ -20,6 +20,7 @@ pub struct ApproveDeviceLogin {
 /// [`IdentityError::InvalidInput`] if the scopes exceed the requested ones or the lifetime is out of bounds;
 /// [`IdentityError::DeviceLoginNotPending`] if the login has been decided or has expired; [`IdentityError::Store`] if
 /// the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn approve_device_login(
     tx: &mut dyn DeviceTx,
     ctx: &Context,

@@ -28,6 +28,7 @@ pub enum PollOutcome {
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn check_device_login(
     store: &dyn DeviceRead,
     peppers: &Peppers,

@@ -10,6 +10,7 @@ use crate::{IdentityError, ports::DeviceTx};
 /// # Errors
 /// [`IdentityError::DeviceLoginNotPending`] if the login has been decided or has expired; [`IdentityError::Store`] if
 /// the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn deny_device_login(
     tx: &mut dyn DeviceTx,
     ctx: &Context,

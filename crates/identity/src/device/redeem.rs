@@ -26,6 +26,7 @@ pub enum RedeemOutcome {
 /// # Errors
 /// [`IdentityError::TooManyTokens`] if the approver has too many tokens in the workspace; [`IdentityError::Store`] if
 /// the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn redeem_device_login(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -50,6 +50,7 @@ pub struct StartedDeviceLogin {
 /// # Errors
 /// [`IdentityError::InvalidInput`] if a field is out of bounds; [`IdentityError::TooManyDeviceLogins`] if [`MAX_OPEN`]
 /// or [`MAX_OPEN_PER_ADDRESS`] is reached; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn start_device_login(
     tx: &mut dyn DeviceTx,
     ctx: &Context,

@@ -17,6 +17,7 @@ use crate::{
 /// # Errors
 /// [`IdentityError::EmailNotTrusted`] if [`trusted_email`](super::trusted_email) refuses the address of a first
 /// sign-in; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn oidc_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -8,6 +8,7 @@ use crate::{IdentityError, ports::PasskeyTx, sessions::StepUpProof};
 ///
 /// # Errors
 /// [`IdentityError::PasskeyNotFound`] if the person has no such passkey; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn delete_passkey(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,

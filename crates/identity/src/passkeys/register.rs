@@ -16,6 +16,7 @@ use crate::{IdentityError, InvalidInput, User, ports::PasskeyTx, sessions::StepU
 /// # Errors
 /// [`IdentityError::TooManyPasskeys`] at [`MAX_PASSKEYS`]; [`IdentityError::PasskeyRejected`] if no challenge can be
 /// made; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn start_registration(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,
@@ -38,6 +39,7 @@ pub async fn start_registration(
 /// # Errors
 /// The outer [`IdentityError::InvalidInput`] if the name is out of bounds; the outer [`IdentityError::Store`] if the
 /// store fails, with [`Duplicate`](kernel::StoreError::Duplicate) if the passkey is registered already.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn finish_registration(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,

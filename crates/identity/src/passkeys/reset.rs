@@ -20,6 +20,7 @@ pub struct PasskeyReset {
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn reset_passkeys(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,

@@ -17,6 +17,7 @@ use crate::{
 ///
 /// # Errors
 /// [`IdentityError::PasskeyRejected`] if no challenge can be made; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn start_sign_in(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,
@@ -34,6 +35,7 @@ pub async fn start_sign_in(
 ///
 /// # Errors
 /// The outer [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn finish_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -15,6 +15,7 @@ use crate::{IdentityError, ports::PasskeyTx, sessions::step_up};
 /// # Errors
 /// [`IdentityError::NoPasskey`] if the person has none; [`IdentityError::PasskeyRejected`] if no challenge can be made;
 /// [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn start_step_up(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,
@@ -37,6 +38,7 @@ pub async fn start_step_up(
 /// # Errors
 /// The outer [`IdentityError::SessionNotFound`] if the session has ended; the outer [`IdentityError::Store`] if the
 /// store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn finish_step_up(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,

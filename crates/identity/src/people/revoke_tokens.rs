@@ -12,6 +12,7 @@ use crate::ports::PeopleTx;
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_tokens_of(
     tx: &mut dyn PeopleTx,
     ctx: &Context,

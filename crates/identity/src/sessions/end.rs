@@ -8,6 +8,7 @@ use crate::IdentityTx;
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn end_session(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -8,6 +8,7 @@ use crate::{IdentityError, ports::SessionTx};
 ///
 /// # Errors
 /// [`IdentityError::SessionNotFound`] if the person has no such session; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn end_one_session(
     tx: &mut dyn SessionTx,
     ctx: &Context,

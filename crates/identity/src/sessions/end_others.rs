@@ -8,6 +8,7 @@ use crate::{IdentityError, ports::SessionTx};
 ///
 /// # Errors
 /// [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn end_other_sessions(
     tx: &mut dyn SessionTx,
     ctx: &Context,

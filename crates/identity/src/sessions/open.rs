@@ -35,6 +35,7 @@ pub struct SignInClient {
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn open_session(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

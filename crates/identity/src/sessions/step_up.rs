@@ -54,6 +54,7 @@ pub fn require_step_up(
 ///
 /// # Errors
 /// [`IdentityError::SessionNotFound`] if the session has ended; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn step_up(
     tx: &mut dyn SessionTx,
     ctx: &Context,

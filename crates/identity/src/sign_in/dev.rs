@@ -13,6 +13,7 @@ use crate::{
 ///
 /// # Errors
 /// [`IdentityError::InvalidInput`] if the name is out of bounds; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn dev_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -28,6 +28,7 @@ pub struct StartEmailSignIn {
 ///
 /// # Errors
 /// [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn start_email_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -15,6 +15,7 @@ use crate::{
 ///
 /// # Errors
 /// The outer [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn verify_email_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// # Errors
 /// [`IdentityError::InvalidCode`] if the link is unknown, used or expired; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn verify_email_link(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

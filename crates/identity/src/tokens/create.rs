@@ -16,6 +16,7 @@ use crate::{IdentityError, IdentityTx};
 /// [`IdentityError::TokenCannotCreateToken`] unless the caller is a session; [`IdentityError::AdminScopeForbidden`] if
 /// a member below the role `admin` requests the scope `admin`; [`IdentityError::InvalidInput`] if a field is out of
 /// bounds; [`IdentityError::TooManyTokens`] at the limit; [`IdentityError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_token(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -13,6 +13,7 @@ use crate::{IdentityError, IdentityTx};
 /// # Errors
 /// [`IdentityError::TokenNotFound`] if the person has no such token in the workspace; [`IdentityError::Store`] if the
 /// store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_token(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

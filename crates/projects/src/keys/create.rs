@@ -45,6 +45,7 @@ pub struct CreatedKey {
 /// * [`ProjectError::InvalidInput`] when a field is out of bounds
 /// * [`ProjectError::TooManyKeys`] when the project has 100 active keys
 /// * [`ProjectError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_key(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,

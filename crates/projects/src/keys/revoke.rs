@@ -14,6 +14,7 @@ use crate::{
 /// # Errors
 /// * [`ProjectError::KeyNotFound`] when the project has no such key
 /// * [`ProjectError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_key(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,

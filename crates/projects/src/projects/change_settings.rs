@@ -102,6 +102,7 @@ fn parse_origin(text: &str) -> Option<String> {
 /// * [`ProjectError::ProjectNotFound`] when the project was deleted
 /// * [`ProjectError::InvalidInput`] when a field is out of bounds
 /// * [`ProjectError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn change_settings(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,

@@ -52,6 +52,7 @@ impl CreateProject {
 /// * [`ProjectError::TooManyProjects`] when the workspace has 2,000 projects
 /// * [`ProjectError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another project took
 ///   the same random slug, and when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_project(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,

@@ -33,6 +33,7 @@ pub struct RestoreProject {
 /// # Errors
 /// [`ProjectError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another project took the
 /// same random slug, and when the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn restore_project(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,

@@ -15,6 +15,7 @@ use crate::{RunsError, ports::ApprovalsTx};
 /// * [`RunsError::ApprovalNotFound`] when this run of the app has no such question
 /// * [`RunsError::ApprovalResolved`] when it was decided before, or has expired
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn decide_approval(
     tx: &mut dyn ApprovalsTx,
     ctx: &Context,

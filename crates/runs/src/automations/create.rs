@@ -26,6 +26,7 @@ pub struct CreateAutomation {
 /// # Errors
 /// * [`RunsError::InvalidInput`] when a field is out of bounds
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_automation(
     tx: &mut dyn RunsTx,
     ctx: &Context,

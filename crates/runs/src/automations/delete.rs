@@ -13,6 +13,7 @@ use crate::{RunsError, RunsTx};
 /// # Errors
 /// * [`RunsError::AutomationNotFound`] when the app has no such automation
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn delete_automation(
     tx: &mut dyn RunsTx,
     ctx: &Context,

@@ -39,6 +39,7 @@ pub struct StartRun {
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::QuotaReached`] when the runs of the month are used up
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn start_run(
     tx: &mut dyn RunsTx,
     ctx: &Context,

@@ -31,6 +31,7 @@ pub struct UpdateAutomation {
 /// * [`RunsError::InvalidInput`] when a field is out of bounds, or the kind of trigger would change while the
 ///   automation has a webhook
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn update_automation(
     tx: &mut dyn RunsTx,
     ctx: &Context,

@@ -15,6 +15,7 @@ use crate::{RunsError, ports::DeadLettersTx};
 /// * [`RunsError::DeadLetterNotFound`] when the app has no such dead letter
 /// * [`RunsError::DeadLetterResolved`] when it was replayed or discarded
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn discard_open_dead_letter(
     tx: &mut dyn DeadLettersTx,
     ctx: &Context,

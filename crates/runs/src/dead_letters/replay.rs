@@ -64,6 +64,7 @@ pub struct ReplayedRun {
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
 /// * [`RunsError::QuotaReached`] when the runs of the month are used up
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn replay_open_dead_letter(
     tx: &mut dyn DeadLettersTx,
     ctx: &Context,

@@ -21,6 +21,7 @@ use crate::{RunStatus, RunsError, ports::DeadLettersTx};
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
 /// * [`RunsError::QuotaReached`] when the runs of the month are used up
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn replay_run(
     tx: &mut dyn DeadLettersTx,
     ctx: &Context,

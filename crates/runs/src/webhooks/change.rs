@@ -32,6 +32,7 @@ pub struct ChangeWebhook {
 /// * [`RunsError::WebhookNotFound`] when the automation has no webhook
 /// * [`RunsError::InvalidInput`] when a field is out of bounds or does not belong to the mode
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn change_webhook(
     tx: &mut dyn RunsTx,
     ctx: &Context,

@@ -37,6 +37,7 @@ pub struct ConfigureWebhook {
 /// * [`RunsError::ConfirmationNeeded`] when the change removes the proof or replaces the secret, and is not confirmed
 /// * [`RunsError::InvalidInput`] when a field is out of bounds or does not belong to the mode
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn configure_webhook(
     tx: &mut dyn RunsTx,
     ctx: &Context,

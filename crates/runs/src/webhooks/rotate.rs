@@ -19,6 +19,7 @@ use crate::{RunsError, RunsTx};
 /// * [`RunsError::WebhookNotFound`] when the automation has no webhook
 /// * [`RunsError::NoSecret`] when the mode has no secret
 /// * [`RunsError::Store`] when the store fails
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn rotate_webhook(
     tx: &mut dyn RunsTx,
     ctx: &Context,

@@ -31,6 +31,7 @@ pub enum AcceptInviteOutcome {
 /// * [`WorkspaceError::InviteExpired`] when the link, or the access it would give, has ended
 /// * [`WorkspaceError::InviteAccepted`] when the person has accepted it before
 /// * [`WorkspaceError::Store`]
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn accept_invite(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

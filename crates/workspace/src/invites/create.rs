@@ -38,6 +38,7 @@ pub struct CreateInvites {
 /// * [`WorkspaceError::AlreadyMembers`] when one of the addresses belongs to a member
 /// * [`WorkspaceError::TooManyInvites`] when more than [`MAX_PENDING`] would be pending
 /// * [`WorkspaceError::Store`]
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_invites(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

@@ -12,6 +12,7 @@ use crate::WorkspaceError;
 ///
 /// # Errors
 /// The errors of [`accept_invite`](super::accept_invite).
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn inspect_invite(
     read: &dyn InvitesRead,
     ctx: &Context,

@@ -9,6 +9,7 @@ use crate::WorkspaceError;
 ///
 /// # Errors
 /// A failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn preview_invite(
     read: &dyn InvitesRead,
     ctx: &Context,

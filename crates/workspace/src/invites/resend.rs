@@ -24,6 +24,7 @@ use crate::{WorkspaceError, members::lock_as_admin};
 /// * [`WorkspaceError::InviteNotPending`] when it was accepted or revoked, or the access it would give has ended
 /// * [`WorkspaceError::AlreadyMembers`] when the address belongs to a member
 /// * [`WorkspaceError::Store`]
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn resend_invite(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

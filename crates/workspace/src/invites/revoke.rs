@@ -13,6 +13,7 @@ use crate::{WorkspaceError, members::lock_as_admin};
 /// * [`WorkspaceError::InviteNotFound`] when the workspace has no such invite
 /// * [`WorkspaceError::InviteAccepted`] when it was accepted
 /// * [`WorkspaceError::Store`]
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_invite(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

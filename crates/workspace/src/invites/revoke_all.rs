@@ -11,6 +11,7 @@ use super::InvitesTx;
 ///
 /// # Errors
 /// A failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_invites_of(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

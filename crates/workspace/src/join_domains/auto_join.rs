@@ -15,6 +15,7 @@ use crate::{
 ///
 /// # Errors
 /// A failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn auto_join(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,

@@ -20,6 +20,7 @@ pub struct JoinDomainChange {
 /// [`WorkspaceError::DomainNotVerified`] when the workspace has no verified domain;
 /// [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or the
 /// role; a failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn change_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,

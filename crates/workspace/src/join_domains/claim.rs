@@ -11,6 +11,7 @@ use crate::{WorkspaceError, members::lock_as_admin};
 /// # Errors
 /// [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or the
 /// role; a failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn claim_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,

@@ -14,6 +14,7 @@ use crate::{WorkspaceError, members::lock_as_admin};
 /// * [`WorkspaceError::JoinDomainNotFound`] when the claim was deleted or replaced since the lookup
 /// * [`WorkspaceError::DomainTaken`] when another workspace has verified the domain
 /// * [`WorkspaceError::Store`]
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn confirm_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,

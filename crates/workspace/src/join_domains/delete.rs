@@ -10,6 +10,7 @@ use crate::{WorkspaceError, members::lock_as_admin};
 /// # Errors
 /// [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or the
 /// role; a failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn delete_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,

@@ -17,6 +17,7 @@ use crate::{
 /// # Errors
 /// [`WorkspaceError::WorkspaceNotFound`] when the address is not at the domain, the domain is not verified, the person
 /// was removed before, or their access has ended; a failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn join_by_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,

@@ -19,6 +19,7 @@ use crate::WorkspaceError;
 ///
 /// # Errors
 /// [`WorkspaceError::WorkspaceNotFound`] when the workspace does not exist; a failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn recheck_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,

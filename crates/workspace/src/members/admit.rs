@@ -67,6 +67,7 @@ pub struct AdmittedMember {
 ///
 /// # Errors
 /// [`WorkspaceError::WorkspaceNotFound`] when the channel is closed to this person; a failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn admit(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

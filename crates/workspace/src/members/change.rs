@@ -35,6 +35,7 @@ pub struct MemberChange {
 /// * [`WorkspaceError::OwnerAccessCannotExpire`] when an owner would have an end of access
 /// * [`WorkspaceError::LastOwner`] when the workspace would be left without an owner
 /// * [`WorkspaceError::Store`]
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn change_member(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

@@ -22,6 +22,7 @@ use crate::WorkspaceError;
 /// * [`WorkspaceError::OwnerOnly`] when an admin removes an owner
 /// * [`WorkspaceError::LastOwner`] when the workspace would be left without an owner
 /// * [`WorkspaceError::Store`]
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn remove_member(
     tx: &mut dyn MembersTx,
     ctx: &Context,

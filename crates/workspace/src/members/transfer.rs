@@ -20,6 +20,7 @@ use crate::{InvalidInput, WorkspaceError};
 /// * [`WorkspaceError::AlreadyOwner`] when the person is the caller
 /// * [`WorkspaceError::OwnerAccessCannotExpire`] when the person's access has an end
 /// * [`WorkspaceError::Store`]
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn transfer_ownership(
     tx: &mut dyn MembersTx,
     ctx: &Context,

@@ -36,6 +36,7 @@ pub struct CreateWorkspace {
 /// # Errors
 /// [`WorkspaceError::InvalidInput`] when a field is out of bounds; [`WorkspaceError::Store`] with
 /// [`kernel::StoreError::Duplicate`] when the slug is taken.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_workspace(
     tx: &mut dyn WorkspaceTx,
     ctx: &Context,

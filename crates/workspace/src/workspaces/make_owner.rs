@@ -12,6 +12,7 @@ use crate::WorkspaceTx;
 ///
 /// # Errors
 /// A failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn make_owner(
     tx: &mut dyn WorkspaceTx,
     ctx: &Context,

@@ -8,6 +8,7 @@ use crate::{Plan, WorkspaceError, WorkspaceTx};
 ///
 /// # Errors
 /// [`WorkspaceError::WorkspaceNotFound`]; a failure of the store.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn set_plan(
     tx: &mut dyn WorkspaceTx,
     ctx: &Context,

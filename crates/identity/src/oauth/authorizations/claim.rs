@@ -14,6 +14,7 @@ use crate::oauth::{ConsentError, OAuthTx};
 /// # Errors
 /// [`ConsentError::AuthorizationNotFound`] if it is unknown, expired or another person's;
 /// [`ConsentError::AlreadyDecided`] if this person has decided it; [`ConsentError::Store`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn claim_authorization(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

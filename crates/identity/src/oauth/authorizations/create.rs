@@ -24,6 +24,7 @@ pub struct AuthorizationRequest {
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_authorization(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

@@ -50,6 +50,7 @@ pub struct AuthorizationResponse {
 /// # Errors
 /// The errors of [`claim_authorization`](super::claim_authorization); [`ConsentError::ExceedsRequestedAccess`] if more
 /// is allowed than was requested, or the membership is not `user`'s.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn decide_authorization(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

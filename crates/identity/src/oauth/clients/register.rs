@@ -10,6 +10,7 @@ use crate::oauth::OAuthTx;
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn register_client(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

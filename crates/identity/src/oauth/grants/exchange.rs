@@ -42,6 +42,7 @@ impl CodeExchange<'_> {
 ///
 /// # Errors
 /// The outer [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn exchange_code(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

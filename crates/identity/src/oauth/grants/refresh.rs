@@ -90,6 +90,7 @@ async fn find_successor(
 ///
 /// # Errors
 /// The outer [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn refresh_tokens(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

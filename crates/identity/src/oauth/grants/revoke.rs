@@ -12,6 +12,7 @@ use crate::oauth::{ConsentError, OAuthTx};
 /// # Errors
 /// [`ConsentError::GrantNotFound`] if the person has no such grant in the workspace; [`ConsentError::Store`] if the
 /// store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_grant(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

@@ -11,6 +11,7 @@ use crate::oauth::OAuthTx;
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_grants_of(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

@@ -13,6 +13,7 @@ use crate::oauth::OAuthTx;
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
 pub async fn revoke_client_token(
     tx: &mut dyn OAuthTx,
     ctx: &Context,
