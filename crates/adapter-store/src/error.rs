@@ -11,6 +11,8 @@ use sqlx::{error::DatabaseError, postgres::PgDatabaseError, sqlite::SqliteError}
 enum Meaning {
     /// A unique key is taken.
     Duplicate,
+    /// The database gave up the transaction in favour of another.
+    Contended,
     /// Another try may succeed.
     Transient,
     /// Another try fails too.
@@ -21,6 +23,7 @@ impl Meaning {
     fn into_error(self, error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
         match self {
             Self::Duplicate => StoreError::Duplicate,
+            Self::Contended => StoreError::Contended(error.into()),
             Self::Transient => StoreError::Unavailable(error.into()),
             Self::Permanent => StoreError::Failed(error.into()),
         }
@@ -61,9 +64,9 @@ fn postgres_meaning(sqlstate: &str) -> Meaning {
         // unique_violation
         "23505" => Meaning::Duplicate,
         // serialization_failure, deadlock_detected
-        "40001" | "40P01"
+        "40001" | "40P01" => Meaning::Contended,
         // admin_shutdown, crash_shutdown, cannot_connect_now
-        | "57P01" | "57P02" | "57P03"
+        "57P01" | "57P02" | "57P03"
         // idle_session_timeout, idle_in_transaction_session_timeout
         | "57P05" | "25P03" => Meaning::Transient,
         _ => Meaning::Permanent,
@@ -124,8 +127,8 @@ mod tests {
 
     #[test]
     fn a_conflict_between_transactions_may_be_retried_and_a_syntax_error_may_not() {
-        assert_eq!(postgres_meaning("40001"), Meaning::Transient);
-        assert_eq!(postgres_meaning("40P01"), Meaning::Transient);
+        assert_eq!(postgres_meaning("40001"), Meaning::Contended);
+        assert_eq!(postgres_meaning("40P01"), Meaning::Contended);
         assert_eq!(postgres_meaning("57P01"), Meaning::Transient);
         assert_eq!(postgres_meaning("23505"), Meaning::Duplicate);
         assert_eq!(postgres_meaning("42601"), Meaning::Permanent);

@@ -103,6 +103,12 @@ impl UseCaseError for Problem {
     }
 }
 
+/// Returns the longest pause before the attempt after this one; `None` if the error is final.
+fn longest_pause(error: &impl UseCaseError, attempt: u32) -> Option<Duration> {
+    let is_retryable = error.store_error().is_some_and(StoreError::is_retryable);
+    (is_retryable && attempt < MAX_ATTEMPTS).then(|| BACKOFF * 2_u32.pow(attempt))
+}
+
 impl Application {
     /// Runs a unit of work in a transaction: commits on `Ok`, rolls back on `Err`. On a deadlock or a serialization
     /// failure, the unit runs again from its start, at most four times in all, so it must not do anything that a
@@ -122,13 +128,10 @@ impl Application {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
-            let is_retryable = error.store_error().is_some_and(StoreError::is_retryable);
-            if !is_retryable || attempt == MAX_ATTEMPTS {
-                return Err(error);
-            }
+            let Some(longest) = longest_pause(&error, attempt) else { return Err(error) };
             tracing::debug!(attempt, "the database rolled the transaction back; trying again");
             // The random pause keeps two transactions that collided from colliding again.
-            let longest = u32::try_from(BACKOFF.as_micros()).unwrap_or(u32::MAX) << attempt;
+            let longest = u32::try_from(longest.as_micros()).unwrap_or(u32::MAX);
             tokio::time::sleep(Duration::from_micros(self.random().below(longest).into())).await;
             attempt += 1;
         }
@@ -148,5 +151,30 @@ impl Application {
         let done = work(Unit { tx: &mut *tx, scope: PhantomData }).await?;
         tx.commit().await?;
         Ok(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_database_asks_to_repeat_is_repeated_three_times_with_longer_pauses() {
+        let pauses = |error: &dyn Fn() -> WorkspaceError| {
+            (1..=MAX_ATTEMPTS).map(|attempt| longest_pause(&error(), attempt)).collect::<Vec<_>>()
+        };
+        let millis = |pause| Some(Duration::from_millis(pause));
+        let contended = || StoreError::Contended("a deadlock".into()).into();
+        assert_eq!(pauses(&contended), [millis(16), millis(32), millis(64), None]);
+        let unavailable = || StoreError::Unavailable("away".into()).into();
+        assert_eq!(pauses(&unavailable), [None; 4]);
+        assert_eq!(pauses(&|| WorkspaceError::MemberNotFound), [None; 4]);
+    }
+
+    #[test]
+    fn a_problem_with_a_cause_in_the_store_is_retried_like_the_cause() {
+        let problem = Problem::from(StoreError::Contended("a deadlock".into()));
+        assert!(longest_pause(&problem, 1).is_some());
+        assert_eq!(longest_pause(&Problem::not_found("app"), 1), None);
     }
 }

@@ -10,10 +10,22 @@ use super::{
 };
 use crate::{error::OrStoreError as _, pool};
 
+/// Maximum number of attempts at a batch that the database gives up in favour of another transaction.
+const MAX_ATTEMPTS: u32 = 4;
+
 /// A writer whose transactions are sent to the database.
 pub(super) struct PgWriter {
     pub(super) db: DatabaseConnection,
     pub(super) replies: Replies,
+}
+
+impl PgWriter {
+    async fn write_once(&self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError> {
+        let tx = pool::begin(&self.db).await?;
+        let written = batch.perform(&tx, None).await?;
+        tx.commit().await.or_store_error()?;
+        Ok(written)
+    }
 }
 
 impl BatchWriter for PgWriter {
@@ -26,10 +38,16 @@ impl BatchWriter for PgWriter {
         if let Some(written) = batch.outcome_if_idle(&self.db).await? {
             return Ok(written);
         }
-        let tx = pool::begin(&self.db).await?;
-        let written = batch.perform(&tx, None).await?;
-        tx.commit().await.or_store_error()?;
-        Ok(written)
+        // The other transaction goes on, so this one needs no pause to get its turn.
+        for _ in 1..MAX_ATTEMPTS {
+            match self.write_once(&batch).await {
+                Err(error) if error.is_retryable() => {
+                    tracing::debug!("the database rolled a batch back; trying again");
+                }
+                result => return result,
+            }
+        }
+        self.write_once(&batch).await
     }
 
     fn reply(

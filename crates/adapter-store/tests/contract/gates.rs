@@ -5,7 +5,11 @@ use ::connections::{
     Gate, GateReader as _, GateStatus, GateTx as _,
     gates::{GateView, Method},
 };
-use kernel::{StoreError, authority::Sharing, id::AppId};
+use kernel::{
+    StoreError, UnitOfWork as _,
+    authority::Sharing,
+    id::{AppId, GateId},
+};
 use observability::{LogLevel, LogSink as _, LogSource, NewLogLine};
 
 use crate::{
@@ -19,6 +23,7 @@ contract!(
     a_gate_is_opened_and_closed_by_its_workspace,
     a_list_names_the_apps_that_declare_the_host,
     refusals_are_counted,
+    a_deadlock_asks_for_another_attempt,
 );
 
 fn gate(world: &World, host: &str) -> Gate {
@@ -152,4 +157,27 @@ async fn refusals_are_counted(database: Database) {
     let list = world.store.list(world.workspace, at(1_000)).await.unwrap();
     let counts: Vec<_> = list.iter().map(|view| (view.gate.id, view.blocked_24h)).collect();
     assert_eq!(counts, [(api.id, 2), (quiet.id, 0)]);
+}
+
+/// Two transactions lock two rows in opposite order. PostgreSQL gives one of them up; on SQLite, transactions take turns.
+async fn a_deadlock_asks_for_another_attempt(database: Database) {
+    let locks_rows = database.is_postgres();
+    let world = World::new(database).await;
+    let one = add_gate(&world, gate(&world, "one.example")).await.id;
+    let two = add_gate(&world, gate(&world, "two.example")).await.id;
+    let both_have_one = locks_rows.then(|| tokio::sync::Barrier::new(2));
+    let close_both = async |first: GateId, second: GateId| {
+        let mut tx = world.store.begin().await?;
+        tx.set_gate_status(world.workspace, first, GateStatus::Closed).await?;
+        if let Some(barrier) = &both_have_one {
+            barrier.wait().await;
+        }
+        tx.set_gate_status(world.workspace, second, GateStatus::Closed).await?;
+        tx.audit(world.context().audit_entry("gate.close"));
+        Box::new(tx).commit().await
+    };
+    let (forth, back) = tokio::join!(close_both(one, two), close_both(two, one));
+    let failures = [forth, back].into_iter().filter_map(Result::err).collect::<Vec<_>>();
+    assert_eq!(failures.len(), usize::from(locks_rows), "{failures:?}");
+    assert!(failures.iter().all(StoreError::is_retryable), "{failures:?}");
 }

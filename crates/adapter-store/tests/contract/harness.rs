@@ -51,6 +51,10 @@ enum Cleanup {
 }
 
 impl Database {
+    pub(crate) fn is_postgres(&self) -> bool {
+        self.url.starts_with("postgres")
+    }
+
     /// A file that is not there yet.
     pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
