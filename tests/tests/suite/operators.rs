@@ -108,7 +108,7 @@ tests::on_both! {
         server.client().get("/readyz").await?.assert_status(200);
         server.restart().await?;
         person.get("/v1/session").await?.assert_status(200);
-        assert!(server.log().contains("m9999_future"), "the log names the unknown migration");
+        assert!(server.log().contains("m9999_future"), "the log must name the unknown migration");
         run_qala_on_data(&server, "migrate", &[], &[]).await.map(|output| assert!(output.status.success(), "{}", command_output(&output)))?;
 
         server.execute_static_sql("INSERT INTO breaking_migrations (version) VALUES ('m9999_future')").await?;
@@ -234,7 +234,7 @@ async fn admin_tasks_create_no_database_in_a_mistyped_directory() -> Result<()> 
     let free = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.to_string();
     let doctor = run_qala(&["doctor", "--data-dir", path, "--listen", &free], &[], folder.path()).await?;
     assert!(command_output(&doctor).contains("database: none yet"), "{}", command_output(&doctor));
-    assert!(!absent.exists(), "nothing was created");
+    assert!(!absent.exists(), "a directory was created");
     assert_eq!(fs::read_dir(folder.path())?.count(), 0);
     Ok(())
 }
