@@ -350,3 +350,18 @@ async fn a_required_sandbox_layer_that_is_missing_stops_the_start() -> Result<()
     }
     Ok(())
 }
+
+tests::on_both! {
+    args: ["--default-plan", "team"];
+
+    async fn the_plan_of_a_workspace_decides_how_long_its_runs_are_kept(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let token = owner.create_token(&workspace, &["read"]).await?;
+        for caller in [&owner, &owner.with_bearer(&token)] {
+            let retention = caller.get(&format!("/v1/workspaces/{workspace}/retention")).await?.ok()?;
+            assert_eq!(retention, serde_json::json!({"runs": 90}));
+        }
+        Ok(())
+    }
+}

@@ -2,6 +2,7 @@
 
 mod create;
 mod list;
+mod retention;
 mod switch;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -13,4 +14,5 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(list::list_workspaces))
         .routes(op!(create::create_workspace, cost = 20))
         .routes(op!(switch::switch_workspace))
+        .routes(op!(retention::read_retention))
 }
