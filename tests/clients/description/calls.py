@@ -1,4 +1,4 @@
-"""Ten calls with a client that openapi-python-client generates of the description."""
+"""Ten calls with a client that openapi-python-client generates from the description."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ console = Client(URL, cookies=dict([os.environ["COOKIE"].split("=", 1)]), raise_
 
 
 def must(answer, kind):
-    """The parsed body of a response that succeeded."""
+    """Returns the parsed body of a successful response."""
     assert type(answer).__name__ == kind, f"{kind} was expected: {answer}"
     return answer
 
@@ -40,4 +40,4 @@ assert must(list_runs.sync(WS, client=token), "RunList").items
 assert must(read_schema.sync(os.environ["PROJECT"], client=project), "DataSchema").tables
 rows = list_rows.sync_detailed(os.environ["PROJECT"], "notes", client=project)
 assert rows.status_code == 200, rows
-print("ten calls were answered")
+print("ten calls succeeded")

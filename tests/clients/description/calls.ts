@@ -80,4 +80,4 @@ must(
 const refused = await person.GET("/v1/runs/{id}", { params: { path: { id: "run_01h455vb4pex5vsknk084sn02q" } } });
 if (refused.response.status !== 404 || refused.error?.error.code !== "run_not_found") throw new Error(JSON.stringify(refused.error));
 
-console.log("ten calls were answered");
+console.log("ten calls succeeded");

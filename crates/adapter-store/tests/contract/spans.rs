@@ -48,10 +48,31 @@ impl MakeWriter<'_> for Lines {
 
 contract!(a_repository_call_is_a_span_of_its_request_with_its_workspace_and_without_secrets);
 
+/// Environment variable with the database's URL, for the process that makes the calls.
+const DATABASE: &str = "QALA_TEST_SPANS_DATABASE";
+
+/// Which callsites are of interest is known to the whole process, so that a thread of another test that meets one first can
+/// turn it off: the calls are made in a process of their own.
 async fn a_repository_call_is_a_span_of_its_request_with_its_workspace_and_without_secrets(
     database: Database,
 ) {
-    let world = World::new(database).await;
+    let output = tokio::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "spans::spans_of_repository_calls", "--ignored", "--nocapture"])
+        .env(DATABASE, &database.url)
+        .output()
+        .await
+        .unwrap();
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains("1 passed"), "{out}\n{errors}");
+}
+
+/// The process that
+/// [`a_repository_call_is_a_span_of_its_request_with_its_workspace_and_without_secrets`] starts.
+#[tokio::test]
+#[ignore = "runs in a process of its own"]
+async fn spans_of_repository_calls() {
+    let Ok(url) = std::env::var(DATABASE) else { return };
+    let world = World::at(&url).await;
     let peppers = Peppers::derive(&MasterKeys::new(vec![[1; 32]]).unwrap());
     let digests: Vec<Digest> = peppers.candidate_digests(SECRET).collect();
     let token = Token {
@@ -68,9 +89,6 @@ async fn a_repository_call_is_a_span_of_its_request_with_its_workspace_and_witho
     };
     let person = world.person("Dana", "dana@example.com", world.id());
     let lines = Lines::default();
-    // While there is only one dispatcher, a thread of another test that meets a callsite first would turn it off for all.
-    let _second =
-        tracing::Dispatch::new(tracing_subscriber::fmt().with_max_level(tracing::Level::ERROR).finish());
     let subscriber = tracing_subscriber::fmt()
         .json()
         .with_writer(lines.clone())

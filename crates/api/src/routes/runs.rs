@@ -2,13 +2,13 @@
 
 mod approvals;
 mod ask;
-mod change;
 mod decide;
 mod explain;
 mod list;
 mod queue_health;
 mod read;
 pub(crate) mod replay;
+mod suggested_change;
 mod trace;
 pub(crate) mod view;
 
@@ -24,7 +24,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(ask::read_run_answer, cost = 3))
         .routes(op!(ask::ask_run, cost = 3))
         .routes(op!(trace::read_run_trace, cost = 2))
-        .routes(op!(change::plan_run_change, cost = 5))
+        .routes(op!(suggested_change::plan_run_change, cost = 5))
         .routes(op!(approvals::list_run_approvals))
         .routes(op!(decide::decide_run_approval))
         .routes(op!(list::list_runs))

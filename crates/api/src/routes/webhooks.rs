@@ -5,7 +5,7 @@ mod configure;
 mod form;
 mod read;
 mod rotate;
-mod test;
+mod send_sample;
 mod view;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -18,5 +18,5 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(configure::configure_webhook, cost = 5))
         .routes(op!(change::change_webhook))
         .routes(op!(rotate::rotate_webhook, cost = 5))
-        .routes(op!(test::test_webhook, cost = 10))
+        .routes(op!(send_sample::test_webhook, cost = 10))
 }
