@@ -51,7 +51,7 @@ impl Application {
 
     async fn member_of(&self, ctx: &Context, workspace: WorkspaceId) -> Result<Member, Problem> {
         let member = membership_of(self.store(), &ctx.caller, workspace, ctx.now).await?;
-        tracing::Span::current().record("workspace", tracing::field::display(workspace));
+        crate::request_span::record("workspace", &workspace);
         Ok(member)
     }
 

@@ -8,6 +8,7 @@
 //! * [`rate_limits`] and [`attempt_limiter`]: limit a caller's requests and wrong device codes
 //! * [`membership`]: joining and leaving a workspace, across domains
 //! * [`sample_data`] and [`demo`]: the content of a new workspace, and a first call of its webhook
+//! * [`request_span`]: what the log says about a request
 //! * [`replay`] and [`diagnosis`]: replay and explain failed runs
 //! * [`feeds`]: events of a workspace for streams and for agents that poll
 //! * [`audit_outbox`] and [`traffic`]: audit entries and request counts of the data API, written after the request
@@ -32,6 +33,7 @@ pub mod problem;
 pub mod problems;
 pub mod rate_limits;
 pub mod replay;
+pub mod request_span;
 pub mod sample_data;
 pub mod traffic;
 pub mod transaction;

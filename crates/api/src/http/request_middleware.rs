@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use application::{Problem, rate_limits::RateLimitState};
+use application::{Problem, rate_limits::RateLimitState, request_span::ACCESS_LOG_TARGET};
 use axum::{
     extract::{ConnectInfo, MatchedPath, Request, State},
     http::{HeaderName, HeaderValue, StatusCode, header},
@@ -26,9 +26,6 @@ use crate::{
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// Target of the access log.
-const ACCESS_LOG_TARGET: &str = "access";
 
 /// Data of the middleware about a request, for the handlers behind it.
 #[derive(Clone)]

@@ -25,7 +25,9 @@ use crate::{
     http::{extract::Payload, request_middleware::RequestInfo},
     state::Api,
 };
-use application::{Problem, ProblemKind, authentication::ResolvedKey, authorization::Requirement};
+use application::{
+    Problem, ProblemKind, authentication::ResolvedKey, authorization::Requirement, request_span,
+};
 
 const APIKEY: HeaderName = HeaderName::from_static("apikey");
 
@@ -188,7 +190,7 @@ impl KeyCaller {
             log_slot.set(LoggedCaller { api: api.clone(), resolved_key: Arc::clone(&known), at: now });
         }
         let (key, project) = (&known.key, &known.project);
-        tracing::Span::current().record("project", tracing::field::display(project.id));
+        request_span::record("project", &project.id);
         let settings = &project.settings;
         if let Some(cors_decision) = parts.extensions.get::<CorsDecision>() {
             cors_decision.decide(&settings.allowed_origins);
