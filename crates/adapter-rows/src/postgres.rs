@@ -7,14 +7,19 @@
 
 mod bind;
 mod contention;
-mod execute;
+mod error;
+mod lock_order;
 mod lookup;
 mod lookup_batcher;
 mod outbox;
 mod pool;
 mod row_json;
+mod runner;
 mod schema;
+mod select;
 mod storage_usage;
+mod version_check;
+mod write;
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -26,9 +31,10 @@ use backend_data::{
 use sqlx::{Connection as _, PgConnection, Row as _, postgres::PgConnectOptions};
 
 use contention::Contention;
-use execute::{Runner, to_store_error};
+use error::to_store_error;
 use lookup_batcher::LookupBatcher;
 use pool::Pool;
+use runner::Runner;
 use storage_usage::StorageUsage;
 
 /// Options of a [`PgRows`].
@@ -158,7 +164,7 @@ async fn keeps_session_settings(options: &PgConnectOptions, limit: &str) -> Resu
     let mut connection = match PgConnection::connect_with(options).await {
         Ok(connection) => connection,
         // Poolers report a parameter that they do not support as a protocol violation.
-        Err(error) if execute::sqlstate(&error).as_deref() == Some("08P01") => return Ok(false),
+        Err(error) if error::sqlstate(&error).as_deref() == Some("08P01") => return Ok(false),
         Err(error) => return Err(to_store_error(error)),
     };
     let setting = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";

@@ -11,8 +11,9 @@ use sqlx::{AssertSqlSafe, PgConnection, Row};
 
 use super::{
     bind,
-    execute::{catalog_version_check, ensure_current_catalog, internal_error, to_store_error},
+    error::{internal_error, to_store_error},
     row_json::write_row,
+    version_check::{catalog_version_check, ensure_current_catalog},
 };
 
 /// Maximum number of ids of one statement.

@@ -15,7 +15,7 @@ use backend_data::{
 use futures::future::join_all;
 use tokio::sync::oneshot;
 
-use super::{execute::Runner, lookup, pool::Pool, storage_usage::StorageUsage};
+use super::{lookup, pool::Pool, runner::Runner, storage_usage::StorageUsage};
 
 /// The shape of a read: all that reads in one statement have in common, which excludes the id and the format.
 /// Statements name the schema of their project, so reads of two projects have different shapes.

@@ -6,7 +6,7 @@ use backend_data::{
 };
 use sqlx::PgConnection;
 
-use super::execute::{internal_error, to_store_error};
+use super::error::{internal_error, to_store_error};
 
 /// Age after which an entry is pending for every process. The process that added it delivers it sooner.
 const PENDING_AGE: &str = "10 seconds";

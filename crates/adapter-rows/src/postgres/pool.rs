@@ -18,7 +18,7 @@ use tokio::{
     time,
 };
 
-use super::{PgOptions, execute::to_store_error};
+use super::{PgOptions, error::to_store_error};
 use crate::statement_time::StatementTimeTracker;
 
 /// Idle time after which a connection is pinged before it is used.

@@ -8,7 +8,7 @@ use sqlx::{
 
 use super::{
     bind::PG_EPOCH_MICROS,
-    execute::{internal_error, to_store_error},
+    error::{internal_error, to_store_error},
 };
 
 /// Writes the columns of a row that start at `first`.

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use super::{
-    execute::{self, to_store_error},
+    error::{self, to_store_error},
     outbox,
 };
 
@@ -49,8 +49,8 @@ pub(super) async fn catalog(
             .await
             .map_err(to_store_error)?;
     let Some((version, body)) = found else { return Ok(None) };
-    let version = u64::try_from(version).map_err(execute::internal_error)?;
-    Catalog::from_json(version, &body).map(Some).map_err(execute::internal_error)
+    let version = u64::try_from(version).map_err(error::internal_error)?;
+    Catalog::from_json(version, &body).map(Some).map_err(error::internal_error)
 }
 
 /// Applies a schema change if the catalog still has the version that the change was made for.
@@ -61,13 +61,13 @@ pub(super) async fn change(
 ) -> Result<(), StoreError> {
     let mut transaction = connection.begin().await.map_err(to_store_error)?;
     // The row of the catalog comes first, so that two changes of one project wait for each other here.
-    let signed = |version| i64::try_from(version).map_err(execute::internal_error);
+    let signed = |version| i64::try_from(version).map_err(error::internal_error);
     let replaced = sqlx::query(
         "UPDATE \"qala_rows\".\"catalog\" SET \"version\" = $1, \"body\" = $2 \
          WHERE \"project\" = $3 AND \"version\" = $4",
     )
     .bind(signed(change.catalog.version)?)
-    .bind(change.catalog.to_json().map_err(execute::internal_error)?)
+    .bind(change.catalog.to_json().map_err(error::internal_error)?)
     .bind(project.id.as_str())
     .bind(signed(change.from_version)?)
     .persistent(false)
@@ -81,7 +81,7 @@ pub(super) async fn change(
     let make = (!change.statements.is_empty()).then_some(make);
     for statement in make.into_iter().chain(change.statements) {
         let done = sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *transaction).await;
-        done.map_err(|error| match execute::sqlstate(&error).as_deref() {
+        done.map_err(|error| match error::sqlstate(&error).as_deref() {
             // A column that is not nullable was added to a table with rows.
             Some("23502") => StoreError::TableNotEmpty,
             _ => to_store_error(error),

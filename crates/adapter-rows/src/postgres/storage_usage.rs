@@ -17,7 +17,7 @@ use lru::LruCache;
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{
-    execute::{internal_error, to_store_error},
+    error::{internal_error, to_store_error},
     schema,
 };
 use crate::write_size::ROW_OVERHEAD_BYTES;
