@@ -5,11 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 /// Compares `found` with the file `snapshots/{name}`. With the environment variable `QALA_WRITE_SNAPSHOTS`, writes the file
-/// instead.
-///
-/// # Errors
-///
-/// When the two differ, with the lines; or when there is no file.
+/// instead. The error has the lines that differ.
 pub fn compare_snapshot(name: &str, found: &str) -> Result<()> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots").join(name);
     if std::env::var_os("QALA_WRITE_SNAPSHOTS").is_some() {

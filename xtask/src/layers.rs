@@ -16,7 +16,7 @@ use cargo_metadata::DependencyKind;
 use toml::{Table, Value};
 use xtask::{shell, workspace::Workspace};
 
-/// What a crate of ours is for. The order of the layers is in [`Layer::may_use`].
+/// Purpose of a crate of ours. The order of the layers is in [`Layer::may_use`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layer {
     /// The words every domain shares.
@@ -31,9 +31,9 @@ enum Layer {
     AdapterLibrary,
     /// The database's schema.
     Migrations,
-    /// What the surfaces share: authentication, authorisation, limits, use cases over several domains.
+    /// Logic that the surfaces share: authentication, authorisation, limits, use cases over several domains.
     Application,
-    /// What speaks with the outside: HTTP, agents, the console, the command line.
+    /// Interfaces to the outside: HTTP, agents, the console, the command line.
     Surface,
     /// Background loops over use cases.
     Workers,

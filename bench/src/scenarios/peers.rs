@@ -75,7 +75,7 @@ struct BenchTarget {
 struct Characteristics {
     /// Proof of the sender.
     authentication: &'static str,
-    /// What remains after `kill -9` of an accepted call that was not executed.
+    /// Part of an accepted call that is left after `kill -9`, if it was not executed.
     durability: &'static str,
     /// Code that runs for a call.
     execution: &'static str,

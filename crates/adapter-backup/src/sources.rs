@@ -1,4 +1,4 @@
-//! What a backup is made of.
+//! Sources of a backup: the databases and files that it copies.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! What the use cases need from a store.
+//! Ports to a store that the use cases need.
 //!
 //! A row is found by its id and its workspace together, so that a wrong id never reaches another workspace. The
 //! exceptions are [`AppsRead::app_fact`], which tells authorisation the workspace, and [`AppsRead::app_by_slug`], which

@@ -8,7 +8,7 @@ use moka::sync::Cache;
 ///
 /// They are read and filled through a [`CacheView`](crate::CacheView) only.
 pub trait Caches: Send + Sync + 'static {
-    /// What was written, and makes entries stale.
+    /// A write that makes entries stale.
     type Change;
 
     /// Drops what a change makes stale.

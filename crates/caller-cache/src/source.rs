@@ -1,10 +1,10 @@
-//! Where the changes of other nodes are read.
+//! The source from which the changes of other nodes are read.
 
 use std::{error::Error, time::Duration};
 
 /// The changes that all nodes have recorded, this one among them.
 pub trait ChangeSource: Send + Sync + 'static {
-    /// What was written.
+    /// The write, as the caches know it.
     type Change: Send;
 
     /// Reason why the changes could not be read.

@@ -1,4 +1,4 @@
-//! What a database does for the group commit.
+//! The port to a database: writing batches, replying, and waiting for the disk.
 
 use std::error::Error;
 
@@ -29,8 +29,8 @@ pub trait BatchWriter {
 
     /// Replies to the callers of a batch that was written.
     ///
-    /// What this process goes on with may be replied at once. What callers outside rely on is replied by the returned
-    /// waiter, which [`Self::on_durable`] gets next.
+    /// Replies at once with results that only this process goes on with, if there are any. Results that callers outside
+    /// rely on are left to the returned waiter, which [`Self::on_durable`] gets next.
     fn reply(
         &mut self,
         ops: impl Iterator<Item = Self::Op>,

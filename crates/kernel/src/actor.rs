@@ -13,7 +13,7 @@ const VISITOR: &str = "visitor";
 const SYSTEM_PREFIX: &str = "system:";
 const BY: &str = " by ";
 
-/// Who made a change. [`Display`](fmt::Display) writes the text that the audit log stores, and [`FromStr`] reads it: ids
+/// Author of a change. [`Display`](fmt::Display) writes the text that the audit log stores, and [`FromStr`] reads it: ids
 /// or the name of a worker, never a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]

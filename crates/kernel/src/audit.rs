@@ -18,7 +18,7 @@ pub struct AuditEntry {
     pub at: Timestamp,
     /// The workspace, if the change belongs to one.
     pub workspace: Option<WorkspaceId>,
-    /// Who made the change.
+    /// Author of the change.
     pub actor: Actor,
     /// The change, as `noun.verb`.
     pub action: Cow<'static, str>,

@@ -1,4 +1,4 @@
-//! What the use cases need from a store.
+//! Ports to a store that the use cases need.
 
 use async_trait::async_trait;
 use kernel::{

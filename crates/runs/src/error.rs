@@ -63,7 +63,7 @@ pub enum RunsError {
     Store(#[from] StoreError),
 }
 
-/// What a change of a webhook breaks.
+/// Consequence of a change of a webhook that its owner must confirm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookBreakage {
     /// The webhook demands no proof any more.

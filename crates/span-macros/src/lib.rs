@@ -45,7 +45,7 @@ fn trace_methods(body: TokenStream, trait_name: &str) -> TokenStream {
     traced.into_iter().collect()
 }
 
-/// What the span of a method depends on.
+/// Parts of a method that its span depends on.
 struct Method {
     name: String,
     /// Name of the argument that is a workspace's id.

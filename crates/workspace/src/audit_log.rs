@@ -14,7 +14,7 @@ pub struct AuditRecord {
     pub id: AuditId,
     /// Time of the request that made the change.
     pub at: Timestamp,
-    /// Who made the change.
+    /// Author of the change.
     pub actor: Actor,
     /// The change, as `noun.verb`.
     pub action: String,

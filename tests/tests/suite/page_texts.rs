@@ -1,4 +1,4 @@
-//! What the pages say, in every language: a text that people review, `tests/snapshots/page_texts.txt`.
+//! Texts of the pages in every language, in a file that people review: `tests/snapshots/page_texts.txt`.
 //!
 //! Only text is compared, a line each, and the text of buttons; markup is not. Run the test with `QALA_WRITE_SNAPSHOTS=1` to
 //! write the file anew, and look at the difference.

@@ -1,4 +1,4 @@
-//! Which file of a crate imports from which, read from its source.
+//! Imports between the files of a crate, read from its source.
 //!
 //! A path that leads through a `pub use` counts as an import of the file that has the item, so that a module that only
 //! collects its parts joins nothing. Test code does not count.

@@ -20,7 +20,7 @@ use super::imports::{is_test_only, item_attributes};
 /// Statements that may stand outside of the free files of a crate; at most.
 const MAX_LISTED: usize = 15;
 
-/// Where a crate may have text of SQL.
+/// Files of a crate that may have text of SQL.
 pub(super) struct RawStatements {
     pub(super) crate_name: &'static str,
     /// Files and folders of `src` where it may stand freely.

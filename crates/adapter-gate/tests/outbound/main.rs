@@ -1,4 +1,4 @@
-//! What the crate does to servers that answer as a test wants, in one program.
+//! Tests of outbound requests, against servers that respond as each test wants; one program.
 
 #![allow(clippy::allow_attributes, clippy::unwrap_used, clippy::panic, reason = "tests say so by failing")]
 

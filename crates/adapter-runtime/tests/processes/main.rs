@@ -57,7 +57,7 @@ async fn a_long_computation_yields_to_short_ones() {
     assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "short code keeps its priority");
 }
 
-/// Where others run code too, a workspace that computes all the time yields from the first instruction, in one process that is
+/// A workspace that computes all the time yields from the first instruction if others run code too, in one process that is
 /// reused.
 async fn many_short_computations_yield_too() {
     let engine = engine_with_slots(8);

@@ -51,8 +51,8 @@ contract!(a_repository_call_is_a_span_of_its_request_with_its_workspace_and_with
 /// Environment variable with the database's URL, for the process that makes the calls.
 const DATABASE: &str = "QALA_TEST_SPANS_DATABASE";
 
-/// Which callsites are of interest is known to the whole process, so that a thread of another test that meets one first can
-/// turn it off: the calls are made in a process of their own.
+/// Makes the calls in a process of their own: interest in callsites is cached for a whole process, so that a thread of
+/// another test that meets one first can turn it off.
 async fn a_repository_call_is_a_span_of_its_request_with_its_workspace_and_without_secrets(
     database: Database,
 ) {

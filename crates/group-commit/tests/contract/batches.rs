@@ -1,4 +1,4 @@
-//! What shares a batch, and in which order.
+//! Composition and order of batches.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use tokio::{
     task::{JoinHandle, unconstrained},
 };
 
-/// What an operation meets when it is written.
+/// Outcome of an operation when it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It is written.
@@ -37,7 +37,7 @@ pub(crate) struct Op {
     pub(crate) reply: Reply<Result<u32, WriteError>>,
 }
 
-/// What the test sees of a writer, and when it writes.
+/// Observations of a writer, and the permits with which a test lets it write.
 pub(crate) struct Shared {
     /// Numbers of each batch that was tried.
     pub(crate) tried: Mutex<Vec<Vec<u32>>>,

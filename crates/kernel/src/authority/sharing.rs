@@ -1,4 +1,4 @@
-//! How far an app is shared inside its workspace.
+//! Visibility of an app inside its workspace.
 
 use serde::{Deserialize, Serialize};
 

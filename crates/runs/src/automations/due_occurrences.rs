@@ -1,4 +1,4 @@
-//! Which of the occurrences of a schedule that have passed start a run.
+//! Selection of the past occurrences of a schedule that start a run.
 
 use chrono::TimeDelta;
 use kernel::Timestamp;
