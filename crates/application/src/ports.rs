@@ -30,100 +30,29 @@ use workspace::{
     members::{MembersRead, MembersTx},
 };
 
-/// Read ports of the people in workspaces.
-pub trait WorkspacePeopleRead:
-    AuditRead + InvitesRead + JoinDomainsRead + MembersRead + PeopleRead + Send + Sync
-{
+/// Declares a trait that every type with all of the listed traits has.
+macro_rules! sum {
+    ($(#[$doc:meta])* $name:ident = $($port:ident)+) => {
+        $(#[$doc])*
+        pub trait $name: $($port +)+ Send + Sync {}
+
+        impl<T: $($port +)+ Send + Sync> $name for T {}
+    };
 }
 
-impl<T> WorkspacePeopleRead for T where
-    T: AuditRead + InvitesRead + JoinDomainsRead + MembersRead + PeopleRead + Send + Sync
-{
+sum! {
+    /// Read ports of all domains.
+    StoreRead =
+        ApprovalsRead AppsRead AuditRead ChangesRead DeadLettersRead DiagnosisRead EventFeed GateReader IdentityRead
+        InvitesRead JoinDomainsRead LogRead LogSink MembersRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RunsRead
+        TrafficLog WebhookStore WorkspaceRead
 }
 
-/// Write ports of the people in workspaces.
-pub trait WorkspacePeopleTx: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
-
-impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
-
-/// Read ports of all domains.
-pub trait StoreRead:
-    ApprovalsRead
-    + AppsRead
-    + ChangesRead
-    + DeadLettersRead
-    + DiagnosisRead
-    + EventFeed
-    + GateReader
-    + WebhookStore
-    + IdentityRead
-    + LogRead
-    + LogSink
-    + OAuthRead
-    + OccurrencesRead
-    + ProjectsRead
-    + RunsRead
-    + TrafficLog
-    + WorkspacePeopleRead
-    + WorkspaceRead
-    + Send
-    + Sync
-{
-}
-
-impl<T> StoreRead for T where
-    T: ApprovalsRead
-        + AppsRead
-        + ChangesRead
-        + DeadLettersRead
-        + DiagnosisRead
-        + EventFeed
-        + GateReader
-        + WebhookStore
-        + IdentityRead
-        + LogRead
-        + LogSink
-        + OAuthRead
-        + OccurrencesRead
-        + ProjectsRead
-        + RunsRead
-        + TrafficLog
-        + WorkspacePeopleRead
-        + WorkspaceRead
-        + Send
-        + Sync
-{
-}
-
-/// Write ports of all domains, in one transaction.
-pub trait Tx:
-    ApprovalsTx
-    + AppsTx
-    + ChangesTx
-    + ConnectionsTx
-    + DeadLettersTx
-    + IdentityTx
-    + OAuthTx
-    + ProjectsTx
-    + RunsTx
-    + WorkspacePeopleTx
-    + WorkspaceTx
-{
-}
-
-impl<T> Tx for T where
-    T: ApprovalsTx
-        + AppsTx
-        + ChangesTx
-        + ConnectionsTx
-        + DeadLettersTx
-        + IdentityTx
-        + OAuthTx
-        + ProjectsTx
-        + RunsTx
-        + WorkspacePeopleTx
-        + WorkspaceTx
-{
+sum! {
+    /// Write ports of all domains, in one transaction.
+    Tx =
+        ApprovalsTx AppsTx ChangesTx ConnectionsTx DeadLettersTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
+        ProjectsTx RunsTx WorkspaceTx
 }
 
 /// The store: reads and transactions. Every type that implements the domains' ports implements it.
