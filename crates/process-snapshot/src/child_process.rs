@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "calls that no safe wrapper offers")]
 
 use std::{
-    io,
+    fs, io,
     mem::MaybeUninit,
     os::{
         fd::{AsFd as _, OwnedFd},
@@ -14,8 +14,8 @@ use std::{
 };
 
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, WaitOptions, kill_process, pidfd_open,
-    pidfd_send_signal, setpriority_process, waitid, waitpid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, WaitOptions, getsid, kill_process,
+    pidfd_open, pidfd_send_signal, setpriority_process, waitid, waitpid,
 };
 use tokio::{
     io::{Interest, unix::AsyncFd},
@@ -29,6 +29,9 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Nice value (setpriority(2)) of [`Priority::Low`]: beside a process of nice value 0 it gets about a tenth of a processor,
 /// alone all of it.
 const LOW_PRIORITY_NICE: i32 = 10;
+
+/// Nice value of the autogroup of a child with a lower priority: the lowest.
+const LOW_AUTOGROUP_NICE: &str = "19";
 
 /// The scheduling of a child, from the highest priority to the lowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,6 +122,25 @@ impl ChildProcess {
             }
         }
         Ok(())
+    }
+
+    /// Gives the child's session the lowest priority among the sessions of the machine, on a kernel that shares processors among
+    /// them (autogroups of sched(7)). Returns false if the child is not a session of its own yet, or the kernel asks to try
+    /// again later: it lets unprivileged processes do this ten times a second in all.
+    ///
+    /// # Errors
+    /// If the kernel refuses for another reason.
+    pub fn lower_session_priority(&self) -> io::Result<bool> {
+        // The session of this process must keep its priority.
+        if getsid(Some(self.id))? != self.id {
+            return Ok(false);
+        }
+        match fs::write(format!("/proc/{}/autogroup", self.pid()), LOW_AUTOGROUP_NICE) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            // The kernel does not group by session.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+            other => other.map(|()| true),
+        }
     }
 
     /// Returns true if the child has not ended.

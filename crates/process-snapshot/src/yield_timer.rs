@@ -5,6 +5,10 @@
 //! SIGALRM goes off again and again while code runs, in the engine's own functions too, and its handler yields. That takes
 //! some microseconds, and nothing is lost while nobody waits.
 //!
+//! Where the kernel shares processors among sessions (autogroups of sched(7)), a priority counts only among the processes of a
+//! session. So a process that yields becomes a session of its own, whose priority its parent can lower
+//! ([`ChildProcess::lower_priority`](crate::ChildProcess::lower_priority)).
+//!
 //! The timer is the process's (`ITIMER_REAL`), so one thread at a time may run code under it. A fork inherits the handler,
 //! and no timer.
 
@@ -26,6 +30,9 @@ const YIELD_INTERVAL: Duration = Duration::from_micros(200);
 static IS_RUNNING: AtomicBool = AtomicBool::new(false);
 /// Processor time of this process, in microseconds, at which it begins to yield; 0 for at once.
 static YIELD_AFTER_MICROS: AtomicU64 = AtomicU64::new(0);
+
+/// True once this process is a session of its own.
+static HAS_OWN_SESSION: AtomicBool = AtomicBool::new(false);
 
 /// Installs the handler of SIGALRM, in this process and its forks. Replaces any other handler of the signal.
 pub fn install_alarm_handler() {
@@ -108,6 +115,10 @@ extern "C" fn on_alarm(_signal: libc::c_int) {
     }
     if let Some(left) = free_time_left() {
         return set_timer(left);
+    }
+    if !HAS_OWN_SESSION.swap(true, Ordering::Relaxed) {
+        // SAFETY: the call takes nothing. It fails only in the leader of a process group, which keeps its session.
+        unsafe { libc::setsid() };
     }
     // SAFETY: the call takes nothing, and always succeeds.
     unsafe { libc::sched_yield() };

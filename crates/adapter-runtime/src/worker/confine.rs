@@ -119,6 +119,7 @@ const ALLOWED_SYSCALLS: &[i64] = &[
     libc::SYS_futex,
     libc::SYS_sched_yield,
     libc::SYS_setitimer,
+    libc::SYS_setsid,
     libc::SYS_rt_sigreturn,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigaction,
