@@ -5,6 +5,17 @@ use std::{net::IpAddr, ops::Deref, path::PathBuf, sync::Arc};
 use application::Application;
 use ipnet::IpNet;
 
+/// Files that a document of the web console loads, as paths of this server.
+#[derive(Debug, Clone)]
+pub struct ConsoleEntry {
+    /// The module to run.
+    pub script: String,
+    /// Style sheets, in order.
+    pub styles: Vec<String>,
+    /// Modules that the script imports at once.
+    pub preloads: Vec<String>,
+}
+
 /// Settings of the HTTP server.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
@@ -12,6 +23,8 @@ pub struct HttpConfig {
     pub trusted_proxies: Vec<IpNet>,
     /// Directory of temporary files for large request bodies.
     pub scratch_dir: PathBuf,
+    /// The web console, unless the server was built without it.
+    pub console: Option<ConsoleEntry>,
 }
 
 impl HttpConfig {

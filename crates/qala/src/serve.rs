@@ -11,7 +11,7 @@ use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
 use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
 use anyhow::Context as _;
-use api::{Api, HttpConfig};
+use api::{Api, ConsoleEntry, HttpConfig};
 use application::{Application, Services, Settings, demo::DemoCall};
 use backend_data::RowStore;
 use connections::AllowedPorts;
@@ -145,6 +145,11 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let http = HttpConfig {
         trusted_proxies: arguments.trusted_proxies.clone(),
         scratch_dir: arguments.database.data_dir.clone(),
+        console: console::entry().map(|console::Entry { script, styles, preloads }| ConsoleEntry {
+            script,
+            styles,
+            preloads,
+        }),
     };
 
     let shutdown = CancellationToken::new();

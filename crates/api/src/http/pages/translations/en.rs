@@ -96,6 +96,12 @@ pub(super) const TRANSLATIONS: Translations = Translations {
     form_received_text: "What you sent has arrived. You can close this page.",
 };
 
+    console: "Console",
+    console_needs_javascript: "The console needs JavaScript. Turn it on, or use the API and the pages without script.",
+    console_missing_title: "The console is not in this build",
+    console_missing: "This server was built without the web console. Everything else works.",
+    console_missing_next: "To get the console, install Node.js 20 or newer and npm, then build the server again with “cargo build --release”.",
+
 fn roles(role: Role) -> &'static str {
     match role {
         Role::Owner => "owner",
