@@ -191,6 +191,9 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     if paused {
         tracing::warn!("paused: no run, schedule or e-mail starts until `qala admin resume`");
     }
+    if let Some(reason) = console::MISSING {
+        tracing::warn!(reason, "the web console is not in this build");
+    }
     if public_url.starts_with("http://") && arguments.public_url.is_some() && !bound.ip().is_loopback() {
         tracing::warn!(
             "--public-url is plain http: session cookies and tokens cross the network in clear text"
@@ -203,7 +206,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(stop_on_signal(shutdown.clone()));
     tasks.spawn(close_streams(app.clone(), shutdown.clone()));
     let agents = mcp::router(&app, api::insufficient_scope);
-    let router = api::router(Api::new(app.clone(), http), agents);
+    let router = api::router(Api::new(app.clone(), http), agents, console::router());
     listener::serve(listener, router, shutdown, SHUTDOWN_GRACE).await;
     tasks.close();
     tasks.wait().await;
