@@ -47,7 +47,7 @@ export interface RailFacts {
 export interface Count {
   readonly value: number;
   /** What is counted, for screen readers and the tooltip: “running”. */
-  readonly label: string;
+  readonly label: Text;
   readonly tone?: 'live' | 'bad';
 }
 

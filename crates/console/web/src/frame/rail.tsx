@@ -78,7 +78,7 @@ function RailLink({ entry, href, facts }: { entry: RailEntry; href: string; fact
   return (
     <a class="rail-link" href={href} aria-current={isHere ? 'page' : undefined} data-tip={isCollapsed.value ? label : undefined}>
       <Icon d={entry.icon} /><span>{label}</span>
-      {count !== null && count.value > 0 && <b class={`rail-count ${count.tone ? `is-${count.tone}` : ''}`} title={count.label}>{count.value}<span class="hidden-text"> {count.label}</span></b>}
+      {count !== null && count.value > 0 && <b class={`rail-count ${count.tone ? `is-${count.tone}` : ''}`} title={inLocale(count.label)}>{count.value}<span class="hidden-text"> {inLocale(count.label)}</span></b>}
     </a>
   );
 }

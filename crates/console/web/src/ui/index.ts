@@ -11,6 +11,7 @@ export * from './filter-bar';
 export * from './icon';
 export * from './json';
 export * from './list';
+export * from './log';
 export * from './menu';
 export * from './object-menu';
 export * from './panel';
