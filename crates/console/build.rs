@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Files and folders of `web` that the bundle is made from.
-const SOURCES: [&str; 5] = ["build.mjs", "package.json", "package-lock.json", "src", "tsconfig.json"];
+const SOURCES: [&str; 6] = ["build", "build.mjs", "package.json", "package-lock.json", "src", "tsconfig.json"];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -87,6 +87,14 @@ fn table_of(dist: &Path) -> String {
     for line in list.lines() {
         let fields = line.split('\t').collect::<Vec<_>>();
         let [role, path, media_type] = fields[..] else { panic!("files.tsv: {line}") };
+        let role = match role {
+            "entry" => "Entry",
+            "initial" => "Initial",
+            "lazy" => "Lazy",
+            "style" => "Style",
+            "theme" => "Theme",
+            _ => panic!("files.tsv: {line}"),
+        };
         let file = dist.join(path);
         let included = |suffix: &str| {
             let file = format!("{}{suffix}", file.display());

@@ -8,11 +8,13 @@ use ipnet::IpNet;
 /// Files that a document of the web console loads, as paths of this server.
 #[derive(Debug, Clone)]
 pub struct ConsoleEntry {
-    /// The module to run.
+    /// The script that sets the theme before the first paint.
+    pub theme: String,
+    /// The style sheet.
+    pub style: String,
+    /// The module that starts the console.
     pub script: String,
-    /// Style sheets, in order.
-    pub styles: Vec<String>,
-    /// Modules that the script imports at once.
+    /// Modules that it imports at once.
     pub preloads: Vec<String>,
 }
 

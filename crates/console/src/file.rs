@@ -2,16 +2,18 @@
 
 use crate::FILES;
 
-/// Part of the document that a file has.
+/// Purpose of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// The script that a document loads.
-    Script,
-    /// A style sheet that a document loads.
+    /// The script that sets the theme before the first paint.
+    Theme,
+    /// The style sheet of every page.
     Style,
-    /// A module that the script imports at once, so that browsers can load both at the same time.
-    Preload,
-    /// Loaded by the script when it is needed.
+    /// The module that starts the console.
+    Entry,
+    /// A module that the entry imports at once, so that browsers can load both at the same time.
+    Initial,
+    /// Loaded when a page needs it.
     Lazy,
 }
 
@@ -29,22 +31,31 @@ pub(crate) struct File {
 /// Paths that a document of the console loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The module to run.
+    /// The script that sets the theme. It is no module, so that it runs before the first paint.
+    pub theme: String,
+    /// The style sheet.
+    pub style: String,
+    /// The module that starts the console.
     pub script: String,
-    /// Style sheets, in order.
-    pub styles: Vec<String>,
-    /// Modules that the script imports at once.
+    /// Modules that it imports at once.
     pub preloads: Vec<String>,
 }
 
 /// Returns what a document loads, or `None` if the console was not built.
 #[must_use]
 pub fn entry() -> Option<Entry> {
-    let paths = |role| {
-        FILES.iter().filter(move |file| file.role == role).map(|file| format!("/console/{}", file.path))
-    };
-    let script = paths(Role::Script).next()?;
-    Some(Entry { script, styles: paths(Role::Style).collect(), preloads: paths(Role::Preload).collect() })
+    let mut theme = paths(Role::Theme);
+    let (mut style, mut script) = (paths(Role::Style), paths(Role::Entry));
+    Some(Entry {
+        theme: theme.next()?,
+        style: style.next()?,
+        script: script.next()?,
+        preloads: paths(Role::Initial).collect(),
+    })
+}
+
+fn paths(role: Role) -> impl Iterator<Item = String> {
+    FILES.iter().filter(move |file| file.role == role).map(|file| format!("/console/{}", file.path))
 }
 
 pub(crate) fn find(path: &str) -> Option<&'static File> {

@@ -145,9 +145,10 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let http = HttpConfig {
         trusted_proxies: arguments.trusted_proxies.clone(),
         scratch_dir: arguments.database.data_dir.clone(),
-        console: console::entry().map(|console::Entry { script, styles, preloads }| ConsoleEntry {
+        console: console::entry().map(|console::Entry { theme, style, script, preloads }| ConsoleEntry {
+            theme,
+            style,
             script,
-            styles,
             preloads,
         }),
     };

@@ -153,10 +153,11 @@ impl IntoResponse for Page {
     }
 }
 
-/// Returns what loads the console. A module runs after the document has been parsed.
+/// Returns what loads the console. Its module runs after the document has been parsed.
 fn console_links(console: &ConsoleEntry) -> Markup {
     html! {
-        @for style in &console.styles { link rel="stylesheet" href=(style); }
+        script src=(console.theme) {}
+        link rel="stylesheet" href=(console.style);
         @for module in &console.preloads { link rel="modulepreload" href=(module); }
         script type="module" src=(console.script) {}
     }
