@@ -14,6 +14,7 @@ mod bad_code;
 mod client_documents;
 mod clients;
 mod consent;
+mod console;
 mod dead_letters;
 mod description;
 mod device;
