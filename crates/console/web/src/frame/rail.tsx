@@ -1,7 +1,6 @@
 // The rail on the left: the workspace, its pages, and the person.
 
 import { signal } from '@preact/signals';
-import { pages } from 'virtual:pages';
 import { viewAs, type ViewAs } from '#api/client';
 import { useResource } from '#api/resource';
 import { inLocale } from '#i18n';
@@ -13,11 +12,11 @@ import { openHelp } from './help';
 import { t } from './messages';
 import type { RailEntry, RailFacts } from './page';
 import { openPalette } from './palette';
+import { railEntries as entries, workspacePath } from './places';
 import { navigate, path } from './router';
 import { hasRole, ownRole, session, signOut, workspace, workspaces } from './session';
 import { setTheme, theme, type Theme } from './theme';
 
-const entries: readonly RailEntry[] = pages.flatMap(({ page }) => page.rail ?? []).sort((a, b) => a.order - b.order);
 
 const STORED = 'qala.rail';
 
@@ -86,7 +85,7 @@ function RailLink({ entry, href, facts }: { entry: RailEntry; href: string; fact
 function WorkspaceSwitcher() {
   const current = workspace.value;
   const items: MenuItems = [
-    ...workspaces.value.map((item) => ({ label: item.name, checked: item.id === current?.id, detail: t('members', { count: item.memberCount }), onSelect: () => void navigate(`/w/${item.id}`) })),
+    ...workspaces.value.map((item) => ({ label: item.name, checked: item.id === current?.id, detail: t('members', { count: item.memberCount }), onSelect: () => void navigate(workspacePath(item.id)) })),
     null,
     { label: t('newWorkspace'), icon: 'plus', href: '/welcome' },
   ];
