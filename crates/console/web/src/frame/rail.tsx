@@ -61,8 +61,8 @@ export function Rail() {
         {ws !== null && entries.map((entry) => <li key={entry.to}><RailLink entry={entry} href={`/w/${ws}${entry.to}`} facts={facts} /></li>)}
       </ul>
       <div class="rail-end">
-        <button type="button" class="rail-link" onClick={openPalette} aria-label={t('search')}><Icon name="search" /><span>{t('search')}</span><kbd>{keysShown('mod+k')}</kbd></button>
-        <button type="button" class="rail-link" onClick={openHelp} aria-label={t('help')}><Icon name="help" /><span>{t('help')}</span><kbd>?</kbd></button>
+        <button type="button" class="rail-link" onClick={openPalette}><Icon name="search" /><span>{t('search')}</span><kbd>{keysShown('mod+k')}</kbd></button>
+        <button type="button" class="rail-link" onClick={openHelp}><Icon name="help" /><span>{t('help')}</span><kbd>?</kbd></button>
         <PersonMenu />
       </div>
     </nav>
@@ -94,8 +94,8 @@ function WorkspaceSwitcher() {
     <Menu
       class="rail-workspace" items={items}
       trigger={(attributes) => (
-        <button type="button" class="rail-switcher" {...attributes} aria-label={t('workspaceMenu', { name })}>
-          <span class="rail-mark" aria-hidden="true">{[...name][0]?.toUpperCase()}</span><span>{name}</span><Icon name="down" />
+        <button type="button" class="rail-switcher" {...attributes} data-tip={isCollapsed.value ? name : undefined}>
+          <span class="rail-mark" aria-hidden="true">{[...name][0]?.toUpperCase()}</span><span class="rail-name"><span class="hidden-text">{t('workspace')} </span>{name}</span><Icon name="down" />
         </button>
       )}
     />
@@ -123,7 +123,7 @@ function PersonMenu() {
     <Menu
       class="rail-person" items={items}
       trigger={(attributes) => (
-        <button type="button" class="rail-link" {...attributes} aria-label={t('personMenu', { name: user.name })}>
+        <button type="button" class="rail-link" {...attributes}>
           <Avatar user={user} size="small" /><span>{user.name}</span>{ownRole.value && <small>{t(`role_${ownRole.value}`)}</small>}
         </button>
       )}
