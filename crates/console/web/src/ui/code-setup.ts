@@ -41,6 +41,7 @@ const appearance = EditorView.theme({
   '&.cm-merge-b .cm-changedLine, .cm-insertedLine': { backgroundColor: 'color-mix(in oklch, var(--ok) 10%, transparent)' },
   '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': { background: 'color-mix(in oklch, var(--bad) 16%, transparent)' },
   '&.cm-merge-b .cm-changedText': { background: 'color-mix(in oklch, var(--ok) 16%, transparent)' },
+  '.cm-deletedChunk': { paddingLeft: '12px' },
   '.cm-collapsedLines': { background: 'var(--n2)', color: 'var(--n10)', padding: '2px 12px' },
 });
 
