@@ -46,7 +46,7 @@ export const t = defineMessages({
     conflictTheirs: 'Басқаныкін қалдыру', conflictMine: 'Бәрібір менікін сақтау',
     stepUpTitle: 'Бұл сіз екеніңізді растаңыз', stepUpBody: 'Бұл әрекет қайтарылмайды, сондықтан кіру кілтіңіз керек. Растау он минутқа жарамды.', stepUpAction: 'Кіру кілтін пайдалану',
     goTo: 'Өту: {page}', groupGo: 'Өту', groupFrame: 'Консоль', groupPage: 'Осы бет', toggleRail: 'Навигацияны жию немесе жаю',
-    navigation: 'Навигация', search: 'Іздеу', help: 'Анықтама', account: 'Сіздің аккаунтыңыз', viewAs: '{role} ретінде қарау',
+    navigation: 'Навигация', search: 'Іздеу', help: 'Анықтама', account: 'Сіздің аккаунтыңыз', viewAs: 'Қарау: {role}',
     theme_system: 'Жүйе тақырыбы', theme_light: 'Жарық тақырып', theme_dark: 'Қараңғы тақырып', switchTheme: 'Жарық және қараңғы тақырыпты ауыстыру', signOut: 'Шығу',
     workspace: 'Жұмыс кеңістігі', youAreHere: 'Сіз осындасыз', newWorkspace: 'Жаңа жұмыс кеңістігі', noWorkspace: 'Жұмыс кеңістігі жоқ',
     members: { one: '{count} мүше', other: '{count} мүше' },

@@ -39,8 +39,8 @@ const appearance = EditorView.theme({
   '.cm-searchMatch': { backgroundColor: 'color-mix(in oklch, var(--warn) 30%, transparent)' },
   '.cm-deletedChunk, &.cm-merge-a .cm-changedLine': { backgroundColor: 'color-mix(in oklch, var(--bad) 9%, transparent)' },
   '&.cm-merge-b .cm-changedLine, .cm-insertedLine': { backgroundColor: 'color-mix(in oklch, var(--ok) 10%, transparent)' },
-  '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': { background: 'color-mix(in oklch, var(--bad) 16%, transparent)' },
-  '&.cm-merge-b .cm-changedText': { background: 'color-mix(in oklch, var(--ok) 16%, transparent)' },
+  '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': { background: 'linear-gradient(var(--bad), var(--bad)) bottom / 100% 2px no-repeat' },
+  '&.cm-merge-b .cm-changedText': { background: 'linear-gradient(var(--ok), var(--ok)) bottom / 100% 2px no-repeat' },
   '.cm-deletedChunk': { paddingLeft: '12px' },
   '.cm-collapsedLines': { background: 'var(--n2)', color: 'var(--n10)', padding: '2px 12px' },
 });
