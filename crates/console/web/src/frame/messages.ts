@@ -4,7 +4,7 @@ export const t = defineMessages({
   en: {
     unsavedTitle: 'Leave without saving?', unsavedBody: 'What you changed on this page is lost.', unsavedLeave: 'Leave',
     offlineRequest: 'The server cannot be reached. Nothing was changed.', dismiss: 'Dismiss', cancel: 'Cancel',
-    conflictTitle: 'Somebody else changed this meanwhile', conflictBody: 'Green is what you were about to save; red is what is there now. Choose which to keep.', conflictDelete: 'What you are about to delete is no longer what you saw.',
+    conflictTitle: 'Somebody else changed this meanwhile', conflictBody: 'Of each pair of lines, the upper one (red) is what is there now, and the lower one (green) is what you were about to save.', conflictDelete: 'What you are about to delete is no longer what you saw.',
     conflictTheirs: 'Keep theirs', conflictMine: 'Save mine anyway',
     stepUpTitle: 'Confirm that it is you', stepUpBody: 'This cannot be undone, so it needs your passkey. The confirmation lasts ten minutes.', stepUpAction: 'Use passkey',
     goTo: 'Go to {page}', groupGo: 'Go to', groupFrame: 'Console', groupPage: 'This page', toggleRail: 'Collapse or expand the navigation',
@@ -23,7 +23,7 @@ export const t = defineMessages({
   ru: {
     unsavedTitle: 'Уйти без сохранения?', unsavedBody: 'Изменения на этой странице будут потеряны.', unsavedLeave: 'Уйти',
     offlineRequest: 'Сервер недоступен. Ничего не изменено.', dismiss: 'Скрыть', cancel: 'Отмена',
-    conflictTitle: 'Тем временем это изменил кто-то другой', conflictBody: 'Зелёным показано то, что вы сохраняете, красным — то, что есть сейчас. Выберите, что оставить.', conflictDelete: 'То, что вы удаляете, уже не такое, каким вы его видели.',
+    conflictTitle: 'Тем временем это изменил кто-то другой', conflictBody: 'В каждой паре строк верхняя (красная) — то, что есть сейчас, нижняя (зелёная) — то, что вы сохраняете.', conflictDelete: 'То, что вы удаляете, уже не такое, каким вы его видели.',
     conflictTheirs: 'Оставить чужое', conflictMine: 'Всё равно сохранить моё',
     stepUpTitle: 'Подтвердите, что это вы', stepUpBody: 'Это действие необратимо, поэтому нужен ваш ключ доступа. Подтверждение действует десять минут.', stepUpAction: 'Использовать ключ доступа',
     goTo: 'Перейти: {page}', groupGo: 'Перейти', groupFrame: 'Консоль', groupPage: 'Эта страница', toggleRail: 'Свернуть или развернуть навигацию',
@@ -42,7 +42,7 @@ export const t = defineMessages({
   kk: {
     unsavedTitle: 'Сақтамай шығасыз ба?', unsavedBody: 'Осы беттегі өзгерістер жоғалады.', unsavedLeave: 'Шығу',
     offlineRequest: 'Серверге қосылу мүмкін емес. Ештеңе өзгерген жоқ.', dismiss: 'Жасыру', cancel: 'Бас тарту',
-    conflictTitle: 'Осы уақытта мұны басқа біреу өзгертті', conflictBody: 'Жасыл — сіз сақтайтын нұсқа, қызыл — қазіргі нұсқа. Қайсысы қалатынын таңдаңыз.', conflictDelete: 'Жойғалы тұрған нысан сіз көргендегідей емес.',
+    conflictTitle: 'Осы уақытта мұны басқа біреу өзгертті', conflictBody: 'Әр жол жұбында жоғарғысы (қызыл) — қазіргі нұсқа, төменгісі (жасыл) — сіз сақтайтын нұсқа.', conflictDelete: 'Жойғалы тұрған нысан сіз көргендегідей емес.',
     conflictTheirs: 'Басқаныкін қалдыру', conflictMine: 'Бәрібір менікін сақтау',
     stepUpTitle: 'Бұл сіз екеніңізді растаңыз', stepUpBody: 'Бұл әрекет қайтарылмайды, сондықтан кіру кілтіңіз керек. Растау он минутқа жарамды.', stepUpAction: 'Кіру кілтін пайдалану',
     goTo: 'Өту: {page}', groupGo: 'Өту', groupFrame: 'Консоль', groupPage: 'Осы бет', toggleRail: 'Навигацияны жию немесе жаю',
