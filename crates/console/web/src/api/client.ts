@@ -52,11 +52,6 @@ export function intervene(by: Interventions): void {
 
 const etags = new Map<string, string>();
 
-/** Forgets what was read, for example when somebody else signs in. */
-export function forgetEtags(): void {
-  etags.clear();
-}
-
 /** Returns the URL for a path of the description: `/v1/runs/{id}` with its parameters filled in. */
 export function urlOf(path: string, input: { readonly path?: object | undefined; readonly query?: object | undefined } = {}): string {
   const values = (input.path ?? {}) as Readonly<Record<string, unknown>>;

@@ -78,7 +78,8 @@ class Pages<T> {
 
   open(): void {
     this.isClosed = false;
-    if (!this.state.peek().isComplete) void this.reload();
+    if (this.state.peek().isComplete) this.follow();
+    else void this.reload();
   }
 
   close(): void {
@@ -171,11 +172,26 @@ class Pages<T> {
   }
 }
 
+const MAX_KEPT = 12;
+const kept = new Map<string, Pages<unknown>>();
+
+/** Returns the pages of a list, those that were read before if it was shown lately: going back finds the place again. */
+function pagesOf<T>(url: string, key: (item: T) => string): Pages<T> {
+  const name = `${viewAs.peek() ?? ''} ${url}`;
+  const pages = (kept.get(name) as Pages<T> | undefined) ?? new Pages<T>(url, key);
+  // The one that was shown last is dropped last.
+  kept.delete(name);
+  kept.set(name, pages as Pages<unknown>);
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  return pages;
+}
+
 /** Reads a list of the API page by page, and follows it. */
 export function useList<P extends PathOf<'get'>, T = ItemOf<Reply<P, 'get'>>>(path: P, input: Input<P, 'get'> | null, { on = [], key = idOf }: ListOptions<T> = {}): List<T> {
   const url = input === null ? null : urlOf(path, input as object);
   const role = viewAs.value;
-  const pages = useMemo(() => new Pages<T>(url ?? '', key), [url, role]);
+  const pages = useMemo(() => pagesOf<T>(url ?? '', key), [url, role]);
   const topics = on.join(' ');
   useEffect(() => {
     if (url === null) return undefined;

@@ -29,7 +29,7 @@ export interface ResourceOptions {
 /** One cached response. */
 class Entry {
   readonly state: Signal<State<unknown>> = signal({ data: undefined, error: undefined, loading: false });
-  on: readonly string[] = [];
+  private readonly topics = new Set<string>();
   readers = 0;
   private isOld = true;
   private running: Promise<void> | null = null;
@@ -37,6 +37,15 @@ class Entry {
   private lastStart = 0;
 
   constructor(readonly url: string) {}
+
+  /** Adds events that make it old. */
+  watch(topics: readonly string[]): void {
+    for (const topic of topics) this.topics.add(topic);
+  }
+
+  dependsOn(topics: readonly string[]): boolean {
+    return topics.some((topic) => this.topics.has(topic));
+  }
 
   /** Reads now if nobody has, or if it is old. */
   ensure(): void {
@@ -120,24 +129,9 @@ export function onInvalidate(listener: Invalidated): () => void {
 /** Marks as old what depends on one of these topics, or everything. */
 export function invalidate(topics: readonly string[] | 'all'): void {
   for (const entry of entries.values()) {
-    if (topics === 'all' || entry.on.some((topic) => topics.includes(topic))) entry.invalidate();
+    if (topics === 'all' || entry.dependsOn(topics)) entry.invalidate();
   }
   for (const listener of listeners) listener(topics);
-}
-
-/** Forgets everything, for example when somebody else signs in. */
-export function forgetAll(): void {
-  entries.clear();
-}
-
-/** Reads in advance, for example when a link is pointed at. */
-export function prefetch<P extends PathOf<'get'>>(path: P, input: Input<P, 'get'>): void {
-  entryOf(urlOf(path, input as object)).ensure();
-}
-
-/** Replaces what is cached, if it is. */
-export function setCached<P extends PathOf<'get'>>(path: P, input: Input<P, 'get'>, data: Reply<P, 'get'>): void {
-  entries.get(keyOf(urlOf(path, input as object)))?.set(data);
 }
 
 const IDLE: ReadonlySignal<State<unknown>> = signal({ data: undefined, error: undefined, loading: false });
@@ -151,7 +145,7 @@ export function useResource<P extends PathOf<'get'>>(path: P, input: Input<P, 'g
 export function useUrl<T>(url: string | null, { on = [], every }: ResourceOptions = {}): Resource<T> {
   const role = viewAs.value;
   const entry = useMemo(() => (url === null ? null : entryOf(url)), [url, role]);
-  if (entry) entry.on = on;
+  entry?.watch(on);
   useEffect(() => {
     if (!entry) return undefined;
     entry.readers += 1;

@@ -92,8 +92,9 @@ function onKeyDown(event: KeyboardEvent): void {
   const stroke = strokeOf(event);
   const hasModifier = stroke.startsWith('mod+') || stroke.startsWith('alt+');
   if (isTyping(event.composedPath()[0] ?? null) && !hasModifier) return;
-  // A modal dialog has the keyboard to itself.
+  // A modal dialog has the keyboard to itself, and Esc closes a menu before anything below it.
   if (document.querySelector('dialog:modal') && !hasModifier) return;
+  if (stroke === 'escape' && document.querySelector('[popover]:popover-open')) return;
   const typed = pending ? `${pending} ${stroke}` : stroke;
   const usable = commands.peek().filter((command) => command.keys !== undefined && (command.when?.() ?? true));
   const found = usable.findLast(({ keys }) => keys === typed) ?? usable.findLast(({ keys }) => keys === stroke);

@@ -14,7 +14,7 @@ import { toastProblem } from './toasts';
 export const interventions: Interventions = {
   signedOut() {
     // A visitor has no session to lose.
-    if (session.peek() === null) return;
+    if (!session.peek()) return;
     discardUnsaved();
     location.assign(signInPath());
   },

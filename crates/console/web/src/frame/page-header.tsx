@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { Tabs, type Tab } from '#ui/tabs';
+import { t } from './messages';
 import { useTitle } from './title';
 
 export interface Crumb {
@@ -30,7 +31,7 @@ export function Page({ title, aside, lead, crumbs = [], actions, tabs, isWide = 
     <div class={`page ${isWide ? 'is-wide' : ''}`}>
       <header class="page-head">
         <div class="page-head-text">
-          {crumbs.length > 0 && <nav class="crumbs" aria-label={title}>{crumbs.map(({ label, href }) => <a key={href} href={href}>{label}</a>)}</nav>}
+          {crumbs.length > 0 && <nav class="crumbs" aria-label={t('youAreHere')}>{crumbs.map(({ label, href }) => <a key={href} href={href}>{label}</a>)}</nav>}
           <div class="page-title"><h1>{title}</h1>{aside}</div>
           {lead && <p class="page-lead">{lead}</p>}
         </div>

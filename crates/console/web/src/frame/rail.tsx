@@ -1,7 +1,6 @@
 // The rail on the left: the workspace, its pages, and the person.
 
 import { signal } from '@preact/signals';
-import { pages } from 'virtual:pages';
 import { viewAs, type ViewAs } from '#api/client';
 import { useResource } from '#api/resource';
 import { inLocale } from '#i18n';
@@ -13,11 +12,11 @@ import { openHelp } from './help';
 import { t } from './messages';
 import type { RailEntry, RailFacts } from './page';
 import { openPalette } from './palette';
+import { railEntries as entries, workspacePath } from './places';
 import { navigate, path } from './router';
 import { hasRole, ownRole, session, signOut, workspace, workspaces } from './session';
 import { setTheme, theme, type Theme } from './theme';
 
-const entries: readonly RailEntry[] = pages.flatMap(({ page }) => page.rail ?? []).sort((a, b) => a.order - b.order);
 
 const STORED = 'qala.rail';
 
@@ -62,8 +61,8 @@ export function Rail() {
         {ws !== null && entries.map((entry) => <li key={entry.to}><RailLink entry={entry} href={`/w/${ws}${entry.to}`} facts={facts} /></li>)}
       </ul>
       <div class="rail-end">
-        <button type="button" class="rail-link" onClick={openPalette} aria-label={t('search')}><Icon name="search" /><span>{t('search')}</span><kbd>{keysShown('mod+k')}</kbd></button>
-        <button type="button" class="rail-link" onClick={openHelp} aria-label={t('help')}><Icon name="help" /><span>{t('help')}</span><kbd>?</kbd></button>
+        <button type="button" class="rail-link" onClick={openPalette}><Icon name="search" /><span>{t('search')}</span><kbd>{keysShown('mod+k')}</kbd></button>
+        <button type="button" class="rail-link" onClick={openHelp}><Icon name="help" /><span>{t('help')}</span><kbd>?</kbd></button>
         <PersonMenu />
       </div>
     </nav>
@@ -86,7 +85,7 @@ function RailLink({ entry, href, facts }: { entry: RailEntry; href: string; fact
 function WorkspaceSwitcher() {
   const current = workspace.value;
   const items: MenuItems = [
-    ...workspaces.value.map((item) => ({ label: item.name, checked: item.id === current?.id, detail: t('members', { count: item.memberCount }), onSelect: () => void navigate(`/w/${item.id}`) })),
+    ...workspaces.value.map((item) => ({ label: item.name, checked: item.id === current?.id, detail: t('members', { count: item.memberCount }), onSelect: () => void navigate(workspacePath(item.id)) })),
     null,
     { label: t('newWorkspace'), icon: 'plus', href: '/welcome' },
   ];
@@ -95,8 +94,8 @@ function WorkspaceSwitcher() {
     <Menu
       class="rail-workspace" items={items}
       trigger={(attributes) => (
-        <button type="button" class="rail-switcher" {...attributes} aria-label={t('workspaceMenu', { name })}>
-          <span class="rail-mark" aria-hidden="true">{[...name][0]?.toUpperCase()}</span><span>{name}</span><Icon name="down" />
+        <button type="button" class="rail-switcher" {...attributes} data-tip={isCollapsed.value ? name : undefined}>
+          <span class="rail-mark" aria-hidden="true">{[...name][0]?.toUpperCase()}</span><span class="rail-name"><span class="hidden-text">{t('workspace')} </span>{name}</span><Icon name="down" />
         </button>
       )}
     />
@@ -124,7 +123,7 @@ function PersonMenu() {
     <Menu
       class="rail-person" items={items}
       trigger={(attributes) => (
-        <button type="button" class="rail-link" {...attributes} aria-label={t('personMenu', { name: user.name })}>
+        <button type="button" class="rail-link" {...attributes}>
           <Avatar user={user} size="small" /><span>{user.name}</span>{ownRole.value && <small>{t(`role_${ownRole.value}`)}</small>}
         </button>
       )}

@@ -5,6 +5,7 @@ import { api, viewAs } from '#api/client';
 import type { Problem } from '#api/problem';
 import type { Schemas } from '#api/types';
 import { view } from './router';
+import { serverMain } from './server-page';
 
 export type Session = Schemas['Session'];
 export type WorkspaceItem = Schemas['WorkspaceItem'];
@@ -44,8 +45,17 @@ export function hasRole(least: Role): boolean {
 /** Whether writes are refused, because the person looks at the workspace as somebody else. */
 export const isReadOnly = computed(() => viewAs.value !== null);
 
+/** Whether the server's page says that nobody is signed in, so that there is nothing to read. */
+function isVisitorsPage(): boolean {
+  return serverMain?.querySelector('form[action="/sign-in/start"], form[action="/sign-in/email"]') != null;
+}
+
 /** Reads the session and the workspaces of the person. */
 export async function loadSession(): Promise<void> {
+  if (isVisitorsPage() && session.peek() === undefined) {
+    session.value = null;
+    return;
+  }
   try {
     const [current, list] = await Promise.all([api.get('/v1/session', {}), api.get('/v1/workspaces', {})]);
     session.value = current;

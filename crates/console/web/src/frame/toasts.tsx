@@ -1,6 +1,7 @@
 // Short messages about what just happened.
 
 import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { asProblem } from '#api/problem';
 import { Button } from '#ui/button';
 import { Icon } from '#ui/icon';
@@ -39,8 +40,15 @@ export function toastProblem(error: unknown): void {
 }
 
 export function Toasts() {
+  const element = useRef<HTMLDivElement>(null);
+  const last = toasts.value.at(-1)?.id;
+  useEffect(() => {
+    // What is shown last in the top layer is above everything else, dialogs too.
+    element.current?.hidePopover();
+    if (last !== undefined) element.current?.showPopover();
+  }, [last]);
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div ref={element} class="toasts" popover="manual" role="status" aria-live="polite">
       {toasts.value.map(({ id, text, detail, tone, action }) => (
         <div key={id} class={`toast toast-${tone}`}>
           <Icon name={tone === 'ok' ? 'check' : 'cross'} />

@@ -37,6 +37,11 @@ function initialLocale(): Locale {
 /** The current language. Components that read it are drawn again when it changes. */
 export const locale = signal<Locale>(initialLocale());
 
+/** Returns the language whose numbers and clock times are written as in `of`, and that browsers have data for. */
+export function numeralLocale(of: Locale): string {
+  return of === 'kk' ? 'ru' : of;
+}
+
 /** Changes the language, here and on the server's own pages. */
 export function setLocale(next: Locale): void {
   locale.value = next;

@@ -1,7 +1,7 @@
 // Catalogues of messages. A page has one of its own, in `messages.ts` beside it; keys and parameters are checked by the compiler.
 
 import type { ComponentChildren } from 'preact';
-import { locale, type Locale } from './locale';
+import { locale, numeralLocale, type Locale } from './locale';
 
 /** A message with forms by the number in `count`. Which forms a language has is what `Intl.PluralRules` says. */
 interface PluralEn { readonly one: string; readonly other: string }
@@ -45,7 +45,7 @@ function form(message: Message | PluralRu, of: Locale, count: unknown): string {
 }
 
 function show(value: unknown, of: Locale): string {
-  return typeof value === 'number' ? cached(numbers, of, () => new Intl.NumberFormat(of)).format(value) : String(value);
+  return typeof value === 'number' ? cached(numbers, of, () => new Intl.NumberFormat(numeralLocale(of))).format(value) : String(value);
 }
 
 const PLACEHOLDER = /\{(\w+)\}/;

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { shownTheme, theme } from '#frame/theme';
-import { formatDateTime, formatNumber } from '#i18n';
+import { formatDateTime, formatNumber, formatTick } from '#i18n';
 import { Button } from './button';
 import { t } from './messages';
 import { Table } from './table';
@@ -47,6 +47,14 @@ function Twin({ label, times, series, format }: Required<Pick<ChartProps, 'label
   );
 }
 
+/** Returns a colour as a canvas reads it: custom properties keep `light-dark()`, which it does not. */
+function colourOf(element: HTMLElement, name: string): string {
+  element.style.color = `var(--${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
+}
+
 function Plot({ times, series, format, height }: Required<Pick<ChartProps, 'times' | 'series' | 'format' | 'height'>>) {
   const host = useRef<HTMLDivElement>(null);
   const shown = theme.value && shownTheme();
@@ -58,11 +66,11 @@ function Plot({ times, series, format, height }: Required<Pick<ChartProps, 'time
     const observer = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
     void import('uplot').then(({ default: UPlot }) => {
       if (isGone) return;
-      const colour = (name: string) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
+      const colour = (name: string) => colourOf(element, name);
       const axis = { stroke: colour('n10'), grid: { stroke: colour('n4'), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
       plot = new UPlot({
         width: element.clientWidth, height, legend: { show: false }, cursor: { y: false },
-        axes: [axis, { ...axis, size: 56, values: (_, values) => values.map(format) }],
+        axes: [{ ...axis, values: (_, splits) => splits.map((seconds) => formatTick(seconds * 1_000)) }, { ...axis, size: 56, values: (_, values) => values.map(format) }],
         series: [{}, ...series.map((one) => ({ label: one.label, stroke: colour(one.tone), width: 1.5, points: { show: false } }))],
       }, [[...times], ...series.map((one) => [...one.values])] as uPlot.AlignedData, element);
       observer.observe(element);

@@ -39,8 +39,9 @@ const appearance = EditorView.theme({
   '.cm-searchMatch': { backgroundColor: 'color-mix(in oklch, var(--warn) 30%, transparent)' },
   '.cm-deletedChunk, &.cm-merge-a .cm-changedLine': { backgroundColor: 'color-mix(in oklch, var(--bad) 9%, transparent)' },
   '&.cm-merge-b .cm-changedLine, .cm-insertedLine': { backgroundColor: 'color-mix(in oklch, var(--ok) 10%, transparent)' },
-  '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': { background: 'color-mix(in oklch, var(--bad) 24%, transparent)' },
-  '&.cm-merge-b .cm-changedText': { background: 'color-mix(in oklch, var(--ok) 26%, transparent)' },
+  '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': { background: 'linear-gradient(var(--bad), var(--bad)) bottom / 100% 2px no-repeat' },
+  '&.cm-merge-b .cm-changedText': { background: 'linear-gradient(var(--ok), var(--ok)) bottom / 100% 2px no-repeat' },
+  '.cm-deletedChunk': { paddingLeft: '12px' },
   '.cm-collapsedLines': { background: 'var(--n2)', color: 'var(--n10)', padding: '2px 12px' },
 });
 
@@ -53,6 +54,9 @@ function base(language: Language, label: string): Extension[] {
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...foldKeymap, indentWithTab]),
   ];
 }
+
+/** Locked text is still reached by the keyboard, which scrolls it. */
+const editable = (isLocked: boolean): Extension => [EditorState.readOnly.of(isLocked), EditorView.editable.of(!isLocked), isLocked ? EditorView.contentAttributes.of({ tabindex: '0' }) : []];
 
 export interface Editor {
   setValue(value: string): void;
@@ -74,7 +78,6 @@ interface EditorOptions {
 
 export function createEditor({ root, value, label, language, isReadOnly, original, onChange }: EditorOptions): Editor {
   const readOnly = new Compartment();
-  const editable = (locked: boolean) => [EditorState.readOnly.of(locked), EditorView.editable.of(!locked)];
   let isSetting = false;
   const view = new EditorView({
     root, parent: root, doc: value,
@@ -107,6 +110,6 @@ interface DiffOptions {
 
 /** Shows two texts side by side. */
 export function createDiff({ root, original, changed, language, labels }: DiffOptions): { destroy(): void } {
-  const side = (doc: string, label: string) => ({ doc, extensions: [base(language, label), EditorState.readOnly.of(true), EditorView.editable.of(false)] });
+  const side = (doc: string, label: string) => ({ doc, extensions: [base(language, label), editable(true)] });
   return new MergeView({ a: side(original, labels[0]), b: side(changed, labels[1]), parent: root, root, collapseUnchanged: { margin: 3, minSize: 8 }, gutter: true });
 }

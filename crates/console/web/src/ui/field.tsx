@@ -1,5 +1,5 @@
 import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface FieldProps {
   readonly label: string;
@@ -29,10 +29,13 @@ type InputType = 'text' | 'email' | 'number' | 'search' | 'url' | 'date' | 'time
 type InputProps = FieldProps & Pick<InputHTMLAttributes<HTMLInputElement>, InputAttributes> & { readonly type?: InputType; readonly value: string; readonly onInput: (value: string) => void };
 
 export function TextField({ label, hint, error, isLabelHidden = false, type = 'text', value, onInput, ...rest }: InputProps) {
+  const input = useRef<HTMLInputElement>(null);
+  // A browser heeds the attribute once a document; fields come later too.
+  useEffect(() => { if (rest.autofocus) input.current?.focus(); }, []);
   return (
     <Field label={label} hint={hint} error={error} isLabelHidden={isLabelHidden}>
       {/* The types of JSX have a union for each type of input; all of these are one here. */}
-      {(attributes) => <input class="input" {...({ type, ...rest } as { type: 'text' })} {...attributes} value={value} onInput={(event) => onInput(event.currentTarget.value)} />}
+      {(attributes) => <input class="input" ref={input} {...({ type, ...rest } as { type: 'text' })} {...attributes} value={value} onInput={(event) => onInput(event.currentTarget.value)} />}
     </Field>
   );
 }

@@ -54,6 +54,12 @@ export function List<T>({ label, list, columns, id, href, isCurrent, selection, 
     rows()[next]?.focus();
     if (next >= items.length - 3) list.loadMore();
   };
+  /** Moves the focus; with a panel open, opens the next item in it. */
+  const step = (by: 1 | -1) => {
+    const current = isCurrent ? items.findIndex(isCurrent) : -1;
+    if (current < 0) focus(active + by);
+    else open(items[current + by]);
+  };
   const open = (item: T | undefined) => { if (item !== undefined && href) void navigate(href(item)); };
   const toggle = (item: T | undefined) => {
     if (item === undefined || !selection) return;
@@ -64,8 +70,8 @@ export function List<T>({ label, list, columns, id, href, isCurrent, selection, 
   const isAnywhere = () => items.length > 0;
   const isOnRow = () => rows().some((row) => row === document.activeElement);
   useCommands([
-    { id: 'list.next', label: t('nextRow'), keys: 'j', group: t('groupList'), isHidden: true, when: isAnywhere, run: () => focus(active + 1) },
-    { id: 'list.previous', label: t('previousRow'), keys: 'k', group: t('groupList'), isHidden: true, when: isAnywhere, run: () => focus(active - 1) },
+    { id: 'list.next', label: t('nextRow'), keys: 'j', group: t('groupList'), isHidden: true, when: isAnywhere, run: () => step(1) },
+    { id: 'list.previous', label: t('previousRow'), keys: 'k', group: t('groupList'), isHidden: true, when: isAnywhere, run: () => step(-1) },
     { id: 'list.down', label: t('nextRow'), keys: 'arrowdown', group: t('groupList'), isHidden: true, when: isOnRow, run: () => focus(active + 1) },
     { id: 'list.up', label: t('previousRow'), keys: 'arrowup', group: t('groupList'), isHidden: true, when: isOnRow, run: () => focus(active - 1) },
     { id: 'list.open', label: t('openRow'), keys: 'enter', group: t('groupList'), isHidden: true, when: isOnRow, run: () => open(items[active]) },

@@ -43,7 +43,7 @@ export function Log({ lines, label, search = '', isLive = false, isMarked, onPoi
   useEffect(() => { document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: 'center' }); }, [lines.length > 0]);
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: { currentTarget: HTMLElement }) => setFollowing(scrollHeight - scrollTop - clientHeight < NEAR_END);
   return (
-    <div class={`log ${isWrapped ? 'is-wrapped' : ''}`}>
+    <div class={`log ${isWrapped ? 'is-wrapped' : ''} ${lines.length > CHUNK ? 'is-long' : ''}`}>
       <div class="log-scroll" ref={scroller} role="log" aria-label={label} tabIndex={0} onScroll={onScroll}>
         {chunksOf(lines).map((chunk) => (
           <ol key={chunk[0]?.id} class="log-chunk">

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { formatDuration, formatFull, formatPreciseTime, formatRelative, formatTime } from '#i18n';
+import { formatDateTime, formatDuration, formatFull, formatPreciseTime, formatRelative, formatTime } from '#i18n';
 
 /** The current time, for what is shown relative to it. */
 export const now = signal(Date.now());
@@ -7,12 +7,21 @@ export const now = signal(Date.now());
 const TICK = 10_000;
 setInterval(() => { if (!document.hidden) now.value = Date.now(); }, TICK);
 
-type Style = 'relative' | 'time' | 'precise';
+/** `relative` beside a name, `moment` inside a sentence, `time` where the day is known. */
+type Form = 'relative' | 'moment' | 'time' | 'precise';
+
+function shownAs(form: Form, at: string): string {
+  switch (form) {
+    case 'relative': return formatRelative(at, Math.max(now.value, Date.now()));
+    case 'moment': return formatDateTime(at);
+    case 'time': return formatTime(at);
+    case 'precise': return formatPreciseTime(at);
+  }
+}
 
 /** A time, in full in its tooltip. */
-export function Time({ at, style = 'relative' }: { at: string; style?: Style }) {
-  const shown = style === 'relative' ? formatRelative(at, Math.max(now.value, Date.now())) : style === 'time' ? formatTime(at) : formatPreciseTime(at);
-  return <time dateTime={at} title={formatFull(at)}>{shown}</time>;
+export function Time({ at, as = 'relative' }: { at: string; as?: Form }) {
+  return <time dateTime={at} title={formatFull(at)}>{shownAs(as, at)}</time>;
 }
 
 /** A duration, and a bar of its length relative to `of`. */

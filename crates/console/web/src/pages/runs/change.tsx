@@ -21,7 +21,7 @@ function Plan({ plan, id }: { plan: Schemas['OpenPlan']; id: string }) {
     <>
       <div class="prose">
         <p class="change-summary">{plan.summary}</p>
-        <p class="muted">{t.rich('changeExpires', { when: <Time at={plan.expiresAt} /> })} <Copyable value={id} /></p>
+        <p class="muted">{t.rich('changeExpires', { when: <Time at={plan.expiresAt} as="moment" /> })} <Copyable value={id} /></p>
       </div>
       <Sentences title={t('gains')} details={plan.diff.gains} tone="warn" />
       <Sentences title={t('losses')} details={plan.diff.losses} tone="ok" />

@@ -6,7 +6,7 @@ import { useList, type List as ListData } from '#api/list';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, query, type RouteProps } from '#frame';
-import { formatNumber } from '#i18n';
+import { formatUnit } from '#i18n';
 import { Button, DurationBar, Empty, FilterBar, List, RunStatus, Time, runStatusText, triggerText, type Column } from '#ui';
 import { t } from './messages';
 
@@ -53,7 +53,7 @@ function columns(slow: number): readonly Column<Run>[] {
     { key: 'trigger', header: t('startedBy'), hide: 'phone', cell: (run) => <span class="muted">{triggerText(run.trigger)}</span> },
     { key: 'when', header: t('when'), cell: (run) => <span class="muted"><Time at={run.startedAt} /></span> },
     { key: 'duration', header: t('took'), align: 'end', cell: (run) => run.durationMs !== null && <DurationBar ms={run.durationMs} of={slow} tone={run.durationMs > slow ? 'warn' : 'neutral'} /> },
-    { key: 'saved', header: t('saved'), align: 'end', hide: 'tablet', cell: (run) => run.minutesSaved > 0 && formatNumber(run.minutesSaved, { style: 'unit', unit: 'minute', unitDisplay: 'short', maximumFractionDigits: 1 }) },
+    { key: 'saved', header: t('saved'), align: 'end', hide: 'tablet', cell: (run) => run.minutesSaved > 0 && formatUnit(run.minutesSaved, 'minute', 1) },
   ];
 }
 

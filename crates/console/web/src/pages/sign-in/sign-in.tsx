@@ -3,23 +3,22 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { session, useAction, useTitle } from '#frame';
-import { answerChallenge, hasPasskeys } from '#frame/passkeys';
+import { answerChallenge } from '#frame/passkeys';
 import { serverMain } from '#frame/server-page';
 import { locale } from '#i18n';
 import { Button, ProblemView, TextField } from '#ui';
 import { CodeForm } from './code-form';
 import { t } from './messages';
-import { goOn } from './next';
+import { useMethods } from './methods';
+import { goOn, nextPath } from './next';
 
-/** What the server offers, as its own page says: the issuers, and whether one may sign in without proof. */
-const issuers = [...(serverMain?.querySelectorAll<HTMLAnchorElement>('a[href^="/v1/auth/oidc/"]') ?? [])].map((link) => ({ href: link.getAttribute('href') ?? '', label: link.textContent ?? '' }));
-const hasDevSignIn = serverMain?.querySelector('form[action="/sign-in/dev"]') != null;
 /** On the way to an invite, the server's page says who invites. */
 const heading = serverMain?.querySelector('form[action="/sign-in/start"]') ? (serverMain.querySelector('h1')?.textContent ?? null) : null;
 
 export default function SignIn() {
   const [email, setEmail] = useState('');
   const [isSent, setSent] = useState(false);
+  const methods = useMethods();
   const isSignedIn = Boolean(session.value);
   useEffect(() => { if (isSignedIn) goOn(); }, [isSignedIn]);
   useTitle(t('title'));
@@ -29,14 +28,14 @@ export default function SignIn() {
     <>
       <h1>{heading ?? t('title')}</h1>
       <EmailForm email={email} onEmail={setEmail} onSent={() => setSent(true)} />
-      {(hasPasskeys || issuers.length > 0) && (
+      {(methods.passkeys || methods.oidc.length > 0) && (
         <div class="sign-in-others">
           <p class="sign-in-or">{t('or')}</p>
-          {hasPasskeys && <PasskeyButton />}
-          {issuers.map(({ href, label }) => <Button key={href} href={href}>{label}</Button>)}
+          {methods.passkeys && <PasskeyButton />}
+          {methods.oidc.map(({ name, title }) => <Button key={name} href={`/v1/auth/oidc/${name}/start?next=${encodeURIComponent(nextPath())}`}>{t('signInWith', { title })}</Button>)}
         </div>
       )}
-      {hasDevSignIn && <DevSignIn />}
+      {methods.development && <DevSignIn />}
     </>
   );
 }

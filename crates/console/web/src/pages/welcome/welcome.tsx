@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { loadSession, loadWorkspaces, navigate, session, useAction, useTitle, workspaces } from '#frame';
+import { loadSession, loadWorkspaces, navigate, session, useAction, useTitle, workspacePath, workspaces } from '#frame';
 import { locale } from '#i18n';
 import { Button, Checkbox, ProblemView, Select, TextField } from '#ui';
 import { t } from './messages';
@@ -40,7 +40,7 @@ function Suggestions() {
   const join = useAction(async (ws: string) => {
     await api.post('/v1/workspaces/{ws}/join', { path: { ws }, body: {} });
     await loadSession();
-    await navigate(`/w/${ws}`);
+    await navigate(workspacePath(ws));
   });
   if (!suggestions.data?.items.length) return null;
   return (
@@ -66,7 +66,7 @@ function Create() {
     const made = await api.post('/v1/workspaces', { body: { name: name.trim(), profile, teamSize, intents: intents.length > 0 ? [...intents] : ['other'], locale: locale.value, timezone } });
     session.value = made.session;
     await loadWorkspaces();
-    await navigate(`/w/${made.workspace.id}`);
+    await navigate(workspacePath(made.workspace.id));
   }, { shows: 'inline' });
   const toggle = (intent: Intent, isOn: boolean) => setIntents(isOn ? [...intents, intent] : intents.filter((other) => other !== intent));
   return (
