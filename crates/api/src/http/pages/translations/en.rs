@@ -13,6 +13,11 @@ pub(super) const TRANSLATIONS: Translations = Translations {
     proceed: "Continue",
     to_sign_in: "Back to sign-in",
     other_account: "Use another account",
+    console: "Console",
+    console_needs_javascript: "The console needs JavaScript. Turn it on, or use the API and the pages without script.",
+    console_missing_title: "The console is not in this build",
+    console_missing: "This server was built without the web console. Everything else works.",
+    console_missing_next: "To get the console, install Node.js 20 or newer and npm, then build the server again with “cargo build --release”.",
     sign_in: "Sign in",
     sign_in_question: "Sign in?",
     email: "E-mail address",
@@ -95,12 +100,6 @@ pub(super) const TRANSLATIONS: Translations = Translations {
     form_received: "Thank you",
     form_received_text: "What you sent has arrived. You can close this page.",
 };
-
-    console: "Console",
-    console_needs_javascript: "The console needs JavaScript. Turn it on, or use the API and the pages without script.",
-    console_missing_title: "The console is not in this build",
-    console_missing: "This server was built without the web console. Everything else works.",
-    console_missing_next: "To get the console, install Node.js 20 or newer and npm, then build the server again with “cargo build --release”.",
 
 fn roles(role: Role) -> &'static str {
     match role {

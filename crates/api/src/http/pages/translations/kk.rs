@@ -13,6 +13,11 @@ pub(super) const TRANSLATIONS: Translations = Translations {
     proceed: "Жалғастыру",
     to_sign_in: "Кіру бетіне оралу",
     other_account: "Басқа тіркелгімен кіру",
+    console: "Консоль",
+    console_needs_javascript: "Консольге JavaScript керек. Оны қосыңыз немесе API мен скриптсіз беттерді пайдаланыңыз.",
+    console_missing_title: "Бұл жинақта консоль жоқ",
+    console_missing: "Бұл сервер веб-консольсіз жиналған. Қалғанының бәрі жұмыс істейді.",
+    console_missing_next: "Консольді алу үшін Node.js 20 немесе одан жаңасын және npm орнатып, серверді қайта жинаңыз: «cargo build --release».",
     sign_in: "Кіру",
     sign_in_question: "Кіресіз бе?",
     email: "Электрондық пошта мекенжайы",
@@ -95,12 +100,6 @@ pub(super) const TRANSLATIONS: Translations = Translations {
     form_received: "Рақмет",
     form_received_text: "Жібергеніңіз жетті. Бұл бетті жабуға болады.",
 };
-
-    console: "Консоль",
-    console_needs_javascript: "Консольге JavaScript керек. Оны қосыңыз немесе API мен скриптсіз беттерді пайдаланыңыз.",
-    console_missing_title: "Бұл жинақта консоль жоқ",
-    console_missing: "Бұл сервер веб-консольсіз жиналған. Қалғанының бәрі жұмыс істейді.",
-    console_missing_next: "Консольді алу үшін Node.js 20 немесе одан жаңасын және npm орнатып, серверді қайта жинаңыз: «cargo build --release».",
 
 fn roles(role: Role) -> &'static str {
     match role {

@@ -13,6 +13,11 @@ pub(super) const TRANSLATIONS: Translations = Translations {
     proceed: "Продолжить",
     to_sign_in: "Вернуться ко входу",
     other_account: "Войти под другой учётной записью",
+    console: "Консоль",
+    console_needs_javascript: "Консоли нужен JavaScript. Включите его или пользуйтесь API и страницами без скриптов.",
+    console_missing_title: "В этой сборке нет консоли",
+    console_missing: "Этот сервер собран без веб-консоли. Всё остальное работает.",
+    console_missing_next: "Чтобы получить консоль, установите Node.js 20 или новее и npm и соберите сервер снова: «cargo build --release».",
     sign_in: "Войти",
     sign_in_question: "Войти?",
     email: "Адрес электронной почты",
@@ -95,12 +100,6 @@ pub(super) const TRANSLATIONS: Translations = Translations {
     form_received: "Спасибо",
     form_received_text: "Данные отправлены. Эту страницу можно закрыть.",
 };
-
-    console: "Консоль",
-    console_needs_javascript: "Консоли нужен JavaScript. Включите его или пользуйтесь API и страницами без скриптов.",
-    console_missing_title: "В этой сборке нет консоли",
-    console_missing: "Этот сервер собран без веб-консоли. Всё остальное работает.",
-    console_missing_next: "Чтобы получить консоль, установите Node.js 20 или новее и npm и соберите сервер снова: «cargo build --release».",
 
 fn roles(role: Role) -> &'static str {
     match role {
