@@ -9,6 +9,7 @@ import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { lineProblems, showProblem, type LineProblem } from './code-problem';
 
 export type Language = 'json' | 'javascript' | 'text';
 
@@ -61,6 +62,7 @@ const editable = (isLocked: boolean): Extension => [EditorState.readOnly.of(isLo
 export interface Editor {
   setValue(value: string): void;
   setReadOnly(isReadOnly: boolean): void;
+  setProblem(problem: LineProblem | null): void;
   focus(): void;
   destroy(): void;
 }
@@ -82,7 +84,7 @@ export function createEditor({ root, value, label, language, isReadOnly, origina
   const view = new EditorView({
     root, parent: root, doc: value,
     extensions: [
-      base(language, label), readOnly.of(editable(isReadOnly)),
+      base(language, label), readOnly.of(editable(isReadOnly)), lineProblems,
       original === undefined ? [] : unifiedMergeView({ original, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 8 } }),
       EditorView.updateListener.of((update) => { if (update.docChanged && !isSetting) onChange?.(update.state.doc.toString()); }),
     ],
@@ -95,6 +97,7 @@ export function createEditor({ root, value, label, language, isReadOnly, origina
       isSetting = false;
     },
     setReadOnly: (locked) => view.dispatch({ effects: readOnly.reconfigure(editable(locked)) }),
+    setProblem: (problem) => showProblem(view, problem),
     focus: () => view.focus(),
     destroy: () => view.destroy(),
   };

@@ -2,9 +2,12 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button';
+import type { LineProblem } from './code-problem';
 import type { Editor, Language } from './code-setup';
 import { Skeleton } from './feedback';
 import { t } from './messages';
+
+export type { LineProblem };
 
 const load = () => import('./code-setup');
 
@@ -23,9 +26,11 @@ interface CodeProps {
   /** What the text is compared with, in the same column. */
   readonly original?: string | undefined;
   readonly height?: 'short' | 'normal' | 'tall' | 'fill';
+  /** What is wrong in one of its lines. */
+  readonly problem?: LineProblem | null | undefined;
 }
 
-export function Code({ value, label, language = 'text', onChange, original, height = 'normal' }: CodeProps) {
+export function Code({ value, label, language = 'text', onChange, original, height = 'normal', problem = null }: CodeProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
   const [isReady, setReady] = useState(false);
@@ -47,6 +52,7 @@ export function Code({ value, label, language = 'text', onChange, original, heig
   }, [language, label, original]);
   useEffect(() => editor.current?.setValue(value), [value]);
   useEffect(() => editor.current?.setReadOnly(onChange === undefined), [onChange === undefined]);
+  useEffect(() => editor.current?.setProblem(problem), [problem, isReady]);
   return <div class={`code code-${height}`}>{!isReady && <Skeleton lines={4} />}<div ref={host} class="code-host" /></div>;
 }
 
@@ -68,7 +74,8 @@ export function Diff({ original, changed, language = 'text', labels }: { origina
   return <div class="diff"><div class="diff-labels"><span>{left}</span><span>{right}</span></div><div ref={host} class="code-host" /></div>;
 }
 
-function languageOf(path: string): Language {
+/** Returns the language of a file by the end of its name. */
+export function languageOf(path: string): Language {
   return path.endsWith('.json') ? 'json' : /\.[cm]?jsx?$/.test(path) ? 'javascript' : 'text';
 }
 
@@ -106,12 +113,12 @@ export function parseJson(text: string): { readonly value: unknown } | { readonl
 }
 
 /** An editor of JSON that says what is wrong. */
-export function JsonEditor({ value, label, onChange, original, height = 'normal' }: Omit<CodeProps, 'language'>) {
+export function JsonEditor({ value, label, onChange, original, height = 'normal', problem }: Omit<CodeProps, 'language'>) {
   const parsed = parseJson(value);
   const error = 'error' in parsed ? parsed.error : null;
   return (
     <div class="json-editor">
-      <Code value={value} label={label} language="json" onChange={onChange} original={original} height={height} />
+      <Code value={value} label={label} language="json" onChange={onChange} original={original} height={height} problem={problem} />
       <div class="json-editor-foot">
         <span class={error ? 'field-error' : 'field-hint'} role="status">{error ?? ''}</span>
         {onChange && !error && <Button size="small" variant="plain" onClick={() => onChange(JSON.stringify(JSON.parse(value), null, 2))}>{t('formatJson')}</Button>}
