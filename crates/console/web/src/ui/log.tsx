@@ -22,6 +22,8 @@ interface LogProps {
   readonly isLive?: boolean;
   readonly isMarked?: (line: LogLine) => boolean;
   readonly onPoint?: (line: LogLine | null) => void;
+  /** Tells whether the log follows what comes, or the person has scrolled away from its end. */
+  readonly onFollow?: (isFollowing: boolean) => void;
 }
 
 /** Returns the id of a line's element, so that an address can lead to it. */
@@ -33,13 +35,14 @@ function chunksOf(lines: readonly LogLine[]): (readonly LogLine[])[] {
   return Array.from({ length: Math.ceil(lines.length / CHUNK) }, (_, index) => lines.slice(index * CHUNK, (index + 1) * CHUNK));
 }
 
-export function Log({ lines, label, search = '', isLive = false, isMarked, onPoint }: LogProps) {
+export function Log({ lines, label, search = '', isLive = false, isMarked, onPoint, onFollow }: LogProps) {
   const [isWrapped, setWrapped] = useState(true);
   const [isFollowing, setFollowing] = useState(isLive);
   const scroller = useRef<HTMLDivElement>(null);
   const toEnd = () => { if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight; };
   const last = lines.at(-1)?.id;
   useEffect(() => { if (isLive && isFollowing) toEnd(); }, [last, isFollowing, isLive]);
+  useEffect(() => onFollow?.(isFollowing), [isFollowing]);
   useEffect(() => { document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: 'center' }); }, [lines.length > 0]);
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: { currentTarget: HTMLElement }) => setFollowing(scrollHeight - scrollTop - clientHeight < NEAR_END);
   return (
