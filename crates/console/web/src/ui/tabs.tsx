@@ -5,14 +5,16 @@ export interface Tab {
   readonly href: string;
   readonly label: ComponentChildren;
   readonly count?: number;
+  /** Whether what is shown belongs to the tab, although its address is another one. */
+  readonly isCurrent?: boolean;
 }
 
 /** Parts of a page, each with its own address. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   return (
     <nav class="tabs" aria-label={label}>
-      {tabs.map(({ href, label: text, count }) => (
-        <a key={href} href={href} aria-current={path.value === href ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{count}</span>}</a>
+      {tabs.map(({ href, label: text, count, isCurrent = false }) => (
+        <a key={href} href={href} aria-current={isCurrent || path.value === href ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{count}</span>}</a>
       ))}
     </nav>
   );
