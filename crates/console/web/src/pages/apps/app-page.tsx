@@ -33,12 +33,12 @@ interface AppPageProps {
   readonly children: (app: App) => ComponentChildren;
 }
 
-function tabsOf(ws: string, { id, rights }: App) {
+function tabsOf(ws: string, { id, rights }: App, part: string | undefined) {
   const at = `/w/${ws}/apps/${id}`;
   return [
     { href: at, label: t('overview') },
     { href: `${at}/code`, label: t('code') },
-    { href: `${at}/versions`, label: t('versions') },
+    { href: `${at}/versions`, label: t('versions'), isCurrent: part === 'versions' },
     ...(rights.includes('can_share') ? [{ href: `${at}/access`, label: t('access') }] : []),
     ...(rights.includes('can_edit') ? [{ href: `${at}/logs`, label: t('logs') }, { href: `${at}/settings`, label: t('settings') }] : []),
   ];
@@ -55,7 +55,7 @@ export function AppPage({ ws, id, part, actions, items, isWide = false, children
       aside={<><AppStatus status={app.status} /><Copyable value={app.id} /></>}
       crumbs={part === undefined ? [list] : [list, { label: app.name, href: `/w/${ws}/apps/${id}` }]}
       actions={<>{actions}<ObjectMenu url={`/v1/apps/${id}`} value={app} {...(items === undefined ? {} : { items })} /></>}
-      tabs={tabsOf(ws, app)}
+      tabs={tabsOf(ws, app, part)}
       isWide={isWide}
     >
       {children(app)}

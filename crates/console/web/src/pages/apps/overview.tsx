@@ -6,7 +6,7 @@ import { invalidate, useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { navigate, toast, useAction, useCommands, type RouteProps } from '#frame';
 import { formatDuration } from '#i18n';
-import { Button, Card, Copyable, Empty, Facts, Loaded, Notice, Person, RunStatus, Table, Time, triggerText } from '#ui';
+import { Button, Card, Copyable, Empty, Facts, Icon, Loaded, Notice, Person, RunStatus, Table, Time, triggerText } from '#ui';
 import { AppPage, missingRight, useApp, type App } from './app-page';
 import { t } from './messages';
 import { useMembers } from './people';
@@ -81,7 +81,7 @@ function AppFacts({ ws, app }: { ws: string; app: App }) {
     <div class="app-facts">
       <div class="app-address">
         <Copyable value={app.url} label={t('copyAddress')} />
-        <a class="button button-quiet button-small" href={app.url} target="_blank" rel="noopener noreferrer">{t('open')}<span class="hidden-text"> {t('newTab')}</span></a>
+        <a class="button button-quiet button-small" href={app.url} target="_blank" rel="noopener noreferrer"><Icon name="out" /><span>{t('open')}<span class="hidden-text"> {t('newTab')}</span></span></a>
       </div>
       <Facts
         facts={[

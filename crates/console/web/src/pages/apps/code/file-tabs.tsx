@@ -21,7 +21,7 @@ interface FileTabsProps {
 }
 
 export function FileTabs({ paths, shown, changed, faulty, onChoose, edit }: FileTabsProps) {
-  const tabs = [...paths, MANIFEST];
+  const tabs = [...paths.filter((path) => path === ENTRY), ...paths.filter((path) => path !== ENTRY), MANIFEST];
   const ask = (from: string | null) => openDialog<string>((close) => <PathDialog from={from} taken={paths} close={close} />);
   const add = async () => {
     const path = await ask(null);

@@ -97,7 +97,7 @@ function Filters({ app, filter, isLive, isConnected }: { app: App; filter: LogFi
     <div class="logs-filters">
       <FilterBar filters={filters}>
         <Search />
-        {isLive && <Status tone={isConnected ? 'ok' : 'neutral'} icon={isConnected ? 'dot' : 'ring'}>{isConnected ? t('live') : t('connecting')}</Status>}
+        {isLive && <Status tone={isConnected ? 'ok' : 'neutral'} icon={isConnected ? 'play' : 'ring'}>{isConnected ? t('live') : t('connecting')}</Status>}
         <RequestMenu call={{ method: 'GET', url }} />
       </FilterBar>
     </div>
