@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { path } from '#frame/router';
 
 export interface Tab {
@@ -11,8 +12,11 @@ export interface Tab {
 
 /** Parts of a page, each with its own address. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const element = useRef<HTMLElement>(null);
+  // On phones not all tabs are in sight.
+  useEffect(() => element.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [path.value]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs" aria-label={label} ref={element}>
       {tabs.map(({ href, label: text, count, isCurrent = false }) => (
         <a key={href} href={href} aria-current={isCurrent || path.value === href ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{count}</span>}</a>
       ))}
