@@ -136,7 +136,7 @@ function Runs({ ws, app }: { ws: string; app: App }) {
   if (!runs.isComplete || runs.error) return <div class="card-body"><Loaded resource={{ data: undefined, error: runs.error, refresh: runs.refresh }} lines={3}>{() => null}</Loaded></div>;
   if (shown.length === 0) return <Empty title={t('noRuns')}><p>{t('noRunsBody')}</p></Empty>;
   return (
-    <Table label={t('recentRuns')} head={[t('status'), t('startedByHead'), { text: t('took'), align: 'end' }, { text: t('when'), align: 'end' }]}>
+    <div class="app-runs"><Table label={t('recentRuns')} head={[t('status'), t('startedByHead'), { text: t('took'), align: 'end' }, { text: t('when'), align: 'end' }]}>
       {shown.map((run) => (
         <tr key={run.id}>
           <td><a href={`/w/${ws}/runs/${run.id}`}><RunStatus status={run.status} /></a></td>
@@ -145,7 +145,7 @@ function Runs({ ws, app }: { ws: string; app: App }) {
           <td class="is-end muted"><Time at={run.startedAt} /></td>
         </tr>
       ))}
-    </Table>
+    </Table></div>
   );
 }
 

@@ -3,7 +3,7 @@
 import type { List as ListData } from '#api/list';
 import { Page, query, setQuery, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
-import { Button, Empty, FilterBar, List, TextField, type Column } from '#ui';
+import { Button, Empty, FilterBar, List, Status, TextField, type Column } from '#ui';
 import { t } from './messages';
 import { GateStatus } from './status';
 import { mayNotSet, useAppNames, useGates, useSetStatus, type Gate } from './use-gates';
@@ -19,7 +19,7 @@ export default function Gates({ params: { ws } }: RouteProps<'/w/:ws/gates'>) {
     { key: 'status', header: t('status'), cell: ({ status }) => <GateStatus status={status} /> },
     { key: 'methods', header: t('methods'), hide: 'tablet', cell: ({ methods }) => <span class="muted">{methods.join(', ')}</span> },
     { key: 'apps', header: t('apps'), hide: 'phone', cell: (gate) => <Apps ws={ws} gate={gate} nameOf={nameOf} /> },
-    { key: 'blocked', header: t('blocked'), align: 'end', cell: ({ blocked24h }) => (blocked24h > 0 ? <b class="gate-blocked">{formatNumber(blocked24h)}</b> : <span class="muted">{formatNumber(0)}</span>) },
+    { key: 'blocked', header: t('blocked'), align: 'end', cell: ({ blocked24h }) => (blocked24h > 0 ? <Status tone="bad" icon="shield">{formatNumber(blocked24h)}</Status> : <span class="muted hide-phone">{formatNumber(0)}</span>) },
     { key: 'set', header: t('action'), align: 'end', cell: (gate) => <Button size="small" busy={change.busy} unavailable={mayNotSet()} onClick={() => void change.run(gate)}>{gate.status === 'open' ? t('close') : t('open')}</Button> },
   ];
   return (
