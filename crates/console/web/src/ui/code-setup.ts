@@ -50,7 +50,7 @@ function base(language: Language, label: string): Extension[] {
   return [
     lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightSelectionMatches(),
     syntaxHighlighting(highlighting), appearance, LANGUAGES[language](), EditorState.tabSize.of(2),
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     // Tab leaves the editor after Esc, which CodeMirror says itself (WCAG 2.1.2).
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...foldKeymap, indentWithTab]),
   ];
