@@ -46,18 +46,30 @@ const appearance = EditorView.theme({
   '.cm-collapsedLines': { background: 'var(--n2)', color: 'var(--n10)', padding: '2px 12px' },
 });
 
+/** Replaces a selection by what is typed. Chrome would keep the style of the selection in an attribute, which the policy refuses. */
+const typeOverSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { state } = view;
+    if (event.inputType !== 'insertText' || event.data === null || state.selection.main.empty || state.readOnly || view.composing) return false;
+    event.preventDefault();
+    view.dispatch(state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true });
+    return true;
+  },
+});
+
 function base(language: Language, label: string): Extension[] {
   return [
-    lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightSelectionMatches(),
+    typeOverSelection, lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightSelectionMatches(),
     syntaxHighlighting(highlighting), appearance, LANGUAGES[language](), EditorState.tabSize.of(2),
+    // Locked text is reached by the keyboard too, which scrolls it.
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     // Tab leaves the editor after Esc, which CodeMirror says itself (WCAG 2.1.2).
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...foldKeymap, indentWithTab]),
   ];
 }
 
-/** Locked text is still reached by the keyboard, which scrolls it. */
-const editable = (isLocked: boolean): Extension => [EditorState.readOnly.of(isLocked), EditorView.editable.of(!isLocked), isLocked ? EditorView.contentAttributes.of({ tabindex: '0' }) : []];
+/** Whether the text can be changed. */
+const editable = (isLocked: boolean): Extension => [EditorState.readOnly.of(isLocked), EditorView.editable.of(!isLocked)];
 
 export interface Editor {
   setValue(value: string): void;
