@@ -61,14 +61,20 @@ function Names({ app }: { app: App }) {
 
 function Pause({ app }: { app: App }) {
   const resource = useApp(app.id);
-  const isPaused = app.status === 'paused';
+  // The switch shows what was asked for until the server has answered.
+  const [asked, setAsked] = useState<boolean | null>(null);
   const pause = useAction(async (paused: boolean) => {
-    resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body: { paused } }));
+    setAsked(paused);
+    try {
+      resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body: { paused } }));
+    } finally {
+      setAsked(null);
+    }
     toast(paused ? t('paused') : t('resumed'), { action: { label: t('undo'), run: () => void pause.run(!paused) } });
   });
   return (
     <Card title={t('running')}>
-      <div class="card-body"><Switch label={t('pausedLabel')} hint={t('pausedHint')} checked={isPaused} disabled={pause.busy} onChange={(paused) => void pause.run(paused)} /></div>
+      <div class="card-body"><Switch label={t('pausedLabel')} hint={t('pausedHint')} checked={asked ?? app.status === 'paused'} onChange={(paused) => void pause.run(paused)} /></div>
     </Card>
   );
 }

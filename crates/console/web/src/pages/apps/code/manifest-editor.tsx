@@ -39,7 +39,7 @@ interface InsertProps {
 function Insert(props: InsertProps) {
   return (
     <section class="manifest-insert">
-      <h3>{t('insert')}</h3>
+      <h2>{t('insert')}</h2>
       <Host {...props} />
       <Project {...props} />
       <Trigger {...props} />
