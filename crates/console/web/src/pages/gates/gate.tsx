@@ -1,5 +1,6 @@
 // One gate, in the panel beside the list.
 
+import { useResource } from '#api/resource';
 import type { RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
 import { Button, Copyable, Facts, Json, Loaded, Notice, Panel } from '#ui';
@@ -36,9 +37,21 @@ function Detail({ ws, gate }: { ws: string; gate: Gate }) {
         <h3>{t('apps')}</h3>
         {gate.appIds.length === 0
           ? <p class="muted">{t('unused')}</p>
-          : <ul class="gate-list">{gate.appIds.map((id) => <li key={id}>{nameOf(id) === undefined ? <code>{id}</code> : <a class="link" href={`/w/${ws}/apps/${id}`}>{nameOf(id)}</a>} <a class="link muted" href={`/w/${ws}/runs?appId=${id}&status=blocked`}>{t('blockedRuns')}</a></li>)}</ul>}
+          : <ul class="gate-list">{gate.appIds.map((id) => <AppRow key={id} ws={ws} id={id} name={nameOf(id)} />)}</ul>}
       </section>
       <details><summary>{t('raw')}</summary><Json value={gate} label={t('raw')} /></details>
     </div>
+  );
+}
+
+/** Reads the name of an app that is not among the newest ones. */
+function AppRow({ ws, id, name }: { ws: string; id: string; name: string | undefined }) {
+  const app = useResource('/v1/apps/{id}', name === undefined ? { path: { id } } : null);
+  const shown = name ?? app.data?.name;
+  return (
+    <li>
+      {shown === undefined ? <code>{id}</code> : <a class="link" href={`/w/${ws}/apps/${id}`}>{shown}</a>}
+      <a class="link muted" href={`/w/${ws}/runs?appId=${id}&status=blocked`}>{t('blockedRuns')}</a>
+    </li>
   );
 }

@@ -59,7 +59,7 @@ function Apps({ ws, gate: { appIds }, nameOf }: { ws: string; gate: Gate; nameOf
   return (
     <span class="gate-apps">
       {named.slice(0, APPS_SHOWN).map(({ id, name }) => <a key={id} class="link" href={`/w/${ws}/apps/${id}`}>{name}</a>)}
-      {rest > 0 && <span class="muted">{t('moreApps', { count: rest })}</span>}
+      {rest > 0 && <span class="muted">{named.length > 0 ? t('moreApps', { count: rest }) : t('appCount', { count: rest })}</span>}
     </span>
   );
 }

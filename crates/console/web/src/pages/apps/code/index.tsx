@@ -94,7 +94,7 @@ function Editor({ ws, app, current }: { ws: string; app: App; current: Version |
         <div class="editor-actions">
           {isDirty && <span class="muted" role="status">{t('unsaved', { count: changes.length })}</span>}
           {isDirty && <Button onClick={() => void discard(editing, firstSource(app))}>{t('discard')}</Button>}
-          <Button variant="primary" command="apps.save" busy={publish.busy} unavailable={unavailable} onClick={() => void publish.run()}>{t('save')}</Button>
+          <Button variant="primary" command="apps.save" unavailable={unavailable} onClick={() => void publish.run()}>{t('save')}</Button>
         </div>
       </div>
       {tab === MANIFEST

@@ -57,7 +57,6 @@ function Logs({ ws, app }: { ws: string; app: App }) {
       {log.lines.length > 0 && (
         <>
           <Older log={log} />
-          {log.held > 0 && <p class="logs-held" role="status">{t('held', { count: log.held })}</p>}
           <Log label={t('title')} lines={log.lines} search={filter.q ?? ''} isLive={line === null} isMarked={({ id }) => id === marked} onFollow={log.follow} />
         </>
       )}
@@ -77,12 +76,12 @@ function useMarkedLine(): number | null {
   return marked;
 }
 
-function Older({ log: { hasOlder, loadOlder, lines, keepDays } }: { log: ReturnType<typeof useLog> }) {
+function Older({ log: { hasOlder, loadOlder, lines, keepDays, held } }: { log: ReturnType<typeof useLog> }) {
   const load = useAction(loadOlder);
   return (
     <p class="logs-older muted">
       {hasOlder ? <Button size="small" busy={load.busy} onClick={() => void load.run()}>{t('loadOlder')}</Button> : t('beginning', { count: keepDays })}
-      <span>{t('shown', { count: lines.length })}</span>
+      <span role="status">{held > 0 ? <b class="logs-held">{t('held', { count: held })}</b> : t('shown', { count: lines.length })}</span>
     </p>
   );
 }
