@@ -21,7 +21,7 @@ export default function Apps({ params: { ws } }: RouteProps<'/w/:ws/apps'>) {
   return (
     <Page title={t('title')} lead={t('lead')} actions={create}>
       <Filters ws={ws} />
-      <List label={t('title')} list={filtered(list)} columns={COLUMNS()} id={({ id }) => id} href={({ id }) => `/w/${ws}/apps/${id}`} empty={<NoApps hasAny={list.items.length > 0} create={create} />} />
+      <List label={t('title')} list={filtered(list)} columns={columns()} id={({ id }) => id} href={({ id }) => `/w/${ws}/apps/${id}`} empty={<NoApps hasAny={list.items.length > 0} create={create} />} />
     </Page>
   );
 }
@@ -57,12 +57,12 @@ function Filters({ ws }: { ws: string }) {
   );
 }
 
-function COLUMNS(): readonly Column<App>[] {
+function columns(): readonly Column<App>[] {
   return [
     { key: 'name', header: t('app'), isMain: true, cell: (app) => <span class="apps-name">{app.name}<small>{app.description}</small></span> },
     { key: 'status', header: t('status'), cell: ({ status }) => <AppStatus status={status} /> },
     { key: 'kind', header: t('archetype'), hide: 'tablet', cell: ({ archetype, category }) => <span class="muted">{t('kindOf', { archetype: archetypeText(archetype), category: t(`category_${category}`) })}</span> },
-    { key: 'sharing', header: t('sharing'), hide: 'phone', cell: ({ sharing }) => <span class="muted">{t(`sharing_${sharing}`)}</span> },
+    { key: 'sharing', header: t('sharing'), hide: 'tablet', cell: ({ sharing }) => <span class="muted">{t(`sharing_${sharing}`)}</span> },
     { key: 'trust', header: t('trust'), hide: 'phone', cell: (app) => <LastVersion app={app} show={(version) => <Trust score={version.trustScore} band={version.trustBand} />} /> },
     { key: 'version', header: t('lastVersion'), align: 'end', cell: (app) => <LastVersion app={app} show={(version) => <span class="muted">{t.rich('versionWhen', { number: formatNumber(version.number), when: <Time at={version.createdAt} /> })}</span>} /> },
   ];
