@@ -9,6 +9,7 @@ import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { codePhrases } from './code-phrases';
 import { lineProblems, showProblem, type LineProblem } from './code-problem';
 
 export type Language = 'json' | 'javascript' | 'text';
@@ -44,6 +45,8 @@ const appearance = EditorView.theme({
   '&.cm-merge-b .cm-changedText': { background: 'linear-gradient(var(--ok), var(--ok)) bottom / 100% 2px no-repeat' },
   '.cm-deletedChunk': { paddingLeft: '12px' },
   '.cm-collapsedLines': { background: 'var(--n2)', color: 'var(--n10)', padding: '2px 12px' },
+  // Its own character is missing in many fonts.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"⋯" !important' },
 });
 
 /** Replaces a selection by what is typed. Chrome would keep the style of the selection in an attribute, which the policy refuses. */
@@ -60,7 +63,7 @@ const typeOverSelection = EditorView.domEventHandlers({
 function base(language: Language, label: string): Extension[] {
   return [
     typeOverSelection, lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightSelectionMatches(),
-    syntaxHighlighting(highlighting), appearance, LANGUAGES[language](), EditorState.tabSize.of(2),
+    syntaxHighlighting(highlighting), appearance, LANGUAGES[language](), EditorState.tabSize.of(2), EditorState.phrases.of(codePhrases()),
     // Locked text is reached by the keyboard too, which scrolls it.
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     // Tab leaves the editor after Esc, which CodeMirror says itself (WCAG 2.1.2).
