@@ -196,7 +196,7 @@ export default [
     },
   },
   {
-    name: 'access is given to everybody and to nobody twice',
+    name: 'an app that everybody sees becomes private',
     async run({ page, world, api, expect }) {
       await page.goto(`/w/${world.ws}/apps/${world.app}/access`);
       const save = page.getByRole('button', { name: 'Save' });

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useResource, type Resource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { Page, isReadOnly } from '#frame';
+import { Page, isReadOnly, navigate, useCommands } from '#frame';
 import { Copyable, Loaded, ObjectMenu, type MenuItems } from '#ui';
 import { t } from './messages';
 import { AppStatus } from './status';
@@ -47,6 +47,8 @@ function tabsOf(ws: string, { id, rights }: App, part: string | undefined) {
 export function AppPage({ ws, id, part, actions, items, isWide = false, children }: AppPageProps) {
   const resource = useApp(id);
   const app = resource.data;
+  const tabs = app ? tabsOf(ws, app, part) : [];
+  useCommands(tabs.map(({ href, label }) => ({ id: `apps.part.${href}`, label: t('goTo', { app: app?.name ?? '', part: label }), run: () => void navigate(href) })));
   const list = { label: t('title'), href: `/w/${ws}/apps` };
   if (!app) return <Page title={t('app')} crumbs={[list]}><Loaded resource={resource}>{() => null}</Loaded></Page>;
   return (
@@ -55,7 +57,7 @@ export function AppPage({ ws, id, part, actions, items, isWide = false, children
       aside={<><AppStatus status={app.status} /><Copyable value={app.id} /></>}
       crumbs={part === undefined ? [list] : [list, { label: app.name, href: `/w/${ws}/apps/${id}` }]}
       actions={<>{actions}<ObjectMenu url={`/v1/apps/${id}`} value={app} {...(items === undefined ? {} : { items })} /></>}
-      tabs={tabsOf(ws, app, part)}
+      tabs={tabs}
       isWide={isWide}
     >
       {children(app)}

@@ -30,14 +30,15 @@ export default function Overview({ params: { ws, id } }: RouteProps<'/w/:ws/apps
 function Actions({ app, code }: { app: App; code: string }) {
   const unavailable = missingRight(app, 'can_edit');
   const isPaused = app.status === 'paused';
-  const pause = useAction(async () => {
-    await api.patch('/v1/apps/{id}', { path: { id: app.id }, body: { paused: !isPaused } });
+  const pause = useAction(async (paused: boolean) => {
+    await api.patch('/v1/apps/{id}', { path: { id: app.id }, body: { paused } });
     invalidate(['app', `app:${app.id}`]);
-    toast(isPaused ? t('resumed') : t('paused'));
+    toast(paused ? t('paused') : t('resumed'), { action: { label: t('undo'), run: () => void pause.run(!paused) } });
   });
+  useCommands([{ id: 'apps.pause', label: isPaused ? t('resume') : t('pause'), when: () => unavailable === null, run: () => void pause.run(!isPaused) }]);
   return (
     <>
-      <Button icon={isPaused ? 'play' : 'pause'} busy={pause.busy} unavailable={unavailable} onClick={() => void pause.run()}>{isPaused ? t('resume') : t('pause')}</Button>
+      <Button icon={isPaused ? 'play' : 'pause'} busy={pause.busy} unavailable={unavailable} onClick={() => void pause.run(!isPaused)}>{isPaused ? t('resume') : t('pause')}</Button>
       <Button variant="primary" icon="edit" command="apps.code" href={code}>{unavailable === null ? t('editCode') : t('readCode')}</Button>
     </>
   );
