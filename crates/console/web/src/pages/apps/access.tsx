@@ -31,33 +31,40 @@ const text = (access: Access) => JSON.stringify([access.sharing, [...access.peop
 
 function Form({ ws, app, saved, resource, refusal }: { ws: string; app: App; saved: Access; resource: Resource<Access>; refusal: string | null }) {
   const [access, setAccess] = useState(saved);
-  const isDirty = text(access) !== text(saved);
-  // What somebody else saved is shown, unless that would lose what is edited here; then saving asks.
-  const [from, setFrom] = useState(saved);
-  useEffect(() => {
-    if (text(access) === text(from)) setAccess(saved);
-    setFrom(saved);
-  }, [saved]);
+  // What the edit began from. It replaces the whole list: what somebody else saved meanwhile is not lost unseen.
+  const [base, setBase] = useState(saved);
+  const isDirty = text(access) !== text(base);
+  const isStale = text(saved) !== text(base);
+  const take = (next: Access) => {
+    setBase(next);
+    setAccess(next);
+  };
+  useEffect(() => { if (isStale && !isDirty) take(saved); }, [isStale, isDirty, saved]);
   useUnsaved(isDirty);
   const save = useAction(async () => {
     const next = await api.put('/v1/apps/{id}/access', { path: { id: app.id }, body: access });
     discardUnsaved();
+    take(next);
     resource.set(next);
-    setAccess(next);
     toast(t('accessSaved'));
   }, { shows: 'inline' });
   const setPeople = (people: Grant[]) => setAccess({ ...access, people });
   return (
-    <form class="access" onSubmit={(event) => { event.preventDefault(); if (isDirty && refusal === null) void save.run(); }}>
+    <form class="access" onSubmit={(event) => { event.preventDefault(); if (isDirty && !isStale && refusal === null) void save.run(); }}>
       <Choice
         label={t('sharingHead')} value={access.sharing} onChange={(sharing) => setAccess({ ...access, sharing })}
         options={SHARINGS.map((value) => ({ value, label: t(`sharing_${value}`), detail: t(`sharingDetail_${value}`) }))}
       />
       <People ws={ws} app={app} people={access.people} onChange={setPeople} />
+      {isDirty && isStale && (
+        <Notice tone="warn" actions={<><Button size="small" onClick={() => take(saved)}>{t('takeTheirs')}</Button><Button size="small" onClick={() => setBase(saved)}>{t('keepMine')}</Button></>}>
+          <p>{t('accessMeanwhile')}</p>
+        </Notice>
+      )}
       {save.problem && <ProblemView problem={save.problem} />}
       <div class="app-form-actions">
-        <Button type="submit" variant="primary" busy={save.busy} unavailable={refusal ?? (isDirty ? null : t('nothingChanged'))}>{t('save')}</Button>
-        {isDirty && <Button onClick={() => setAccess(saved)}>{t('reset')}</Button>}
+        <Button type="submit" variant="primary" busy={save.busy} unavailable={refusal ?? (!isDirty ? t('nothingChanged') : isStale ? t('decideFirst') : null)}>{t('save')}</Button>
+        {isDirty && <Button onClick={() => take(saved)}>{t('reset')}</Button>}
       </div>
     </form>
   );

@@ -1,11 +1,12 @@
 // The settings of an app: its name, whether it runs, and its end.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
 import { discardUnsaved, navigate, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, Card, Notice, ProblemView, RequestMenu, Switch, TextArea, TextField, confirm } from '#ui';
 import { AppPage, missingRight, useApp, type App } from './app-page';
+import { useEdited } from './edited';
 import { t } from './messages';
 
 export default function SettingsPage({ params: { ws, id } }: RouteProps<'/w/:ws/apps/:id/settings'>) {
@@ -26,12 +27,9 @@ function Settings({ ws, app }: { ws: string; app: App }) {
 
 function Names({ app }: { app: App }) {
   const resource = useApp(app.id);
-  const [name, setName] = useState(app.name);
-  const [description, setDescription] = useState(app.description);
-  useEffect(() => {
-    setName(app.name);
-    setDescription(app.description);
-  }, [app.name, app.description]);
+  const { text: name, setText: setName, theirs: theirName } = useEdited(app.name);
+  const { text: description, setText: setDescription, theirs: theirDescription } = useEdited(app.description);
+  const meanwhile = (theirs: string | null) => (theirs === null ? null : t('meanwhile', { value: theirs }));
   const body = {
     ...(name.trim() === app.name ? {} : { name: name.trim() }),
     ...(description.trim() === app.description ? {} : { description: description.trim() }),
@@ -47,8 +45,8 @@ function Names({ app }: { app: App }) {
   return (
     <Card title={t('nameAndDescription')}>
       <form class="card-body app-form" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void save.run(); }}>
-        <TextField label={t('name')} hint={t('nameHint')} value={name} onInput={setName} minlength={2} maxlength={60} required autocomplete="off" />
-        <TextArea label={t('description')} value={description} onInput={setDescription} maxlength={280} rows={3} />
+        <TextField label={t('name')} hint={t('nameHint')} error={meanwhile(theirName)} value={name} onInput={setName} minlength={2} maxlength={60} required autocomplete="off" />
+        <TextArea label={t('description')} error={meanwhile(theirDescription)} value={description} onInput={setDescription} maxlength={280} rows={3} />
         {save.problem && <ProblemView problem={save.problem} />}
         <div class="app-form-actions">
           <Button type="submit" variant="primary" busy={save.busy} unavailable={unavailable}>{t('save')}</Button>
