@@ -36,6 +36,16 @@ function useForm() {
   const [starter, setStarter] = useState<Starter>('scheduled');
   const [own, setOwn] = useState<ReadFiles | null>(null);
   const [edited, setEdited] = useState<string | null>(null);
+  /** Takes files, and from their manifest what the form does not say yet. */
+  const take = (read: ReadFiles | null) => {
+    setOwn(read);
+    const given = read?.manifest == null ? null : parseManifest(read.manifest);
+    if (given === null) return;
+    setName((now) => now || String(given.name ?? ''));
+    setDescription((now) => now || String(given.description ?? ''));
+    if (given.archetype) setArchetype(String(given.archetype));
+    if (CATEGORIES.includes(given.category)) setCategory(given.category);
+  };
   const files = begin === 'starter' ? starterFiles(starter) : (own?.files ?? {});
   const made: Manifest = useMemo(() => ({
     name: name.trim(), description: description.trim() || name.trim(), archetype, category,
@@ -48,7 +58,7 @@ function useForm() {
     name: name.trim(), archetype, category, ...(description.trim() === '' ? {} : { description: description.trim() }),
     ...(begin === 'nothing' ? {} : { files, ...(manifest === null ? {} : { manifest }) }),
   };
-  return { name, setName, description, setDescription, archetype, setArchetype, category, setCategory, begin, setBegin, starter, setStarter, own, setOwn, setEdited, files, made: manifestText(made), text, body };
+  return { name, setName, description, setDescription, archetype, setArchetype, category, setCategory, begin, setBegin, starter, setStarter, own, take, setEdited, files, made: manifestText(made), text, body };
 }
 
 function Form({ ws }: { ws: string }) {
@@ -93,7 +103,8 @@ function unavailableReason({ begin, own, text, name }: FormState): string | null
 }
 
 function About({ form }: { form: FormState }) {
-  const archetypes = ARCHETYPES.map((value) => ({ value: value as string, label: archetypeText(value) }));
+  const names: readonly string[] = ARCHETYPES.some((name) => name === form.archetype) ? ARCHETYPES : [...ARCHETYPES, form.archetype];
+  const archetypes = names.map((value) => ({ value, label: archetypeText(value) }));
   return (
     <section class="new-part">
       <TextField label={t('name')} value={form.name} onInput={form.setName} minlength={2} maxlength={60} required autofocus autocomplete="off" />
@@ -123,7 +134,7 @@ function Begin({ form, problem }: { form: FormState; problem: (LineProblem & { r
           <Code label="main.js" language="javascript" value={form.files['main.js'] ?? ''} height="short" />
         </>
       )}
-      {form.begin === 'files' && <FileDrop value={form.own} onChange={form.setOwn} />}
+      {form.begin === 'files' && <FileDrop value={form.own} onChange={form.take} />}
       {form.begin === 'files' && problem && <Code label={problem.tab} language="javascript" value={form.files[problem.tab] ?? ''} problem={problem} height="short" />}
     </section>
   );

@@ -78,8 +78,10 @@ async function walk(entry: FileSystemEntry): Promise<readonly Found[]> {
 }
 
 /** Reads what was dropped, folders with all that is in them. */
-export async function readDropped({ items }: DataTransfer): Promise<ReadFiles> {
+export async function readDropped({ items, files }: DataTransfer): Promise<ReadFiles> {
   // The entries have to be taken before anything is awaited.
   const entries = [...items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+  // What comes from another program than the file manager has no entry.
+  if (entries.length === 0) return readPicked(files);
   return read((await Promise.all(entries.map(walk))).flat());
 }
