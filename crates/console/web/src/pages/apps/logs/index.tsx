@@ -57,7 +57,7 @@ function Logs({ ws, app }: { ws: string; app: App }) {
       {log.lines.length > 0 && (
         <>
           <Older log={log} />
-          <Log label={t('title')} lines={log.lines} search={filter.q ?? ''} isLive={line === null} isMarked={({ id }) => id === marked} onFollow={log.follow} />
+          <Log label={t('title')} lines={log.lines} search={filter.q ?? ''} isLive={line === null} isMarked={({ id }) => id === marked} onFollow={log.follow} runLink={{ label: t('openRun'), href: (runId) => `/w/${ws}/runs/${runId}` }} />
         </>
       )}
     </div>
