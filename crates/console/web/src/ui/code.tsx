@@ -36,12 +36,15 @@ export function Code({ value, label, language = 'text', onChange, original, heig
   const [isReady, setReady] = useState(false);
   const latest = useRef({ value, onChange });
   latest.current = { value, onChange };
+  // Texts that the editor has told and that have not come back as `value` yet. Somebody who types fast is ahead of them.
+  const told = useRef<string[]>([]);
   useEffect(() => {
     let isGone = false;
     void load().then(({ createEditor }) => {
       if (isGone || !host.current) return;
       const isReadOnly = latest.current.onChange === undefined;
-      editor.current = createEditor({ root: shadowOf(host.current), value: latest.current.value, label, language, isReadOnly, original, onChange: (next) => latest.current.onChange?.(next) });
+      editor.current = createEditor({ root: shadowOf(host.current), value: latest.current.value, label, language, isReadOnly, original, onChange: (next) => { told.current.push(next); latest.current.onChange?.(next); } });
+      told.current = [];
       setReady(true);
     });
     return () => {
@@ -50,7 +53,11 @@ export function Code({ value, label, language = 'text', onChange, original, heig
       editor.current = null;
     };
   }, [language, label, original]);
-  useEffect(() => editor.current?.setValue(value), [value]);
+  useEffect(() => {
+    const at = told.current.indexOf(value);
+    told.current = at < 0 ? [] : told.current.slice(at + 1);
+    if (at < 0) editor.current?.setValue(value);
+  }, [value]);
   useEffect(() => editor.current?.setReadOnly(onChange === undefined), [onChange === undefined]);
   useEffect(() => editor.current?.setProblem(problem), [problem, isReady]);
   return <div class={`code code-${height}`}>{!isReady && <Skeleton lines={4} />}<div ref={host} class="code-host" /></div>;
