@@ -92,6 +92,19 @@ export default [
     },
   },
   {
+    name: 'what is typed fast stays where it is typed',
+    async run({ page, world, api, expect }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await writeCode(page, CODE);
+      await page.keyboard.type('// one\n// two\n// three and some more words\n');
+      await publish(page, 'Typed');
+      await page.getByText('Version 2 is the current one.').waitFor();
+      const { versions } = await api('GET', `/v1/apps/${world.app}/versions`);
+      const { files } = await api('GET', `/v1/apps/${world.app}/versions/${versions[0].id}`);
+      expect(files['main.js'].trimEnd() === `${CODE}// one\n// two\n// three and some more words`, `The typed text is elsewhere: ${files['main.js']}`);
+    },
+  },
+  {
     name: 'files are added, renamed, deleted and taken back',
     async run({ page, world, expect }) {
       await page.goto(`/w/${world.ws}/apps/${world.app}/code`);
