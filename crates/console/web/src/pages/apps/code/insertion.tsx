@@ -7,7 +7,7 @@ import { asProblem, type Problem } from '#api/problem';
 import type { Schemas } from '#api/types';
 import { query, setQuery } from '#frame';
 import { Notice, ProblemView } from '#ui';
-import type { App } from '../app-page';
+import { missingRight, type App } from '../app-page';
 import { MANIFEST, manifestText, sourceOf } from '../source';
 import { readVersion } from '../versions/find';
 import { withHost } from './manifest-parts';
@@ -26,8 +26,9 @@ function planned(text: string, baseId: string | undefined, { baseVersionId, mani
 export function useInsertion(app: App, editing: Editing, onSummary: (summary: string) => void): ComponentChildren {
   const [said, setSaid] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const change = query.value.get('change');
-  const from = query.value.get('from');
+  const mayEdit = missingRight(app, 'can_edit') === null;
+  const change = mayEdit ? query.value.get('change') : null;
+  const from = mayEdit ? query.value.get('from') : null;
   useEffect(() => {
     let isGone = false;
     const insert = async () => {

@@ -5,7 +5,7 @@ import { useList } from '#api/list';
 import { query, setQuery, useCommands, navigate, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
 import { Button, Card, Copyable, Empty, Facts, Loaded, Select, Time, objectItems } from '#ui';
-import { AppPage, missingRight, type App } from '../app-page';
+import { AppPage, missingRight, useApp, type App } from '../app-page';
 import { DifferenceList } from '../code/difference-list';
 import { differencesBetween } from '../differences';
 import { Current, Trust } from '../status';
@@ -18,18 +18,20 @@ type Props = RouteProps<'/w/:ws/apps/:id/versions/:number'>;
 
 export default function VersionPage({ params: { ws, id, number } }: Props) {
   const version = useVersion(id, Number(number));
+  const app = useApp(id).data;
+  const refusal = app ? missingRight(app, 'can_edit') : null;
   const at = `/w/${ws}/apps/${id}`;
   const reuse = () => void navigate(`${at}/code?from=${number}`);
-  useCommands([{ id: 'apps.reuse', label: t('reuse'), when: () => version.data !== undefined && !version.data.isCurrent, run: reuse }]);
+  useCommands([{ id: 'apps.reuse', label: t('reuse'), when: () => version.data !== undefined && !version.data.isCurrent && refusal === null, run: reuse }]);
   const items = version.data ? objectItems(`/v1/apps/${id}/versions/${version.data.id}`, version.data) : [];
   return (
     <AppPage
       ws={ws} id={id} part="versions" isWide items={items}
-      actions={version.data && !version.data.isCurrent && <Button icon="replay" onClick={reuse}>{t('reuse')}</Button>}
+      actions={version.data && !version.data.isCurrent && <Button icon="replay" unavailable={refusal} onClick={reuse}>{t('reuse')}</Button>}
     >
-      {(app) => (version.error?.code === 'version_not_found'
+      {(shown) => (version.error?.code === 'version_not_found'
         ? <Empty title={t('notFound', { number })} action={<Button href={`${at}/versions`}>{t('allVersions')}</Button>} />
-        : <Loaded resource={version} lines={10}>{(data) => <Detail ws={ws} app={app} version={data} />}</Loaded>)}
+        : <Loaded resource={version} lines={10}>{(data) => <Detail ws={ws} app={shown} version={data} />}</Loaded>)}
     </AppPage>
   );
 }
