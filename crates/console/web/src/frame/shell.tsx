@@ -78,11 +78,11 @@ function Workspace({ shown }: { shown: View }) {
       <Rail />
       <button type="button" class="drawer-backdrop" tabIndex={-1} aria-hidden="true" onClick={() => { isDrawerOpen.value = false; }} />
       <div class="shell-main">
-        <div class="phone-bar">
+        <header class="phone-bar">
           <button type="button" class="icon-button" aria-label={t('navigation')} aria-expanded={isDrawerOpen.value} onClick={() => { isDrawerOpen.value = !isDrawerOpen.peek(); }}><Icon name="menu" /></button>
           <span>{workspace.value?.name}</span>
           <button type="button" class="icon-button" aria-label={t('search')} onClick={openPalette}><Icon name="search" /></button>
-        </div>
+        </header>
         <OfflineBar />
         <ViewAsBar />
         <main id="main" tabIndex={-1}>{isStranger ? <Stranger /> : <PageOf shown={shown} />}</main>

@@ -9,6 +9,8 @@ import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { codePhrases } from './code-phrases';
+import { lineProblems, showProblem, type LineProblem } from './code-problem';
 
 export type Language = 'json' | 'javascript' | 'text';
 
@@ -43,24 +45,39 @@ const appearance = EditorView.theme({
   '&.cm-merge-b .cm-changedText': { background: 'linear-gradient(var(--ok), var(--ok)) bottom / 100% 2px no-repeat' },
   '.cm-deletedChunk': { paddingLeft: '12px' },
   '.cm-collapsedLines': { background: 'var(--n2)', color: 'var(--n10)', padding: '2px 12px' },
+  // Its own character is missing in many fonts.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"⋯" !important' },
+});
+
+/** Replaces a selection by what is typed. Chrome would keep the style of the selection in an attribute, which the policy refuses. */
+const typeOverSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { state } = view;
+    if (event.inputType !== 'insertText' || event.data === null || state.selection.main.empty || state.readOnly || view.composing) return false;
+    event.preventDefault();
+    view.dispatch(state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true });
+    return true;
+  },
 });
 
 function base(language: Language, label: string): Extension[] {
   return [
-    lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightSelectionMatches(),
-    syntaxHighlighting(highlighting), appearance, LANGUAGES[language](), EditorState.tabSize.of(2),
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    typeOverSelection, lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightSelectionMatches(),
+    syntaxHighlighting(highlighting), appearance, LANGUAGES[language](), EditorState.tabSize.of(2), EditorState.phrases.of(codePhrases()),
+    // Locked text is reached by the keyboard too, which scrolls it.
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     // Tab leaves the editor after Esc, which CodeMirror says itself (WCAG 2.1.2).
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...foldKeymap, indentWithTab]),
   ];
 }
 
-/** Locked text is still reached by the keyboard, which scrolls it. */
-const editable = (isLocked: boolean): Extension => [EditorState.readOnly.of(isLocked), EditorView.editable.of(!isLocked), isLocked ? EditorView.contentAttributes.of({ tabindex: '0' }) : []];
+/** Whether the text can be changed. */
+const editable = (isLocked: boolean): Extension => [EditorState.readOnly.of(isLocked), EditorView.editable.of(!isLocked)];
 
 export interface Editor {
   setValue(value: string): void;
   setReadOnly(isReadOnly: boolean): void;
+  setProblem(problem: LineProblem | null): void;
   focus(): void;
   destroy(): void;
 }
@@ -82,7 +99,7 @@ export function createEditor({ root, value, label, language, isReadOnly, origina
   const view = new EditorView({
     root, parent: root, doc: value,
     extensions: [
-      base(language, label), readOnly.of(editable(isReadOnly)),
+      base(language, label), readOnly.of(editable(isReadOnly)), lineProblems,
       original === undefined ? [] : unifiedMergeView({ original, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 8 } }),
       EditorView.updateListener.of((update) => { if (update.docChanged && !isSetting) onChange?.(update.state.doc.toString()); }),
     ],
@@ -95,6 +112,7 @@ export function createEditor({ root, value, label, language, isReadOnly, origina
       isSetting = false;
     },
     setReadOnly: (locked) => view.dispatch({ effects: readOnly.reconfigure(editable(locked)) }),
+    setProblem: (problem) => showProblem(view, problem),
     focus: () => view.focus(),
     destroy: () => view.destroy(),
   };

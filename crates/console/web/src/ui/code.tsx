@@ -2,9 +2,12 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button';
+import type { LineProblem } from './code-problem';
 import type { Editor, Language } from './code-setup';
 import { Skeleton } from './feedback';
 import { t } from './messages';
+
+export type { LineProblem };
 
 const load = () => import('./code-setup');
 
@@ -23,20 +26,25 @@ interface CodeProps {
   /** What the text is compared with, in the same column. */
   readonly original?: string | undefined;
   readonly height?: 'short' | 'normal' | 'tall' | 'fill';
+  /** What is wrong in one of its lines. */
+  readonly problem?: LineProblem | null | undefined;
 }
 
-export function Code({ value, label, language = 'text', onChange, original, height = 'normal' }: CodeProps) {
+export function Code({ value, label, language = 'text', onChange, original, height = 'normal', problem = null }: CodeProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
   const [isReady, setReady] = useState(false);
   const latest = useRef({ value, onChange });
   latest.current = { value, onChange };
+  // Texts that the editor has told and that have not come back as `value` yet. Somebody who types fast is ahead of them.
+  const told = useRef<string[]>([]);
   useEffect(() => {
     let isGone = false;
     void load().then(({ createEditor }) => {
       if (isGone || !host.current) return;
       const isReadOnly = latest.current.onChange === undefined;
-      editor.current = createEditor({ root: shadowOf(host.current), value: latest.current.value, label, language, isReadOnly, original, onChange: (next) => latest.current.onChange?.(next) });
+      editor.current = createEditor({ root: shadowOf(host.current), value: latest.current.value, label, language, isReadOnly, original, onChange: (next) => { told.current.push(next); latest.current.onChange?.(next); } });
+      told.current = [];
       setReady(true);
     });
     return () => {
@@ -45,8 +53,13 @@ export function Code({ value, label, language = 'text', onChange, original, heig
       editor.current = null;
     };
   }, [language, label, original]);
-  useEffect(() => editor.current?.setValue(value), [value]);
+  useEffect(() => {
+    const at = told.current.indexOf(value);
+    told.current = at < 0 ? [] : told.current.slice(at + 1);
+    if (at < 0) editor.current?.setValue(value);
+  }, [value]);
   useEffect(() => editor.current?.setReadOnly(onChange === undefined), [onChange === undefined]);
+  useEffect(() => editor.current?.setProblem(problem), [problem, isReady]);
   return <div class={`code code-${height}`}>{!isReady && <Skeleton lines={4} />}<div ref={host} class="code-host" /></div>;
 }
 
@@ -68,7 +81,8 @@ export function Diff({ original, changed, language = 'text', labels }: { origina
   return <div class="diff"><div class="diff-labels"><span>{left}</span><span>{right}</span></div><div ref={host} class="code-host" /></div>;
 }
 
-function languageOf(path: string): Language {
+/** Returns the language of a file by the end of its name. */
+export function languageOf(path: string): Language {
   return path.endsWith('.json') ? 'json' : /\.[cm]?jsx?$/.test(path) ? 'javascript' : 'text';
 }
 
@@ -106,12 +120,12 @@ export function parseJson(text: string): { readonly value: unknown } | { readonl
 }
 
 /** An editor of JSON that says what is wrong. */
-export function JsonEditor({ value, label, onChange, original, height = 'normal' }: Omit<CodeProps, 'language'>) {
+export function JsonEditor({ value, label, onChange, original, height = 'normal', problem }: Omit<CodeProps, 'language'>) {
   const parsed = parseJson(value);
   const error = 'error' in parsed ? parsed.error : null;
   return (
     <div class="json-editor">
-      <Code value={value} label={label} language="json" onChange={onChange} original={original} height={height} />
+      <Code value={value} label={label} language="json" onChange={onChange} original={original} height={height} problem={problem} />
       <div class="json-editor-foot">
         <span class={error ? 'field-error' : 'field-hint'} role="status">{error ?? ''}</span>
         {onChange && !error && <Button size="small" variant="plain" onClick={() => onChange(JSON.stringify(JSON.parse(value), null, 2))}>{t('formatJson')}</Button>}

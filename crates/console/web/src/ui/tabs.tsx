@@ -1,18 +1,24 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { path } from '#frame/router';
 
 export interface Tab {
   readonly href: string;
   readonly label: ComponentChildren;
   readonly count?: number;
+  /** Whether what is shown belongs to the tab, although its address is another one. */
+  readonly isCurrent?: boolean;
 }
 
 /** Parts of a page, each with its own address. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const element = useRef<HTMLElement>(null);
+  // On phones not all tabs are in sight.
+  useEffect(() => element.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [path.value]);
   return (
-    <nav class="tabs" aria-label={label}>
-      {tabs.map(({ href, label: text, count }) => (
-        <a key={href} href={href} aria-current={path.value === href ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{count}</span>}</a>
+    <nav class="tabs" aria-label={label} ref={element}>
+      {tabs.map(({ href, label: text, count, isCurrent = false }) => (
+        <a key={href} href={href} aria-current={isCurrent || path.value === href ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{count}</span>}</a>
       ))}
     </nav>
   );
