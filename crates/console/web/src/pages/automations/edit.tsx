@@ -11,7 +11,7 @@ import { useDraft } from './use-draft';
 
 export default function EditAutomation({ params: { id } }: RouteProps<'/w/:ws/automations/:id/edit'>) {
   const automation = useAutomation(id);
-  if (!automation.data) return <Panel title={t('edit')}><Loaded resource={automation}>{() => null}</Loaded></Panel>;
+  if (!automation.data) return <Panel title={t('editTitle')}><Loaded resource={automation}>{() => null}</Loaded></Panel>;
   return <Edit key={id} automation={automation.data} saved={automation.refresh} />;
 }
 
@@ -38,7 +38,7 @@ function Edit({ automation, saved }: { automation: Automation; saved: () => void
     </>
   );
   return (
-    <Panel title={t('edit')} actions={actions}>
+    <Panel title={t('editTitle')} actions={actions}>
       <form id="edit-automation" noValidate onSubmit={submit}><Fields draft={draft} mistakes={mistakes} onChange={change} /></form>
       {save.problem && <ProblemView problem={save.problem} />}
     </Panel>

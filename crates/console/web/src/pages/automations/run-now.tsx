@@ -11,7 +11,7 @@ import { t } from './messages';
 
 export default function RunNow({ params: { ws, id } }: RouteProps<'/w/:ws/automations/:id/run'>) {
   const automation = useAutomation(id);
-  if (!automation.data) return <Panel title={t('runNow')}><Loaded resource={automation}>{() => null}</Loaded></Panel>;
+  if (!automation.data) return <Panel title={t('start')}><Loaded resource={automation}>{() => null}</Loaded></Panel>;
   return <Start ws={ws} automation={automation.data} />;
 }
 

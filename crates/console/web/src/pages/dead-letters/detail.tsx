@@ -72,7 +72,7 @@ function What({ ws, letter }: { ws: string; letter: Letter }) {
         number == null ? null : [t('version'), version?.isCurrent ? t('versionCurrent', { number }) : formatNumber(number)],
         settledAt === null ? null : [t('settledAt'), <><Time at={settledAt} as="moment" />{settledByName !== null && <> · {settledByName}</>}</>],
         replayRunId === null ? null : [t('replayRun'), run(replayRunId)],
-        [t('id'), <Copyable value={letter.id} shown={letter.id.slice(-8)} />],
+        [t('id'), <Copyable value={letter.id} />],
       ]}
     />
   );
