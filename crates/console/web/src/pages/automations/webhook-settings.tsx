@@ -44,7 +44,7 @@ export function WebhookSettings({ ws, webhook, onPatch, onChange }: Settings) {
     <Card title={t('address')} aside={<ObjectMenu url={`/v1/automations/${id}/webhook`} value={webhook} />}>
       <div class="card-body automations-stack">
         <div class="automations-address"><Copyable value={webhook.address} /></div>
-        <Facts facts={[[t('proof'), t(`mode_${mode}`)], hasSecret ? [t('secret'), <code>{hint}</code>] : null, [t('created'), <Time at={createdAt} />], [t('changed'), <Time at={updatedAt} />]]} />
+        <Facts facts={[[t('proof'), t(`mode_${mode}`)], hasSecret ? [t('secret'), <code>{hint}</code>] : null, [t('hookCreated'), <Time at={createdAt} />], [t('changed'), <Time at={updatedAt} />]]} />
         <Switch label={t('acceptsCalls')} hint={enabled ? undefined : t('acceptsNone')} checked={wanted ?? enabled} disabled={change.busy || isReadOnly.value} onChange={(value) => void change.run(value)} />
         <Limit key={webhook.perMinute} webhook={webhook} onPatch={onPatch} />
         <div class="automations-row">
