@@ -86,6 +86,7 @@ function matchesDay({ days, months, weekdays, fields }: Cron, wall: Date): boole
 }
 
 const MAX_DAYS = 366 * 8;
+const MAX_TURNED_BACK_HOURS = 2;
 
 /** Returns the next times after `from`, at most `count`. `zone` has to be one that the browser knows. */
 export function nextTimes(cron: Cron, zone: string, from: number, count: number): Date[] {
@@ -95,9 +96,12 @@ export function nextTimes(cron: Cron, zone: string, from: number, count: number)
   for (let day = 0; day < MAX_DAYS && found.size < count; day += 1) {
     const midnight = firstDay + day * DAY;
     if (!matchesDay(cron, new Date(midnight))) continue;
+    let enoughAt: number | null = null;
     for (const hour of cron.hours) {
+      // Where the clock is turned back, later hours of the day hold earlier instants.
+      if (found.size >= count) enoughAt ??= hour;
+      if (enoughAt !== null && hour > enoughAt + MAX_TURNED_BACK_HOURS) break;
       for (const minute of cron.minutes) {
-        if (found.size >= count) break;
         const wall = midnight + (hour * 60 + minute) * MINUTE;
         if (wall < wallAt(from, zone) - DAY / 8) continue;
         for (const instant of instantsOf(wall, zone, hasAnyHour)) if (instant > from) found.add(instant);

@@ -1,7 +1,8 @@
 // What can be changed about a webhook while it is in use: whether it is on, its limit, its secret.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api } from '#api/client';
+import type { Schemas } from '#api/types';
 import { isReadOnly, toast, useAction } from '#frame';
 import { Button, Card, Copyable, Facts, ObjectMenu, Switch, TextField, Time, confirm, openDialog, revealSecret } from '#ui';
 import { t } from './messages';
@@ -10,13 +11,26 @@ import type { Webhook } from './webhook';
 
 const MAX_PER_MINUTE = 600;
 
-export function WebhookSettings({ ws, webhook, onChange }: { ws: string; webhook: Webhook; onChange: () => void }) {
+interface Settings {
+  readonly ws: string;
+  readonly webhook: Webhook;
+  readonly onPatch: (changed: Schemas['Webhook']) => void;
+  readonly onChange: () => void;
+}
+
+export function WebhookSettings({ ws, webhook, onPatch, onChange }: Settings) {
   const { automationId: id, mode, hint, enabled, createdAt, updatedAt } = webhook;
   const hasSecret = hint !== null;
+  /** Where the switch was put, until the server has answered. */
+  const [wanted, setWanted] = useState<boolean | null>(null);
   const change = useAction(async (isEnabled: boolean) => {
-    await api.patch('/v1/automations/{id}/webhook', { path: { id }, body: { enabled: isEnabled } });
+    setWanted(isEnabled);
+    try {
+      onPatch(await api.patch('/v1/automations/{id}/webhook', { path: { id }, body: { enabled: isEnabled } }));
+    } finally {
+      setWanted(null);
+    }
     toast(isEnabled ? t('webhookOn') : t('webhookOff'), { action: { label: t('undo'), run: () => void change.run(!isEnabled) } });
-    onChange();
   });
   const rotate = useAction(async () => {
     if (!(await confirm({ title: t('rotateTitle'), body: t('rotateBody'), action: t('rotate'), tone: 'bad' }))) return;
@@ -30,9 +44,9 @@ export function WebhookSettings({ ws, webhook, onChange }: { ws: string; webhook
     <Card title={t('address')} aside={<ObjectMenu url={`/v1/automations/${id}/webhook`} value={webhook} />}>
       <div class="card-body automations-stack">
         <div class="automations-address"><Copyable value={webhook.address} /></div>
-        <Facts facts={[[t('proof'), t(`mode_${mode}`)], hasSecret ? [t('secret'), <code>{hint}</code>] : null, [t('created'), <Time at={createdAt} />], [t('changed'), <Time at={updatedAt} />]]} />
-        <Switch label={t('acceptsCalls')} hint={enabled ? undefined : t('acceptsNone')} checked={enabled} disabled={change.busy || isReadOnly.value} onChange={(value) => void change.run(value)} />
-        <Limit key={webhook.perMinute} webhook={webhook} onChange={onChange} />
+        <Facts facts={[[t('proof'), t(`mode_${mode}`)], hasSecret ? [t('secret'), <code>{hint}</code>] : null, [t('hookCreated'), <Time at={createdAt} />], [t('changed'), <Time at={updatedAt} />]]} />
+        <Switch label={t('acceptsCalls')} hint={enabled ? undefined : t('acceptsNone')} checked={wanted ?? enabled} disabled={change.busy || isReadOnly.value} onChange={(value) => void change.run(value)} />
+        <Limit key={webhook.perMinute} webhook={webhook} onPatch={onPatch} />
         <div class="automations-row">
           <Button variant="primary" icon="play" onClick={test}>{t('sendTest')}</Button>
           {hasSecret && <Button icon="refresh" busy={rotate.busy} onClick={() => void rotate.run()}>{t('rotate')}</Button>}
@@ -42,16 +56,14 @@ export function WebhookSettings({ ws, webhook, onChange }: { ws: string; webhook
   );
 }
 
-function Limit({ webhook: { automationId: id, perMinute }, onChange }: { webhook: Webhook; onChange: () => void }) {
+function Limit({ webhook: { automationId: id, perMinute }, onPatch }: Pick<Settings, 'webhook' | 'onPatch'>) {
   const [text, setText] = useState(String(perMinute));
-  useEffect(() => setText(String(perMinute)), [perMinute]);
   const value = Number(text);
   const isValid = text.trim() !== '' && Number.isInteger(value) && value >= 1 && value <= MAX_PER_MINUTE;
   const save = useAction(async () => {
     if (!isValid) return;
-    await api.patch('/v1/automations/{id}/webhook', { path: { id }, body: { perMinute: value } });
+    onPatch(await api.patch('/v1/automations/{id}/webhook', { path: { id }, body: { perMinute: value } }));
     toast(t('savedNow'));
-    onChange();
   });
   const submit = (event: Event) => {
     event.preventDefault();

@@ -44,7 +44,7 @@ function SetUp({ ws, automation }: { ws: string; automation: Automation }) {
       {(data) => (
         <div class="automations-columns">
           <div class="automations-stack">
-            <WebhookSettings ws={ws} webhook={data} onChange={webhook.refresh} />
+            <WebhookSettings ws={ws} webhook={data} onPatch={(changed) => webhook.set({ ...data, ...changed })} onChange={webhook.refresh} />
             <Deliveries ws={ws} webhook={data} />
             {data.form !== null && <FormSettings key={data.updatedAt} webhook={data} form={data.form} onChange={webhook.refresh} />}
           </div>
