@@ -24,6 +24,8 @@ pub(crate) struct AfterCommit {
     pub(crate) event_notifier: Arc<EventNotifier>,
     /// Woken when this process put a run into the queue.
     pub(crate) queue_notify: Arc<Notify>,
+    /// Woken when this process took runs from the nodes that execute them.
+    pub(crate) lost_runs_notify: Notify,
     /// Woken when this process put an e-mail into the outbox.
     pub(crate) outbox_notify: Notify,
 }
@@ -36,6 +38,8 @@ pub(crate) struct CommittedChanges {
     pub(crate) callers: Vec<CallerChange>,
     pub(crate) webhooks: Vec<HookId>,
     pub(crate) has_queued_runs: bool,
+    /// True if runs were taken from the nodes that execute them.
+    pub(crate) has_lost_runs: bool,
     pub(crate) has_emails: bool,
 }
 
@@ -50,6 +54,7 @@ impl AfterCommit {
             webhook_cache: Cache::new(WEBHOOK_CACHE_CAPACITY),
             event_notifier,
             queue_notify,
+            lost_runs_notify: Notify::new(),
             outbox_notify: Notify::new(),
         }
     }
@@ -63,6 +68,9 @@ impl AfterCommit {
         }
         if changes.has_queued_runs {
             self.queue_notify.notify_one();
+        }
+        if changes.has_lost_runs {
+            self.lost_runs_notify.notify_one();
         }
         if changes.has_emails {
             self.outbox_notify.notify_one();

@@ -34,6 +34,7 @@ pub struct StoreTx {
     /// Webhooks whose cached state this transaction makes stale.
     stale_webhooks: Vec<HookId>,
     has_queued_runs: bool,
+    has_lost_runs: bool,
     caller_changes: Vec<CallerChange>,
 }
 
@@ -54,6 +55,7 @@ impl StoreTx {
             log_lines: Vec::new(),
             stale_webhooks: Vec::new(),
             has_queued_runs: false,
+            has_lost_runs: false,
             caller_changes: Vec::new(),
         }
     }
@@ -99,6 +101,11 @@ impl StoreTx {
     /// Wakes the workers once this is committed.
     pub(crate) fn wake_workers(&mut self) {
         self.has_queued_runs = true;
+    }
+
+    /// Makes nodes stop the runs that they no longer hold, once this is committed.
+    pub(crate) fn stop_lost_runs(&mut self) {
+        self.has_lost_runs = true;
     }
 }
 
@@ -158,6 +165,7 @@ impl StoreTx {
             callers: self.caller_changes,
             webhooks: self.stale_webhooks,
             has_queued_runs: self.has_queued_runs,
+            has_lost_runs: self.has_lost_runs,
             has_emails: !self.emails.is_empty(),
         });
         Ok(())

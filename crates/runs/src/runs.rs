@@ -1,13 +1,17 @@
 //! Runs: states and results of accepted work (specification part B, "Run").
 
+mod cancel;
+
 use kernel::{
     Timestamp,
     events::RefusedRequest,
-    id::{AppId, AutomationId, RunId, VersionId, WorkspaceId},
+    id::{AppId, AutomationId, RunId, UserId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{TriggerKind, fault::RunFault};
+
+pub use cancel::{CANCELLED, Cancellation, cancel_run};
 
 /// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -158,6 +162,8 @@ pub struct Run {
     pub version: Option<VersionRef>,
     /// Run that it replays.
     pub replay_of: Option<RunId>,
+    /// Person who cancelled it.
+    pub cancelled_by: Option<UserId>,
     /// Steps of the last attempt that ended; empty before the first has.
     pub steps: Vec<Step>,
 }

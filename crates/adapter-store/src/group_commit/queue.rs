@@ -63,6 +63,20 @@ impl RunQueue for Store {
             .collect()
     }
 
+    async fn held_runs(&self, node: NodeId, runs: &[RunId]) -> Result<Vec<RunId>, StoreError> {
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut sql = Sql::new("SELECT run_id FROM run_queue WHERE leased_by = ");
+        sql.bind(node.uuid()).push(" AND state = ").bind(LEASED);
+        sql.push(" AND run_id IN (").bind_all(ids(runs)).push(")");
+        sql.fetch_all(self.read()).await?.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+    }
+
+    async fn wait_for_lost_runs(&self, at_most: Duration) {
+        drop(tokio::time::timeout(at_most, self.inner().after_commit.lost_runs_notify.notified()).await);
+    }
+
     async fn finish(&self, node: NodeId, finished: FinishedRun) -> Result<bool, StoreError> {
         let workspace = finished.workspace;
         self.inner()

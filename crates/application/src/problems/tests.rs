@@ -80,7 +80,7 @@ fn every_problem() -> Vec<Problem> {
         RunsError {
             InvalidInput(InvalidRun::Retries), AutomationNotFound, NotAWebhook, WebhookNotFound, NoSecret,
             ConfirmationNeeded(WebhookBreakage::ProofRemoved), NotRunnable, QuotaReached, RunNotFound,
-            ApprovalNotFound, ApprovalResolved, RunNotFailed, DeadLetterNotFound, DeadLetterResolved,
+            ApprovalNotFound, ApprovalResolved, RunEnded, RunNotFailed, DeadLetterNotFound, DeadLetterResolved,
             CallAccepted("run_00000000000000000000000000".parse().unwrap()), PayloadGone, NoOriginalVersion,
             Store(StoreError::NotAudited),
         }
