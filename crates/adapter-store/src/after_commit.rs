@@ -33,7 +33,7 @@ pub(crate) struct AfterCommit {
 /// Changes of one transaction.
 #[derive(Default)]
 pub(crate) struct CommittedChanges {
-    /// Workspaces that have new events.
+    /// Workspaces that have new events, or whose followers have to check that they may follow.
     pub(crate) workspaces: Vec<WorkspaceId>,
     pub(crate) callers: Vec<CallerChange>,
     pub(crate) webhooks: Vec<HookId>,
@@ -61,8 +61,9 @@ impl AfterCommit {
 
     /// Drops what is stale now and wakes those who wait.
     pub(crate) fn publish(&self, changes: CommittedChanges) {
-        self.event_notifier.wake(&changes.workspaces);
+        // First: whoever is woken must not find what was cached before.
         self.caller_cache.invalidate(changes.callers);
+        self.event_notifier.wake(&changes.workspaces);
         for hook in &changes.webhooks {
             self.webhook_cache.invalidate(hook);
         }

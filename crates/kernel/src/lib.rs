@@ -21,6 +21,7 @@ pub mod caller;
 pub mod clock;
 pub mod context;
 pub mod email_address;
+pub mod deletion;
 pub mod events;
 pub mod id;
 pub mod locale;

@@ -141,7 +141,7 @@ tests::on_both! {
         let (member, viewer) = (owner.add_member(ws, "member").await?, owner.add_member(ws, "viewer").await?);
         let stranger = server.sign_in("stranger@example.test").await?;
         cancel(&stranger, &run).await?.assert_error(404, "run_not_found");
-        cancel(&viewer, &run).await?.assert_error(403, "app_right_required");
+        cancel(&viewer, &run).await?.assert_error(403, "forbidden");
         let read = owner.create_token(ws, &["read"]).await?;
         cancel(&owner.with_bearer(&read), &run).await?.assert_error(403, "insufficient_scope");
         cancel(&server.client(), &run).await?.assert_error(401, "unauthorized");

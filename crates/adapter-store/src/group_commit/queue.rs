@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::{batch::WriteOp, claim::ClaimRequest};
 use crate::{
     convert::{ids, millis},
-    queue_sql::{LEASED, READY},
+    queue_sql::{LEASED, READY, is_live_workspace},
     sql::{Sql, SqlExecutor, column},
     store::Store,
 };
@@ -55,7 +55,8 @@ impl RunQueue for Store {
         }
         let mut sql = Sql::new("UPDATE run_queue SET leased_until = ");
         sql.bind(millis(now + LEASE)).push(" WHERE leased_by = ").bind(node.uuid()).push(" AND state = ");
-        sql.bind(LEASED).push(" AND run_id IN (").bind_all(ids(runs)).push(") RETURNING run_id");
+        sql.bind(LEASED).push(" AND run_id IN (").bind_all(ids(runs)).push(") AND ");
+        sql.push(&is_live_workspace("run_queue.workspace_id")).push(" RETURNING run_id");
         sql.fetch_all(&*self.write().await?)
             .await?
             .iter()
@@ -69,7 +70,8 @@ impl RunQueue for Store {
         }
         let mut sql = Sql::new("SELECT run_id FROM run_queue WHERE leased_by = ");
         sql.bind(node.uuid()).push(" AND state = ").bind(LEASED);
-        sql.push(" AND run_id IN (").bind_all(ids(runs)).push(")");
+        sql.push(" AND run_id IN (").bind_all(ids(runs)).push(") AND ");
+        sql.push(&is_live_workspace("run_queue.workspace_id"));
         sql.fetch_all(self.read()).await?.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
     }
 
