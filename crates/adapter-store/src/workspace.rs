@@ -5,4 +5,5 @@ mod deletion;
 mod invites;
 mod join_domains;
 mod members;
+mod purge;
 mod workspaces;

@@ -4,6 +4,7 @@
 //! until they are purged.
 
 mod delete;
+mod purge;
 mod undelete;
 
 use kernel::Timestamp;
@@ -11,6 +12,7 @@ use kernel::Timestamp;
 use super::ProjectSummary;
 
 pub use delete::delete_project;
+pub use purge::{ProjectPurge, PurgedProject};
 pub use undelete::undelete_project;
 
 /// A deleted project.

@@ -4,6 +4,7 @@
 //! data stays until it is purged. See `docs/decisions/0143-delete-by-marking-and-purge-later.md`.
 
 mod delete;
+mod purge;
 mod restore;
 
 use async_trait::async_trait;
@@ -16,6 +17,7 @@ use super::WorkspaceSummary;
 use crate::members::MembersTx;
 
 pub use delete::delete_workspace;
+pub use purge::WorkspacePurge;
 pub use restore::restore_workspace;
 
 /// A deleted workspace as one of its owners sees it in a list.

@@ -44,7 +44,12 @@ pub(crate) struct UpdateWorkspace {
     params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
     request_body(
         content = UpdateWorkspace,
-        example = json!({"name": "Acme Kazakhstan", "currency": "KZT", "hourlyCostMinor": 500_000})
+        example = json!({
+            "name": "Acme Kazakhstan",
+            "timezone": "Asia/Almaty",
+            "currency": "KZT",
+            "hourlyCostMinor": 500_000
+        })
     ),
     responses((status = 200, body = WorkspaceView))
 )]
