@@ -5,8 +5,8 @@ use kernel::{
     id::{AppId, WorkspaceId, kind},
 };
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter as _, QuerySelect as _, QueryTrait as _, Select,
-    StatementBuilder, Value,
+    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter as _, QuerySelect as _,
+    QueryTrait as _, Select, StatementBuilder, Value,
     sea_query::{Asterisk, Expr, ExprTrait as _, Func, LockType},
 };
 use uuid::Uuid;

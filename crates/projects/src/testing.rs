@@ -83,7 +83,8 @@ impl ProjectsTx for FakeTx {
         workspace: WorkspaceId,
         project: ProjectId,
     ) -> Result<Option<(Project, Timestamp)>, StoreError> {
-        let found = self.deleted.iter().find(|(known, ..)| known.workspace == workspace && known.id == project);
+        let found =
+            self.deleted.iter().find(|(known, ..)| known.workspace == workspace && known.id == project);
         Ok(found.map(|(known, at, _)| (known.clone(), *at)))
     }
 

@@ -6,7 +6,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 use http::Method;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
-use tests::{AutomationFixture, BackendProject, Client, Database, Reply, Server, eventually, eventually_within};
+use tests::{
+    AutomationFixture, BackendProject, Client, Database, Reply, Server, eventually, eventually_within,
+};
 
 /// An app that takes 25 seconds if it is asked to be slow.
 const SOURCE: &str = "export default { \
@@ -284,7 +286,8 @@ async fn every_node_learns_of_a_deletion() -> Result<()> {
         let fixture = AutomationFixture::create(&first, SOURCE).await?;
         let (owner, path) = (&fixture.owner, format!("/v1/workspaces/{}", fixture.workspace.id));
         let there = owner.with_base_url(second.base_url());
-        let webhook = owner.configure_webhook(&fixture.automation, "none").await?.with_base_url(second.base_url());
+        let webhook =
+            owner.configure_webhook(&fixture.automation, "none").await?.with_base_url(second.base_url());
         let project = BackendProject::create(owner, &fixture.workspace.id).await?;
         project.create_table("notes", &[("title", "text")]).await?;
         let key = project.create_key("secret").await?;

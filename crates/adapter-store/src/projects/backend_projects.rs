@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use ::projects::{
-    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings, ports::KeyUsageWriter,
+    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings,
+    ports::KeyUsageWriter,
     projects::{ProjectSummary, deletion::DeletedProject},
 };
 use async_trait::async_trait;
@@ -77,11 +78,7 @@ fn restorable_projects() -> Select<backend_projects::Entity> {
 }
 
 fn project_fact(model: &backend_projects::Model) -> ProjectFact {
-    ProjectFact {
-        project: model.id.0,
-        workspace: model.workspace_id.0,
-        created_by: model.created_by.0,
-    }
+    ProjectFact { project: model.id.0, workspace: model.workspace_id.0, created_by: model.created_by.0 }
 }
 
 /// Keys of a project that are not revoked.
@@ -127,7 +124,8 @@ impl Store {
 #[async_trait]
 impl ProjectsRead for Store {
     async fn project_fact(&self, id: ProjectId) -> Result<Option<ProjectFact>, StoreError> {
-        let found = live_projects().filter(Column::Id.eq(DbId(id))).one(self.read()).await.or_store_error()?;
+        let found =
+            live_projects().filter(Column::Id.eq(DbId(id))).one(self.read()).await.or_store_error()?;
         Ok(found.as_ref().map(project_fact))
     }
 

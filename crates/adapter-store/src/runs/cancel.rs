@@ -25,10 +25,7 @@ use crate::{
 };
 
 /// Takes a run out of the queue and ends it. Returns false if the queue no longer has it.
-pub(super) async fn cancel_run(
-    tx: &mut StoreTx,
-    cancellation: &Cancellation,
-) -> Result<bool, StoreError> {
+pub(super) async fn cancel_run(tx: &mut StoreTx, cancellation: &Cancellation) -> Result<bool, StoreError> {
     let Cancellation { workspace, run, at, by } = *cancellation;
     // Before the queue's row, as whoever answers a question locks them.
     waiting_approvals(cancellation).lock(ROW_LOCK).all(tx.read()).await.or_store_error()?;

@@ -128,10 +128,7 @@ impl JoinDomainsRead for Store {
     async fn due_join_domains(&self, now: Timestamp, limit: u32) -> Result<Vec<JoinDomain>, StoreError> {
         let found = verified()
             .filter(join_domains::Column::RecheckAt.lte(DbTime(now)))
-            .filter(is_live_workspace(Expr::col((
-                join_domains::Entity,
-                join_domains::Column::WorkspaceId,
-            ))))
+            .filter(is_live_workspace(Expr::col((join_domains::Entity, join_domains::Column::WorkspaceId))))
             .order_by_asc(join_domains::Column::RecheckAt)
             .limit(u64::from(limit))
             .all(self.read())

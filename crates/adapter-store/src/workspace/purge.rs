@@ -20,8 +20,8 @@ use crate::{
     entity::{
         app_changes, app_grants, app_log_volume, app_versions, approvals, apps, audit_log, automations,
         column::{DbId, DbTime},
-        dead_letters, deliveries, departures, device_logins, gates, invites, join_domains, log_lines, members,
-        oauth_access_tokens, oauth_authorizations, oauth_grants, oauth_refresh_tokens, occurrences,
+        dead_letters, deliveries, departures, device_logins, gates, invites, join_domains, log_lines,
+        members, oauth_access_tokens, oauth_authorizations, oauth_grants, oauth_refresh_tokens, occurrences,
         repeat_signatures, run_queue, runs, tokens, webhook_keys, webhooks, workspace_events,
         workspace_feeds, workspaces,
     },
@@ -103,7 +103,8 @@ impl Store {
     }
 
     async fn purge_automations(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
-        let automations: Vec<Id<()>> = self.ids_of(automations::Column::Id, automations::Column::WorkspaceId, workspace).await?;
+        let automations: Vec<Id<()>> =
+            self.ids_of(automations::Column::Id, automations::Column::WorkspaceId, workspace).await?;
         let automations = automations.into_iter().map(Id::uuid);
         self.purge_counters("automation_failures", "automation_id", automations).await?;
         let hooks = || subquery(webhooks::Column::Id, rows_of(webhooks::Column::WorkspaceId, workspace));
@@ -132,7 +133,8 @@ impl Store {
 
     /// Deletes who had access, and with what.
     async fn purge_access(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
-        let grants = || subquery(oauth_grants::Column::Id, rows_of(oauth_grants::Column::WorkspaceId, workspace));
+        let grants =
+            || subquery(oauth_grants::Column::Id, rows_of(oauth_grants::Column::WorkspaceId, workspace));
         self.purge_rows(rows_in(oauth_refresh_tokens::Column::GrantId, grants())).await?;
         self.purge_rows(rows_in(oauth_access_tokens::Column::GrantId, grants())).await?;
         self.purge_rows(rows_of(oauth_authorizations::Column::WorkspaceId, workspace)).await?;
@@ -153,12 +155,7 @@ impl Store {
 
     /// Deletes the workspace's rows of a table without an index by workspace. They are found in one pass over the table, in
     /// the order of the ids and outside of transactions that write.
-    async fn purge_by_id<C>(
-        &self,
-        id: C,
-        workspace_id: C,
-        workspace: WorkspaceId,
-    ) -> Result<(), StoreError>
+    async fn purge_by_id<C>(&self, id: C, workspace_id: C, workspace: WorkspaceId) -> Result<(), StoreError>
     where
         C: ColumnTrait<EntityName: EntityTrait<Column = C>>,
     {

@@ -30,7 +30,8 @@ async fn cancel(world: &World, run: kernel::id::RunId) -> bool {
 async fn a_cancelled_run_has_failed_and_is_nobodys(database: Database) {
     let world = World::new(database).await;
     let (automation, _) = world.add_webhook_automation(None).await;
-    let (running, queued) = (world.enqueue(&automation, at(0)).await, world.enqueue(&automation, at(5_000)).await);
+    let (running, queued) =
+        (world.enqueue(&automation, at(0)).await, world.enqueue(&automation, at(5_000)).await);
     let node: NodeId = world.id();
     let claimed = world.claim(node, 1, at(1_000)).await;
     assert_eq!(ids_of(&claimed), [running]);
@@ -85,8 +86,7 @@ async fn a_cancelled_question_expires(database: Database) {
 
 async fn a_cancelled_run_makes_room_for_the_next(database: Database) {
     let world = World::new(database).await;
-    let automation =
-        runs::Automation { max_concurrency: Some(1), ..world.automation(Trigger::Manual) };
+    let automation = runs::Automation { max_concurrency: Some(1), ..world.automation(Trigger::Manual) };
     world.write(async |tx| tx.insert_automation(&automation).await).await;
     let (first, next) = (world.enqueue(&automation, at(0)).await, world.enqueue(&automation, at(0)).await);
     let node = world.id();

@@ -3,11 +3,7 @@
 use ::apps::AppsRead as _;
 use ::identity::oauth::OAuthTx as _;
 use ::projects::{Project, ProjectsRead as _, ProjectsTx as _, Settings};
-use ::workspace::{
-    WorkspaceRead as _,
-    members::MembersTx as _,
-    workspaces::deletion::DeletionTx as _,
-};
+use ::workspace::{WorkspaceRead as _, members::MembersTx as _, workspaces::deletion::DeletionTx as _};
 use kernel::{authority::Role, id::NodeId};
 use runs::{
     RunsTx as _, Trigger,
@@ -90,13 +86,12 @@ async fn a_deleted_workspace_does_nothing_until_it_is_restored(database: Databas
     let ws = world.workspace;
     let (automation, webhook) = world.add_webhook_automation(None).await;
     let schedule = Schedule::new("0 9 * * *", "UTC").unwrap();
-    let scheduled = runs::Automation {
-        next_run_at: Some(at(0)),
-        ..world.automation(Trigger::Schedule(schedule))
-    };
+    let scheduled =
+        runs::Automation { next_run_at: Some(at(0)), ..world.automation(Trigger::Schedule(schedule)) };
     world.write(async |tx| tx.insert_automation(&scheduled).await).await;
     let snapshot = world.state(&webhook).await;
-    let (running, queued) = (world.enqueue(&automation, at(0)).await, world.enqueue(&automation, at(1)).await);
+    let (running, queued) =
+        (world.enqueue(&automation, at(0)).await, world.enqueue(&automation, at(1)).await);
     let node: NodeId = world.id();
     assert_eq!(ids_of(&world.claim(node, 1, at(10)).await), [running]);
     let app = world.store.app(ws, world.app).await.unwrap().unwrap();

@@ -13,10 +13,7 @@ use crate::{
     harness::{Database, World, at, connect},
 };
 
-contract!(
-    nothing_of_a_purged_workspace_is_left,
-    only_what_was_deleted_long_ago_is_purged,
-);
+contract!(nothing_of_a_purged_workspace_is_left, only_what_was_deleted_long_ago_is_purged,);
 
 /// Columns that say which workspace a row is of, directly or through another row.
 const OWNERS: [&str; 8] = [
@@ -96,14 +93,16 @@ impl Schema {
         let (mut names, mut values) = (Vec::new(), Vec::new());
         for column in &self.tables[table] {
             let name = column.name.as_str();
-            let is_number = ["bigint", "integer", "smallint", "double precision"].contains(&column.kind.as_str());
+            let is_number =
+                ["bigint", "integer", "smallint", "double precision"].contains(&column.kind.as_str());
             let value = match name {
                 "id" if is_number => continue,
                 "id" => self.uuid(id.unwrap_or_else(Uuid::new_v4)),
                 _ if owners.contains_key(name) => self.uuid(owners[name]),
                 "user_id" | "invited_by" | "approved_by" => self.uuid(user),
                 // What is not set cannot be in the way of a unique index.
-                "deleted_at" | "deleted_by" | "purge_started_at" | "settled_at" | "spent_at" | "verified_at" => continue,
+                "deleted_at" | "deleted_by" | "purge_started_at" | "settled_at" | "spent_at"
+                | "verified_at" => continue,
                 _ if is_number => "1".to_owned(),
                 _ => match column.kind.as_str() {
                     "boolean" => "false".to_owned(),
@@ -142,8 +141,7 @@ impl Schema {
         let of_workspace = [("workspaces", "id", "workspace_id")];
         let owned = self.owned_tables().into_iter().map(|(table, owner)| (table, owner, owner));
         for (table, column, owner) in owned.chain(of_workspace) {
-            let sql =
-                format!("SELECT count(*) FROM {table} WHERE {column} = {}", self.uuid(owners[owner]));
+            let sql = format!("SELECT count(*) FROM {table} WHERE {column} = {}", self.uuid(owners[owner]));
             let statement = Statement::from_string(self.db.get_database_backend(), sql);
             let row = self.db.query_one_raw(statement).await.unwrap().unwrap();
             counts.insert(table.to_owned(), row.try_get_by_index(0).unwrap());
@@ -162,7 +160,11 @@ async fn nothing_of_a_purged_workspace_is_left(database: Database) {
     let user = world.user.uuid();
     let (purged, kept) = (schema.fill(user).await, schema.fill(user).await);
     let workspace = Id::from_uuid(purged["workspace_id"]);
-    assert!(schema.count(&purged).await.values().all(|count| *count > 0), "{:?}", schema.count(&purged).await);
+    assert!(
+        schema.count(&purged).await.values().all(|count| *count > 0),
+        "{:?}",
+        schema.count(&purged).await
+    );
     let before = schema.count(&kept).await;
     assert!(before.len() > 30, "only {} tables", before.len());
 

@@ -94,7 +94,10 @@ fn fill_template(template: &str, known: &[(&str, Option<&str>)]) -> String {
         }
         text = match value {
             Some(value) => text.replace(name, value),
-            None => text.replace(&format!(": {name}"), "").replace(&format!(" {name}"), "").replace(&format!("{name} "), ""),
+            None => text
+                .replace(&format!(": {name}"), "")
+                .replace(&format!(" {name}"), "")
+                .replace(&format!("{name} "), ""),
         };
     }
     let mut characters = text.chars();

@@ -171,11 +171,7 @@ fn a_cancelled_run_names_the_person_and_is_no_failure_of_the_app() {
     for (locale, what, why) in [
         (Locale::En, "The run of Orders was cancelled.", "A person cancelled it: Aisha Nur."),
         (Locale::Ru, "Запуск приложения «Orders» отменён.", "Его отменил человек: Aisha Nur."),
-        (
-            Locale::Kk,
-            "«Orders» қолданбасын іске қосудан бас тартылды.",
-            "Одан адам бас тартты: Aisha Nur.",
-        ),
+        (Locale::Kk, "«Orders» қолданбасын іске қосудан бас тартылды.", "Одан адам бас тартты: Aisha Nur."),
     ] {
         let cancelled_by = Some("Aisha Nur".to_owned());
         let found = diagnose(&RunFacts { cancelled_by, ..RunFacts::from_run(run("cancelled")) }, locale);

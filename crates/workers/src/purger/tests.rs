@@ -95,7 +95,8 @@ impl RowPurge for FakeRows {
         if state.locked_rows.contains(&project.id.to_string()) {
             return Err(backend_data::store::StoreError::Unavailable("locked".into()).into());
         }
-        let number = state.projects.iter().find(|(known, _)| known.project.to_string() == project.id.as_str());
+        let number =
+            state.projects.iter().find(|(known, _)| known.project.to_string() == project.id.as_str());
         let number = number.map(|(known, _)| known.project.uuid().as_u128());
         state.steps.push(format!("rows {} of shard {}", number.unwrap_or_default(), project.shard));
         Ok(())

@@ -41,10 +41,8 @@ pub(crate) async fn delete_workspace(
 ) -> ApiResult<Json<Ack>> {
     let input: DeleteWorkspace = payload.json()?;
     api.require_step_up(&ctx).await?;
-    api.transaction(unit!(
-        |tx| deletion::delete_workspace(tx, &ctx, &owner, &input.confirm_name).await
-    ))
-    .await?;
+    api.transaction(unit!(|tx| deletion::delete_workspace(tx, &ctx, &owner, &input.confirm_name).await))
+        .await?;
     api.invalidate_projects_of(owner.workspace());
     Ok(Json(Ack::OK))
 }

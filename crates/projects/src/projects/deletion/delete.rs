@@ -62,10 +62,7 @@ mod tests {
         let mut tx = FakeTx::with_project(&project(7));
         for name in ["shop", "", "Shop 2"] {
             let refused = delete(&mut tx, 7, name).await;
-            let is_name = matches!(
-                refused,
-                Err(ProjectError::InvalidInput(InvalidInput::ConfirmationName))
-            );
+            let is_name = matches!(refused, Err(ProjectError::InvalidInput(InvalidInput::ConfirmationName)));
             assert!(is_name, "{refused:?}");
         }
         tx.projects[0].workspace = id(9);
