@@ -85,7 +85,7 @@ async fn a_deleted_workspace_does_nothing_until_it_is_restored(database: Databas
     let world = World::new(database).await;
     let ws = world.workspace;
     let (automation, webhook) = world.add_webhook_automation(None).await;
-    let schedule = Schedule::new("0 9 * * *", "UTC").unwrap();
+    let schedule = Schedule::parse("0 9 * * *", None).unwrap();
     let scheduled =
         runs::Automation { next_run_at: Some(at(0)), ..world.automation(Trigger::Schedule(schedule)) };
     world.write(async |tx| tx.insert_automation(&scheduled).await).await;

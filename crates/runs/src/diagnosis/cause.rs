@@ -97,7 +97,7 @@ pub enum Cause {
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Waiting,
         Self::Retrying,
         Self::Running,

@@ -88,7 +88,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_of_the_store_is_returned() {
-        let mut tx = FakeTx { is_unavailable: true, ..FakeTx::acme() };
+        let mut tx = FakeTx::acme();
+        tx.is_unavailable = true;
         let failed = delete(&mut tx, "Acme").await;
         assert!(matches!(failed, Err(WorkspaceError::Store(_))), "{failed:?}");
     }
