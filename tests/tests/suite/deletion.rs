@@ -46,8 +46,7 @@ tests::on_both! {
         let webhook = owner.configure_webhook(&fixture.automation, "signed").await?;
         let project = BackendProject::create(owner, ws).await?;
         let key = project.create_key("secret").await?;
-        let rows = async || project.rest_request(owner, (&key, None), Method::GET, "/notes")?.send().await;
-        project.create_table("notes", &[("title", "text")]).await?;
+        let rows = async || project.rest_request(owner, (&key, None), Method::GET, "notes")?.send().await;
         rows().await?.assert_status(200);
         let token = owner.with_bearer(&owner.create_token(ws, &["read", "write"]).await?);
         let agent = owner.register_agent("An agent").await?;
@@ -70,7 +69,7 @@ tests::on_both! {
         let invite = owner.create_invite(ws, "guest@example.test", "member").await?;
         let guest = server.sign_in("guest@example.test").await?;
 
-        delete(owner, &path, "Wrong").await?.assert_error(400, "invalid_input");
+        delete(owner, &path, "Wrong").await?.assert_error(400, "invalid_request");
         delete(&admin, &path, "Tulpar").await?.assert_error(403, "forbidden");
         delete(&token, &path, "Tulpar").await?.assert_error(403, "console_only");
         let (one, two) = tokio::join!(delete(owner, &path, "Tulpar"), delete(owner, &path, "Tulpar"));
@@ -144,16 +143,15 @@ tests::on_both! {
         let ws = owner.create_workspace("Tulpar").await?.id;
         let builder = owner.add_member(&ws, "builder").await?;
         let project = BackendProject::create(&owner, &ws).await?;
-        project.create_table("notes", &[("title", "text")]).await?;
         let key = project.create_key("secret").await?;
-        let rows = async || project.rest_request(&owner, (&key, None), Method::GET, "/notes")?.send().await;
+        let rows = async || project.rest_request(&owner, (&key, None), Method::GET, "notes")?.send().await;
         owner.post(&project.console_path("/tables/notes/rows"), &json!({"id": "1", "title": "Kept"})).await?.ok()?;
         rows().await?.assert_status(200);
         let path = project.console_path("");
         let list = format!("/v1/workspaces/{ws}/backend/projects");
 
         delete(&builder, &path, "Shop").await?.assert_error(403, "forbidden");
-        delete(&owner, &path, "shop").await?.assert_error(400, "invalid_input");
+        delete(&owner, &path, "shop").await?.assert_error(400, "invalid_request");
         let token = owner.with_bearer(&owner.create_token(&ws, &["read", "write"]).await?);
         delete(&token, &path, "Shop").await?.assert_error(403, "console_only");
         let (one, two) = tokio::join!(delete(&owner, &path, "Shop"), delete(&owner, &path, "Shop"));
@@ -206,7 +204,6 @@ tests::on_both! {
         let owner = server.sign_in("owner@example.test").await?;
         let (kept, purged) = (owner.create_workspace("Kept").await?, owner.create_workspace("Purged").await?);
         let project = BackendProject::create(&owner, &kept.id).await?;
-        project.create_table("notes", &[("title", "text")]).await?;
         let rows_of = async |ws: &str| -> Result<Vec<String>> {
             let projects = owner.get(&format!("/v1/workspaces/{ws}/backend/projects")).await?.ok()?;
             Ok(ids(&projects).into_iter().map(str::to_owned).collect())
@@ -289,9 +286,8 @@ async fn every_node_learns_of_a_deletion() -> Result<()> {
         let webhook =
             owner.configure_webhook(&fixture.automation, "none").await?.with_base_url(second.base_url());
         let project = BackendProject::create(owner, &fixture.workspace.id).await?;
-        project.create_table("notes", &[("title", "text")]).await?;
         let key = project.create_key("secret").await?;
-        let rows = async || project.rest_request(&there, (&key, None), Method::GET, "/notes")?.send().await;
+        let rows = async || project.rest_request(&there, (&key, None), Method::GET, "notes")?.send().await;
         there.get(&path).await?.assert_status(200);
         rows().await?.assert_status(200);
         webhook.send(&json!({})).await?.assert_status(202);
