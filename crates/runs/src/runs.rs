@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TriggerKind, fault::RunFault};
 
-pub use cancel::{CANCELLED, Cancellation, cancel_run};
+pub use cancel::cancel_run;
 
 /// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -166,6 +166,22 @@ pub struct Run {
     pub cancelled_by: Option<UserId>,
     /// Steps of the last attempt that ended; empty before the first has.
     pub steps: Vec<Step>,
+}
+
+/// Error code of runs that a person cancelled.
+pub const CANCELLED: &str = "cancelled";
+
+/// The end of a run that a person cancels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancellation {
+    /// Workspace of the run.
+    pub workspace: WorkspaceId,
+    /// Run to end.
+    pub run: RunId,
+    /// End of the run.
+    pub at: Timestamp,
+    /// Person who cancels it.
+    pub by: UserId,
 }
 
 /// Status of a step.

@@ -1,29 +1,14 @@
 //! Cancelling a run.
 
 use kernel::{
-    Context, Timestamp,
+    Context,
     authority::{AppRight, CanRun},
     events::{Event, EventKind, RunStage},
-    id::{RunId, UserId, WorkspaceId},
+    id::RunId,
 };
 
+use super::{CANCELLED, Cancellation};
 use crate::{RunsError, RunsTx};
-
-/// Error code of runs that a person cancelled.
-pub const CANCELLED: &str = "cancelled";
-
-/// The end of a run that a person cancels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cancellation {
-    /// Workspace of the run.
-    pub workspace: WorkspaceId,
-    /// Run to end.
-    pub run: RunId,
-    /// End of the run.
-    pub at: Timestamp,
-    /// Person who cancels it.
-    pub by: UserId,
-}
 
 /// Cancels a run that is queued, executes or waits for an approval. It fails with the code [`CANCELLED`]: it is not
 /// retried, becomes no dead letter, counts for no alert and starts no automation. The first of several calls cancels it.
