@@ -186,7 +186,7 @@ impl Application {
         let fact = self.store().deleted_project_fact(project).await?.ok_or_else(missing)?;
         let member =
             self.member_of(ctx, fact.workspace).await.map_err(|problem| mask_not_found(problem, what))?;
-        authorize_project(member, Some(&fact)).and_then(|access| access.require()).map_err(|_| missing())
+        authorize_project(member, Some(&fact)).and_then(ProjectAccess::require).map_err(|_| missing())
     }
 
     /// Returns the caller's access to a backend project.

@@ -96,7 +96,7 @@ fn live_workspace(id: WorkspaceId) -> Select<workspaces::Entity> {
     workspaces::Entity::find_by_id(id).filter(workspaces::Column::DeletedAt.is_null())
 }
 
-fn membership_fact(model: members::Model) -> MembershipFact {
+fn membership_fact(model: &members::Model) -> MembershipFact {
     MembershipFact {
         workspace: model.workspace_id.0,
         user: model.user_id.0,
@@ -123,7 +123,7 @@ impl WorkspaceRead for Store {
             .one(self.read())
             .await
             .or_store_error()?;
-        let fact = found.map(membership_fact);
+        let fact = found.as_ref().map(membership_fact);
         cache.insert(|all| &all.members, (workspace, user), fact.clone());
         Ok(fact)
     }
@@ -152,7 +152,7 @@ impl WorkspaceRead for Store {
             .one(self.read())
             .await
             .or_store_error()?;
-        Ok(found.map(membership_fact))
+        Ok(found.as_ref().map(membership_fact))
     }
 
     async fn member_count(&self, workspace: WorkspaceId, now: Timestamp) -> Result<u64, StoreError> {
