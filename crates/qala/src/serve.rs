@@ -34,7 +34,7 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
     Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorDeps, ExecutorSettings, MailWorker,
-    Scheduler, run_at_interval,
+    Purger, Scheduler, purger::RowPurge, run_at_interval,
 };
 use workspace::join_domains::TxtResolver;
 
@@ -115,7 +115,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let app = Application::new(
         Services {
             store: Arc::new(store.clone()),
-            rows,
+            rows: Arc::clone(&rows),
             engine,
             spending_cap: Arc::new(NoSpendingCap),
             app_server: Arc::new(executor.clone()),
@@ -179,6 +179,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     });
     let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(domains.run(shutdown.clone()));
+    let purger = Purger::new(store.clone(), Arc::clone(&rows) as Arc<dyn RowPurge>, Arc::clone(&clock));
+    tasks.spawn(purger.run(shutdown.clone()));
     tasks.spawn(deliver_outboxes(app.clone(), shutdown.clone()));
     tasks.spawn(record_last_used_periodically(app.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(collect_garbage(app.clone(), store.clone(), clock, shutdown.clone()));
