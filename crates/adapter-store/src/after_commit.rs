@@ -24,6 +24,8 @@ pub(crate) struct AfterCommit {
     pub(crate) event_notifier: Arc<EventNotifier>,
     /// Woken when this process put a run into the queue.
     pub(crate) queue_notify: Arc<Notify>,
+    /// Woken when this process took runs from the nodes that execute them.
+    pub(crate) lost_runs_notify: Notify,
     /// Woken when this process put an e-mail into the outbox.
     pub(crate) outbox_notify: Notify,
 }
@@ -31,11 +33,13 @@ pub(crate) struct AfterCommit {
 /// Changes of one transaction.
 #[derive(Default)]
 pub(crate) struct CommittedChanges {
-    /// Workspaces that have new events.
+    /// Workspaces that have new events, or whose followers have to check that they may follow.
     pub(crate) workspaces: Vec<WorkspaceId>,
     pub(crate) callers: Vec<CallerChange>,
     pub(crate) webhooks: Vec<HookId>,
     pub(crate) has_queued_runs: bool,
+    /// True if runs were taken from the nodes that execute them.
+    pub(crate) has_lost_runs: bool,
     pub(crate) has_emails: bool,
 }
 
@@ -50,19 +54,24 @@ impl AfterCommit {
             webhook_cache: Cache::new(WEBHOOK_CACHE_CAPACITY),
             event_notifier,
             queue_notify,
+            lost_runs_notify: Notify::new(),
             outbox_notify: Notify::new(),
         }
     }
 
     /// Drops what is stale now and wakes those who wait.
     pub(crate) fn publish(&self, changes: CommittedChanges) {
-        self.event_notifier.wake(&changes.workspaces);
+        // First: whoever is woken must not find what was cached before.
         self.caller_cache.invalidate(changes.callers);
+        self.event_notifier.wake(&changes.workspaces);
         for hook in &changes.webhooks {
             self.webhook_cache.invalidate(hook);
         }
         if changes.has_queued_runs {
             self.queue_notify.notify_one();
+        }
+        if changes.has_lost_runs {
+            self.lost_runs_notify.notify_one();
         }
         if changes.has_emails {
             self.outbox_notify.notify_one();

@@ -1,4 +1,5 @@
 //! The ports of `projects`.
 
 mod backend_projects;
+mod purge;
 mod traffic;

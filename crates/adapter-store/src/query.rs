@@ -5,13 +5,16 @@ use kernel::{
     id::{AppId, WorkspaceId, kind},
 };
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QuerySelect as _, QueryTrait as _, Select,
-    StatementBuilder, Value,
+    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter as _, QuerySelect as _,
+    QueryTrait as _, Select, StatementBuilder, Value,
     sea_query::{Asterisk, Expr, ExprTrait as _, Func, LockType},
 };
 use uuid::Uuid;
 
-use crate::{entity::column::DbId, error::OrStoreError as _};
+use crate::{
+    entity::{column::DbId, workspaces},
+    error::OrStoreError as _,
+};
 
 /// A value that stands in the text of a statement, so that an index that is limited to it serves: a bound one would
 /// leave open whether the index has the rows.
@@ -22,6 +25,17 @@ pub(crate) fn literal(value: impl Into<Value>) -> Expr {
 /// A time that has not come at `now`, or is not set.
 pub(crate) fn unset_or_after<C: ColumnTrait>(column: C, now: Timestamp) -> Expr {
     column.is_null().or(column.gt(now.timestamp_millis()))
+}
+
+/// The condition that the workspace with this id exists and is not deleted.
+pub(crate) fn is_live_workspace(id: Expr) -> Expr {
+    let live = workspaces::Entity::find()
+        .filter(Expr::col((workspaces::Entity, workspaces::Column::Id)).eq(id))
+        .filter(workspaces::Column::DeletedAt.is_null())
+        .select_only()
+        .expr(literal(1))
+        .into_query();
+    Expr::exists(live)
 }
 
 /// Counts the rows that a query selects.

@@ -16,6 +16,11 @@ pub(crate) const CONCURRENCY_BLOCKED: i16 = QueueState::ConcurrencyBlocked as i1
 /// See [`QueueState::AwaitingApproval`].
 pub(crate) const AWAITING_APPROVAL: i16 = QueueState::AwaitingApproval as i16;
 
+/// Returns the condition that the workspace in a column is not deleted: nothing of a deleted one is claimed or kept.
+pub(crate) fn is_live_workspace(column: &str) -> String {
+    format!("NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.id = {column} AND w.deleted_at IS NOT NULL)")
+}
+
 /// Makes runs ready that an automation's limit held back, as many as the limit allows now.
 pub(crate) async fn promote_blocked<D: SqlExecutor>(
     db: &D,

@@ -101,20 +101,26 @@ impl Store {
         &self,
         expired: Select<E>,
     ) -> Result<(), StoreError> {
-        let key = || E::PrimaryKey::iter().map(PrimaryKeyToColumn::into_column);
-        let chunk = expired.select_only().columns(key()).limit(CHUNK_ROWS).into_query();
-        let is_in_chunk = Expr::tuple(key().map(Expr::col)).in_subquery(chunk);
         for _ in 0..MAX_CHUNKS {
-            let deleted = E::delete_many()
-                .filter(is_in_chunk.clone())
-                .exec(&*self.write().await?)
-                .await
-                .or_store_error()?;
-            if deleted.rows_affected < CHUNK_ROWS {
+            if self.delete_chunk(expired.clone(), CHUNK_ROWS).await? < CHUNK_ROWS {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Deletes at most `limit` of the rows that a query selects, in one statement; returns their number.
+    pub(crate) async fn delete_chunk<E: EntityTrait>(
+        &self,
+        rows: Select<E>,
+        limit: u64,
+    ) -> Result<u64, StoreError> {
+        let key = || E::PrimaryKey::iter().map(PrimaryKeyToColumn::into_column);
+        let chunk = rows.select_only().columns(key()).limit(limit).into_query();
+        let is_in_chunk = Expr::tuple(key().map(Expr::col)).in_subquery(chunk);
+        let deleted =
+            E::delete_many().filter(is_in_chunk).exec(&*self.write().await?).await.or_store_error()?;
+        Ok(deleted.rows_affected)
     }
 
     /// Deletes deliveries that were received before a time. Ids have that time in them, and no other index of it is

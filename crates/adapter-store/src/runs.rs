@@ -1,6 +1,7 @@
 //! The ports of `runs`; those of the hot path are in `group_commit`.
 
 mod approvals;
+mod cancel;
 mod dead_letters;
 mod diagnosis;
 pub(crate) mod models;

@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use kernel::{AuditEntry, StoreError, UnitOfWork, events::Event, id::HookId, mail::OutboxEmail};
+use kernel::{
+    AuditEntry, StoreError, UnitOfWork,
+    events::Event,
+    id::{HookId, WorkspaceId},
+    mail::OutboxEmail,
+};
 use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _, sea_query::OnConflict};
 
 use crate::{
@@ -34,6 +39,9 @@ pub struct StoreTx {
     /// Webhooks whose cached state this transaction makes stale.
     stale_webhooks: Vec<HookId>,
     has_queued_runs: bool,
+    has_lost_runs: bool,
+    /// Workspaces without new events whose followers are woken.
+    woken_workspaces: Vec<WorkspaceId>,
     caller_changes: Vec<CallerChange>,
 }
 
@@ -54,6 +62,8 @@ impl StoreTx {
             log_lines: Vec::new(),
             stale_webhooks: Vec::new(),
             has_queued_runs: false,
+            has_lost_runs: false,
+            woken_workspaces: Vec::new(),
             caller_changes: Vec::new(),
         }
     }
@@ -99,6 +109,16 @@ impl StoreTx {
     /// Wakes the workers once this is committed.
     pub(crate) fn wake_workers(&mut self) {
         self.has_queued_runs = true;
+    }
+
+    /// Makes those who follow a workspace's events check again that they may, once this is committed.
+    pub(crate) fn wake_followers(&mut self, workspace: WorkspaceId) {
+        self.woken_workspaces.push(workspace);
+    }
+
+    /// Makes nodes stop the runs that they no longer hold, once this is committed.
+    pub(crate) fn stop_lost_runs(&mut self) {
+        self.has_lost_runs = true;
     }
 }
 
@@ -151,13 +171,16 @@ impl StoreTx {
         let event = numbered.seqs.first().copied();
         let lines: Vec<_> = self.log_lines.into_iter().map(|line| LogRow { event, ..line }).collect();
         insert_log_lines(&self.tx, &lines).await?;
+        let mut workspaces = numbered.workspaces;
+        workspaces.extend(self.woken_workspaces);
         self.tx.commit().await.or_store_error()?;
         drop(self.write_guard);
         self.after_commit.publish(CommittedChanges {
-            workspaces: numbered.workspaces,
+            workspaces,
             callers: self.caller_changes,
             webhooks: self.stale_webhooks,
             has_queued_runs: self.has_queued_runs,
+            has_lost_runs: self.has_lost_runs,
             has_emails: !self.emails.is_empty(),
         });
         Ok(())

@@ -17,4 +17,4 @@ mod state;
 
 pub use auth::agent::insufficient_scope;
 pub use router::{document, router};
-pub use state::{Api, HttpConfig};
+pub use state::{Api, ConsoleEntry, HttpConfig};

@@ -57,13 +57,14 @@ pub fn document() -> utoipa::openapi::OpenApi {
     openapi::finish(operations().split_for_parts().1)
 }
 
-/// Returns the router of the API, its pages and the agent server. Only requests with a token for the agent server reach
-/// `agents`, which finds the [`Context`](kernel::Context) of each in its extensions.
-pub fn router(api: Api, agents: Router) -> Router {
+/// Returns the router of the API, its pages, the agent server and the files of the console. Only requests with a token for
+/// the agent server reach `agents`, which finds the [`Context`](kernel::Context) of each in its extensions.
+pub fn router(api: Api, agents: Router, console_files: Router) -> Router {
     let (router, description) = operations().split_for_parts();
     let guard = middleware::from_fn_with_state(api.clone(), agent::require_agent);
     router
         .merge(agents.route_layer(guard).with_state(()))
+        .merge(console_files.with_state(()))
         .merge(oauth::public_router())
         .merge(docs::router(&openapi::finish(description)))
         .merge(pages::router())

@@ -5,6 +5,19 @@ use std::{net::IpAddr, ops::Deref, path::PathBuf, sync::Arc};
 use application::Application;
 use ipnet::IpNet;
 
+/// Files that a document of the web console loads, as paths of this server.
+#[derive(Debug, Clone)]
+pub struct ConsoleEntry {
+    /// The script that sets the theme before the first paint.
+    pub theme: String,
+    /// The style sheet.
+    pub style: String,
+    /// The module that starts the console.
+    pub script: String,
+    /// Modules that it imports at once.
+    pub preloads: Vec<String>,
+}
+
 /// Settings of the HTTP server.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
@@ -12,6 +25,8 @@ pub struct HttpConfig {
     pub trusted_proxies: Vec<IpNet>,
     /// Directory of temporary files for large request bodies.
     pub scratch_dir: PathBuf,
+    /// The web console, unless the server was built without it.
+    pub console: Option<ConsoleEntry>,
 }
 
 impl HttpConfig {

@@ -4,7 +4,7 @@
 mod proof;
 mod requirement;
 
-pub use proof::{AppProof, Deferred, Proof};
+pub use proof::{AppProof, Deferred, Proof, Restorable};
 pub use requirement::Requirement;
 
 use std::str::FromStr as _;
@@ -12,10 +12,10 @@ use std::str::FromStr as _;
 use identity::sessions::{StepUpProof, require_step_up};
 use kernel::{
     Caller, Context, Id, Timestamp,
-    authority::{AppAccess, Member, authorize_app, authorize_member},
+    authority::{AppAccess, Member, Owner, authorize_app, authorize_member},
     id::{AppId, AutomationId, ChangeId, DeadLetterId, GateId, Kind, ProjectId, RunId, WorkspaceId},
 };
-use projects::{ProjectAccess, authorize_project};
+use projects::{ProjectAccess, ProjectRight, access::Own, authorize_project};
 use workspace::WorkspaceRead;
 
 use crate::{Application, Problem};
@@ -47,6 +47,19 @@ impl Application {
     /// 404 `workspace_not_found` if the caller may not see it; a [`Problem`] if the store fails.
     pub async fn member(&self, ctx: &Context, workspace: &str) -> Result<Member, Problem> {
         self.member_of(ctx, parse_id(workspace, "workspace")?).await
+    }
+
+    /// Returns the caller's ownership of a deleted workspace.
+    ///
+    /// # Errors
+    /// 404 `workspace_not_found` if it is not deleted or the caller does not own it; a [`Problem`] if the store fails.
+    pub async fn owner_of_deleted(&self, ctx: &Context, workspace: &str) -> Result<Owner, Problem> {
+        let what = "workspace";
+        let workspace = parse_id(workspace, what)?;
+        let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
+        let fact = self.store().membership_in_deleted(workspace, user).await?;
+        let member = authorize_member(&ctx.caller, workspace, fact.as_ref(), ctx.now)?;
+        member.require_owner().map_err(|_| Problem::not_found(what))
     }
 
     async fn member_of(&self, ctx: &Context, workspace: WorkspaceId) -> Result<Member, Problem> {
@@ -156,6 +169,24 @@ impl Application {
         let (_, app) = self.store().change_scope(change).await?.ok_or_else(|| Problem::not_found(what))?;
         let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
         Ok((change, access))
+    }
+
+    /// Returns the caller's ownership of a deleted backend project.
+    ///
+    /// # Errors
+    /// 404 `project_not_found` if it is not deleted or the caller does not own it; a [`Problem`] if the store fails.
+    pub async fn owner_of_deleted_project(
+        &self,
+        ctx: &Context,
+        project: &str,
+    ) -> Result<ProjectRight<Own>, Problem> {
+        let what = "project";
+        let missing = || Problem::not_found(what);
+        let project: ProjectId = parse_id(project, what)?;
+        let fact = self.store().deleted_project_fact(project).await?.ok_or_else(missing)?;
+        let member =
+            self.member_of(ctx, fact.workspace).await.map_err(|problem| mask_not_found(problem, what))?;
+        authorize_project(member, Some(&fact)).and_then(ProjectAccess::require).map_err(|_| missing())
     }
 
     /// Returns the caller's access to a backend project.

@@ -44,6 +44,9 @@ impl Application {
         if facts.run.state.fault().is_none() {
             return Ok(facts);
         }
+        if let Some(person) = facts.run.cancelled_by {
+            facts.cancelled_by = self.store().user(person).await?.map(|user| user.name);
+        }
         facts.last_good = self.store().last_good(&facts.run).await?;
         self.compare_versions(workspace, &mut facts, locale).await?;
         let Some(request) = facts.find_failed_request().cloned() else { return Ok(facts) };

@@ -28,6 +28,7 @@ use workspace::{
     invites::{InvitesRead, InvitesTx},
     join_domains::{JoinDomainsRead, JoinDomainsTx},
     members::{MembersRead, MembersTx},
+    workspaces::deletion::DeletionTx,
 };
 
 /// Declares a trait that every type with all of the listed traits has.
@@ -51,7 +52,7 @@ sum! {
 sum! {
     /// Write ports of all domains, in one transaction.
     Tx =
-        ApprovalsTx AppsTx ChangesTx ConnectionsTx DeadLettersTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
+        ApprovalsTx AppsTx ChangesTx ConnectionsTx DeadLettersTx DeletionTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
         ProjectsTx RunsTx WorkspaceTx
 }
 

@@ -5,6 +5,7 @@
 //! * [`caller`] and [`authority`]: the sender of a request, and the proofs of what they may do
 //! * [`context`]: the caller, time, randomness and id of one request
 //! * [`actor`], [`audit`] and [`unit_of_work`]: who made a change, the audit entry that it leaves, and the transaction that carries both
+//! * [`deletion`]: the time between a deletion and the purge of the data
 //! * [`events`]: facts about apps, for feeds and streams
 //! * [`mail`] and [`locale`]: e-mails, and their languages
 //! * [`email_address`]: the form in which e-mail addresses are compared
@@ -20,6 +21,7 @@ pub mod authority;
 pub mod caller;
 pub mod clock;
 pub mod context;
+pub mod deletion;
 pub mod email_address;
 pub mod events;
 pub mod id;

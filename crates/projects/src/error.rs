@@ -19,6 +19,9 @@ pub enum ProjectError {
     /// The project does not exist, or was deleted.
     #[error("there is no such project")]
     ProjectNotFound,
+    /// The project to restore is not deleted.
+    #[error("the project is not deleted")]
+    ProjectNotDeleted,
     /// The project has no such key.
     #[error("the project has no such key")]
     KeyNotFound,

@@ -9,6 +9,9 @@ pub enum InvalidInput {
     /// The name of a project does not have 2 to 60 printable characters.
     #[error("the name of the project is out of bounds")]
     ProjectName,
+    /// The name that confirms a deletion is not that of the project.
+    #[error("the confirmation is not the name of the project")]
+    ConfirmationName,
     /// The description of a project has more than 280 characters.
     #[error("the description is too long")]
     Description,

@@ -3,21 +3,22 @@
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
-    id::{ProjectId, ProjectKeyId, WorkspaceId},
+    id::{ProjectId, ProjectKeyId, UserId, WorkspaceId},
     token::Digest,
 };
 
 use crate::{
     access::ProjectFact,
     keys::ProjectKey,
-    projects::{Project, ProjectSummary, Settings},
+    projects::{Project, ProjectSummary, Settings, deletion::DeletedProject},
     traffic::{RequestCount, RequestRecord, StoredRequest},
 };
 
 /// Reads that need no transaction.
 #[async_trait]
 pub trait ProjectsRead: Send + Sync {
-    /// Returns a project's workspace and creator, for authorisation.
+    /// Returns a project's workspace and creator, for authorisation. `None` for a deleted project, as in every read
+    /// that does not say otherwise.
     async fn project_fact(&self, project: ProjectId) -> Result<Option<ProjectFact>, StoreError>;
 
     /// Returns a project of a workspace.
@@ -27,11 +28,22 @@ pub trait ProjectsRead: Send + Sync {
         project: ProjectId,
     ) -> Result<Option<ProjectSummary>, StoreError>;
 
-    /// Returns a project by its id alone, for callers who have presented one of its keys.
+    /// Returns a project by its id alone, for callers who have presented one of its keys; `None` also when its workspace
+    /// is deleted.
     async fn project_by_key(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;
 
     /// Lists a workspace's projects, newest first.
     async fn projects(&self, workspace: WorkspaceId) -> Result<Vec<ProjectSummary>, StoreError>;
+
+    /// Returns a deleted project's workspace and creator, for authorisation; `None` once its purge has begun.
+    async fn deleted_project_fact(&self, project: ProjectId) -> Result<Option<ProjectFact>, StoreError>;
+
+    /// Lists a workspace's projects that were deleted after `since` and whose purge has not begun, newest first.
+    async fn deleted_projects(
+        &self,
+        workspace: WorkspaceId,
+        since: Timestamp,
+    ) -> Result<Vec<DeletedProject>, StoreError>;
 
     /// Lists a project's keys, newest first, with revoked ones.
     async fn project_keys(
@@ -47,7 +59,7 @@ pub trait ProjectsRead: Send + Sync {
 /// Writes, and the reads that they depend on.
 #[async_trait]
 pub trait ProjectsTx: UnitOfWork {
-    /// Counts the projects of a workspace.
+    /// Counts the projects of a workspace that are not deleted.
     async fn count_projects(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError>;
 
     /// Adds a project; [`StoreError::Duplicate`] when the slug is taken.
@@ -59,6 +71,30 @@ pub trait ProjectsTx: UnitOfWork {
         workspace: WorkspaceId,
         project: ProjectId,
     ) -> Result<Option<Project>, StoreError>;
+
+    /// Marks a project as deleted.
+    async fn mark_project_deleted(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        at: Timestamp,
+        by: UserId,
+    ) -> Result<(), StoreError>;
+
+    /// Returns a deleted project of a workspace with the time of its deletion, locked until the transaction ends; `None`
+    /// once its purge has begun.
+    async fn deleted_project_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<Option<(Project, Timestamp)>, StoreError>;
+
+    /// Undoes the deletion of a project.
+    async fn unmark_project_deleted(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<(), StoreError>;
 
     /// Replaces the settings of a project.
     async fn set_project_settings(

@@ -2,6 +2,7 @@
 
 mod change_settings;
 mod create;
+pub mod deletion;
 mod restore;
 
 use kernel::{
@@ -16,6 +17,9 @@ use crate::identity_provider::IdentityProvider;
 pub use change_settings::{SettingsChange, change_settings};
 pub use create::{CreateProject, create_project};
 pub use restore::{RestoreProject, restore_project};
+
+/// Most projects of a workspace that are not deleted.
+pub(crate) const MAX_PROJECTS: u64 = 2_000;
 
 /// A backend project.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,6 +27,8 @@ pub(crate) struct FakeTx {
     pub(crate) work: RecordingUnitOfWork,
     pub(crate) projects: Vec<Project>,
     pub(crate) keys: Vec<(ProjectKey, Digest)>,
+    /// Deleted projects, with when and by whom.
+    pub(crate) deleted: Vec<(Project, Timestamp, UserId)>,
 }
 
 delegate_unit_of_work!(FakeTx, work);
@@ -62,6 +64,41 @@ impl ProjectsTx for FakeTx {
         project: ProjectId,
     ) -> Result<Option<Project>, StoreError> {
         Ok(self.find_project(workspace, project).cloned())
+    }
+
+    async fn mark_project_deleted(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        at: Timestamp,
+        by: UserId,
+    ) -> Result<(), StoreError> {
+        let is_meant = |known: &mut Project| known.workspace == workspace && known.id == project;
+        self.deleted.extend(self.projects.extract_if(.., is_meant).map(|project| (project, at, by)));
+        Ok(())
+    }
+
+    async fn deleted_project_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<Option<(Project, Timestamp)>, StoreError> {
+        let found =
+            self.deleted.iter().find(|(known, ..)| known.workspace == workspace && known.id == project);
+        Ok(found.map(|(known, at, _)| (known.clone(), *at)))
+    }
+
+    async fn unmark_project_deleted(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<(), StoreError> {
+        let restored = self
+            .deleted
+            .extract_if(.., |(known, ..)| known.workspace == workspace && known.id == project)
+            .map(|(project, ..)| project);
+        self.projects.extend(restored);
+        Ok(())
     }
 
     async fn set_project_settings(

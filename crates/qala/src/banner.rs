@@ -15,9 +15,15 @@ pub(crate) fn print(
 ) {
     println!("Qala is listening on http://{bound}");
     let docs = format!("API reference: {public_url}/docs");
+    // The console asks to sign in first.
+    let console = match console::MISSING {
+        None => format!("Console: {console_origin}/"),
+        Some(_) => format!("Sign in: {console_origin}/sign-in"),
+    };
     match (dev_login, demo) {
-        (true, Some(demo)) => println!("{docs}  Sign in: {console_origin}/sign-in as {}", demo.email),
-        (true, None) => println!("{docs}  Sign in: {console_origin}/sign-in"),
+        (true, Some(demo)) => println!("{docs}  {console} as {}", demo.email),
+        (true, None) => println!("{docs}  {console}"),
+        (false, _) if console::MISSING.is_none() => println!("{docs}  {console}"),
         (false, _) => println!("{docs}"),
     }
     if let Some(demo) = demo {

@@ -11,7 +11,7 @@ use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
 use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
 use anyhow::Context as _;
-use api::{Api, HttpConfig};
+use api::{Api, ConsoleEntry, HttpConfig};
 use application::{Application, Services, Settings, demo::DemoCall};
 use backend_data::RowStore;
 use connections::AllowedPorts;
@@ -34,7 +34,7 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
     Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorDeps, ExecutorSettings, MailWorker,
-    Scheduler, run_at_interval,
+    Purger, Scheduler, purger::RowPurge, run_at_interval,
 };
 use workspace::join_domains::TxtResolver;
 
@@ -115,7 +115,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let app = Application::new(
         Services {
             store: Arc::new(store.clone()),
-            rows,
+            rows: Arc::clone(&rows),
             engine,
             spending_cap: Arc::new(NoSpendingCap),
             app_server: Arc::new(executor.clone()),
@@ -145,6 +145,12 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let http = HttpConfig {
         trusted_proxies: arguments.trusted_proxies.clone(),
         scratch_dir: arguments.database.data_dir.clone(),
+        console: console::entry().map(|console::Entry { theme, style, script, preloads }| ConsoleEntry {
+            theme,
+            style,
+            script,
+            preloads,
+        }),
     };
 
     let shutdown = CancellationToken::new();
@@ -173,6 +179,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     });
     let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(domains.run(shutdown.clone()));
+    let purger = Purger::new(store.clone(), Arc::clone(&rows) as Arc<dyn RowPurge>, Arc::clone(&clock));
+    tasks.spawn(purger.run(shutdown.clone()));
     tasks.spawn(deliver_outboxes(app.clone(), shutdown.clone()));
     tasks.spawn(record_last_used_periodically(app.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(collect_garbage(app.clone(), store.clone(), clock, shutdown.clone()));
@@ -186,6 +194,9 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     if paused {
         tracing::warn!("paused: no run, schedule or e-mail starts until `qala admin resume`");
     }
+    if let Some(reason) = console::MISSING {
+        tracing::warn!(reason, "the web console is not in this build");
+    }
     if public_url.starts_with("http://") && arguments.public_url.is_some() && !bound.ip().is_loopback() {
         tracing::warn!(
             "--public-url is plain http: session cookies and tokens cross the network in clear text"
@@ -198,7 +209,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(stop_on_signal(shutdown.clone()));
     tasks.spawn(close_streams(app.clone(), shutdown.clone()));
     let agents = mcp::router(&app, api::insufficient_scope);
-    let router = api::router(Api::new(app.clone(), http), agents);
+    let router = api::router(Api::new(app.clone(), http), agents, console::router());
     listener::serve(listener, router, shutdown, SHUTDOWN_GRACE).await;
     tasks.close();
     tasks.wait().await;

@@ -12,6 +12,8 @@ struct Version {
     /// Newest migration that the program knows; `qala migrate` brings a database to it.
     schema: String,
     target: &'static str,
+    /// Whether the web console is in this build.
+    console: bool,
 }
 
 #[expect(clippy::print_stdout, reason = "output of the command")]
@@ -21,13 +23,15 @@ pub(crate) fn version(json: bool) -> anyhow::Result<ExitCode> {
         commit: option_env!("BUILD_COMMIT").filter(|commit| !commit.is_empty()),
         schema: adapter_store::schema_version(),
         target: env!("BUILD_TARGET"),
+        console: console::MISSING.is_none(),
     };
     if json {
         println!("{}", serde_json::to_string(&version)?);
         return Ok(ExitCode::SUCCESS);
     }
-    let Version { version, commit, schema, target } = version;
+    let Version { version, commit, schema, target, console } = version;
     let commit = commit.map(|commit| format!(" ({commit})")).unwrap_or_default();
-    println!("qala {version}{commit}, database schema {schema}, {target}");
+    let console = if console { "" } else { ", without the web console" };
+    println!("qala {version}{commit}, database schema {schema}, {target}{console}");
     Ok(ExitCode::SUCCESS)
 }

@@ -84,6 +84,8 @@ pub struct RunFacts {
     pub has_code_changed: Option<bool>,
     /// Differences of the manifests, in sentences.
     pub differences: Vec<String>,
+    /// Name of the person who cancelled it.
+    pub cancelled_by: Option<String>,
 }
 
 impl RunFacts {
@@ -99,6 +101,7 @@ impl RunFacts {
             last_good_version: None,
             has_code_changed: None,
             differences: Vec::new(),
+            cancelled_by: None,
         }
     }
 

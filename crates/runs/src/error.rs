@@ -40,6 +40,9 @@ pub enum RunsError {
     /// The approval was decided, or has expired.
     #[error("the approval was decided or has expired")]
     ApprovalResolved,
+    /// The run has ended.
+    #[error("the run has ended")]
+    RunEnded,
     /// The run neither failed nor was blocked.
     #[error("the run did not fail")]
     RunNotFailed,

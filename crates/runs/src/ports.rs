@@ -19,7 +19,7 @@ use crate::{
     automations::occurrences::{NewOccurrence, Occurrence},
     dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterState, ReplaySource},
     queue::NewRun,
-    runs::{QueueHealth, RunFilter, VersionRef},
+    runs::{Cancellation, QueueHealth, RunFilter, VersionRef},
     webhooks::Delivery,
 };
 
@@ -125,6 +125,10 @@ pub trait RunsTx: UnitOfWork {
         now: Timestamp,
         runs_per_month: Option<u64>,
     ) -> Result<bool, StoreError>;
+
+    /// Ends a run that has not ended as failed with the code [`CANCELLED`](crate::runs::CANCELLED), and makes the node
+    /// that executes it stop. Its unanswered questions expire. Returns false, and writes nothing, if the run has ended.
+    async fn cancel_run(&mut self, cancellation: &Cancellation) -> Result<bool, StoreError>;
 
     /// Puts a run into the queue.
     async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError>;

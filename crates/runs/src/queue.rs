@@ -297,6 +297,13 @@ pub trait RunQueue: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<RunId>, StoreError>;
 
+    /// Returns those of `runs` that the node still holds.
+    async fn held_runs(&self, node: NodeId, runs: &[RunId]) -> Result<Vec<RunId>, StoreError>;
+
+    /// Waits until this process has taken runs from the nodes that execute them, such as for a person who cancels one, or
+    /// for `at_most`.
+    async fn wait_for_lost_runs(&self, at_most: Duration);
+
     /// Records the end of an attempt, durably before it returns. Returns false, and writes nothing, if the node no
     /// longer holds the run.
     async fn finish(&self, node: NodeId, finished: FinishedRun) -> Result<bool, StoreError>;

@@ -1,13 +1,17 @@
 //! Runs: states and results of accepted work (specification part B, "Run").
 
+mod cancel;
+
 use kernel::{
     Timestamp,
     events::RefusedRequest,
-    id::{AppId, AutomationId, RunId, VersionId, WorkspaceId},
+    id::{AppId, AutomationId, RunId, UserId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{TriggerKind, fault::RunFault};
+
+pub use cancel::cancel_run;
 
 /// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -158,8 +162,26 @@ pub struct Run {
     pub version: Option<VersionRef>,
     /// Run that it replays.
     pub replay_of: Option<RunId>,
+    /// Person who cancelled it.
+    pub cancelled_by: Option<UserId>,
     /// Steps of the last attempt that ended; empty before the first has.
     pub steps: Vec<Step>,
+}
+
+/// Error code of runs that a person cancelled.
+pub const CANCELLED: &str = "cancelled";
+
+/// The end of a run that a person cancels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancellation {
+    /// Workspace of the run.
+    pub workspace: WorkspaceId,
+    /// Run to end.
+    pub run: RunId,
+    /// End of the run.
+    pub at: Timestamp,
+    /// Person who cancels it.
+    pub by: UserId,
 }
 
 /// Status of a step.

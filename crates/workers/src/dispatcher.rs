@@ -24,6 +24,9 @@ use leases::{LeaseGuard, LeaseTable};
 
 /// Time between extensions of the leases; two in a row may fail before a lease expires.
 const EXTEND_INTERVAL: Duration = Duration::from_secs(10);
+/// Time between looks, while anything runs, for runs that were taken from this node. It is told at once of what its own
+/// process took; another node of the same database cannot tell it.
+const LOST_RUNS_INTERVAL: Duration = Duration::from_millis(500);
 /// Time between searches for runs whose lease has expired.
 const EXPIRED_INTERVAL: Duration = Duration::from_secs(5);
 /// Bound on the delay before a due retry is noticed; new work wakes the dispatcher at once.
@@ -101,6 +104,7 @@ impl Dispatcher {
             tokio::join!(
                 run_at_interval(EXTEND_INTERVAL, CancellationToken::new(), || work.extend_leases()),
                 run_at_interval(EXPIRED_INTERVAL, CancellationToken::new(), || work.release_expired_leases()),
+                work.watch_leases(),
             )
         };
         let main = async {
@@ -230,6 +234,28 @@ impl Shared {
             // Writing the outcome will show whether this node still holds a run.
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "cannot extend leases");
+            }
+        }
+    }
+
+    /// Stops runs that were taken from this node as soon as it is told.
+    async fn watch_leases(&self) {
+        loop {
+            self.queue.wait_for_lost_runs(LOST_RUNS_INTERVAL).await;
+            let runs = self.leases.renewable_runs();
+            if runs.is_empty() {
+                continue;
+            }
+            match self.queue.held_runs(self.node, &runs).await {
+                Ok(held) => {
+                    for run in self.leases.abort_lost(&runs, &held) {
+                        tracing::info!(%run, "run taken from this node; stopping it");
+                    }
+                }
+                // The next extension will show what was lost.
+                Err(error) => {
+                    tracing::debug!(error = &error as &dyn std::error::Error, "cannot look for lost runs");
+                }
             }
         }
     }

@@ -5,6 +5,7 @@
 //! * [`scheduler`]: starts runs of automations whose schedule is due
 //! * [`domain_checks`]: rechecks the DNS records that verify join domains
 //! * [`run_at_interval()`]: a loop for periodic work
+//! * [`purger`]: deletes for good what was deleted a week ago
 //! * [`mail_worker`]: sends the e-mail in the outbox
 //! * [`executor_store`]: the reads and the log sink that the executor needs
 //!
@@ -17,6 +18,7 @@ pub mod executor;
 pub mod executor_store;
 mod interval;
 pub mod mail_worker;
+pub mod purger;
 pub mod scheduler;
 
 pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};
@@ -25,5 +27,6 @@ pub use executor::{Executor, ExecutorDeps, ExecutorSettings};
 pub use executor_store::ExecutorStore;
 pub use interval::run_at_interval;
 pub use mail_worker::MailWorker;
+pub use purger::Purger;
 pub use scheduler::Scheduler;
 pub use tokio_util::sync::CancellationToken;

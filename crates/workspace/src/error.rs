@@ -13,6 +13,9 @@ pub enum WorkspaceError {
     /// The workspace does not exist, or the caller may not see it.
     #[error("there is no such workspace")]
     WorkspaceNotFound,
+    /// The workspace to restore is not deleted.
+    #[error("the workspace is not deleted")]
+    WorkspaceNotDeleted,
     /// The person is not a member, or their access has ended.
     #[error("there is no such member")]
     MemberNotFound,

@@ -12,10 +12,13 @@ pub enum InvalidInput {
     /// The text is not the name of an IANA time zone.
     #[error("the time zone is unknown")]
     Timezone,
+    /// The cost of an hour exceeds [`MAX_HOURLY_COST_MINOR`](crate::workspaces::MAX_HOURLY_COST_MINOR).
+    #[error("the cost of an hour is out of bounds")]
+    HourlyCost,
     /// The end of access is not in the future.
     #[error("the end of access is not in the future")]
     AccessEnd,
-    /// The name that confirms a transfer is not that of the workspace.
+    /// The name that confirms a transfer or deletion is not that of the workspace.
     #[error("the confirmation is not the name of the workspace")]
     ConfirmationName,
     /// The number of addresses to invite is not from 1 to [`MAX_EMAILS`](crate::invites::MAX_EMAILS).

@@ -63,7 +63,7 @@ pub struct WorkspaceInfo {
 }
 
 /// Locks the members of the workspace and reads the actor's membership again.
-async fn lock_as_member(
+pub(crate) async fn lock_as_member(
     tx: &mut dyn MembersTx,
     ctx: &Context,
     member: &Member,

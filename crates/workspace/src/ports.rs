@@ -9,21 +9,40 @@ use kernel::{
 
 use crate::{
     Plan,
-    workspaces::{Workspace, WorkspaceSummary},
+    workspaces::{Workspace, WorkspaceSummary, deletion::DeletedWorkspace},
 };
 
 /// Reads that need no transaction.
 #[async_trait]
 pub trait WorkspaceRead: Send + Sync {
-    /// Returns the membership of one person in one workspace, also when their access has ended.
+    /// Returns the membership of one person in one workspace, also when their access has ended; `None` in a deleted
+    /// workspace.
     async fn membership(
         &self,
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Option<MembershipFact>, StoreError>;
 
-    /// Returns a workspace.
+    /// Returns a workspace that is not deleted.
     async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError>;
+
+    /// Returns the membership of one person in one deleted workspace, also when their access has ended.
+    async fn membership_in_deleted(
+        &self,
+        workspace: WorkspaceId,
+        user: UserId,
+    ) -> Result<Option<MembershipFact>, StoreError>;
+
+    /// Returns the number of members of a workspace who have access at `now`.
+    async fn member_count(&self, workspace: WorkspaceId, now: Timestamp) -> Result<u64, StoreError>;
+
+    /// Returns the deleted workspaces that a person owns and that were deleted after `since`, oldest first.
+    async fn deleted_workspaces_of(
+        &self,
+        user: UserId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<Vec<DeletedWorkspace>, StoreError>;
 
     /// Returns the workspaces that a person has access to at `now`, oldest first.
     async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError>;
@@ -34,6 +53,13 @@ pub trait WorkspaceRead: Send + Sync {
 pub trait WorkspaceTx: UnitOfWork {
     /// Adds a workspace; [`StoreError::Duplicate`] when the slug is taken.
     async fn insert_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError>;
+
+    /// Returns a workspace that is not deleted, locked until the transaction ends.
+    async fn workspace_for_update(&mut self, workspace: WorkspaceId)
+    -> Result<Option<Workspace>, StoreError>;
+
+    /// Replaces the name, language, time zone, currency and cost of an hour of a workspace.
+    async fn update_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError>;
 
     /// Adds a member without an end of access; [`StoreError::Duplicate`] when the person has a membership, even an ended
     /// one.

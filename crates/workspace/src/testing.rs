@@ -39,6 +39,10 @@ pub(crate) struct FakeTx {
     pub(crate) join_domains: BTreeMap<WorkspaceId, JoinDomain>,
     /// Domains that a concurrent transaction has verified: this one does not read them, and cannot verify them either.
     pub(crate) verified_concurrently: Vec<Domain>,
+    /// Deleted workspaces, with when and by whom.
+    pub(crate) deleted: BTreeMap<WorkspaceId, (Timestamp, UserId)>,
+    /// Deleted workspaces whose purge has begun.
+    pub(crate) purging: BTreeSet<WorkspaceId>,
     /// True makes the lock fail as an unreachable database does.
     pub(crate) is_unavailable: bool,
     locked: BTreeSet<WorkspaceId>,

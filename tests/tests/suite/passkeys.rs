@@ -163,6 +163,13 @@ tests::on_both! {
         let name = json!({"confirmName": "Tulpar"});
         post(&person, &transfer, &name).await?.assert_error(403, "step_up_required");
 
+        let path = format!("/v1/workspaces/{workspace}");
+        let delete_workspace = async |client: &Client| {
+            let origin = (header::ORIGIN, CONSOLE_ORIGIN);
+            client.request(Method::DELETE, &path).header(origin.0, origin.1)?.json(&name)?.send().await
+        };
+        delete_workspace(&person).await?.assert_error(403, "step_up_required");
+
         let proven = step_up(&person, &passkey).await?;
         // The step-up is accepted; the request fails because they are the owner already.
         post(&proven, &transfer, &name).await?.assert_error(409, "already_owner");
@@ -171,6 +178,8 @@ tests::on_both! {
         register_passkey(&proven, 8).await?;
         let outsider = sign_in(&server, "outsider@example.test").await?;
         delete(&outsider, &key).await?.assert_error(404, "passkey_not_found");
+        delete_workspace(&proven).await?.assert_status(200);
+        post(&proven, &format!("{path}/restore"), &json!({})).await?.assert_status(200);
         // The step-up does not extend to another session of the same person.
         let elsewhere = sign_in(&server, "aigerim@example.test").await?;
         post(&elsewhere, &tokens, &admin).await?.assert_error(403, "step_up_required");

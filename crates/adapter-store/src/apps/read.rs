@@ -25,6 +25,7 @@ use crate::{
         users,
     },
     error::OrStoreError as _,
+    query,
     store::Store,
 };
 
@@ -131,8 +132,12 @@ impl AppsRead for Store {
     }
 
     async fn app_by_slug(&self, slug: &str) -> Result<Option<App>, StoreError> {
-        let found =
-            live_apps().filter(apps::Column::Slug.eq(slug)).one(self.read()).await.or_store_error()?;
+        let found = live_apps()
+            .filter(apps::Column::Slug.eq(slug))
+            .filter(query::is_live_workspace(Expr::col((apps::Entity, apps::Column::WorkspaceId))))
+            .one(self.read())
+            .await
+            .or_store_error()?;
         Ok(found.map(App::from))
     }
 

@@ -18,6 +18,9 @@ pub struct Model {
     pub settings: String,
     pub created_by: DbId<kind::User>,
     pub created_at: DbTime,
+    pub deleted_at: Option<DbTime>,
+    pub deleted_by: Option<DbId<kind::User>>,
+    pub purge_started_at: Option<DbTime>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

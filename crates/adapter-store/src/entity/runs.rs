@@ -29,6 +29,7 @@ pub struct Model {
     pub scheduled_for: Option<DbTime>,
     pub asked_by_agent: Option<bool>,
     pub answers: Option<String>,
+    pub cancelled_by: Option<DbId<kind::User>>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

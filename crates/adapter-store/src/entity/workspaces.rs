@@ -24,6 +24,9 @@ pub struct Model {
     pub plan: DbText<Plan>,
     pub revision: i64,
     pub created_at: DbTime,
+    pub deleted_at: Option<DbTime>,
+    pub deleted_by: Option<DbId<kind::User>>,
+    pub purge_started_at: Option<DbTime>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     convert::{RowContext, millis},
-    queue_sql::{LEASED, READY},
+    queue_sql::{LEASED, READY, is_live_workspace},
     sql::{Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
 };
 
@@ -74,9 +74,10 @@ async fn ready_workspaces_after<D: SqlExecutor>(
     );
     sql.push(&ready).push(
         " AND q.workspace_id > turns.workspace_id ORDER BY q.workspace_id, q.available_at, q.run_id LIMIT 1) FROM turns \
-         WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id FROM turns WHERE workspace_id IS NOT NULL AND \
-         EXISTS (SELECT 1 FROM run_queue q WHERE q.state = ",
+         WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id FROM turns WHERE workspace_id IS NOT NULL AND ",
     );
+    sql.push(&is_live_workspace("turns.workspace_id"));
+    sql.push(" AND EXISTS (SELECT 1 FROM run_queue q WHERE q.state = ");
     sql.push(&ready)
         .push(" AND q.workspace_id = turns.workspace_id AND q.available_at <= ")
         .bind(millis(now));

@@ -88,7 +88,7 @@ async fn find_triggered_automations<D: SqlExecutor>(
          JOIN automations a ON a.workspace_id = r.workspace_id AND a.trigger_kind = 'event' AND a.status = 'active' \
          JOIN apps p ON p.id = a.app_id JOIN apps s ON s.id = r.app_id JOIN workspaces w ON w.id = r.workspace_id \
          LEFT JOIN members m ON m.workspace_id = a.workspace_id AND m.user_id = a.created_by \
-         WHERE r.trigger_kind <> 'event' AND (r.automation_id IS NULL OR r.automation_id <> a.id) \
+         WHERE w.deleted_at IS NULL AND r.trigger_kind <> 'event' AND (r.automation_id IS NULL OR r.automation_id <> a.id) \
          AND p.deleted_at IS NULL AND p.paused = FALSE AND p.current_version_id IS NOT NULL \
          AND (a.app_id = r.app_id OR m.role IN ('owner', 'admin') OR (m.role IS NOT NULL AND (s.created_by = a.created_by \
          OR s.sharing = 'workspace' OR (s.sharing = 'team' AND m.role <> 'viewer')))) AND (a.event = ",

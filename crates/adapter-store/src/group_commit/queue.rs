@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::{batch::WriteOp, claim::ClaimRequest};
 use crate::{
     convert::{ids, millis},
-    queue_sql::{LEASED, READY},
+    queue_sql::{LEASED, READY, is_live_workspace},
     sql::{Sql, SqlExecutor, column},
     store::Store,
 };
@@ -55,12 +55,28 @@ impl RunQueue for Store {
         }
         let mut sql = Sql::new("UPDATE run_queue SET leased_until = ");
         sql.bind(millis(now + LEASE)).push(" WHERE leased_by = ").bind(node.uuid()).push(" AND state = ");
-        sql.bind(LEASED).push(" AND run_id IN (").bind_all(ids(runs)).push(") RETURNING run_id");
+        sql.bind(LEASED).push(" AND run_id IN (").bind_all(ids(runs)).push(") AND ");
+        sql.push(&is_live_workspace("run_queue.workspace_id")).push(" RETURNING run_id");
         sql.fetch_all(&*self.write().await?)
             .await?
             .iter()
             .map(|row| Ok(Id::from_uuid(column(row, 0)?)))
             .collect()
+    }
+
+    async fn held_runs(&self, node: NodeId, runs: &[RunId]) -> Result<Vec<RunId>, StoreError> {
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut sql = Sql::new("SELECT run_id FROM run_queue WHERE leased_by = ");
+        sql.bind(node.uuid()).push(" AND state = ").bind(LEASED);
+        sql.push(" AND run_id IN (").bind_all(ids(runs)).push(") AND ");
+        sql.push(&is_live_workspace("run_queue.workspace_id"));
+        sql.fetch_all(self.read()).await?.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+    }
+
+    async fn wait_for_lost_runs(&self, at_most: Duration) {
+        drop(tokio::time::timeout(at_most, self.inner().after_commit.lost_runs_notify.notified()).await);
     }
 
     async fn finish(&self, node: NodeId, finished: FinishedRun) -> Result<bool, StoreError> {

@@ -61,7 +61,7 @@ impl Store {
             "SELECT h.revision, a.revision, p.revision, w.revision, p.id, a.status, a.max_concurrency, \
              p.paused, p.deleted_at, p.current_version_id, p.declares_webhook, w.plan, p.declares_form, a.trigger_kind FROM webhooks h \
              JOIN automations a ON a.id = h.automation_id JOIN apps p ON p.id = a.app_id \
-             JOIN workspaces w ON w.id = h.workspace_id WHERE h.id = ",
+             JOIN workspaces w ON w.id = h.workspace_id WHERE w.deleted_at IS NULL AND h.id = ",
         );
         sql.bind(id.uuid());
         // The stamp is read before the settings: should they change in between, it no longer fits, and the call is

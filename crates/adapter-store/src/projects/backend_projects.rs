@@ -3,25 +3,27 @@
 use std::collections::HashMap;
 
 use ::projects::{
-    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings, ports::KeyUsageWriter,
-    projects::ProjectSummary,
+    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings,
+    ports::KeyUsageWriter,
+    projects::{ProjectSummary, deletion::DeletedProject},
 };
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
-    id::{ProjectId, ProjectKeyId, WorkspaceId, kind},
+    id::{ProjectId, ProjectKeyId, UserId, WorkspaceId, kind},
     token::{Digest, TokenHint},
 };
 use sea_orm::{
     ActiveValue::Set,
     ColumnTrait as _, EntityTrait as _, FromQueryResult, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    Select,
     sea_query::{Asterisk, Expr, ExprTrait as _, Func},
 };
 
 use crate::{
     convert::{RowContext, digest_bytes, to_json},
     entity::{
-        backend_projects,
+        backend_projects::{self, Column},
         column::{DbId, DbText, DbTime},
         project_keys,
     },
@@ -61,6 +63,22 @@ fn project_key(model: project_keys::Model) -> Result<ProjectKey, StoreError> {
         last_used_at: model.last_used_at.map(DbTime::into_inner),
         revoked_at: model.revoked_at.map(DbTime::into_inner),
     })
+}
+
+/// Selects projects that are not deleted.
+fn live_projects() -> Select<backend_projects::Entity> {
+    backend_projects::Entity::find().filter(Column::DeletedAt.is_null())
+}
+
+/// Selects deleted projects whose purge has not begun.
+fn restorable_projects() -> Select<backend_projects::Entity> {
+    backend_projects::Entity::find()
+        .filter(Column::DeletedAt.is_not_null())
+        .filter(Column::PurgeStartedAt.is_null())
+}
+
+fn project_fact(model: &backend_projects::Model) -> ProjectFact {
+    ProjectFact { project: model.id.0, workspace: model.workspace_id.0, created_by: model.created_by.0 }
 }
 
 /// Keys of a project that are not revoked.
@@ -106,12 +124,9 @@ impl Store {
 #[async_trait]
 impl ProjectsRead for Store {
     async fn project_fact(&self, id: ProjectId) -> Result<Option<ProjectFact>, StoreError> {
-        let found = backend_projects::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
-        Ok(found.map(|model| ProjectFact {
-            project: id,
-            workspace: model.workspace_id.0,
-            created_by: model.created_by.0,
-        }))
+        let found =
+            live_projects().filter(Column::Id.eq(DbId(id))).one(self.read()).await.or_store_error()?;
+        Ok(found.as_ref().map(project_fact))
     }
 
     async fn project(
@@ -119,8 +134,9 @@ impl ProjectsRead for Store {
         workspace: WorkspaceId,
         id: ProjectId,
     ) -> Result<Option<ProjectSummary>, StoreError> {
-        let found = backend_projects::Entity::find_by_id(id)
-            .filter(backend_projects::Column::WorkspaceId.eq(DbId(workspace)))
+        let found = live_projects()
+            .filter(Column::Id.eq(DbId(id)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .all(self.read())
             .await
             .or_store_error()?;
@@ -128,18 +144,48 @@ impl ProjectsRead for Store {
     }
 
     async fn project_by_key(&self, id: ProjectId) -> Result<Option<Project>, StoreError> {
-        let found = backend_projects::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
+        let found = live_projects()
+            .filter(Column::Id.eq(DbId(id)))
+            .filter(query::is_live_workspace(Expr::col((backend_projects::Entity, Column::WorkspaceId))))
+            .one(self.read())
+            .await
+            .or_store_error()?;
         found.map(project).transpose()
     }
 
     async fn projects(&self, workspace: WorkspaceId) -> Result<Vec<ProjectSummary>, StoreError> {
-        let found = backend_projects::Entity::find()
-            .filter(backend_projects::Column::WorkspaceId.eq(DbId(workspace)))
-            .order_by_desc(backend_projects::Column::Id)
+        let found = live_projects()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .order_by_desc(Column::Id)
             .all(self.read())
             .await
             .or_store_error()?;
         self.with_key_counts(found).await
+    }
+
+    async fn deleted_project_fact(&self, id: ProjectId) -> Result<Option<ProjectFact>, StoreError> {
+        let found =
+            restorable_projects().filter(Column::Id.eq(DbId(id))).one(self.read()).await.or_store_error()?;
+        Ok(found.as_ref().map(project_fact))
+    }
+
+    async fn deleted_projects(
+        &self,
+        workspace: WorkspaceId,
+        since: Timestamp,
+    ) -> Result<Vec<DeletedProject>, StoreError> {
+        let found = restorable_projects()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(Column::DeletedAt.gt(DbTime(since)))
+            .order_by_desc(Column::Id)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let times: Vec<Option<DbTime>> = found.iter().map(|model| model.deleted_at).collect();
+        let summaries = self.with_key_counts(found).await?.into_iter().zip(times);
+        Ok(summaries
+            .filter_map(|(summary, at)| Some(DeletedProject { summary, deleted_at: at?.into_inner() }))
+            .collect())
     }
 
     async fn project_keys(
@@ -174,8 +220,7 @@ impl ProjectsRead for Store {
 #[async_trait]
 impl ProjectsTx for StoreTx {
     async fn count_projects(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
-        let projects = backend_projects::Entity::find()
-            .filter(backend_projects::Column::WorkspaceId.eq(DbId(workspace)));
+        let projects = live_projects().filter(Column::WorkspaceId.eq(DbId(workspace)));
         query::count(projects, self.read()).await
     }
 
@@ -190,6 +235,9 @@ impl ProjectsTx for StoreTx {
             settings: Set(to_json(&project.settings)?),
             created_by: Set(DbId(project.created_by)),
             created_at: Set(DbTime(project.created_at)),
+            deleted_at: Set(None),
+            deleted_by: Set(None),
+            purge_started_at: Set(None),
         };
         backend_projects::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
@@ -200,13 +248,49 @@ impl ProjectsTx for StoreTx {
         workspace: WorkspaceId,
         id: ProjectId,
     ) -> Result<Option<Project>, StoreError> {
-        let found = backend_projects::Entity::find_by_id(id)
-            .filter(backend_projects::Column::WorkspaceId.eq(DbId(workspace)))
+        let found = live_projects()
+            .filter(Column::Id.eq(DbId(id)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .lock_exclusive()
             .one(self.read())
             .await
             .or_store_error()?;
         found.map(project).transpose()
+    }
+
+    async fn mark_project_deleted(
+        &mut self,
+        workspace: WorkspaceId,
+        id: ProjectId,
+        at: Timestamp,
+        by: UserId,
+    ) -> Result<(), StoreError> {
+        self.set_project_deletion(workspace, id, Some((at, by))).await
+    }
+
+    async fn deleted_project_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        id: ProjectId,
+    ) -> Result<Option<(Project, Timestamp)>, StoreError> {
+        let found = restorable_projects()
+            .filter(Column::Id.eq(DbId(id)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .lock_exclusive()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        let Some(model) = found else { return Ok(None) };
+        let deleted_at = model.deleted_at.map(DbTime::into_inner);
+        Ok(deleted_at.map(|at| project(model).map(|project| (project, at))).transpose()?)
+    }
+
+    async fn unmark_project_deleted(
+        &mut self,
+        workspace: WorkspaceId,
+        id: ProjectId,
+    ) -> Result<(), StoreError> {
+        self.set_project_deletion(workspace, id, None).await
     }
 
     async fn set_project_settings(
@@ -216,9 +300,9 @@ impl ProjectsTx for StoreTx {
         settings: &Settings,
     ) -> Result<(), StoreError> {
         backend_projects::Entity::update_many()
-            .col_expr(backend_projects::Column::Settings, Expr::value(to_json(settings)?))
-            .filter(backend_projects::Column::Id.eq(DbId(id)))
-            .filter(backend_projects::Column::WorkspaceId.eq(DbId(workspace)))
+            .col_expr(Column::Settings, Expr::value(to_json(settings)?))
+            .filter(Column::Id.eq(DbId(id)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .exec(self.write())
             .await
             .or_store_error()?;
@@ -259,8 +343,9 @@ impl ProjectsTx for StoreTx {
         id: ProjectKeyId,
         at: Timestamp,
     ) -> Result<Option<ProjectKey>, StoreError> {
-        let of_workspace = backend_projects::Entity::find_by_id(project)
-            .filter(backend_projects::Column::WorkspaceId.eq(DbId(workspace)))
+        let of_workspace = live_projects()
+            .filter(Column::Id.eq(DbId(project)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .one(self.read())
             .await
             .or_store_error()?;
@@ -278,6 +363,31 @@ impl ProjectsTx for StoreTx {
             .or_store_error()?;
         let found = project_keys::Entity::find().filter(this()).one(self.read()).await.or_store_error()?;
         found.map(project_key).transpose()
+    }
+}
+
+impl StoreTx {
+    /// Sets or clears when and by whom a project was deleted.
+    async fn set_project_deletion(
+        &mut self,
+        workspace: WorkspaceId,
+        id: ProjectId,
+        deletion: Option<(Timestamp, UserId)>,
+    ) -> Result<(), StoreError> {
+        let (at, by) = deletion.unzip();
+        let columns = backend_projects::ActiveModel {
+            deleted_at: Set(at.map(DbTime)),
+            deleted_by: Set(by.map(DbId)),
+            ..Default::default()
+        };
+        backend_projects::Entity::update_many()
+            .set(columns)
+            .filter(Column::Id.eq(DbId(id)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
     }
 }
 

@@ -162,6 +162,7 @@ pub(super) fn run(model: runs::Model, names: RunNames) -> Result<Run, StoreError
         minutes_saved: model.minutes_saved,
         version: version.transpose()?,
         replay_of: model.replay_of.map(DbId::into_inner),
+        cancelled_by: model.cancelled_by.map(DbId::into_inner),
         steps: model.steps.as_deref().map_or_else(|| Ok(Vec::new()), |steps| row.json(steps))?,
     })
 }

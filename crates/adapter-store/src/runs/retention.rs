@@ -53,12 +53,18 @@ impl Store {
             .filter(runs::Column::FinishedAt.lte(DbTime(before)))
             .limit(CHUNK_ROWS as u64);
         let expired: Vec<RunId> = query::ids(expired, runs::Column::Id, self.read()).await?;
-        if expired.is_empty() {
-            return Ok(0);
+        self.delete_runs(&expired).await?;
+        Ok(expired.len())
+    }
+
+    /// Deletes runs with their inputs and dead letters, in one transaction.
+    pub(crate) async fn delete_runs(&self, runs: &[RunId]) -> Result<(), StoreError> {
+        if runs.is_empty() {
+            return Ok(());
         }
         let mut tx = self.begin().await?;
-        for expired in statement_chunks(&expired) {
-            let ids = || expired.iter().copied().map(DbId);
+        for runs in statement_chunks(runs) {
+            let ids = || runs.iter().copied().map(DbId);
             dead_letters::Entity::delete_many()
                 .filter(dead_letters::Column::Id.is_in(ids()))
                 .exec(tx.write())
@@ -75,8 +81,7 @@ impl Store {
                 .await
                 .or_store_error()?;
         }
-        tx.commit_unaudited().await?;
-        Ok(expired.len())
+        tx.commit_unaudited().await
     }
 
     /// Deletes dead letters that were settled a while ago, or that nobody settled for very long.

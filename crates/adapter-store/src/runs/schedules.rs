@@ -43,6 +43,10 @@ impl ScheduleStore for Store {
         let found = automations::Entity::find()
             .filter(automations::Column::NextRunAt.is_not_null())
             .filter(automations::Column::NextRunAt.lte(DbTime(now)))
+            .filter(query::is_live_workspace(Expr::col((
+                automations::Entity,
+                automations::Column::WorkspaceId,
+            ))))
             .order_by_asc(automations::Column::NextRunAt)
             .limit(u64::from(limit))
             .all(self.read())

@@ -6,6 +6,7 @@ use ::runs::{
     Automation, RunStatus, RunsTx, Trigger, Webhook,
     automations::{occurrences::SchedulePolicy, schedule::Schedule},
     queue::NewRun,
+    runs::Cancellation,
     webhooks::Proof,
 };
 use async_trait::async_trait;
@@ -20,7 +21,7 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait as _, Func, OnConflict},
 };
 
-use super::models;
+use super::{cancel, models};
 use crate::{
     convert::to_json,
     entity::{
@@ -187,6 +188,10 @@ impl RunsTx for StoreTx {
         Ok(quota::consume(self.write(), workspace, now, 1, runs_per_month).await? == 1)
     }
 
+    async fn cancel_run(&mut self, cancellation: &Cancellation) -> Result<bool, StoreError> {
+        cancel::cancel_run(self, cancellation).await
+    }
+
     async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError> {
         insert_run(self.write(), run).await?;
         let kind = EventKind::Run { run: run.id, stage: RunStage::Queued };
@@ -271,6 +276,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         scheduled_for: Set(run.scheduled_for.map(DbTime)),
         asked_by_agent: Set(run.by_agent.then_some(true)),
         answers: Set(None),
+        cancelled_by: Set(None),
     };
     runs::Entity::insert(row).exec_without_returning(db).await.or_store_error()?;
     let input = run_inputs::ActiveModel { run_id: Set(DbId(run.id)), input: Set(run.input.get().to_owned()) };

@@ -24,7 +24,7 @@ use crate::{
         join_domains, members, workspaces,
     },
     error::OrStoreError as _,
-    query::literal,
+    query::{is_live_workspace, literal},
     store::Store,
     tx::StoreTx,
 };
@@ -101,6 +101,7 @@ impl JoinDomainsRead for Store {
         let found = verified()
             .filter(join_domains::Column::Domain.eq(domain.as_str()))
             .join(JoinType::InnerJoin, join_domains::Relation::Workspace.def())
+            .filter(workspaces::Column::DeletedAt.is_null())
             .filter(Expr::exists(own_membership).not())
             .filter(Expr::exists(own_removal).not())
             .select_only()
@@ -127,6 +128,7 @@ impl JoinDomainsRead for Store {
     async fn due_join_domains(&self, now: Timestamp, limit: u32) -> Result<Vec<JoinDomain>, StoreError> {
         let found = verified()
             .filter(join_domains::Column::RecheckAt.lte(DbTime(now)))
+            .filter(is_live_workspace(Expr::col((join_domains::Entity, join_domains::Column::WorkspaceId))))
             .order_by_asc(join_domains::Column::RecheckAt)
             .limit(u64::from(limit))
             .all(self.read())

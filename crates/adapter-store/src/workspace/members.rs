@@ -98,6 +98,7 @@ struct WorkspaceInfoRow {
 impl MembersTx for StoreTx {
     async fn lock_members(&mut self, workspace: WorkspaceId) -> Result<Option<WorkspaceInfo>, StoreError> {
         let found = workspaces::Entity::find_by_id(workspace)
+            .filter(workspaces::Column::DeletedAt.is_null())
             .lock(ROW_LOCK)
             .into_partial_model::<WorkspaceInfoRow>()
             .one(self.read())

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use ::workspace::{Plan, Workspace, WorkspaceRead, WorkspaceSummary, WorkspaceTx, workspaces::Profile};
+use ::workspace::{
+    Plan, Workspace, WorkspaceRead, WorkspaceSummary, WorkspaceTx,
+    workspaces::{Profile, deletion::DeletedWorkspace},
+};
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
@@ -12,7 +15,7 @@ use kernel::{
 use sea_orm::{
     ActiveValue::Set,
     ColumnTrait as _, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _, QueryOrder as _,
-    QuerySelect as _, RelationTrait as _,
+    QuerySelect as _, RelationTrait as _, Select,
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
@@ -25,7 +28,7 @@ use crate::{
         members, workspaces,
     },
     error::OrStoreError as _,
-    query::unset_or_after,
+    query::{self, ROW_LOCK, is_live_workspace, unset_or_after},
     store::Store,
     tx::StoreTx,
 };
@@ -57,6 +60,49 @@ struct SummaryRow {
     profile: DbText<Profile>,
     role: DbText<Role>,
     member_count: i64,
+    deleted_at: Option<DbTime>,
+}
+
+impl SummaryRow {
+    fn into_summary(self) -> Result<WorkspaceSummary, StoreError> {
+        let row = RowContext::new("workspaces", self.id);
+        Ok(WorkspaceSummary {
+            id: self.id.0,
+            name: self.name,
+            slug: self.slug,
+            profile: self.profile.0,
+            role: self.role.0,
+            member_count: row.number(self.member_count)?,
+        })
+    }
+}
+
+/// Selects the workspaces that a person has access to, deleted ones too, oldest first.
+fn summaries(user: UserId, now: Timestamp) -> Select<members::Entity> {
+    use workspaces::Column;
+    members::Entity::find()
+        .filter(members::Column::UserId.eq(DbId(user)))
+        .filter(unset_or_after(members::Column::AccessEndsAt, now))
+        .join(JoinType::InnerJoin, members::Relation::Workspace.def())
+        .select_only()
+        .columns([Column::Id, Column::Name, Column::Slug, Column::Profile, Column::DeletedAt])
+        .column(members::Column::Role)
+        .expr_as(member_count(now), "member_count")
+        .order_by_asc(Column::Id)
+}
+
+/// Selects a workspace that is not deleted.
+fn live_workspace(id: WorkspaceId) -> Select<workspaces::Entity> {
+    workspaces::Entity::find_by_id(id).filter(workspaces::Column::DeletedAt.is_null())
+}
+
+fn membership_fact(model: &members::Model) -> MembershipFact {
+    MembershipFact {
+        workspace: model.workspace_id.0,
+        user: model.user_id.0,
+        role: model.role.0,
+        access_ends_at: model.access_ends_at.map(DbTime::into_inner),
+    }
 }
 
 #[span_macros::traced]
@@ -72,13 +118,12 @@ impl WorkspaceRead for Store {
             return Ok(fact);
         }
         let key = (DbId(workspace), DbId(user));
-        let found = members::Entity::find_by_id(key).one(self.read()).await.or_store_error()?;
-        let fact = found.map(|model| MembershipFact {
-            workspace,
-            user,
-            role: model.role.0,
-            access_ends_at: model.access_ends_at.map(DbTime::into_inner),
-        });
+        let found = members::Entity::find_by_id(key)
+            .filter(is_live_workspace(Expr::value(DbId(workspace))))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        let fact = found.as_ref().map(membership_fact);
         cache.insert(|all| &all.members, (workspace, user), fact.clone());
         Ok(fact)
     }
@@ -88,7 +133,7 @@ impl WorkspaceRead for Store {
         if let Some(workspace) = cache.get(|all| &all.workspaces, &id) {
             return Ok(Some(Workspace::clone(&workspace)));
         }
-        let found = workspaces::Entity::find_by_id(id).one(self.read()).await.or_store_error()?;
+        let found = live_workspace(id).one(self.read()).await.or_store_error()?;
         let found = found.map(workspace).transpose()?;
         if let Some(workspace) = &found {
             cache.insert(|all| &all.workspaces, id, Arc::new(workspace.clone()));
@@ -96,39 +141,57 @@ impl WorkspaceRead for Store {
         Ok(found)
     }
 
-    async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError> {
-        let found = members::Entity::find()
-            .filter(members::Column::UserId.eq(DbId(user)))
-            .filter(unset_or_after(members::Column::AccessEndsAt, now))
+    async fn membership_in_deleted(
+        &self,
+        workspace: WorkspaceId,
+        user: UserId,
+    ) -> Result<Option<MembershipFact>, StoreError> {
+        let found = members::Entity::find_by_id((DbId(workspace), DbId(user)))
             .join(JoinType::InnerJoin, members::Relation::Workspace.def())
-            .select_only()
-            .columns([
-                workspaces::Column::Id,
-                workspaces::Column::Name,
-                workspaces::Column::Slug,
-                workspaces::Column::Profile,
-            ])
-            .column(members::Column::Role)
-            .expr_as(member_count(now), "member_count")
-            .order_by_asc(workspaces::Column::Id)
+            .filter(workspaces::Column::DeletedAt.is_not_null())
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.as_ref().map(membership_fact))
+    }
+
+    async fn member_count(&self, workspace: WorkspaceId, now: Timestamp) -> Result<u64, StoreError> {
+        let members = members::Entity::find()
+            .filter(members::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(unset_or_after(members::Column::AccessEndsAt, now));
+        query::count(members, self.read()).await
+    }
+
+    async fn deleted_workspaces_of(
+        &self,
+        user: UserId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<Vec<DeletedWorkspace>, StoreError> {
+        let found = summaries(user, now)
+            .filter(members::Column::Role.eq(DbText(Role::Owner)))
+            .filter(workspaces::Column::DeletedAt.gt(DbTime(since)))
+            .filter(workspaces::Column::PurgeStartedAt.is_null())
             .into_model::<SummaryRow>()
             .all(self.read())
             .await
             .or_store_error()?;
-        found
-            .into_iter()
-            .map(|found| {
-                let row = RowContext::new("workspaces", found.id);
-                Ok(WorkspaceSummary {
-                    id: found.id.0,
-                    name: found.name,
-                    slug: found.slug,
-                    profile: found.profile.0,
-                    role: found.role.0,
-                    member_count: row.number(found.member_count)?,
-                })
-            })
-            .collect()
+        let deleted = found.into_iter().map(|found| {
+            let row = RowContext::new("workspaces", found.id);
+            let deleted_at = found.deleted_at.ok_or_else(|| row.error("its deletion has no time"))?;
+            Ok(DeletedWorkspace { summary: found.into_summary()?, deleted_at: deleted_at.0 })
+        });
+        deleted.collect()
+    }
+
+    async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError> {
+        let found = summaries(user, now)
+            .filter(workspaces::Column::DeletedAt.is_null())
+            .into_model::<SummaryRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(SummaryRow::into_summary).collect()
     }
 }
 
@@ -166,8 +229,35 @@ impl WorkspaceTx for StoreTx {
             plan: Set(DbText(workspace.plan)),
             revision: Set(1),
             created_at: Set(DbTime(workspace.created_at)),
+            deleted_at: Set(None),
+            deleted_by: Set(None),
+            purge_started_at: Set(None),
         };
         workspaces::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn workspace_for_update(&mut self, id: WorkspaceId) -> Result<Option<Workspace>, StoreError> {
+        let found = live_workspace(id).lock(ROW_LOCK).one(self.read()).await.or_store_error()?;
+        found.map(workspace).transpose()
+    }
+
+    async fn update_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError> {
+        let changes = workspaces::ActiveModel {
+            name: Set(workspace.name.clone()),
+            locale: Set(DbText(workspace.locale)),
+            timezone: Set(workspace.timezone.clone()),
+            currency: Set(DbText(workspace.currency)),
+            hourly_cost_minor: Set(workspace.hourly_cost_minor.into()),
+            ..Default::default()
+        };
+        workspaces::Entity::update_many()
+            .set(changes)
+            .filter(workspaces::Column::Id.eq(DbId(workspace.id)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        self.invalidate_caller(CallerChange::Workspace(workspace.id));
         Ok(())
     }
 

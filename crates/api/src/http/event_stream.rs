@@ -90,6 +90,8 @@ pub(crate) struct SseSubscription<W> {
     next_part: u64,
     outgoing: VecDeque<Event>,
     authorized_at: Instant,
+    /// Time at which the caller's rights are checked although no event has come.
+    recheck_at: Option<Instant>,
     keep_alive_at: Instant,
     ends_at: Instant,
 }
@@ -131,6 +133,7 @@ impl<W: EventSource> SseSubscription<W> {
             next_part: 0,
             outgoing: VecDeque::from([first]),
             authorized_at: now,
+            recheck_at: None,
             keep_alive_at: now + KEEP_ALIVE,
             ends_at: now + MAX_DURATION,
         })
@@ -152,18 +155,31 @@ impl<W: EventSource> SseSubscription<W> {
                 self.keep_alive_at = Instant::now() + KEEP_ALIVE;
                 return Some(event);
             }
-            let mut is_keep_alive_due = false;
+            let (mut is_keep_alive_due, mut is_woken) = (false, false);
+            let recheck_at = self.recheck_at;
             if self.pending_events.is_empty() && !self.has_more {
                 tokio::select! {
-                    () = self.notifier.changed() => tokio::time::sleep(DEBOUNCE).await,
+                    () = self.notifier.changed() => {
+                        tokio::time::sleep(DEBOUNCE).await;
+                        is_woken = true;
+                    }
+                    () = sleep_until(recheck_at.unwrap_or(self.keep_alive_at)), if recheck_at.is_some() => {
+                        self.recheck_at = None;
+                    }
                     () = sleep_until(self.keep_alive_at) => is_keep_alive_due = true,
                     () = self.permit.wait_closed() => return None,
                 }
             }
+            let read_before = self.cursor;
             if let Err(problem) = self.advance().await {
                 // The client reconnects, and gets the reason as a response.
                 tracing::debug!(code = %problem.code, "event stream ended");
                 return None;
+            }
+            if is_woken && self.cursor == read_before {
+                // Woken without an event: the caller's rights may have ended, such as with the workspace. By then, this node
+                // has dropped what it has cached of them.
+                self.recheck_at = Some(Instant::now() + AUTHORIZATION_TTL);
             }
             if is_keep_alive_due && self.pending_events.is_empty() && self.outgoing.is_empty() {
                 // With the number, the client also moves past events that it does not get.

@@ -190,12 +190,13 @@ mod tests {
     use crate::document;
 
     /// Verbs of operation ids. Add new ones, but no synonyms of these.
-    const VERBS: [&str; 42] = [
+    const VERBS: [&str; 44] = [
         "accept",
         "add",
         "approve",
         "ask",
         "batch",
+        "cancel",
         "change",
         "check",
         "configure",
@@ -222,6 +223,7 @@ mod tests {
         "remove",
         "replay",
         "resend",
+        "restore",
         "revoke",
         "rotate",
         "set",

@@ -3,6 +3,7 @@
 //! `maud` escapes every value. Forms post to Qala. A page whose form is answered with a redirect to another site allows
 //! that site in its policy, since browsers apply `form-action` to redirects too.
 
+mod content_security_policy;
 mod language;
 pub(crate) mod local_path;
 pub(crate) mod redirect;
@@ -21,12 +22,13 @@ use axum::{
 use kernel::Locale;
 use maud::{DOCTYPE, Markup, html};
 
+use content_security_policy::content_security_policy;
 pub(crate) use language::{Language, negotiate_locale};
 pub(crate) use translations::{Translations, format_markup, format_text, translations};
 
 use crate::{
     http::error::{HtmlPreference, status_code},
-    state::Api,
+    state::{Api, ConsoleEntry},
 };
 
 const STYLE: &str = include_str!("pages/page.css");
@@ -52,7 +54,8 @@ pub(crate) struct Page {
     title: String,
     body: Markup,
     status: StatusCode,
-    content_security_policy: Option<HeaderValue>,
+    form_action: Option<String>,
+    console: Option<ConsoleEntry>,
     refresh: Option<String>,
     path: Option<String>,
     is_branded: bool,
@@ -65,7 +68,8 @@ pub(crate) fn page(locale: Locale, title: impl Into<String>, body: Markup) -> Pa
         title: title.into(),
         body,
         status: StatusCode::OK,
-        content_security_policy: None,
+        form_action: None,
+        console: None,
         refresh: None,
         path: None,
         is_branded: true,
@@ -98,17 +102,15 @@ impl Page {
     /// colon (`com.example.app:`). Anything else is ignored, and the browser then does not leave this server.
     pub(crate) fn allow_form_action(self, source: &str) -> Self {
         let plain = |c: char| c.is_ascii_alphanumeric() || "+-.:/[]".contains(c);
-        let source = (!source.is_empty() && source.chars().all(plain)).then_some(source);
-        let policy = source.and_then(|source| HeaderValue::from_str(&form_action_policy(source)).ok());
-        Self { content_security_policy: policy, ..self }
+        let form_action = (!source.is_empty() && source.chars().all(plain)).then(|| source.to_owned());
+        Self { form_action, ..self }
     }
-}
 
-fn form_action_policy(form_action: &str) -> String {
-    format!(
-        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' {form_action}; base-uri 'none'; \
-         frame-ancestors 'none'"
-    )
+    /// Loads the web console, which takes the page over. Without JavaScript, and on a server that was built without the
+    /// console, the page stays as it is.
+    pub(crate) fn with_console(self, api: &Api) -> Self {
+        Self { console: api.http().console.clone(), ..self }
+    }
 }
 
 impl IntoResponse for Page {
@@ -123,6 +125,7 @@ impl IntoResponse for Page {
                     @if let Some(next) = &self.refresh { meta http-equiv="refresh" content=(next); }
                     title { (self.title) @if self.is_branded { " · Qala" } }
                     link rel="stylesheet" href="/pages/page.css";
+                    @if let Some(console) = &self.console { (console_links(console)) }
                     @if self.is_branded { link rel="icon" type="image/svg+xml" href="/pages/logo.svg"; }
                 }
                 body {
@@ -139,19 +142,24 @@ impl IntoResponse for Page {
         };
         let mut response = (self.status, Html(markup.into_string())).into_response();
         let headers = response.headers_mut();
-        let here = || {
-            HeaderValue::from_static(
-                "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
-                 frame-ancestors 'none'",
-            )
-        };
-        headers.insert(header::CONTENT_SECURITY_POLICY, self.content_security_policy.unwrap_or_else(here));
+        let policy = content_security_policy(self.form_action.as_deref(), self.console.is_some());
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         // With `no-referrer`, browsers would send `Origin: null` with a form, which is refused.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
         headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
         response
+    }
+}
+
+/// Returns what loads the console. Its module runs after the document has been parsed.
+fn console_links(console: &ConsoleEntry) -> Markup {
+    html! {
+        script src=(console.theme) {}
+        link rel="stylesheet" href=(console.style);
+        @for module in &console.preloads { link rel="modulepreload" href=(module); }
+        script type="module" src=(console.script) {}
     }
 }
 

@@ -4,6 +4,7 @@ mod dev_login;
 mod email_link;
 pub(crate) mod email_start;
 mod email_verify;
+mod methods;
 
 use axum::{Json, response::Response};
 use identity::sessions::OpenedSession;
@@ -21,6 +22,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(email_verify::verify_email_sign_in, cost = 5))
         .routes(op!(email_link::follow_email_link, cost = 5))
         .routes(op!(dev_login::sign_in_without_proof, cost = 5))
+        .routes(op!(methods::list_sign_in_methods))
 }
 
 /// Returns the response to a successful sign-in: the session, and its cookie.

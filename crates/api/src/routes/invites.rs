@@ -4,6 +4,7 @@ mod accept;
 mod create;
 mod list;
 pub(crate) mod page;
+mod read;
 mod resend;
 mod revoke;
 mod view;
@@ -16,6 +17,7 @@ use crate::{http::pages::html_errors, state::Api};
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(accept::accept_invite, cost = 5))
+        .routes(op!(read::read_invite))
         .routes(op!(list::list_invites))
         .routes(op!(create::create_invites, cost = 10))
         .routes(op!(revoke::revoke_invite))

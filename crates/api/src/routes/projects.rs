@@ -2,6 +2,7 @@
 
 mod column_add;
 mod create;
+mod delete;
 mod index_add;
 mod index_drop;
 mod key_create;
@@ -13,6 +14,7 @@ mod log_list;
 mod policy_set;
 mod policy_test;
 mod read;
+mod restore;
 mod row_delete;
 mod row_list;
 mod row_update;
@@ -39,6 +41,8 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(list::list_projects, cost = 5))
         .routes(op!(create::create_project, cost = 10))
         .routes(op!(read::read_project, cost = 2))
+        .routes(op!(delete::delete_project, cost = 5))
+        .routes(op!(restore::restore_project, cost = 5))
         .routes(op!(key_list::list_project_keys))
         .routes(op!(key_create::create_project_key, cost = 5))
         .routes(op!(key_revoke::revoke_project_key))

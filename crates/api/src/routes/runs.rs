@@ -2,6 +2,7 @@
 
 mod approvals;
 mod ask;
+mod cancel;
 mod decide;
 mod explain;
 mod list;
@@ -19,6 +20,7 @@ use crate::state::Api;
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(read::read_run))
+        .routes(op!(cancel::cancel_run))
         .routes(op!(replay::replay_run, cost = 5))
         .routes(op!(explain::explain_run, cost = 3))
         .routes(op!(ask::read_run_answer, cost = 3))

@@ -1,5 +1,7 @@
-//! Pages for people: signing in, and approving a command line. They work without JavaScript.
+//! Pages for people: signing in, approving a command line, and the documents of the web console. All but the console's work
+//! without JavaScript.
 
+mod console;
 mod device;
 mod sign_in;
 
@@ -10,13 +12,17 @@ use axum::{
 
 use crate::{
     auth::access::with_cost,
-    http::pages::{html_errors, redirect::see_other},
+    http::pages::html_errors,
     state::Api,
 };
 
 pub(crate) fn router() -> Router<Api> {
     Router::new()
-        .route("/", get(async || see_other("/sign-in")))
+        .route("/", get(console::show))
+        .route("/welcome", get(console::show))
+        .route("/account", get(console::show))
+        .route("/account/{*page}", get(console::show))
+        .route("/w/{*page}", get(console::show))
         .route("/sign-in", get(sign_in::show))
         .route("/sign-in/start", with_cost(5, post(sign_in::start)))
         .route("/sign-in/email", with_cost(5, get(sign_in::show_email_link).post(sign_in::verify)))

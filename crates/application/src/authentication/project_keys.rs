@@ -71,6 +71,11 @@ impl Application {
         self.credential_cache().keys.invalidate(|known| known.project.id == project);
     }
 
+    /// Removes the keys of all projects of a workspace from the cache, after it was deleted on this node.
+    pub fn invalidate_projects_of(&self, workspace: WorkspaceId) {
+        self.credential_cache().keys.invalidate(|known| known.project.workspace == workspace);
+    }
+
     async fn load_key(&self, digests: &[Digest]) -> Result<Option<Arc<ResolvedKey>>, Problem> {
         let Some(key) = self.store().project_key_by_digest(digests).await? else { return Ok(None) };
         let Some(project) = self.store().project_by_key(key.project).await? else { return Ok(None) };

@@ -15,7 +15,7 @@ use projects::{
 };
 
 use super::Requirement;
-use crate::{Application, Problem};
+use crate::{Application, Problem, ProblemKind};
 
 /// Proof of the caller's authority over the object with an id.
 pub trait Proof: Sized + Send {
@@ -124,6 +124,25 @@ impl Proof for (GateId, Admin) {
     }
 }
 
+/// Authority over an object that may be deleted, to restore it. A deleted object is visible only to those who may restore
+/// it.
+#[derive(Debug)]
+pub struct Restorable<P>(pub P);
+
+impl Proof for Restorable<Owner> {
+    const REQUIREMENT: Requirement = Owner::REQUIREMENT;
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        match app.member(ctx, id).await {
+            Ok(member) => Ok(Self(member.require_owner()?)),
+            Err(problem) if problem.kind == ProblemKind::NotFound => {
+                Ok(Self(app.owner_of_deleted(ctx, id).await?))
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+}
+
 impl Proof for ProjectAccess {
     const REQUIREMENT: Requirement = Requirement::ViewProject;
 
@@ -145,6 +164,20 @@ impl Proof for ProjectRight<Own> {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.project(ctx, id).await?.require()?)
+    }
+}
+
+impl Proof for Restorable<ProjectRight<Own>> {
+    const REQUIREMENT: Requirement = Requirement::OwnProject;
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        match app.project(ctx, id).await {
+            Ok(access) => Ok(Self(access.require()?)),
+            Err(problem) if problem.kind == ProblemKind::NotFound => {
+                Ok(Self(app.owner_of_deleted_project(ctx, id).await?))
+            }
+            Err(problem) => Err(problem),
+        }
     }
 }
 

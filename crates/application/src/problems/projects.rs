@@ -17,6 +17,9 @@ impl From<ProjectError> for Problem {
                     .hint("Revoke a key that is no longer used.")
             }
             ProjectError::ProjectNotFound => Self::not_found("project"),
+            ProjectError::ProjectNotDeleted => {
+                Self::conflict("project_not_deleted", "This project is not deleted.")
+            }
             ProjectError::KeyNotFound => Self::not_found("key"),
             ProjectError::Store(error) => error.into(),
         }
@@ -43,6 +46,7 @@ impl From<InvalidInput> for Problem {
         let (field, rule): (&str, &'static str) = match error {
             InvalidInput::CreatorRole => ("workspace", "must be one in which your role is member or higher"),
             InvalidInput::ProjectName => ("name", "must have 2 to 60 printable characters"),
+            InvalidInput::ConfirmationName => ("confirmName", "must be the exact name of the project"),
             InvalidInput::Description => ("description", "must have at most 280 characters"),
             InvalidInput::KeyRateLimit => ("rateLimitPerMin", "must be from 10 to 100,000"),
             InvalidInput::AddressRateLimit => ("ipRatePerMin", "must be from 10 to 100,000"),

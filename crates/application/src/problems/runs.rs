@@ -47,6 +47,9 @@ impl From<RunsError> for Problem {
             RunsError::ApprovalResolved => {
                 Self::conflict("approval_settled", "This approval was already decided, or it has expired.")
             }
+            RunsError::RunEnded => {
+                Self::conflict("run_ended", "This run has ended, so there is nothing to cancel.")
+            }
             RunsError::RunNotFailed => {
                 Self::conflict("run_not_failed", "Only a run that failed or was blocked can be replayed.")
                     .hint("Start its automation again.")

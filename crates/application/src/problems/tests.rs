@@ -61,7 +61,7 @@ fn every_problem() -> Vec<Problem> {
             Store(StoreError::NotAudited),
         }
         WorkspaceError {
-            InvalidInput(InvalidWorkspace::Name), WorkspaceNotFound, MemberNotFound, AdminOnly, OwnerOnly,
+            InvalidInput(InvalidWorkspace::Name), WorkspaceNotFound, WorkspaceNotDeleted, MemberNotFound, AdminOnly, OwnerOnly,
             LastOwner, OwnerAccessCannotExpire, AlreadyOwner, AlreadyMembers(Vec::new()), TooManyInvites,
             InviteNotFound, WrongInviteEmail, InviteExpired, InviteAccepted, InviteWithdrawn,
             InviteNotPending, PublicDomain, JoinDomainNotFound, DomainNotVerified, DomainTaken,
@@ -73,14 +73,14 @@ fn every_problem() -> Vec<Problem> {
         }
         GateError { NotFound, Store(StoreError::NotAudited) }
         ProjectError {
-            InvalidInput(InvalidProject::Origin), TooManyProjects, TooManyKeys, ProjectNotFound, KeyNotFound,
+            InvalidInput(InvalidProject::Origin), TooManyProjects, TooManyKeys, ProjectNotFound, ProjectNotDeleted, KeyNotFound,
             Store(StoreError::NotAudited),
         }
         ProjectAccessError { NotVisible, EditRequired, OwnRequired }
         RunsError {
             InvalidInput(InvalidRun::Retries), AutomationNotFound, NotAWebhook, WebhookNotFound, NoSecret,
             ConfirmationNeeded(WebhookBreakage::ProofRemoved), NotRunnable, QuotaReached, RunNotFound,
-            ApprovalNotFound, ApprovalResolved, RunNotFailed, DeadLetterNotFound, DeadLetterResolved,
+            ApprovalNotFound, ApprovalResolved, RunEnded, RunNotFailed, DeadLetterNotFound, DeadLetterResolved,
             CallAccepted("run_00000000000000000000000000".parse().unwrap()), PayloadGone, NoOriginalVersion,
             Store(StoreError::NotAudited),
         }

@@ -9,6 +9,9 @@ impl From<WorkspaceError> for Problem {
         match error {
             WorkspaceError::InvalidInput(error) => error.into(),
             WorkspaceError::WorkspaceNotFound => Self::not_found("workspace"),
+            WorkspaceError::WorkspaceNotDeleted => {
+                Self::conflict("workspace_not_deleted", "This workspace is not deleted.")
+            }
             WorkspaceError::MemberNotFound => Self::not_found("member"),
             WorkspaceError::AdminOnly => {
                 Self::forbidden("admin_only", "Only admins and owners of the workspace can do this.")
@@ -82,6 +85,7 @@ impl From<InvalidInput> for Problem {
             InvalidInput::Name => ("name", "must have 2 to 60 printable characters"),
             InvalidInput::IntentCount => ("intents", "must have at most three items"),
             InvalidInput::Timezone => ("timezone", "must be an IANA time zone such as Asia/Almaty"),
+            InvalidInput::HourlyCost => ("hourlyCostMinor", "must be from 0 to 1000000000"),
             InvalidInput::AccessEnd => ("accessEndsAt", "must be in the future"),
             InvalidInput::ConfirmationName => ("confirmName", "must be the exact name of the workspace"),
             InvalidInput::EmailCount => ("emails", "must hold 1 to 20 addresses"),

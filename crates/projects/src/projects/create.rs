@@ -6,10 +6,8 @@ use kernel::{
     id::ProjectId,
 };
 
-use super::{Project, Settings, new_slug};
+use super::{MAX_PROJECTS, Project, Settings, new_slug};
 use crate::{InvalidInput, ProjectError, ProjectsTx};
-
-const MAX_PROJECTS: u64 = 2_000;
 
 /// Fields of a new project.
 #[derive(Debug, Clone)]

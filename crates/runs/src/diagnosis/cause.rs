@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::RunFacts;
-use crate::RunStatus;
+use crate::{RunStatus, runs::CANCELLED};
 
 /// Class of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,6 +66,7 @@ pub enum Cause {
     Running,
     AwaitsApproval,
     Succeeded,
+    Cancelled,
     HostUndeclared,
     GateClosed,
     MethodDenied,
@@ -96,12 +97,13 @@ pub enum Cause {
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Waiting,
         Self::Retrying,
         Self::Running,
         Self::AwaitsApproval,
         Self::Succeeded,
+        Self::Cancelled,
         Self::HostUndeclared,
         Self::GateClosed,
         Self::MethodDenied,
@@ -134,9 +136,12 @@ impl Cause {
     #[must_use]
     pub fn class(self) -> Option<FailureClass> {
         Some(match self {
-            Self::Waiting | Self::Retrying | Self::Running | Self::AwaitsApproval | Self::Succeeded => {
-                return None;
-            }
+            Self::Waiting
+            | Self::Retrying
+            | Self::Running
+            | Self::AwaitsApproval
+            | Self::Succeeded
+            | Self::Cancelled => return None,
             Self::HostUndeclared | Self::GateClosed | Self::MethodDenied => FailureClass::EgressDenied,
             Self::PrivateAddress | Self::RequestRefused => FailureClass::RequestDenied,
             Self::SecretMissing => FailureClass::SecretMissing,
@@ -161,6 +166,7 @@ impl Cause {
 /// Returns the cause that a code of a run or request names by itself.
 fn cause_of_code(code: &str) -> Option<Cause> {
     Some(match code {
+        CANCELLED => Cause::Cancelled,
         "egress_denied" => Cause::HostUndeclared,
         "host_denied" => Cause::GateClosed,
         "method_denied" => Cause::MethodDenied,

@@ -64,6 +64,7 @@ pub(super) fn find_fix(facts: &RunFacts, cause: Cause) -> Option<Fix> {
         | Cause::RateLimited
         | Cause::UpstreamFailed
         | Cause::Platform
+        | Cause::Cancelled
         | Cause::ApprovalRefused
         | Cause::ApprovalExpired => Some(Fix::Retry),
         Cause::PrivateAddress

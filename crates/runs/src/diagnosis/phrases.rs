@@ -1,4 +1,4 @@
-//! The sentences of explanations. `{app}`, `{host}`, `{method}` and `{version}` are placeholders; one without a value
+//! The sentences of explanations. `{app}`, `{host}`, `{method}`, `{person}` and `{version}` are placeholders; one without a value
 //! is removed from its sentence.
 
 mod en;
@@ -14,6 +14,8 @@ use crate::RunStatus;
 /// Sentences of one language.
 struct Phrases {
     what: fn(RunStatus) -> &'static str,
+    /// Result of a run that a person cancelled.
+    cancelled: &'static str,
     /// Cause and recommended action.
     why_next: fn(Cause) -> (&'static str, &'static str),
     /// Addition to the recommended action, when a rollback is possible.
@@ -48,10 +50,13 @@ pub(super) fn explain(facts: &RunFacts, cause: Cause, fix: Option<&Fix>, locale:
         ("{host}", host),
         ("{method}", request.map(|request| request.method.as_str())),
         ("{version}", version.as_deref()),
+        // Last: a name that looks like a placeholder stays as it is.
+        ("{person}", facts.cancelled_by.as_deref()),
     ];
     let (why, next) = (phrases.why_next)(cause);
     let mut why = fill_template(why, &known);
-    if let Some(message) = message {
+    // A person cancelled it: that is all there is to say.
+    if let Some(message) = message.filter(|_| cause != Cause::Cancelled) {
         let message = match gate::translate_message(message, cause, host.is_some(), locale) {
             gate::GateMessage::Redundant => None,
             gate::GateMessage::Translated(text) => Some(text),
@@ -73,7 +78,11 @@ pub(super) fn explain(facts: &RunFacts, cause: Cause, fix: Option<&Fix>, locale:
     if let Some(addition) = addition {
         next = format!("{next} {}", fill_template(addition, &known)).trim().to_owned();
     }
-    Explanation { what: fill_template((phrases.what)(facts.run.state.status()), &known), why, next }
+    let what = match cause {
+        Cause::Cancelled => phrases.cancelled,
+        _ => (phrases.what)(facts.run.state.status()),
+    };
+    Explanation { what: fill_template(what, &known), why, next }
 }
 
 /// Fills a template, and capitalizes its first letter if it began with a placeholder.
@@ -85,7 +94,10 @@ fn fill_template(template: &str, known: &[(&str, Option<&str>)]) -> String {
         }
         text = match value {
             Some(value) => text.replace(name, value),
-            None => text.replace(&format!(" {name}"), "").replace(&format!("{name} "), ""),
+            None => text
+                .replace(&format!(": {name}"), "")
+                .replace(&format!(" {name}"), "")
+                .replace(&format!("{name} "), ""),
         };
     }
     let mut characters = text.chars();

@@ -31,6 +31,7 @@ fn run(code: &str) -> Run {
         minutes_saved: 0.0,
         version: Some(VersionRef { id: version(2), number: Some(2), is_current: true }),
         replay_of: None,
+        cancelled_by: None,
         steps: Vec::new(),
     }
 }
@@ -163,6 +164,23 @@ fn each_code_has_its_class() {
     done.state = RunState::Running { started_at: Timestamp::UNIX_EPOCH };
     let found = diagnose(&RunFacts::from_run(done.clone()), Locale::En);
     assert!(found.class.is_none() && found.fix.is_none() && !is_explained(&done));
+}
+
+#[test]
+fn a_cancelled_run_names_the_person_and_is_no_failure_of_the_app() {
+    for (locale, what, why) in [
+        (Locale::En, "The run of Orders was cancelled.", "A person cancelled it: Aisha Nur."),
+        (Locale::Ru, "Запуск приложения «Orders» отменён.", "Его отменил человек: Aisha Nur."),
+        (Locale::Kk, "«Orders» қолданбасын іске қосудан бас тартылды.", "Одан адам бас тартты: Aisha Nur."),
+    ] {
+        let cancelled_by = Some("Aisha Nur".to_owned());
+        let found = diagnose(&RunFacts { cancelled_by, ..RunFacts::from_run(run("cancelled")) }, locale);
+        assert_eq!((found.explanation.what.as_str(), found.explanation.why.as_str()), (what, why));
+        assert_eq!((found.class, found.confidence, found.fix), (None, Confidence::High, Some(Fix::Retry)));
+        // A person whose account is gone has no name.
+        let found = diagnose(&RunFacts::from_run(run("cancelled")), locale);
+        assert_eq!(found.explanation.why, why.replace(": Aisha Nur", ""));
+    }
 }
 
 #[test]

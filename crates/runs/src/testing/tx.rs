@@ -14,7 +14,7 @@ use crate::{
     dead_letters::{DeadLetterOrigin, DeadLetterState, ReplaySource},
     ports::{ApprovalsTx, DeadLettersTx},
     queue::NewRun,
-    runs::VersionRef,
+    runs::{Cancellation, VersionRef},
 };
 
 /// A dead letter as the store keeps it.
@@ -46,6 +46,9 @@ pub(crate) struct FakeTx {
     /// Runs counted against the month's quota.
     pub(crate) consumed_quota: u64,
     pub(crate) queue: Vec<NewRun>,
+    /// Runs that can be cancelled.
+    pub(crate) unfinished_runs: Vec<(WorkspaceId, RunId)>,
+    pub(crate) cancellations: Vec<Cancellation>,
     /// Queued runs that failed because their automation was deleted, and when.
     pub(crate) failed: Vec<(RunId, Timestamp)>,
     pub(crate) approvals: Vec<Approval>,
@@ -169,6 +172,17 @@ impl RunsTx for FakeTx {
         let is_within = runs_per_month.is_none_or(|limit| self.consumed_quota < limit);
         self.consumed_quota += u64::from(is_within);
         Ok(is_within)
+    }
+
+    async fn cancel_run(&mut self, cancellation: &Cancellation) -> Result<bool, StoreError> {
+        self.check()?;
+        let run = (cancellation.workspace, cancellation.run);
+        let Some(index) = self.unfinished_runs.iter().position(|known| *known == run) else {
+            return Ok(false);
+        };
+        self.unfinished_runs.swap_remove(index);
+        self.cancellations.push(*cancellation);
+        Ok(true)
     }
 
     async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError> {

@@ -86,6 +86,20 @@ impl LeaseTable {
         lost
     }
 
+    /// Stops and returns the runs among those `asked` about that are not `held`.
+    pub(super) fn abort_lost(&self, asked: &[RunId], held: &[RunId]) -> Vec<RunId> {
+        let runs = self.lock();
+        let is_lost = |run: &&RunId| {
+            // As in an extension, a run whose outcome is being written is left to that.
+            let Some(entry) = runs.get(run).filter(|entry| entry.is_renewable && !held.contains(run)) else {
+                return false;
+            };
+            entry.abort();
+            true
+        };
+        asked.iter().filter(is_lost).copied().collect()
+    }
+
     /// Stops every task and returns its run.
     pub(super) fn abort_all(&self) -> Vec<RunId> {
         let runs = self.lock();

@@ -33,6 +33,10 @@ struct State {
     released: Vec<RunId>,
     /// Runs whose lease another node has taken.
     lost_leases: HashSet<RunId>,
+    /// Runs that a person cancelled.
+    cancelled: HashSet<RunId>,
+    /// Looks for runs that were taken.
+    looks: u32,
     failing_claims: u32,
     failing_finishes: u32,
     claims: u32,
@@ -42,6 +46,7 @@ struct State {
 struct MemoryQueue {
     state: Mutex<State>,
     enqueued: Notify,
+    taken: Notify,
 }
 
 impl MemoryQueue {
@@ -93,6 +98,16 @@ impl RunQueue for MemoryQueue {
     async fn extend_leases(&self, _: NodeId, runs: &[RunId], _: Timestamp) -> Result<Vec<RunId>, StoreError> {
         let state = self.state();
         Ok(runs.iter().copied().filter(|run| !state.lost_leases.contains(run)).collect())
+    }
+
+    async fn held_runs(&self, _: NodeId, runs: &[RunId]) -> Result<Vec<RunId>, StoreError> {
+        let mut state = self.state();
+        state.looks += 1;
+        Ok(runs.iter().copied().filter(|run| !state.cancelled.contains(run)).collect())
+    }
+
+    async fn wait_for_lost_runs(&self, at_most: Duration) {
+        drop(timeout(at_most, self.taken.notified()).await);
     }
 
     async fn finish(&self, _: NodeId, finished: FinishedRun) -> Result<bool, StoreError> {
@@ -320,6 +335,32 @@ async fn a_run_whose_lease_was_lost_is_stopped() {
     assert_eq!(*world.dropped.lock().unwrap(), [run_id(1)]);
     // Its permit is free again.
     assert_eq!(world.finished(), [2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_taken_from_the_node_is_stopped_at_once_if_it_is_told_and_soon_if_not() {
+    let world = world(3, &[(1, None), (2, None), (3, None)]);
+    world.queue.put([1, 2, 3]);
+    world.pass(1).await;
+    world.queue.state().cancelled.insert(run_id(1));
+    world.queue.taken.notify_one();
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(*world.dropped.lock().unwrap(), [run_id(1)], "no time has passed");
+    world.queue.state().cancelled.insert(run_id(2));
+    world.pass(1).await;
+    assert_eq!(*world.dropped.lock().unwrap(), [run_id(1), run_id(2)]);
+    world.pass(20).await;
+    assert_eq!(world.dropped.lock().unwrap().len(), 2, "the third is still this node's");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_looked_for_while_nothing_runs() {
+    let world = world(1, &[]);
+    world.queue.put([1]);
+    world.pass(10).await;
+    assert_eq!((world.finished(), world.queue.state().looks), (vec![1], 0));
 }
 
 #[tokio::test(start_paused = true)]

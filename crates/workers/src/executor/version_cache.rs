@@ -20,8 +20,8 @@ use crate::ExecutorStore;
 const MAX_CACHED_BYTES: u64 = 64 << 20;
 /// Maximum number of cached projects.
 const MAX_CACHED_PROJECTS: u64 = 10_000;
-/// Time for which a cached project's location and plan are used.
-const PROJECT_TTL: Duration = Duration::from_secs(5);
+/// Time for which a cached project's location and plan are used; so long may new invocations reach a deleted one.
+const PROJECT_TTL: Duration = Duration::from_secs(1);
 
 /// A version that is ready to run.
 #[derive(Debug)]

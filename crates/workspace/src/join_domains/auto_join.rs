@@ -28,7 +28,9 @@ pub async fn auto_join(
     let Some(found) = tx.verified_join_domain(&domain).await?.filter(allows_auto_join) else {
         return Ok(None);
     };
-    tx.lock_members(found.workspace).await?;
+    if tx.lock_members(found.workspace).await?.is_none() {
+        return Ok(None);
+    }
     // Read again under the lock: an admin may have changed it since.
     let Some(found) = tx.join_domain_of(found.workspace).await?.filter(allows_auto_join) else {
         return Ok(None);

@@ -19,7 +19,7 @@ pub trait MembersRead: Send + Sync {
 #[async_trait]
 pub trait MembersTx: UnitOfWork {
     /// Locks the members, invites and join domain of a workspace until the transaction ends: other transactions that
-    /// lock them wait, and then see the changes of this one. `None` when there is no such workspace.
+    /// lock them wait, and then see the changes of this one. `None` when there is no such workspace, or it is deleted.
     async fn lock_members(&mut self, workspace: WorkspaceId) -> Result<Option<WorkspaceInfo>, StoreError>;
 
     /// Returns the membership of a person, also when their access has ended.

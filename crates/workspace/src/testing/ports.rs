@@ -14,6 +14,7 @@ use crate::{
     invites::{Invite, InviteState, InvitesRead, InvitesTx},
     join_domains::{Domain, JoinDomain, JoinDomainsTx},
     members::{LeaveReason, MembersTx, Membership, WorkspaceInfo},
+    workspaces::deletion::DeletionTx,
 };
 
 #[async_trait]
@@ -23,6 +24,20 @@ impl WorkspaceTx for FakeTx {
             return Err(StoreError::Duplicate);
         }
         self.workspaces.push(workspace.clone());
+        Ok(())
+    }
+
+    async fn workspace_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+    ) -> Result<Option<Workspace>, StoreError> {
+        Ok(self.workspaces.iter().find(|known| known.id == workspace).cloned())
+    }
+
+    async fn update_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError> {
+        if let Some(known) = self.workspaces.iter_mut().find(|known| known.id == workspace.id) {
+            known.clone_from(workspace);
+        }
         Ok(())
     }
 
@@ -60,6 +75,35 @@ impl WorkspaceTx for FakeTx {
 }
 
 #[async_trait]
+impl DeletionTx for FakeTx {
+    async fn mark_workspace_deleted(
+        &mut self,
+        workspace: WorkspaceId,
+        at: Timestamp,
+        by: UserId,
+    ) -> Result<(), StoreError> {
+        self.assert_locked(workspace);
+        self.deleted.insert(workspace, (at, by));
+        Ok(())
+    }
+
+    async fn lock_deleted_workspace(
+        &mut self,
+        workspace: WorkspaceId,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        self.locked.insert(workspace);
+        let deleted = self.deleted.get(&workspace).filter(|_| !self.purging.contains(&workspace));
+        Ok(deleted.map(|(at, _)| *at))
+    }
+
+    async fn unmark_workspace_deleted(&mut self, workspace: WorkspaceId) -> Result<(), StoreError> {
+        self.assert_locked(workspace);
+        self.deleted.remove(&workspace);
+        Ok(())
+    }
+}
+
+#[async_trait]
 impl MembersTx for FakeTx {
     async fn lock_members(&mut self, workspace: WorkspaceId) -> Result<Option<WorkspaceInfo>, StoreError> {
         if self.is_unavailable {
@@ -68,7 +112,8 @@ impl MembersTx for FakeTx {
         if let Some(change) = self.while_waiting.take() {
             change(self);
         }
-        let found = self.workspaces.iter().find(|known| known.id == workspace);
+        let is_deleted = self.deleted.contains_key(&workspace);
+        let found = self.workspaces.iter().find(|known| known.id == workspace && !is_deleted);
         let info = found.map(|known| WorkspaceInfo { name: known.name.clone(), locale: known.locale });
         if info.is_some() {
             self.locked.insert(workspace);

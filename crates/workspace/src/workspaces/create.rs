@@ -7,7 +7,10 @@ use kernel::{
     slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
-use super::types::{Currency, Intent, Profile, TeamSize, Workspace};
+use super::{
+    bounds::{check_timezone, parse_name},
+    types::{Currency, Intent, Profile, TeamSize, Workspace},
+};
 use crate::{InvalidInput, Plan, WorkspaceError, WorkspaceTx};
 
 /// The description of a new workspace.
@@ -43,17 +46,12 @@ pub async fn create_workspace(
     owner: UserId,
     input: CreateWorkspace,
 ) -> Result<Workspace, WorkspaceError> {
-    let name = input.name.trim().to_owned();
-    if !(2..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        return Err(InvalidInput::Name.into());
-    }
+    let name = parse_name(&input.name)?;
     if input.intents.len() > 3 {
         return Err(InvalidInput::IntentCount.into());
     }
     let timezone = input.timezone.unwrap_or_else(|| "UTC".to_owned());
-    if timezone.len() > 64 || timezone.parse::<chrono_tz::Tz>().is_err() {
-        return Err(InvalidInput::Timezone.into());
-    }
+    check_timezone(&timezone)?;
     let currency = input.currency.unwrap_or(match input.profile {
         Profile::Global => Currency::Usd,
         Profile::Eu => Currency::Eur,

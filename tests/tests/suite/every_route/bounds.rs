@@ -15,7 +15,7 @@ mod edges;
 
 /// Members with rules besides their bounds, which generated values do not satisfy. A value at the bound is rejected by
 /// the other rule, whose message is given here; a value beyond the bound is rejected as everywhere.
-const OTHER_RULES: [(&str, &str); 25] = [
+const OTHER_RULES: [(&str, &str); 28] = [
     ("/v1/apps/{id}/access /people", "names a person twice"),
     ("/trigger/", "`trigger."),
     ("/form/redirect", "`form.redirect` must be"),
@@ -36,6 +36,9 @@ const OTHER_RULES: [(&str, &str); 25] = [
     ("/policy /sentences", "the sentence is not a rule"),
     ("/rest/_batch /operations", "requires a body"),
     ("/v1/workspaces /timezone", "must be an IANA time zone"),
+    ("/v1/workspaces/{ws} /timezone", "must be an IANA time zone"),
+    ("/v1/workspaces/{ws} /confirmName", "must be the exact name of the workspace"),
+    ("/v1/backend/projects/{projectId} /confirmName", "must be the exact name of the project"),
     ("/transfer-ownership /confirmName", "must be the exact name of the workspace"),
     ("/v1/auth/dev-login /email", "must be an e-mail address"),
     ("/v1/auth/email/start /email", "must be an e-mail address"),

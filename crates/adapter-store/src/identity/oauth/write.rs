@@ -255,6 +255,7 @@ impl OAuthTx for StoreTx {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let membership = members::Entity::find_by_id((DbId(workspace), DbId(user)))
+            .filter(query::is_live_workspace(Expr::value(DbId(workspace))))
             .filter(unset_or_after(members::Column::AccessEndsAt, now));
         query::exists(membership, self.read()).await
     }

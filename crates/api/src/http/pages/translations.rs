@@ -24,6 +24,12 @@ pub(crate) struct Translations {
     pub(crate) to_sign_in: &'static str,
     pub(crate) other_account: &'static str,
 
+    pub(crate) console: &'static str,
+    pub(crate) console_needs_javascript: &'static str,
+    pub(crate) console_missing_title: &'static str,
+    pub(crate) console_missing: &'static str,
+    pub(crate) console_missing_next: &'static str,
+
     pub(crate) sign_in: &'static str,
     pub(crate) sign_in_question: &'static str,
     pub(crate) email: &'static str,

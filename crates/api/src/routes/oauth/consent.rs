@@ -51,6 +51,7 @@ async fn render(api: &Api, locale: Locale, id: &str, request: &Parts) -> Result<
     let title = format_text(translations(locale).consent_question, &[&authorization.client.name]);
     Ok(page(locale, title, body)
         .at_path(here)
+        .with_console(api)
         .allow_form_action(&authorization.redirect_uri.origin())
         .into_response())
 }

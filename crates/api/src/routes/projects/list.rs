@@ -3,9 +3,13 @@
 use axum::{Json, extract::State};
 use kernel::{
     authority::Member,
+    deletion::RESTORE_PERIOD,
     page::{Page, PageRequest},
 };
-use projects::{ProjectFact, authorize_project};
+use projects::{
+    Project, ProjectAccess, ProjectFact, authorize_project,
+    projects::{ProjectSummary, deletion::DeletedProject},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -16,11 +20,13 @@ use crate::{
     state::Api,
 };
 
-/// Page of the list.
+/// Filter, and the page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListProjects {
+    /// `true` lists the deleted projects that you can restore. Default: those that are not deleted.
+    deleted: Option<bool>,
     /// The `nextCursor` of the previous page.
     cursor: Option<String>,
     /// Maximum number of items.
@@ -44,28 +50,58 @@ pub(crate) struct ProjectList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListProjects), responses((status = 200, body = ProjectList)))]
 pub(crate) async fn list_projects(
     State(api): State<Api>,
-    Authorized(_ctx, member): Authorized<Console, Member>,
+    Authorized(ctx, member): Authorized<Console, Member>,
     Params(input): Params<ListProjects>,
 ) -> ApiResult<Json<ProjectList>> {
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let listed = if input.deleted == Some(true) {
+        let deleted = api.store().deleted_projects(member.workspace(), ctx.now - RESTORE_PERIOD).await?;
+        deleted.into_iter().map(Listed::Deleted).collect()
+    } else {
+        api.store().projects(member.workspace()).await?.into_iter().map(Listed::Live).collect::<Vec<_>>()
+    };
     let mut seen = Vec::new();
-    for summary in api.store().projects(member.workspace()).await? {
-        let project = &summary.project;
-        let fact =
-            ProjectFact { project: project.id, workspace: project.workspace, created_by: project.created_by };
-        let follows = page.after.is_none_or(|after| project.id.uuid() < after);
+    for item in listed {
+        let follows = page.after.is_none_or(|after| item.project().id.uuid() < after);
         // A member who may view none of them gets an empty list.
-        if follows && let Ok(access) = authorize_project(member.clone(), Some(&fact)) {
-            seen.push((summary, access));
+        if follows && let Some(access) = item.access(&member) {
+            seen.push((item, access));
             if seen.len() > page.limit as usize {
                 break;
             }
         }
     }
-    let page = Page::from_limit_plus_one(seen, page.limit, |(summary, _)| summary.project.id);
+    let page = Page::from_limit_plus_one(seen, page.limit, |(item, _)| item.project().id);
     let mut items = Vec::with_capacity(page.items.len());
-    for (summary, access) in page.items {
-        items.push(ProjectView::without_counts(&api, summary, &access).await?);
+    for (item, access) in page.items {
+        items.push(match item {
+            Listed::Live(summary) => ProjectView::without_counts(&api, summary, &access).await?,
+            Listed::Deleted(deleted) => ProjectView::of_deleted(&api, deleted, &access).await?,
+        });
     }
     Ok(Json(ProjectList { items, next_cursor: page.next_cursor }))
+}
+
+/// A project of the list.
+enum Listed {
+    Live(ProjectSummary),
+    Deleted(DeletedProject),
+}
+
+impl Listed {
+    fn project(&self) -> &Project {
+        match self {
+            Self::Live(summary) => &summary.project,
+            Self::Deleted(deleted) => &deleted.summary.project,
+        }
+    }
+
+    /// Returns a member's access to the project, if they may see it in the list: a deleted one only if they may restore
+    /// it.
+    fn access(&self, member: &Member) -> Option<ProjectAccess> {
+        let Project { id, workspace, created_by, .. } = *self.project();
+        let fact = ProjectFact { project: id, workspace, created_by };
+        let access = authorize_project(member.clone(), Some(&fact)).ok()?;
+        (matches!(self, Self::Live(_)) || access.can_manage()).then_some(access)
+    }
 }

@@ -2,8 +2,15 @@
 
 use backend_data::{Access, Error, ErrorKind, ProjectRef, ReadOptions, Table};
 use chrono::{DateTime, Utc};
-use kernel::id::{ProjectId, UserId, WorkspaceId};
-use projects::{ProjectAccess, projects::ProjectSummary, traffic::TrafficMetrics};
+use kernel::{
+    deletion::RESTORE_PERIOD,
+    id::{ProjectId, UserId, WorkspaceId},
+};
+use projects::{
+    ProjectAccess,
+    projects::{ProjectSummary, deletion::DeletedProject},
+    traffic::TrafficMetrics,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -24,6 +31,14 @@ pub(crate) struct ProjectView {
     description: String,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
+    /// Time of the deletion; null for a project that is not deleted.
+    #[schema(required)]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
+    deleted_at: Option<DateTime<Utc>>,
+    /// Time from which a deleted project can no longer be restored.
+    #[schema(required)]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
+    restorable_until: Option<DateTime<Utc>>,
     /// URL of the data API, to which `/` and the name of a table are appended.
     url: String,
     table_count: u64,
@@ -69,6 +84,8 @@ impl ProjectView {
             slug: project.slug,
             description: project.description,
             created_at: project.created_at,
+            deleted_at: None,
+            restorable_until: None,
             url: format!("{}/v1/projects/{}/rest", api.settings().public_url, project.id),
             table_count: tables.len() as u64,
             key_count,
@@ -83,6 +100,18 @@ impl ProjectView {
             can_edit: access.can_edit(),
             can_admin: access.can_manage(),
         })
+    }
+
+    /// Returns a deleted project without the numbers of rows and bytes.
+    pub(super) async fn of_deleted(
+        api: &Api,
+        deleted: DeletedProject,
+        access: &ProjectAccess,
+    ) -> Result<Self, Problem> {
+        let DeletedProject { summary, deleted_at } = deleted;
+        let view = Self::without_counts(api, summary, access).await?;
+        let restorable_until = Some(deleted_at + RESTORE_PERIOD);
+        Ok(Self { deleted_at: Some(deleted_at), restorable_until, ..view })
     }
 
     /// Returns a project with the numbers of rows and bytes.

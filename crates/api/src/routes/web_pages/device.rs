@@ -68,7 +68,7 @@ pub(super) async fn show(
             None => redirect_to_sign_in("/device"),
         });
     };
-    let Some(typed) = typed else { return Ok(code_form(locale).into_response()) };
+    let Some(typed) = typed else { return Ok(code_form(locale).with_console(&api).into_response()) };
     let (code, login) = match find_login(&api, &ctx, typed).await {
         Ok((code, login, _)) => (code, login),
         Err(ApiError(problem)) => return Ok(refusal_page(locale, problem, HERE)?),
@@ -77,7 +77,7 @@ pub(super) async fn show(
         DeviceLoginState::Pending => {
             let workspaces = api.store().workspaces_of(session.user, ctx.now).await?;
             let minutes = (ctx.now - login.created_at).num_minutes();
-            Ok(decision_page(locale, &code, &login, minutes, &workspaces).into_response())
+            Ok(decision_page(locale, &code, &login, minutes, &workspaces).with_console(&api).into_response())
         }
         _ => Ok(refusal_page(locale, identity::IdentityError::DeviceLoginNotPending.into(), HERE)?),
     }

@@ -116,7 +116,7 @@ pub(super) async fn show(
         (other_account(words, HERE))
         form method="post" action="/sign-out" { button.second type="submit" { (words.sign_out) } }
     };
-    Ok(page(locale, words.signed_in, body).at_path(HERE).into_response())
+    Ok(page(locale, words.signed_in, body).at_path(HERE).with_console(&api).into_response())
 }
 
 fn sign_in_form(api: &Api, locale: Locale, next: &str, invited: Option<(String, Markup)>) -> Page {
@@ -145,7 +145,7 @@ fn sign_in_form(api: &Api, locale: Locale, next: &str, invited: Option<(String, 
             }
         }
     };
-    page(locale, title, body).at_path(&sign_in_path(next))
+    page(locale, title, body).at_path(&sign_in_path(next)).with_console(api)
 }
 
 /// Sends a code and asks for it. The page does not reveal whether the address is known.
@@ -204,6 +204,7 @@ fn code_form(locale: Locale, email: &Email, next: &str, before: &Markup) -> Page
 /// Shows the page of the e-mailed link. Opening it does not use up the token, since programs open links before people
 /// do; its button does.
 pub(super) async fn show_email_link(
+    State(api): State<Api>,
     _ctx: Ctx<PageVisitor>,
     Language(locale): Language,
     Params(link): Params<EmailLinkQuery>,
@@ -216,7 +217,7 @@ pub(super) async fn show_email_link(
             button type="submit" { (words.sign_in) }
         }
     };
-    Ok(page(locale, words.sign_in_question, body).into_response())
+    Ok(page(locale, words.sign_in_question, body).with_console(&api).into_response())
 }
 
 /// Signs in with a code or the token of a link.

@@ -4,12 +4,13 @@ use axum::{Json, extract::State};
 use kernel::{
     Caller, Locale,
     caller::SessionCaller,
-    id::{AppId, AutomationId, GateId, WorkspaceId},
+    id::{AppId, AutomationId, GateId},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use workspace::workspaces::{Cell, Currency, Intent, Profile, TeamSize, Workspace};
+use workspace::workspaces::{Currency, Intent, Profile, TeamSize};
 
+use super::view::WorkspaceView;
 use crate::{
     auth::{Console, Ctx},
     http::{error::ApiResult, extract::Payload, schemas, views::SessionView},
@@ -46,44 +47,6 @@ pub(crate) struct CreatedWorkspace {
     workspace: WorkspaceView,
     session: SessionView,
     starter: StarterView,
-}
-
-/// A workspace.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Workspace)]
-pub(crate) struct WorkspaceView {
-    id: WorkspaceId,
-    slug: String,
-    name: String,
-    #[schema(value_type = schemas::workspace::Profile)]
-    profile: Profile,
-    #[schema(value_type = schemas::workspace::Cell)]
-    cell: Cell,
-    locale: Locale,
-    timezone: String,
-    /// Cost of an hour of a person's work, in the currency's minor unit.
-    hourly_cost_minor: u32,
-    #[schema(value_type = schemas::workspace::Currency)]
-    currency: Currency,
-    member_count: u64,
-}
-
-impl WorkspaceView {
-    fn of(workspace: Workspace, member_count: u64) -> Self {
-        Self {
-            id: workspace.id,
-            slug: workspace.slug,
-            name: workspace.name,
-            profile: workspace.profile,
-            cell: workspace.profile.cell(),
-            locale: workspace.locale,
-            timezone: workspace.timezone,
-            hourly_cost_minor: workspace.hourly_cost_minor,
-            currency: workspace.currency,
-            member_count,
-        }
-    }
 }
 
 /// The sample data of a new workspace.

@@ -2,14 +2,15 @@
 
 use application::Problem;
 use axum::{Json, extract::State};
-use kernel::{Caller, authority::Role, id::WorkspaceId};
-use serde::Serialize;
-use utoipa::ToSchema;
-use workspace::workspaces::Profile;
+use chrono::{DateTime, Utc};
+use kernel::{Caller, authority::Role, deletion::RESTORE_PERIOD, id::WorkspaceId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use workspace::workspaces::{Profile, WorkspaceSummary};
 
 use crate::{
     auth::{Console, Ctx},
-    http::{error::ApiResult, schemas, views::UserView},
+    http::{error::ApiResult, extract::Params, schemas, views::UserView},
     state::Api,
 };
 
@@ -24,6 +25,15 @@ pub(crate) struct WorkspaceList {
     current_id: Option<WorkspaceId>,
 }
 
+/// Which workspaces to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListWorkspaces {
+    /// `true` lists the deleted workspaces that you own and can restore. Default: those that are not deleted.
+    deleted: Option<bool>,
+}
+
 /// One of your workspaces.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -35,25 +45,51 @@ pub(crate) struct WorkspaceItem {
     profile: Profile,
     role: Role,
     member_count: u64,
+    /// Time of the deletion; null for a workspace that is not deleted.
+    #[schema(required)]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
+    deleted_at: Option<DateTime<Utc>>,
+    /// Time from which a deleted workspace can no longer be restored.
+    #[schema(required)]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
+    restorable_until: Option<DateTime<Utc>>,
+}
+
+impl WorkspaceItem {
+    fn of(item: WorkspaceSummary, deleted_at: Option<DateTime<Utc>>) -> Self {
+        Self {
+            id: item.id,
+            name: item.name,
+            slug: item.slug,
+            profile: item.profile,
+            role: item.role,
+            member_count: item.member_count,
+            deleted_at,
+            restorable_until: deleted_at.map(|at| at + RESTORE_PERIOD),
+        }
+    }
 }
 
 /// List your workspaces
-#[utoipa::path(get, path = "/v1/workspaces", tag = "workspaces", responses((status = 200, body = WorkspaceList)))]
+#[utoipa::path(
+    get, path = "/v1/workspaces", tag = "workspaces", params(ListWorkspaces),
+    responses((status = 200, body = WorkspaceList))
+)]
 pub(crate) async fn list_workspaces(
     State(api): State<Api>,
     ctx: Ctx<Console>,
+    Params(input): Params<ListWorkspaces>,
 ) -> ApiResult<Json<WorkspaceList>> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let user = api.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
-    let found = api.store().workspaces_of(session.user, ctx.now).await?;
-    let current_id = session.workspace.filter(|current| found.iter().any(|item| item.id == *current));
-    let items = found.into_iter().map(|item| WorkspaceItem {
-        id: item.id,
-        name: item.name,
-        slug: item.slug,
-        profile: item.profile,
-        role: item.role,
-        member_count: item.member_count,
-    });
-    Ok(Json(WorkspaceList { user: (&user).into(), items: items.collect(), current_id }))
+    let items: Vec<WorkspaceItem> = if input.deleted == Some(true) {
+        let since = ctx.now - RESTORE_PERIOD;
+        let found = api.store().deleted_workspaces_of(session.user, since, ctx.now).await?;
+        found.into_iter().map(|item| WorkspaceItem::of(item.summary, Some(item.deleted_at))).collect()
+    } else {
+        let found = api.store().workspaces_of(session.user, ctx.now).await?;
+        found.into_iter().map(|item| WorkspaceItem::of(item, None)).collect()
+    };
+    let current_id = session.workspace.filter(|current| items.iter().any(|item| item.id == *current));
+    Ok(Json(WorkspaceList { user: (&user).into(), items, current_id }))
 }

@@ -5,6 +5,7 @@ use crate::{RunStatus, diagnosis::Cause};
 
 pub(super) const PHRASES: Phrases = Phrases {
     what,
+    cancelled: "The run of {app} was cancelled.",
     why_next,
     rollback: "Version {version} was the last to succeed. You can roll back to it.",
     retry: "Access is now allowed. Run it again.",
@@ -31,6 +32,7 @@ fn why_next(cause: Cause) -> (&'static str, &'static str) {
             ("Its code asked for an approval, and nobody has decided yet.", "Approve or refuse the request.")
         }
         Cause::Succeeded => ("Its code finished without an error.", "There is nothing to do."),
+        Cause::Cancelled => ("A person cancelled it: {person}.", "Replay it if it should run after all."),
         Cause::HostUndeclared => (
             "Its code called the host {host}, which its manifest does not name.",
             "Allow the app to reach the host {host}, or remove the call from its code.",

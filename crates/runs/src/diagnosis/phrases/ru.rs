@@ -5,6 +5,7 @@ use crate::{RunStatus, diagnosis::Cause};
 
 pub(super) const PHRASES: Phrases = Phrases {
     what,
+    cancelled: "Запуск приложения «{app}» отменён.",
     why_next,
     rollback: "Последней успешно работала версия {version}: к ней можно вернуться.",
     retry: "Теперь доступ разрешён: повторите запуск.",
@@ -34,6 +35,7 @@ fn why_next(cause: Cause) -> (&'static str, &'static str) {
             "Примите решение по этому запросу.",
         ),
         Cause::Succeeded => ("Код закончил работу без ошибок.", "Ничего делать не нужно."),
+        Cause::Cancelled => ("Его отменил человек: {person}.", "Если он всё же нужен, повторите запуск."),
         Cause::HostUndeclared => (
             "Код обратился к хосту {host}, который не указан в манифесте приложения.",
             "Разрешите приложению обращаться к хосту {host} или уберите этот вызов из кода.",

@@ -71,6 +71,8 @@ impl<'a> ExampleFixture<'a> {
             }
             // The path and the body must name the same table, and the fixture has no table with the example's name.
             "drop_project_table" => call.path = call.path.replace("/things", "/notes"),
+            "delete_workspace" => call.replace("/confirmName", "Home")?,
+            "delete_project" => call.replace("/confirmName", "Starter data")?,
             "update_rows" => call.path += "?id=eq.first",
             "put_row" => call.path += "?id=eq.second",
             "decide_run_approval" | "plan_run_change" | "replay_run" | "ask_run" => {

@@ -1,0 +1,24 @@
+//! The content security policy of pages.
+
+use axum::http::HeaderValue;
+
+/// Returns the policy of a page. Its forms may redirect to `form_action` too; with the console, scripts of this server may
+/// run and call the API, under Trusted Types.
+pub(super) fn content_security_policy(form_action: Option<&str>, console: bool) -> HeaderValue {
+    let (images, scripts) = if console {
+        (
+            "img-src 'self' data:; font-src 'self'",
+            "script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'; ",
+        )
+    } else {
+        ("img-src 'self'", "")
+    };
+    let policy = |form_action: &str| {
+        format!(
+            "default-src 'none'; {scripts}style-src 'self'; {images}; form-action 'self'{form_action}; base-uri 'none'; \
+             frame-ancestors 'none'"
+        )
+    };
+    let allowed = form_action.map(|source| format!(" {source}")).unwrap_or_default();
+    HeaderValue::from_str(&policy(&allowed)).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}

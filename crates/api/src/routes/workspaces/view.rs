@@ -1,0 +1,46 @@
+//! Workspaces on the wire.
+
+use kernel::{Locale, id::WorkspaceId};
+use serde::Serialize;
+use utoipa::ToSchema;
+use workspace::workspaces::{Cell, Currency, Profile, Workspace};
+
+use crate::http::schemas;
+
+/// A workspace.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Workspace)]
+pub(crate) struct WorkspaceView {
+    id: WorkspaceId,
+    slug: String,
+    name: String,
+    #[schema(value_type = schemas::workspace::Profile)]
+    profile: Profile,
+    #[schema(value_type = schemas::workspace::Cell)]
+    cell: Cell,
+    locale: Locale,
+    timezone: String,
+    /// Cost of an hour of a person's work, in the currency's minor unit.
+    hourly_cost_minor: u32,
+    #[schema(value_type = schemas::workspace::Currency)]
+    currency: Currency,
+    member_count: u64,
+}
+
+impl WorkspaceView {
+    pub(super) fn of(workspace: Workspace, member_count: u64) -> Self {
+        Self {
+            id: workspace.id,
+            slug: workspace.slug,
+            name: workspace.name,
+            profile: workspace.profile,
+            cell: workspace.profile.cell(),
+            locale: workspace.locale,
+            timezone: workspace.timezone,
+            hourly_cost_minor: workspace.hourly_cost_minor,
+            currency: workspace.currency,
+            member_count,
+        }
+    }
+}

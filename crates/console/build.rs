@@ -1,0 +1,114 @@
+//! Bundles the console with Node.js and lists the files for `include_bytes!`.
+//!
+//! Without Node.js, or without a registry to install the bundler from, the crate is built without a console: the reason
+//! becomes a warning and `console::MISSING`. Writes to `OUT_DIR` and to the ignored `web/node_modules`.
+
+use std::{
+    env,
+    fmt::Write as _,
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// Files and folders of `web` that the bundle is made from.
+const SOURCES: [&str; 6] = ["build", "build.mjs", "package.json", "package-lock.json", "src", "tsconfig.json"];
+
+fn main() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let web = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("web");
+    for source in SOURCES {
+        println!("cargo:rerun-if-changed=web/{source}");
+    }
+    println!("cargo:rerun-if-env-changed=PATH");
+    let dist = out.join("dist");
+    let table = match bundle(&web, &dist) {
+        Ok(()) => table_of(&dist),
+        Err(reason) => {
+            println!("cargo:warning=built without the web console: {reason}");
+            // A file that never exists makes cargo try again at the next build.
+            println!("cargo:rerun-if-changed=web/not-built");
+            format!("pub const MISSING: Option<&str> = Some({reason:?});\nstatic FILES: &[File] = &[];\n")
+        }
+    };
+    fs::write(out.join("files.rs"), table).expect("OUT_DIR is writable");
+}
+
+fn bundle(web: &Path, dist: &Path) -> Result<(), String> {
+    install_packages(web)?;
+    match fs::remove_dir_all(dist) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(format!("{}: {error}", dist.display())),
+        _ => {}
+    }
+    run(Command::new("node").current_dir(web).arg("build.mjs").arg("--out").arg(dist)).map(drop)
+}
+
+/// Installs the packages of the lock file, unless they are installed.
+fn install_packages(web: &Path) -> Result<(), String> {
+    run(Command::new("node").arg("--version"))?;
+    let read = |path: PathBuf| fs::read(&path).map_err(|error| format!("{}: {error}", path.display()));
+    let lock = read(web.join("package-lock.json"))?;
+    let installed = web.join("node_modules/.installed-lock.json");
+    if fs::read(&installed).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    // `--ignore-scripts`: no package runs code of its own at installation. The limits keep a build without a network short.
+    run(Command::new("npm").current_dir(web).args([
+        "ci",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--prefer-offline",
+        "--fetch-retries=1",
+        "--fetch-timeout=20000",
+    ]))?;
+    fs::write(&installed, lock).map_err(|error| format!("{}: {error}", installed.display()))
+}
+
+fn run(command: &mut Command) -> Result<Output, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => format!("{program} was not found"),
+        _ => format!("{program}: {error}"),
+    })?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let tail = errors.lines().rev().take(5).collect::<Vec<_>>();
+    Err(format!("{program} failed: {}", tail.into_iter().rev().collect::<Vec<_>>().join(" | ")))
+}
+
+/// Returns the source of `FILES`: what `dist/files.tsv` lists (role, path and media type), with the contents.
+fn table_of(dist: &Path) -> String {
+    let list = fs::read_to_string(dist.join("files.tsv")).expect("the bundler writes files.tsv");
+    let mut table = String::from("pub const MISSING: Option<&str> = None;\nstatic FILES: &[File] = &[\n");
+    for line in list.lines() {
+        let fields = line.split('\t').collect::<Vec<_>>();
+        let [role, path, media_type] = fields[..] else { panic!("files.tsv: {line}") };
+        let role = match role {
+            "entry" => "Entry",
+            "initial" => "Initial",
+            "lazy" => "Lazy",
+            "style" => "Style",
+            "theme" => "Theme",
+            _ => panic!("files.tsv: {line}"),
+        };
+        let file = dist.join(path);
+        let included = |suffix: &str| {
+            let file = format!("{}{suffix}", file.display());
+            if Path::new(&file).is_file() { format!("Some(include_bytes!({file:?}))") } else { "None".to_owned() }
+        };
+        writeln!(
+            table,
+            "File {{ role: Role::{role}, path: {path:?}, media_type: {media_type:?}, identity: include_bytes!({:?}), \
+             gzip: {}, brotli: {} }},",
+            file.display().to_string(),
+            included(".gz"),
+            included(".br"),
+        )
+        .expect("writing to a string");
+    }
+    table + "];\n"
+}

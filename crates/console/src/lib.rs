@@ -1,0 +1,15 @@
+//! The web console: files for browsers, built from `web/` and embedded, and the router that serves them.
+//!
+//! A document of the API crate loads [`entry`]; every file it names has a hash of its content in its name, so browsers
+//! may keep it forever. If the console was not built, [`MISSING`] says why and there are no files.
+
+mod content_coding;
+mod file;
+mod serve;
+
+pub use file::{Entry, entry};
+pub use serve::router;
+
+use file::{File, Role};
+
+include!(concat!(env!("OUT_DIR"), "/files.rs"));

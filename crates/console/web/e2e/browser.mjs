@@ -1,0 +1,35 @@
+// The browser of the journeys, and what no page of the console may do.
+
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const ARGUMENTS = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+  '--disable-sync', '--disable-dev-shm-usage',
+];
+
+/** Starts Chromium as the distribution has it. */
+export function launch() {
+  const program = process.env.CHROMIUM ?? PROGRAMS.find((path) => existsSync(path));
+  if (!program) throw new Error('Chromium was not found. Install it, or name it in CHROMIUM.');
+  return chromium.launch({ executablePath: program, headless: true, args: ARGUMENTS });
+}
+
+/** Collects what a page must not do: errors in the console, violations of the policy, requests to other hosts. */
+export function watch(context, base) {
+  const found = [];
+  const host = new URL(base).host;
+  context.on('page', (page) => {
+    page.on('pageerror', (error) => found.push(`an error that nobody caught: ${error.message}`));
+    page.on('console', (message) => {
+      // The browser itself reports each response with an error status, which a journey with bad input expects.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) found.push(`console: ${message.text()}`);
+    });
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (/^(https?|wss?):$/.test(url.protocol) && url.host !== host) found.push(`a request to ${url.host}`);
+    });
+  });
+  return found;
+}

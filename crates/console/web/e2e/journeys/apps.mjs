@@ -1,0 +1,267 @@
+// What a person does with apps: makes one, writes code, saves, compares, shares, reads the log, deletes.
+
+/** Types into the editor that is shown, in place of what it has. */
+async function writeCode(page, text) {
+  const editor = page.locator('.cm-content').first();
+  await editor.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(text);
+}
+
+/** Opens the dialog that saves, and publishes. */
+async function publish(page, summary) {
+  await page.getByRole('button', { name: 'Save…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What has changed').fill(summary);
+  await dialog.getByRole('button', { name: 'Publish version' }).click();
+}
+
+const CODE = 'export default { async scheduled(event) { console.log("from the journey", event.trigger); } };\n';
+
+export default [
+  {
+    name: 'a builder makes an app from starter code',
+    role: 'builder',
+    async run({ page, world, expect }) {
+      await page.goto(`/w/${world.ws}/apps`);
+      await page.getByRole('link', { name: 'New app' }).click();
+      await page.getByRole('heading', { name: 'New app' }).waitFor();
+      const create = page.getByRole('button', { name: 'Create app' });
+      expect((await create.getAttribute('aria-disabled')) === 'true', 'An app without a name can be created.');
+      await page.getByLabel('Name', { exact: true }).fill('Order desk');
+      await page.getByLabel('Description').fill('Files the orders of the shop.');
+      await page.getByLabel('What it does').selectOption('both');
+      await create.click();
+      await page.getByRole('heading', { name: 'Order desk', level: 1 }).waitFor();
+      await page.getByText('It can use nothing').or(page.getByText('Nothing was taken off.')).waitFor();
+      await page.goto(`/w/${world.ws}/apps?q=order`);
+      await page.getByRole('row', { name: /Order desk/ }).waitFor();
+      expect(!(await page.getByRole('row', { name: /Notebook/ }).isVisible()), 'The search leaves an app that does not fit.');
+    },
+  },
+  {
+    name: 'files of an app are picked, and what does not fit is said',
+    async run({ page, world, expect }) {
+      const file = (name, text) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+      await page.goto(`/w/${world.ws}/apps/new`);
+      await page.getByLabel('Name', { exact: true }).fill('Picked');
+      await page.getByRole('radio', { name: /Your files/ }).check();
+      const input = page.locator('input[type=file]:not([webkitdirectory])');
+      await input.setInputFiles([file('helper.js', 'export const a = 1;'), { name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0xff, 0x00]) }]);
+      await page.getByText('There is no main.js among them', { exact: false }).waitFor();
+      await page.getByText('logo.png is not text in UTF-8.').waitFor();
+      await input.setInputFiles([file('main.js', 'export default { async scheduled( }')]);
+      await page.getByText('1 file', { exact: false }).waitFor();
+      await page.getByRole('button', { name: 'Create app' }).click();
+      await page.getByRole('alert').filter({ hasText: 'does not compile' }).waitFor();
+      await input.setInputFiles([file('main.js', CODE)]);
+      await page.getByRole('button', { name: 'Create app' }).click();
+      await page.getByRole('heading', { name: 'Picked', level: 1 }).waitFor();
+      expect(/\/apps\/app_/.test(page.url()), 'The new app is not shown.');
+    },
+  },
+  {
+    name: 'code with a mistake is refused at its line, and saved once it is mended',
+    async run({ page, world, expect, api }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await writeCode(page, 'export default {\n  async scheduled( {\n};\n');
+      await publish(page, 'Broken');
+      await page.getByText(/^main\.js, line \d+:/).waitFor();
+      await page.locator('.cm-problemLine').waitFor();
+      await writeCode(page, CODE);
+      await publish(page, 'Log what came in');
+      await page.getByText('Version 2 is the current one.').waitFor();
+      const { versions } = await api('GET', `/v1/apps/${world.app}/versions`);
+      expect(versions.length === 2 && versions[0].summary === 'Log what came in', 'The version was not saved as written.');
+      await page.getByText('Based on version 2.').waitFor();
+    },
+  },
+  {
+    name: 'unsaved code is asked about before one leaves',
+    async run({ page, world, expect }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/code`);
+      await writeCode(page, CODE);
+      await page.getByText('1 file changed').waitFor();
+      await page.getByRole('link', { name: 'Versions' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+      expect(page.url().endsWith('/code'), 'The page was left although the person stayed.');
+      await page.getByRole('button', { name: 'Discard changes' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Discard changes' }).click();
+      await page.getByRole('link', { name: 'Versions' }).click();
+      await page.getByText('1 in all').waitFor();
+    },
+  },
+  {
+    name: 'what is typed fast stays where it is typed',
+    async run({ page, world, api, expect }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await writeCode(page, CODE);
+      await page.keyboard.type('// one\n// two\n// three and some more words\n');
+      await publish(page, 'Typed');
+      await page.getByText('Version 2 is the current one.').waitFor();
+      const { versions } = await api('GET', `/v1/apps/${world.app}/versions`);
+      const { files } = await api('GET', `/v1/apps/${world.app}/versions/${versions[0].id}`);
+      expect(files['main.js'].trimEnd() === `${CODE}// one\n// two\n// three and some more words`, `The typed text is elsewhere: ${files['main.js']}`);
+    },
+  },
+  {
+    name: 'files are added, renamed, deleted and taken back',
+    async run({ page, world, expect }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/code`);
+      const tab = (name) => page.getByRole('group', { name: 'Files' }).getByRole('button', { name });
+      await page.getByRole('button', { name: 'Add file' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Path').fill('main.js');
+      await dialog.getByText('There is such a file.').waitFor();
+      await dialog.getByLabel('Path').fill('../secrets');
+      await dialog.getByText('Use letters, digits', { exact: false }).waitFor();
+      await dialog.getByLabel('Path').fill('lib/title.js');
+      await dialog.getByRole('button', { name: 'Add file' }).click();
+      await tab('lib/title.js').waitFor();
+      await page.getByRole('button', { name: 'What to do with lib/title.js' }).click();
+      await page.getByRole('menuitem', { name: 'Rename' }).click();
+      await dialog.getByLabel('Path').fill('lib/titles.js');
+      await dialog.getByRole('button', { name: 'Rename' }).click();
+      await tab('lib/titles.js').waitFor();
+      await page.getByRole('button', { name: 'What to do with lib/titles.js' }).click();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+      await tab('lib/titles.js').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await tab('lib/titles.js').waitFor();
+      await tab('main.js').click();
+      await page.getByRole('button', { name: 'What to do with main.js' }).click();
+      expect((await page.getByRole('menuitem', { name: /Delete/ }).getAttribute('aria-disabled')) === 'true', 'The entry file can be deleted.');
+    },
+  },
+  {
+    name: 'a version that somebody else saved meanwhile is not overwritten unseen',
+    async run({ page, world, expect, api }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await writeCode(page, `${CODE}// mine\n`);
+      await page.getByText('1 file changed').waitFor();
+      await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': `${CODE}// theirs\n` }, summary: 'Theirs' });
+      await page.getByText('published version 2 meanwhile: Theirs', { exact: false }).waitFor();
+      await page.getByRole('button', { name: 'Keep mine on top' }).click();
+      await publish(page, 'Mine on top');
+      await page.getByText('Version 3 is the current one.').waitFor();
+      const { versions } = await api('GET', `/v1/apps/${world.app}/versions`);
+      const { files } = await api('GET', `/v1/apps/${world.app}/versions/${versions[0].id}`);
+      expect(files['main.js'].includes('// mine') && !files['main.js'].includes('// theirs'), 'The saved code is not what was kept.');
+    },
+  },
+  {
+    name: 'two versions are compared, and the earlier one comes back as a new one',
+    async run({ page, world, expect, api }) {
+      const { currentVersionId } = await api('GET', `/v1/apps/${world.app}`);
+      const { manifest } = await api('GET', `/v1/apps/${world.app}/versions/${currentVersionId}`);
+      const egress = [...manifest.permissions.egress, { host: 'prices.example.com', methods: ['GET', 'POST'] }];
+      await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': CODE }, manifest: { ...manifest, permissions: { ...manifest.permissions, egress } }, summary: 'Ask prices' });
+      await page.goto(`/w/${world.ws}/apps/${world.app}/versions`);
+      await page.getByRole('row', { name: /Ask prices/ }).click();
+      await page.getByText('It may call prices.example.com (GET, POST).').waitFor();
+      await page.getByText('files differ', { exact: false }).or(page.getByText('file differs', { exact: false })).waitFor();
+      await page.goto(`/w/${world.ws}/apps/${world.app}/versions/99`);
+      await page.getByText('There is no version 99').waitFor();
+      await page.goto(`/w/${world.ws}/apps/${world.app}/versions/1`);
+      await page.getByRole('button', { name: 'Use these files as a new version' }).click();
+      await page.getByText('These are the files of version 1.', { exact: false }).waitFor();
+      await page.getByRole('button', { name: 'Save…' }).click();
+      await page.getByRole('dialog').getByText('It may no longer call prices.example.com', { exact: false }).waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Publish version' }).click();
+      await page.getByText('Version 3 is the current one.').waitFor();
+      const { versions } = await api('GET', `/v1/apps/${world.app}/versions`);
+      expect(versions[0].summary === 'Back to version 1', 'The summary does not say where the files come from.');
+    },
+  },
+  {
+    name: 'a refused run leads to the editor with the planned change',
+    async run({ page, world, api }) {
+      await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': 'export default { async scheduled() { await fetch("https://prices.example.com/") } }' } });
+      const { runId } = await api('POST', `/v1/automations/${world.automation}/run`, {});
+      await page.goto(`/w/${world.ws}/runs/${runId}`);
+      await page.getByRole('button', { name: 'Plan a change that allows prices.example.com' }).click();
+      await page.getByText('{"host":"prices.example.com"', { exact: false }).waitFor();
+      await page.getByRole('link', { name: 'Open the editor with it' }).click();
+      await page.getByText('The planned change is in the manifest, and is not saved yet.').waitFor();
+      await page.getByRole('button', { name: 'Save…' }).click();
+      await page.getByRole('dialog').getByText(/It may call prices\.example\.com/).waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Publish version' }).click();
+      await page.getByText('Version 3 is the current one.').waitFor();
+    },
+  },
+  {
+    name: 'the log shows lines as they come, and finds them',
+    async run({ page, world, api, expect }) {
+      await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': 'export default { async scheduled() { console.log("a quiet line"); console.error("a loud line"); } }' } });
+      await page.goto(`/w/${world.ws}/apps/${world.app}/logs`);
+      await page.getByText('Live', { exact: true }).waitFor();
+      await api('POST', `/v1/automations/${world.automation}/run`, {});
+      await page.getByText('a quiet line').waitFor();
+      await page.getByRole('searchbox', { name: 'Search the log' }).fill('LOUD');
+      await page.waitForURL(/q=LOUD/);
+      await page.locator('mark', { hasText: 'loud' }).waitFor();
+      await page.getByText('a quiet line').waitFor({ state: 'detached' });
+      await page.goto(`/w/${world.ws}/apps/${world.app}/logs?level=error`);
+      await page.getByText('a loud line').waitFor();
+      expect((await page.getByText('a quiet line').count()) === 0, 'The filter by level leaves a line of a lower one.');
+      await page.goto(`/w/${world.ws}/apps/${world.app}/logs?q=${'nothing-has-this'}`);
+      await page.getByText('No line fits these filters').waitFor();
+    },
+  },
+  {
+    name: 'an app that everybody sees becomes private',
+    async run({ page, world, api, expect }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/access`);
+      const save = page.getByRole('button', { name: 'Save' });
+      expect((await save.getAttribute('aria-disabled')) === 'true', 'Nothing can be saved.');
+      await page.getByRole('radio', { name: /Private/ }).check();
+      await save.click();
+      await page.getByText('Access was saved.').waitFor();
+      const { sharing } = await api('GET', `/v1/apps/${world.app}/access`);
+      expect(sharing === 'private', 'The sharing was not saved.');
+    },
+  },
+  {
+    name: 'an app is renamed, paused and deleted by its typed name',
+    async run({ page, world, api, expect }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/settings`);
+      await page.getByLabel('Name', { exact: true }).fill('N');
+      expect((await page.getByRole('button', { name: 'Save' }).getAttribute('aria-disabled')) === 'true', 'A name of one letter can be saved.');
+      await page.getByLabel('Name', { exact: true }).fill('Diary');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'Diary', level: 1 }).waitFor();
+      await page.getByRole('switch', { name: 'Paused' }).check();
+      await page.getByText('The app is paused.').waitFor();
+      expect((await api('GET', `/v1/apps/${world.app}`)).status === 'paused', 'The app is not paused.');
+      await page.getByRole('button', { name: 'Delete app' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('textbox').fill('Notebook');
+      expect((await dialog.getByRole('button', { name: 'Delete app' }).getAttribute('aria-disabled')) === 'true', 'A wrong name confirms.');
+      await dialog.getByRole('textbox').fill('Diary');
+      await dialog.getByRole('button', { name: 'Delete app' }).click();
+      await page.getByText('No apps yet').waitFor();
+    },
+  },
+  {
+    name: 'a viewer reads an app and changes nothing',
+    role: 'viewer',
+    async run({ page, world, expect }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}`);
+      await page.getByRole('link', { name: 'Read code' }).click();
+      await page.getByText('You may not change this app.', { exact: false }).waitFor();
+      expect((await page.locator('.tabs').getByText('Settings').count()) === 0, 'A viewer sees the settings of an app.');
+      expect((await page.getByRole('button', { name: 'Save…' }).getAttribute('aria-disabled')) === 'true', 'A viewer can save.');
+    },
+  },
+  {
+    name: 'a log is read on a phone',
+    phone: true,
+    async run({ page, world, api, expect }) {
+      await api('POST', `/v1/automations/${world.automation}/run`, {});
+      await page.goto(`/w/${world.ws}/apps/${world.app}/logs`);
+      await page.getByText(/Saved note/).first().waitFor();
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(overflow <= 0, `The page is ${overflow} px too wide.`);
+    },
+  },
+];

@@ -1,0 +1,114 @@
+// What people do with what failed, and with what waits for them.
+
+const APP = {
+  name: 'Strict',
+  manifest: { name: 'Strict', description: 'Refuses what it does not know.', archetype: 'workshop', category: 'interface', triggers: [{ type: 'webhook' }], sharing: { default: 'workspace' } },
+  files: {
+    'main.js': "export default { async scheduled(event, env, ctx) { if (event.data?.ask) return ctx.approval({ title: 'Send the invoice?' }); if (!event.data?.ok) throw new Error('No customer'); return {}; } };",
+  },
+};
+
+/** Calls a webhook without proof with each body, and waits until `count` dead letters or waiting runs are there. */
+async function prepare(api, base, world, bodies, isReady) {
+  const app = await api('POST', `/v1/workspaces/${world.ws}/apps`, APP);
+  const automation = await api('POST', `/v1/workspaces/${world.ws}/automations`, { name: 'Invoices', appId: app.id, trigger: { type: 'webhook' } });
+  const { address } = await api('PUT', `/v1/automations/${automation.id}/webhook`, { mode: 'none', confirm: true, perMinute: 600 });
+  const call = (body) => fetch(base + new URL(address).pathname, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  for (const body of bodies) await call(body);
+  const deadline = Date.now() + 30_000;
+  while (!(await isReady())) if (Date.now() > deadline) throw new Error('the runs did not end');
+  return automation;
+}
+
+/** Replaces the text of a code editor, as a paste does. */
+async function write(editor, text) {
+  await editor.press('ControlOrMeta+a');
+  await editor.page().keyboard.insertText(text);
+}
+
+const letters = (api, world, state) => api('GET', `/v1/workspaces/${world.ws}/dead-letters?state=${state}&limit=200`).then(({ items }) => items);
+const failed = (api, world, count) => async () => (await letters(api, world, 'open')).length >= count;
+
+export default [
+  {
+    name: 'a dead letter is replayed with a mended input',
+    async run({ page, api, base, world, expect }) {
+      await prepare(api, base, world, [{ customer: 7 }], failed(api, world, 1));
+      await page.goto(`${base}/w/${world.ws}/dead-letters`);
+      await page.getByRole('link', { name: /No customer/ }).click();
+      await page.getByRole('button', { name: 'Replay…' }).click();
+      const panel = page.getByRole('complementary', { name: 'Replay' });
+      await panel.getByLabel('Another input').check();
+      const editor = panel.getByRole('textbox', { name: 'Input' });
+      await write(editor, '{"customer": 7, "ok": ');
+      await panel.getByText('Not valid JSON').waitFor();
+      await write(editor, '{"customer": 7, "ok": true}');
+      await panel.getByRole('button', { name: 'Compare' }).click();
+      await panel.getByText('Original').waitFor();
+      await panel.getByRole('button', { name: 'Start replay' }).click();
+      await page.waitForURL('**/runs/run_*');
+      await page.getByRole('heading', { level: 1, name: /Succeeded/ }).waitFor();
+      const [letter] = await letters(api, world, 'replayed');
+      expect(letter?.replayRunId === new URL(page.url()).pathname.split('/').at(-1), 'the dead letter does not name the run');
+    },
+  },
+  {
+    name: 'sixty dead letters are discarded in batches',
+    async run({ page, api, base, world, expect }) {
+      const count = 60;
+      await prepare(api, base, world, Array.from({ length: count }, (_, index) => ({ index })), failed(api, world, count));
+      await page.goto(`${base}/w/${world.ws}/dead-letters`);
+      await page.getByText(`${count} in all`).or(page.getByRole('button', { name: 'Load more' })).first().scrollIntoViewIfNeeded();
+      await page.getByText(`${count} in all`).waitFor();
+      await page.getByLabel('Select all shown').check();
+      await page.getByRole('toolbar').getByRole('button', { name: 'Discard' }).click();
+      const dialog = page.getByRole('dialog', { name: `Discard ${count} dead letters?` });
+      await dialog.getByRole('button', { name: 'Discard' }).click();
+      await dialog.getByText(`${count} done, 0 failed.`).waitFor();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await page.getByText('Nothing is waiting').waitFor();
+      expect((await letters(api, world, 'discarded')).length === count, 'not all were discarded');
+    },
+  },
+  {
+    name: 'one that was settled meanwhile is told apart from the others',
+    async run({ page, api, base, world, expect }) {
+      await prepare(api, base, world, [{ index: 1 }, { index: 2 }], failed(api, world, 2));
+      await page.goto(`${base}/w/${world.ws}/dead-letters`);
+      await page.getByLabel('Select all shown').check();
+      await page.getByRole('toolbar').getByRole('button', { name: 'Discard' }).click();
+      const [first] = await letters(api, world, 'open');
+      await api('POST', `/v1/dead-letters/${first.id}/discard`, {});
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Discard' }).click();
+      await dialog.getByText('1 done, 1 failed.').waitFor();
+      expect((await dialog.getByRole('listitem').filter({ hasText: 'Failed' }).count()) === 1, 'the failure has no line of its own');
+    },
+  },
+  {
+    name: 'a question is approved on the page of the queue, on a phone',
+    phone: true,
+    async run({ page, api, base, world, expect }) {
+      const waiting = () => api('GET', `/v1/workspaces/${world.ws}/runs?status=waiting_approval`).then(({ items }) => items);
+      await prepare(api, base, world, [{ ask: true }], async () => (await waiting()).length === 1);
+      const [run] = await waiting();
+      await page.goto(`${base}/w/${world.ws}/queue`);
+      await page.getByRole('heading', { name: 'Send the invoice?' }).waitFor();
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await page.getByText('Nothing waits for an answer').waitFor();
+      const { items } = await api('GET', `/v1/runs/${run.id}/approvals`);
+      expect(items[0].state === 'approved', 'the question was not approved');
+    },
+  },
+  {
+    name: 'a viewer reads dead letters and may not settle them',
+    role: 'viewer',
+    async run({ page, api, base, world, expect }) {
+      await prepare(api, base, world, [{ index: 1 }], failed(api, world, 1));
+      const [letter] = await letters(api, world, 'open');
+      await page.goto(`${base}/w/${world.ws}/dead-letters/${letter.id}`);
+      const replay = page.getByRole('button', { name: 'Replay…' });
+      expect((await replay.getAttribute('aria-disabled')) === 'true', 'a viewer may replay');
+    },
+  },
+];

@@ -1,0 +1,166 @@
+// The cache of what was read. A component names what it reads and the events that make it old; everything else happens here.
+
+import { signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { send, urlOf, viewAs, type Answer } from './client';
+import { asProblem, type Problem } from './problem';
+import type { Input, PathOf, Reply } from './types';
+
+export interface State<T> {
+  readonly data: T | undefined;
+  readonly error: Problem | undefined;
+  readonly loading: boolean;
+}
+
+export interface Resource<T> extends State<T> {
+  /** Reads again. */
+  refresh(): void;
+  /** Replaces what is cached, for example with the response to a change. */
+  set(data: T): void;
+}
+
+export interface ResourceOptions {
+  /** Events that make the resource old: `run` for every run, `run:run_…` for one. */
+  readonly on?: readonly string[];
+  /** Milliseconds after which it is read again, for what no event reports. */
+  readonly every?: number;
+}
+
+/** One cached response. */
+class Entry {
+  readonly state: Signal<State<unknown>> = signal({ data: undefined, error: undefined, loading: false });
+  private readonly topics = new Set<string>();
+  readers = 0;
+  private isOld = true;
+  private running: Promise<void> | null = null;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private lastStart = 0;
+
+  constructor(readonly url: string) {}
+
+  /** Adds events that make it old. */
+  watch(topics: readonly string[]): void {
+    for (const topic of topics) this.topics.add(topic);
+  }
+
+  dependsOn(topics: readonly string[]): boolean {
+    return topics.some((topic) => this.topics.has(topic));
+  }
+
+  /** Reads now if nobody has, or if it is old. */
+  ensure(): void {
+    if (this.isOld) void this.read();
+  }
+
+  /** Marks it as old. What somebody looks at is read again, at most once a second. */
+  invalidate(): void {
+    this.isOld = true;
+    if (this.readers === 0 || this.timer !== null) return;
+    const wait = Math.max(0, this.lastStart + MIN_INTERVAL - Date.now());
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      if (this.readers > 0) void this.read();
+    }, wait);
+  }
+
+  async read(): Promise<void> {
+    if (this.running) return this.running;
+    this.isOld = false;
+    this.lastStart = Date.now();
+    this.state.value = { ...this.state.peek(), loading: true };
+    this.running = send({ method: 'GET', url: this.url }).then(
+      ({ data }: Answer<unknown>) => { this.state.value = { data, error: undefined, loading: false }; },
+      (error: unknown) => { this.state.value = { data: this.keep(error), error: asProblem(error), loading: false }; },
+    );
+    await this.running;
+    this.running = null;
+    // It changed while it was read.
+    if (this.isOld && this.readers > 0) this.invalidate();
+  }
+
+  /** What is gone or forbidden is no longer shown; what could not be read is. */
+  private keep(error: unknown): unknown {
+    const { status } = asProblem(error);
+    return status === 403 || status === 404 ? undefined : this.state.peek().data;
+  }
+
+  set(data: unknown): void {
+    this.isOld = false;
+    this.state.value = { data, error: undefined, loading: false };
+  }
+}
+
+const MIN_INTERVAL = 1_000;
+const MAX_UNUSED = 200;
+const entries = new Map<string, Entry>();
+
+function keyOf(url: string): string {
+  return `${viewAs.value ?? ''} ${url}`;
+}
+
+function entryOf(url: string): Entry {
+  const key = keyOf(url);
+  let entry = entries.get(key);
+  if (!entry) {
+    entry = new Entry(url);
+    entries.set(key, entry);
+    dropUnused();
+  }
+  return entry;
+}
+
+function dropUnused(): void {
+  if (entries.size <= MAX_UNUSED) return;
+  for (const [key, entry] of entries) {
+    if (entry.readers === 0) entries.delete(key);
+    if (entries.size <= MAX_UNUSED / 2) return;
+  }
+}
+
+type Invalidated = (topics: readonly string[] | 'all') => void;
+const listeners = new Set<Invalidated>();
+
+/** Calls `listener` with each invalidation. */
+export function onInvalidate(listener: Invalidated): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Marks as old what depends on one of these topics, or everything. */
+export function invalidate(topics: readonly string[] | 'all'): void {
+  for (const entry of entries.values()) {
+    if (topics === 'all' || entry.dependsOn(topics)) entry.invalidate();
+  }
+  for (const listener of listeners) listener(topics);
+}
+
+const IDLE: ReadonlySignal<State<unknown>> = signal({ data: undefined, error: undefined, loading: false });
+
+/** Reads something by its path in the API's description. `null` reads nothing yet. */
+export function useResource<P extends PathOf<'get'>>(path: P, input: Input<P, 'get'> | null, options: ResourceOptions = {}): Resource<Reply<P, 'get'>> {
+  return useUrl<Reply<P, 'get'>>(input === null ? null : urlOf(path, input as object), options);
+}
+
+/** Reads something by its URL, for operations that the description does not name. */
+export function useUrl<T>(url: string | null, { on = [], every }: ResourceOptions = {}): Resource<T> {
+  const role = viewAs.value;
+  const entry = useMemo(() => (url === null ? null : entryOf(url)), [url, role]);
+  entry?.watch(on);
+  useEffect(() => {
+    if (!entry) return undefined;
+    entry.readers += 1;
+    entry.ensure();
+    const timer = every === undefined ? null : setInterval(() => document.hidden || void entry.read(), every);
+    return () => {
+      entry.readers -= 1;
+      if (timer !== null) clearInterval(timer);
+    };
+  }, [entry, every]);
+  const state = (entry?.state ?? IDLE).value as State<T>;
+  return {
+    ...state,
+    loading: state.loading || (entry !== null && state.data === undefined && state.error === undefined),
+    refresh: () => void entry?.read(),
+    set: (data) => entry?.set(data),
+  };
+}

@@ -1,0 +1,11 @@
+export * from './action';
+export * from './commands';
+export * from './page';
+export * from './page-header';
+export * from './places';
+export { closePanel, navigate, path, query, setQuery } from './router';
+export { hasRole, isReadOnly, loadSession, loadWorkspaces, ownRole, role, session, workspace, workspaceId, workspaces, type Role } from './session';
+export * from './theme';
+export * from './title';
+export { toast, toastProblem } from './toasts';
+export { useUnsaved, discardUnsaved } from './unsaved';

@@ -1,0 +1,113 @@
+// Numbers, times and sizes in the current language.
+
+import { kazakhDate, kazakhDay, kazakhList, kazakhLongDate, kazakhRelative, kazakhUnit } from './kazakh';
+import { locale, numeralLocale } from './locale';
+
+const formatters = new Map<string, unknown>();
+
+function formatter<T>(kind: string, make: (of: string) => T): T {
+  const key = `${locale.value} ${kind}`;
+  const known = formatters.get(key);
+  if (known !== undefined) return known as T;
+  const made = make(numeralLocale(locale.value));
+  formatters.set(key, made);
+  return made;
+}
+
+type When = Date | string | number;
+const isKazakh = () => locale.value === 'kk';
+const asDate = (when: When) => (when instanceof Date ? when : new Date(when));
+
+export function formatNumber(value: number, options: Intl.NumberFormatOptions = {}): string {
+  return formatter(`number ${JSON.stringify(options)}`, (of) => new Intl.NumberFormat(of, options)).format(value);
+}
+
+/** `24 Nov 2026, 14:20`. */
+export function formatDateTime(when: When): string {
+  if (isKazakh()) return `${kazakhDate(asDate(when))}, ${formatHour(when)}`;
+  return formatter('date-time', (of) => new Intl.DateTimeFormat(of, { dateStyle: 'medium', timeStyle: 'short' })).format(asDate(when));
+}
+
+/** `Tuesday, 24 November 2026 at 14:20:07 GMT+5`: everything, for a tooltip. */
+export function formatFull(when: When): string {
+  if (isKazakh()) return `${kazakhLongDate(asDate(when))}, ${formatter('zoned', (of) => new Intl.DateTimeFormat(of, { timeStyle: 'long' })).format(asDate(when))}`;
+  return formatter('full', (of) => new Intl.DateTimeFormat(of, { dateStyle: 'full', timeStyle: 'long' })).format(asDate(when));
+}
+
+export function formatDate(when: When): string {
+  if (isKazakh()) return kazakhDate(asDate(when));
+  return formatter('date', (of) => new Intl.DateTimeFormat(of, { dateStyle: 'medium' })).format(asDate(when));
+}
+
+/** `14:20:07`. */
+export function formatTime(when: When): string {
+  return formatter('time', (of) => new Intl.DateTimeFormat(of, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })).format(asDate(when));
+}
+
+/** `14:20`. */
+function formatHour(when: When): string {
+  return formatter('hour', (of) => new Intl.DateTimeFormat(of, { hour: '2-digit', minute: '2-digit', hour12: false })).format(asDate(when));
+}
+
+/** `14:20`, or `24 Nov` at midnight: a mark on an axis of time. */
+export function formatTick(when: When): string {
+  const date = asDate(when);
+  const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
+  if (isMidnight && isKazakh()) return kazakhDay(date);
+  if (isMidnight) return formatter('day', (of) => new Intl.DateTimeFormat(of, { day: 'numeric', month: 'short' })).format(date);
+  return formatHour(date);
+}
+
+/** `14:20:07.056`. */
+export function formatPreciseTime(when: When): string {
+  return formatter('precise', (of) => new Intl.DateTimeFormat(of, { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hour12: false })).format(asDate(when));
+}
+
+const RELATIVE_STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]];
+const RELATIVE_LIMIT_DAYS = 7;
+
+/** `3 min ago`, up to a week; then the date. */
+export function formatRelative(when: When, now: number = Date.now()): string {
+  const seconds = Math.round((asDate(when).getTime() - now) / 1_000);
+  if (Math.abs(seconds) > RELATIVE_LIMIT_DAYS * 86_400) return formatDate(when);
+  const format = (value: number, of: Intl.RelativeTimeFormatUnit) => (isKazakh()
+    ? kazakhRelative(value, of)
+    : formatter('relative', (tag) => new Intl.RelativeTimeFormat(tag, { numeric: 'auto', style: 'short' })).format(value, of));
+  if (Math.abs(seconds) < 5) return format(0, 'second');
+  const [unit, size] = RELATIVE_STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1];
+  return format(Math.trunc(seconds / size), unit);
+}
+
+/** Returns a number with a unit as `Intl` names it: `minute`, `megabyte`. */
+export function formatUnit(value: number, of: string, digits = 0): string {
+  if (isKazakh()) return `${formatNumber(value, { maximumFractionDigits: digits })} ${kazakhUnit(of)}`;
+  return formatNumber(value, { style: 'unit', unit: of, unitDisplay: 'short', maximumFractionDigits: digits });
+}
+
+/** `4 ms`, `1.24 sec`, `3 min 5 sec`, `2 hr 10 min`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1_000) return formatUnit(Math.round(milliseconds), 'millisecond', 0);
+  const seconds = milliseconds / 1_000;
+  if (seconds < 60) return formatUnit(seconds, 'second', seconds < 10 ? 2 : 1);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return pair(formatUnit(minutes, 'minute', 0), Math.floor(seconds % 60), 'second');
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return pair(formatUnit(hours, 'hour', 0), minutes % 60, 'minute');
+  return pair(formatUnit(Math.floor(hours / 24), 'day', 0), hours % 24, 'hour');
+}
+
+function pair(first: string, rest: number, of: string): string {
+  return rest === 0 ? first : `${first} ${formatUnit(rest, of, 0)}`;
+}
+
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+
+export function formatBytes(bytes: number): string {
+  const step = bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), BYTE_UNITS.length - 1);
+  return formatUnit(bytes / 1_000 ** step, BYTE_UNITS[step] ?? 'byte', step === 0 ? 0 : 1);
+}
+
+export function formatList(items: readonly string[]): string {
+  if (isKazakh()) return kazakhList(items);
+  return formatter('list', (of) => new Intl.ListFormat(of, { type: 'conjunction' })).format(items);
+}

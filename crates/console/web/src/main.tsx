@@ -1,0 +1,28 @@
+// The console: starts the frame on the page of the address.
+
+import { render } from 'preact';
+import { intervene } from '#api/client';
+import { startShortcuts } from '#frame/commands';
+import { interventions } from '#frame/interventions';
+import { startRouter } from '#frame/router';
+import { loadSession, session } from '#frame/session';
+import { Shell } from '#frame/shell';
+import { toastProblem } from '#frame/toasts';
+
+async function start(): Promise<void> {
+  intervene(interventions);
+  const [isOurs] = await Promise.all([
+    startRouter(),
+    loadSession().catch((error: unknown) => {
+      session.value = null;
+      toastProblem(error);
+    }),
+  ]);
+  // A page of the server's that no page of the console replaces stays as it is.
+  if (!isOurs) return;
+  startShortcuts();
+  document.body.replaceChildren();
+  render(<Shell />, document.body);
+}
+
+void start();

@@ -1,0 +1,97 @@
+// The settings of an app: its name, whether it runs, and its end.
+
+import { useState } from 'preact/hooks';
+import { api } from '#api/client';
+import { invalidate } from '#api/resource';
+import { discardUnsaved, navigate, toast, useAction, useUnsaved, type RouteProps } from '#frame';
+import { Button, Card, Notice, ProblemView, RequestMenu, Switch, TextArea, TextField, confirm } from '#ui';
+import { AppPage, missingRight, useApp, type App } from './app-page';
+import { useEdited } from './edited';
+import { t } from './messages';
+
+export default function SettingsPage({ params: { ws, id } }: RouteProps<'/w/:ws/apps/:id/settings'>) {
+  return <AppPage ws={ws} id={id} part="settings">{(app) => <Settings ws={ws} app={app} />}</AppPage>;
+}
+
+function Settings({ ws, app }: { ws: string; app: App }) {
+  const refusal = missingRight(app, 'can_edit');
+  if (refusal !== null) return <Notice><p>{refusal}</p></Notice>;
+  return (
+    <div class="app-settings">
+      <Names app={app} />
+      <Pause app={app} />
+      <Delete ws={ws} app={app} />
+    </div>
+  );
+}
+
+function Names({ app }: { app: App }) {
+  const resource = useApp(app.id);
+  const { text: name, setText: setName, theirs: theirName } = useEdited(app.name);
+  const { text: description, setText: setDescription, theirs: theirDescription } = useEdited(app.description);
+  const meanwhile = (theirs: string | null) => (theirs === null ? null : t('meanwhile', { value: theirs }));
+  const body = {
+    ...(name.trim() === app.name ? {} : { name: name.trim() }),
+    ...(description.trim() === app.description ? {} : { description: description.trim() }),
+  };
+  const isDirty = Object.keys(body).length > 0;
+  useUnsaved(isDirty);
+  const save = useAction(async () => {
+    resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body }));
+    discardUnsaved();
+    toast(t('settingsSaved'));
+  }, { shows: 'inline' });
+  const unavailable = !isDirty ? t('nothingChanged') : name.trim().length < 2 ? t('nameShort') : null;
+  return (
+    <Card title={t('nameAndDescription')}>
+      <form class="card-body app-form" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void save.run(); }}>
+        <TextField label={t('name')} hint={t('nameHint')} error={meanwhile(theirName)} value={name} onInput={setName} minlength={2} maxlength={60} required autocomplete="off" />
+        <TextArea label={t('description')} error={meanwhile(theirDescription)} value={description} onInput={setDescription} maxlength={280} rows={3} />
+        {save.problem && <ProblemView problem={save.problem} />}
+        <div class="app-form-actions">
+          <Button type="submit" variant="primary" busy={save.busy} unavailable={unavailable}>{t('save')}</Button>
+          <RequestMenu call={{ method: 'PATCH', url: `/v1/apps/${app.id}`, body }} />
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Pause({ app }: { app: App }) {
+  const resource = useApp(app.id);
+  // The switch shows what was asked for until the server has answered.
+  const [asked, setAsked] = useState<boolean | null>(null);
+  const pause = useAction(async (paused: boolean) => {
+    setAsked(paused);
+    try {
+      resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body: { paused } }));
+    } finally {
+      setAsked(null);
+    }
+    toast(paused ? t('paused') : t('resumed'), { action: { label: t('undo'), run: () => void pause.run(!paused) } });
+  });
+  return (
+    <Card title={t('running')}>
+      <div class="card-body"><Switch label={t('pausedLabel')} hint={t('pausedHint')} checked={asked ?? app.status === 'paused'} onChange={(paused) => void pause.run(paused)} /></div>
+    </Card>
+  );
+}
+
+function Delete({ ws, app }: { ws: string; app: App }) {
+  const remove = useAction(async () => {
+    if (!(await confirm({ title: t('deleteTitle', { name: app.name }), body: <p>{t('deleteBody')}</p>, action: t('delete'), tone: 'bad', typed: app.name }))) return;
+    await api.delete('/v1/apps/{id}', { path: { id: app.id } });
+    discardUnsaved();
+    invalidate(['app']);
+    toast(t('deleted', { name: app.name }));
+    await navigate(`/w/${ws}/apps`, { replace: true });
+  });
+  return (
+    <Card title={t('deleteHead')}>
+      <div class="card-body app-form">
+        <p class="muted">{t('deleteBody')}</p>
+        <div class="app-form-actions"><Button variant="danger" icon="trash" busy={remove.busy} onClick={() => void remove.run()}>{t('delete')}</Button><RequestMenu call={{ method: 'DELETE', url: `/v1/apps/${app.id}` }} /></div>
+      </div>
+    </Card>
+  );
+}

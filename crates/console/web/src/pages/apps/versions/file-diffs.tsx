@@ -1,0 +1,61 @@
+// Files of two versions side by side; on phones in one column.
+
+import { useEffect, useState } from 'preact/hooks';
+import { Code, Diff, languageOf } from '#ui';
+import { MANIFEST, changesBetween, sourceOf, textsOf, type Files } from '../source';
+import type { VersionWithContent } from './find';
+import { t } from './messages';
+
+const NARROW = matchMedia('(max-width: 900px)');
+
+/** Whether there is no room for two columns of code. */
+function useNarrow(): boolean {
+  const [isNarrow, setNarrow] = useState(NARROW.matches);
+  useEffect(() => {
+    const read = () => setNarrow(NARROW.matches);
+    NARROW.addEventListener('change', read);
+    return () => NARROW.removeEventListener('change', read);
+  }, []);
+  return isNarrow;
+}
+
+/** Without `before`, the files are shown as they are. */
+export function FileDiffs({ before, after }: { before: VersionWithContent | null; after: VersionWithContent }) {
+  const texts = textsOf(sourceOf(after));
+  if (before === null) return <Files texts={texts} />;
+  const originals = textsOf(sourceOf(before));
+  const changes = changesBetween(originals, texts);
+  if (changes.length === 0) return <p class="muted">{t('sameFiles')}</p>;
+  return (
+    <section class="version-files">
+      <h2>{t('changedFiles', { count: changes.length })}</h2>
+      {changes.map(({ path, change }) => (
+        <details key={path} open>
+          <summary><code>{path}</code> <span class="muted">{t(`change_${change}`)}</span></summary>
+          <FileDiff path={path} original={originals[path] ?? ''} changed={texts[path] ?? ''} labels={[t('titleOf', { number: before.number }), t('titleOf', { number: after.number })]} />
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function FileDiff({ path, original, changed, labels }: { path: string; original: string; changed: string; labels: readonly [string, string] }) {
+  const isNarrow = useNarrow();
+  if (isNarrow) return <Code label={path} language={languageOf(path)} value={changed} original={original} />;
+  return <Diff original={original} changed={changed} language={languageOf(path)} labels={labels} />;
+}
+
+function Files({ texts }: { texts: Files }) {
+  const paths = Object.keys(texts).sort();
+  return (
+    <section class="version-files">
+      <h2>{t('files')}</h2>
+      {paths.map((path) => (
+        <details key={path} open={path !== MANIFEST}>
+          <summary><code>{path}</code></summary>
+          <Code label={path} language={languageOf(path)} value={texts[path] ?? ''} />
+        </details>
+      ))}
+    </section>
+  );
+}

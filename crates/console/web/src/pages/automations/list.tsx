@@ -1,0 +1,93 @@
+// The automations of a workspace.
+
+import { useEffect } from 'preact/hooks';
+import { useList, type List as ListData } from '#api/list';
+import { useResource } from '#api/resource';
+import type { Schemas } from '#api/types';
+import { Page, hasRole, isReadOnly, navigate, query, useCommands, type RouteProps } from '#frame';
+import { Button, Empty, FilterBar, List, Time, triggerText, type Column } from '#ui';
+import { AutomationStatus, automationStatusText } from './automation-status';
+import { t } from './messages';
+import { Outcomes } from './outcomes';
+import { triggerWords } from './words';
+
+type Automation = Schemas['Automation'];
+type Run = Schemas['RunSummary'];
+
+const FILTERS = ['appId', 'status', 'trigger'] as const;
+const STATUSES: readonly Automation['status'][] = ['active', 'paused', 'draft'];
+const TRIGGERS: readonly Schemas['TriggerKind'][] = ['webhook', 'schedule', 'form', 'event', 'manual'];
+
+export default function Automations({ params: { ws } }: RouteProps<'/w/:ws/automations'>) {
+  const list = useFiltered(useList('/v1/workspaces/{ws}/automations', { path: { ws }, query: { limit: 200 } }, { on: ['automation'] }));
+  const apps = useResource('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: 200 } }, { on: ['app'] });
+  const runs = useResource('/v1/workspaces/{ws}/runs', { path: { ws }, query: { limit: 200 } }, { on: ['run'] });
+  const names = new Map((apps.data?.items ?? []).map(({ id, name }) => [id, name]));
+  const byAutomation = grouped(runs.data?.items ?? []);
+  const mayCreate = hasRole('builder') && !isReadOnly.value;
+  const create = () => void navigate(`/w/${ws}/automations/new`);
+  useCommands([{ id: 'automation.new', label: t('create'), keys: 'n', when: () => mayCreate, run: create }]);
+  return (
+    <Page
+      title={t('title')} lead={t('lead')}
+      actions={<><Button href={`/w/${ws}/queue`}>{t('queue')}</Button><Button variant="primary" icon="plus" command="automation.new" unavailable={mayCreate ? null : t('mayNotCreate')} onClick={create}>{t('create')}</Button></>}
+    >
+      <FilterBar
+        views={`automations.${ws}`}
+        filters={[
+          { name: 'status', label: t('status'), options: STATUSES.map((value) => ({ value, label: automationStatusText(value) })) },
+          { name: 'trigger', label: t('trigger'), options: TRIGGERS.map((value) => ({ value, label: triggerText(value) })) },
+          { name: 'appId', label: t('app'), options: [...names].map(([value, label]) => ({ value, label })) },
+        ]}
+      />
+      <List
+        label={t('title')} list={list} columns={columns(names, byAutomation)} id={({ id }) => id} href={({ id }) => `/w/${ws}/automations/${id}`}
+        empty={<NoAutomations mayCreate={mayCreate} create={create} />}
+      />
+    </Page>
+  );
+}
+
+function grouped(runs: readonly Run[]): ReadonlyMap<string, readonly Run[]> {
+  const groups = new Map<string, Run[]>();
+  for (const run of runs) {
+    if (run.roadId === null) continue;
+    const group = groups.get(run.roadId);
+    if (group) group.push(run);
+    else groups.set(run.roadId, [run]);
+  }
+  return groups;
+}
+
+/** Filters what was read: the API lists all automations. With a filter, reads to the end, so that none is missed. */
+function useFiltered(list: ListData<Automation>): ListData<Automation> {
+  const [appId, status, trigger] = FILTERS.map((name) => query.value.get(name));
+  const isFiltered = Boolean(appId ?? status ?? trigger);
+  const needsMore = isFiltered && list.hasMore && !list.loading && list.error === undefined;
+  useEffect(() => { if (needsMore) list.loadMore(); }, [needsMore, list.items.length]);
+  const fits = (item: Automation) => (!appId || item.appId === appId) && (!status || item.status === status) && (!trigger || item.trigger.type === trigger);
+  return { ...list, items: list.items.filter(fits), isComplete: list.isComplete && !(isFiltered && list.hasMore && list.error === undefined) };
+}
+
+function columns(names: ReadonlyMap<string, string>, runs: ReadonlyMap<string, readonly Run[]>): readonly Column<Automation>[] {
+  return [
+    { key: 'name', header: t('name'), isMain: true, cell: ({ name }) => name },
+    { key: 'status', header: t('status'), cell: ({ status }) => <AutomationStatus status={status} /> },
+    { key: 'trigger', header: t('trigger'), cell: ({ trigger }) => <span class="automations-trigger">{triggerWords(trigger)}</span> },
+    { key: 'app', header: t('app'), hide: 'tablet', cell: ({ appId }) => <span class="automations-app muted">{names.get(appId) ?? '–'}</span> },
+    { key: 'when', header: t('when'), hide: 'phone', cell: (automation) => <When automation={automation} last={runs.get(automation.id)?.[0]} /> },
+    { key: 'outcome', header: t('outcome'), cell: ({ id }) => <Outcomes runs={runs.get(id) ?? []} /> },
+  ];
+}
+
+/** When it starts next, if that is known, else when it started last. */
+function When({ automation: { nextRunAt, status }, last }: { automation: Automation; last: Run | undefined }) {
+  if (nextRunAt !== null && status === 'active') return <span class="muted">{t.rich('nextAt', { when: <Time at={nextRunAt} /> })}</span>;
+  if (last === undefined) return <span class="muted">–</span>;
+  return <span class="muted">{t.rich('lastAt', { when: <Time at={last.acceptedAt} /> })}</span>;
+}
+
+function NoAutomations({ mayCreate, create }: { mayCreate: boolean; create: () => void }) {
+  if (FILTERS.some((name) => query.value.has(name))) return <Empty title={t('noneFound')}><p>{t('noneFoundBody')}</p></Empty>;
+  return <Empty title={t('none')} action={<Button variant="primary" icon="plus" unavailable={mayCreate ? null : t('mayNotCreate')} onClick={create}>{t('create')}</Button>}><p>{t('noneBody')}</p></Empty>;
+}

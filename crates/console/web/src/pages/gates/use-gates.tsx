@@ -1,0 +1,46 @@
+// The gates of a workspace, the apps that use them, and what an admin does with them.
+
+import { api } from '#api/client';
+import { useList, type List } from '#api/list';
+import { invalidate, useResource } from '#api/resource';
+import type { Schemas } from '#api/types';
+import { hasRole, isReadOnly, toast, useAction } from '#frame';
+import { confirm } from '#ui';
+import { t } from './messages';
+
+export type Gate = Schemas['Gate'];
+
+export function useGates(ws: string): List<Gate> {
+  return useList('/v1/workspaces/{ws}/gates', { path: { ws } }, { on: ['gate', 'app', 'refusal'] });
+}
+
+/** Names of the apps that the person sees, by their ids. */
+export function useAppNames(ws: string): { readonly apps: readonly Schemas['App'][]; readonly nameOf: (id: string) => string | undefined } {
+  const list = useResource('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: 200 } }, { on: ['app'] });
+  const apps = list.data?.items ?? [];
+  return { apps, nameOf: (id) => apps.find((app) => app.id === id)?.name };
+}
+
+/** Returns why the person may not open or close gates, or `null`. */
+export function mayNotSet(): string | null {
+  if (isReadOnly.value) return t('readOnly');
+  return hasRole('admin') ? null : t('adminsOnly');
+}
+
+/** Opens and closes gates. Opening is asked about first, and both can be taken back. */
+export function useSetStatus(list: Pick<List<Gate>, 'patch'>) {
+  const set = async ({ id }: Gate, status: Gate['status']) => {
+    const gate = await api.patch('/v1/gates/{id}', { path: { id }, body: { status } });
+    list.patch(id, gate);
+    invalidate(['gate', `gate:${id}`]);
+  };
+  const change = useAction(async (gate: Gate) => {
+    const next = gate.status === 'open' ? 'closed' as const : 'open' as const;
+    if (next === 'open' && !(await confirm({ title: t('openTitle', { host: gate.host }), body: <p>{t('openBody', { methods: gate.methods.join(', '), count: gate.appIds.length })}</p>, action: t('open') }))) return;
+    await set(gate, next);
+    const undo = { label: t('undo'), run: () => void back.run(gate) };
+    toast(t(next === 'open' ? 'opened' : 'closed', { host: gate.host }), { action: undo });
+  });
+  const back = useAction(async (gate: Gate) => { await set(gate, gate.status); });
+  return change;
+}

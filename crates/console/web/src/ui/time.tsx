@@ -1,0 +1,36 @@
+import { signal } from '@preact/signals';
+import { formatDateTime, formatDuration, formatFull, formatPreciseTime, formatRelative, formatTime } from '#i18n';
+
+/** The current time, for what is shown relative to it. */
+export const now = signal(Date.now());
+
+const TICK = 10_000;
+setInterval(() => { if (!document.hidden) now.value = Date.now(); }, TICK);
+
+/** `relative` beside a name, `moment` inside a sentence, `time` where the day is known. */
+type Form = 'relative' | 'moment' | 'time' | 'precise';
+
+function shownAs(form: Form, at: string): string {
+  switch (form) {
+    case 'relative': return formatRelative(at, Math.max(now.value, Date.now()));
+    case 'moment': return formatDateTime(at);
+    case 'time': return formatTime(at);
+    case 'precise': return formatPreciseTime(at);
+  }
+}
+
+/** A time, in full in its tooltip. */
+export function Time({ at, as = 'relative' }: { at: string; as?: Form }) {
+  return <time dateTime={at} title={formatFull(at)}>{shownAs(as, at)}</time>;
+}
+
+/** A duration, and a bar of its length relative to `of`. */
+export function DurationBar({ ms, of, tone = 'neutral' }: { ms: number; of: number; tone?: 'neutral' | 'warn' | 'bad' | 'info' }) {
+  const share = of > 0 ? Math.min(1, ms / of) : 0;
+  return (
+    <span class={`duration tone-${tone}`}>
+      <span class="duration-text">{formatDuration(ms)}</span>
+      <svg class="duration-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="4" class="track" /><rect width={Math.max(2, share * 100)} height="4" class="value" /></svg>
+    </span>
+  );
+}

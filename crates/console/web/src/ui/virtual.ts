@@ -1,0 +1,36 @@
+// Rows of which only those in sight are drawn.
+
+import type { RefObject } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+export interface VirtualRows {
+  readonly first: number;
+  /** Index after the last row that is drawn. */
+  readonly end: number;
+  /** Pixels to leave free above and below the drawn rows. */
+  readonly before: number;
+  readonly after: number;
+}
+
+const OVERSCAN = 12;
+
+/** Returns which of `count` rows of one height to draw in the scrolling element. */
+export function useVirtualRows(scroller: RefObject<HTMLElement>, { count, height }: { count: number; height: number }): VirtualRows {
+  const [{ top, size }, setWindow] = useState({ top: 0, size: 800 });
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return undefined;
+    const read = () => setWindow({ top: element.scrollTop, size: element.clientHeight });
+    const observer = new ResizeObserver(read);
+    observer.observe(element);
+    element.addEventListener('scroll', read, { passive: true });
+    read();
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', read);
+    };
+  }, [scroller]);
+  const first = Math.max(0, Math.floor(top / height) - OVERSCAN);
+  const end = Math.min(count, Math.ceil((top + size) / height) + OVERSCAN);
+  return { first, end, before: first * height, after: (count - end) * height };
+}
