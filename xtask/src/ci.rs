@@ -9,14 +9,14 @@ use xtask::{
     workspace::Workspace,
 };
 
-use crate::{deps, docs, layers, openapi, prerequisites, rustdoc, test_suite};
+use crate::{console, deps, docs, layers, openapi, prerequisites, rustdoc, test_suite};
 
 struct Step {
     name: &'static str,
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "prerequisites", run: |_| prerequisites::ensure_installed(&Progress::start()) },
     Step { name: "format", run: format },
     Step { name: "layers", run: layers::run },
@@ -25,6 +25,7 @@ const STEPS: [Step; 10] = [
     Step { name: "clippy", run: clippy },
     Step { name: "rustdoc", run: |workspace| rustdoc::run(workspace, rustdoc::Crates::Shipped) },
     Step { name: "build", run: |workspace| compile::everything(workspace).map(drop) },
+    Step { name: "console", run: console::check },
     Step { name: "openapi", run: |workspace| openapi::run(workspace, &openapi::Options::check()) },
     Step { name: "test", run: |workspace| test_suite::run(workspace, &test_suite::Options::default()) },
 ];

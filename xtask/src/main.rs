@@ -6,6 +6,7 @@
 
 mod changed;
 mod ci;
+mod console;
 mod deps;
 mod dev;
 mod docs;

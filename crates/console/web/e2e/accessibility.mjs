@@ -6,19 +6,15 @@ const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 /** Addresses of the pages, from the ids of a starter workspace. */
 const PAGES = {
-  city: ({ ws }) => `/w/${ws}`,
   apps: ({ ws }) => `/w/${ws}/apps`,
   app: ({ ws, app }) => `/w/${ws}/apps/${app}`,
+  'code of an app': ({ ws, app }) => `/w/${ws}/apps/${app}/code`,
   gates: ({ ws }) => `/w/${ws}/gates`,
   automations: ({ ws }) => `/w/${ws}/automations`,
   automation: ({ ws, automation }) => `/w/${ws}/automations/${automation}`,
   runs: ({ ws }) => `/w/${ws}/runs`,
   'dead letters': ({ ws }) => `/w/${ws}/dead-letters`,
-  data: ({ ws }) => `/w/${ws}/data`,
-  project: ({ ws, project }) => `/w/${ws}/data/${project}`,
-  people: ({ ws }) => `/w/${ws}/people`,
-  settings: ({ ws }) => `/w/${ws}/settings`,
-  account: () => '/account',
+  queue: ({ ws }) => `/w/${ws}/queue`,
   welcome: () => '/welcome',
 };
 

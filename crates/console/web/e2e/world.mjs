@@ -33,8 +33,8 @@ async function signIn(browser, base, name, options) {
  */
 export async function createWorld(browser, base, { role = 'owner', options = {} } = {}) {
   const owner = await signIn(browser, base, 'Aru', options);
-  const settings = { name: 'Meruert', profile: 'global', teamSize: 'small', intents: ['automations'], timezone: 'Asia/Almaty' };
-  const ws = (await owner.api('POST', '/v1/workspaces', settings)).id;
+  const settings = { name: 'Meruert', profile: 'global', teamSize: 'solo', intents: ['automations'], timezone: 'Asia/Almaty' };
+  const ws = (await owner.api('POST', '/v1/workspaces', settings)).workspace.id;
   const [apps, automations, projects] = await Promise.all(
     ['apps', 'automations', 'backend/projects'].map((list) => owner.api('GET', `/v1/workspaces/${ws}/${list}`)),
   );

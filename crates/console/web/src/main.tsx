@@ -21,6 +21,8 @@ async function start(): Promise<void> {
   // A page of the server's that no page of the console replaces stays as it is.
   if (!isOurs) return;
   startShortcuts();
+  // The style of the server's own page, which the console replaces.
+  document.querySelector('link[href="/pages/page.css"]')?.remove();
   document.body.replaceChildren();
   render(<Shell />, document.body);
 }
