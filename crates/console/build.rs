@@ -29,7 +29,7 @@ fn main() {
             println!("cargo:warning=built without the web console: {reason}");
             // A file that never exists makes cargo try again at the next build.
             println!("cargo:rerun-if-changed=web/not-built");
-            format!("pub const MISSING: Option<&str> = Some({reason:?});\nstatic FILES: &[File] = &[];\n")
+            missing(Some(&reason)) + "static FILES: &[File] = &[];\n"
         }
     };
     fs::write(out.join("files.rs"), table).expect("OUT_DIR is writable");
@@ -80,10 +80,17 @@ fn run(command: &mut Command) -> Result<Output, String> {
     Err(format!("{program} failed: {}", tail.into_iter().rev().collect::<Vec<_>>().join(" | ")))
 }
 
+/// Returns the source of `MISSING`.
+fn missing(reason: Option<&str>) -> String {
+    format!(
+        "/// Reason why the console is not in this build; `None` if it is.\npub const MISSING: Option<&str> = {reason:?};\n"
+    )
+}
+
 /// Returns the source of `FILES`: what `dist/files.tsv` lists (role, path and media type), with the contents.
 fn table_of(dist: &Path) -> String {
     let list = fs::read_to_string(dist.join("files.tsv")).expect("the bundler writes files.tsv");
-    let mut table = String::from("pub const MISSING: Option<&str> = None;\nstatic FILES: &[File] = &[\n");
+    let mut table = missing(None) + "static FILES: &[File] = &[\n";
     for line in list.lines() {
         let fields = line.split('\t').collect::<Vec<_>>();
         let [role, path, media_type] = fields[..] else { panic!("files.tsv: {line}") };

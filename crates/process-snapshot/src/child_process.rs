@@ -267,4 +267,28 @@ mod tests {
         // SAFETY: the call only reads its argument.
         assert_eq!(unsafe { libc::sched_getscheduler(child.pid()) }, libc::SCHED_IDLE);
     }
+
+    /// Returns the nice value of a process's autogroup; `None` on a kernel without them.
+    fn autogroup_nice(process: i32) -> Option<String> {
+        let autogroup = fs::read_to_string(format!("/proc/{process}/autogroup")).ok()?;
+        Some(autogroup.rsplit_once("nice ")?.1.trim().to_owned())
+    }
+
+    #[tokio::test]
+    async fn only_a_session_of_its_own_gets_the_lowest_priority() {
+        let (child, _stdin) = adopt("read -r line");
+        let before = autogroup_nice(child.pid());
+        assert!(!child.lower_session_priority().unwrap(), "it shares the session of this process");
+        assert_eq!(autogroup_nice(child.pid()), before);
+
+        let (child, _stdin) = adopt("exec setsid sh -c 'read -r line'");
+        let lowered = async {
+            // It is no session until the program has started, and the kernel may ask to try again.
+            while !child.lower_session_priority().unwrap() {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(Duration::from_secs(20), lowered).await.unwrap();
+        assert!(autogroup_nice(child.pid()).is_none_or(|nice| nice == LOW_AUTOGROUP_NICE));
+    }
 }

@@ -4,6 +4,7 @@
 use std::{path::Path, process::Stdio};
 
 use anyhow::{Context as _, Result, bail};
+use serde_json::json;
 use tests::Server;
 use tokio::process::Command;
 
@@ -11,6 +12,33 @@ use tokio::process::Command;
 const AT_ONCE: &str = "3";
 
 tests::on_both! {
+    /// The server's own pages load the console too, and stay as they are without JavaScript.
+    async fn documents_load_the_console_under_a_strict_policy(server: Server) -> Result<()> {
+        let visitor = server.client();
+        for path in ["/", "/welcome", "/account", "/account/sessions", "/w/ws_x", "/w/ws_x/runs/run_x", "/sign-in"] {
+            let reply = visitor.get(path).await?;
+            let document = String::from_utf8_lossy(&reply.assert_status(200).body).into_owned();
+            let policy = reply.header("content-security-policy").unwrap_or_default();
+            for part in ["default-src 'none'", "script-src 'self';", "require-trusted-types-for 'script'", "trusted-types 'none'"] {
+                assert!(policy.contains(part), "{path}: {policy}");
+            }
+            assert!(!policy.contains("unsafe"), "{path}: {policy}");
+            let script = document.split("<script type=\"module\" src=\"").nth(1).and_then(|rest| rest.split('"').next());
+            let script = script.with_context(|| format!("{path} does not load the console"))?;
+            let file = visitor.get(script).await?;
+            assert_eq!(file.assert_status(200).header("content-type"), Some("text/javascript; charset=utf-8"));
+            assert!(file.header("cache-control").is_some_and(|value| value.contains("immutable")), "{file}");
+        }
+        visitor.get("/console/nothing.js").await?.assert_status(404);
+        Ok(())
+    }
+
+    async fn anybody_may_ask_how_to_sign_in(server: Server) -> Result<()> {
+        let methods = server.client().get("/v1/auth/methods").await?.ok()?;
+        assert_eq!(methods, json!({"email": true, "passkeys": false, "development": true, "oidc": []}));
+        Ok(())
+    }
+
     async fn journeys_work_without_an_error_a_violation_or_a_request_elsewhere(server: Server) -> Result<()> {
         let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/console/web");
         let output = Command::new("node")

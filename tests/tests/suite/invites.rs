@@ -58,6 +58,12 @@ tests::on_both! {
         let days = |field: &str| item[field].as_str().context("no time")?.parse::<chrono::DateTime<Utc>>().context("no time");
         assert_eq!(days("expiresAt")? - days("createdAt")?, TimeDelta::days(7));
         let link = link["link"].as_str().context("no link")?;
+        let preview = format!("/v1/invites/{}", link.rsplit_once('/').context("no token")?.1);
+        let seen = server.client().get(&preview).await?.ok()?;
+        assert_eq!((&seen["role"], &seen["accessEndsAt"]), (&json!("builder"), &Value::Null));
+        assert_eq!(seen["expiresAt"], item["expiresAt"]);
+        assert!(seen["workspaceName"].is_string() && seen["inviterName"].is_string(), "{seen}");
+        assert!(!seen.to_string().contains("example.test"), "it names no address: {seen}");
         assert!(link.starts_with(&format!("{}/invite/qiv_", server.base_url())), "{link}");
         let token = invite_token(link)?;
 
@@ -73,6 +79,7 @@ tests::on_both! {
         assert_eq!(fixture.invite_statuses().await?, ["accepted"]);
 
         bek.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_accepted");
+        server.client().get(&preview).await?.assert_error(404, "invite_not_found");
         let item = item["id"].as_str().context("no id")?;
         let one = format!("{}/{item}", fixture.invites_path());
         fixture.owner.delete(&one).await?.assert_error(409, "invite_accepted");

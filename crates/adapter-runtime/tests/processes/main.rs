@@ -45,6 +45,8 @@ async fn a_long_computation_yields_to_short_ones() {
     let seen = async {
         let lowered = || workers().into_iter().find(|worker| nice(*worker) == Some(10));
         wait_until(|| lowered().is_some()).await;
+        let has_low_session = |worker: Pid| autogroup_nice(worker).is_none_or(|nice| nice == "19");
+        wait_until(|| lowered().is_none_or(has_low_session)).await;
         lowered()
     };
     let (result, lowered) = tokio::join!(engine.invoke(invocation, host), seen);
@@ -95,6 +97,12 @@ fn workers() -> Vec<Pid> {
 /// Returns the nice value of a process; `None` if it is gone.
 fn nice(process: Pid) -> Option<i32> {
     field(process, 19)
+}
+
+/// Returns the nice value of the autogroup of a process (sched(7)); `None` if the kernel has none, or the process is gone.
+fn autogroup_nice(process: Pid) -> Option<String> {
+    let autogroup = std::fs::read_to_string(format!("/proc/{}/autogroup", process.as_raw_nonzero())).ok()?;
+    Some(autogroup.rsplit_once("nice ")?.1.trim().to_owned())
 }
 
 /// Returns the scheduling policy of a process; `None` if it is gone.
