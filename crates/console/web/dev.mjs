@@ -14,7 +14,7 @@ import { CONTENT_SECURITY_POLICY } from './build/policy.mjs';
 const { values } = parseArgs({ options: { port: { type: 'string', default: '7430' }, built: { type: 'boolean', default: false } } });
 const server = new URL(process.env.QALA ?? 'http://127.0.0.1:7420');
 /** Pages that the server renders itself, into which the console's script is put. */
-const SERVER_PAGES = /^\/(sign-in|device|oauth|invites)(\/|$)/;
+const SERVER_PAGES = /^\/(sign-in|device|oauth|invite)(\/|$)/;
 /** Pages of the console. */
 const CONSOLE_PAGES = /^\/($|welcome$|w\/|account(\/|$)|gallery(\/|$))/;
 

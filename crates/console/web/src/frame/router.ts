@@ -40,7 +40,7 @@ let index = (history.state as HistoryState | null)?.index ?? 0;
 let latest = 0;
 
 /** Pages that the server renders, to which a browser has to go. */
-const SERVER_PAGES = /^\/(sign-in|device|oauth|invites|docs|openapi\.json|pages|v1|a)(\/|$)/;
+const SERVER_PAGES = /^\/(sign-in|device|oauth|invite|docs|openapi\.json|pages|v1|a)(\/|$)/;
 
 export function isServerPage(to: string): boolean {
   return SERVER_PAGES.test(to);
