@@ -78,9 +78,9 @@ export function rememberWorkspace(ws: string): void {
 }
 
 /** Ends the session and goes to the sign-in page. */
-export async function signOut(): Promise<void> {
+export async function signOut(to = '/sign-in'): Promise<void> {
   await api.delete('/v1/session', {});
-  location.assign('/sign-in');
+  location.assign(to);
 }
 
 /** Path of the sign-in page, from which the person comes back here. */

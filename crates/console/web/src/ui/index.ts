@@ -16,6 +16,7 @@ export * from './log';
 export * from './menu';
 export * from './object-menu';
 export * from './panel';
+export * from './particulars';
 export * from './secret';
 export * from './status';
 export * from './table';
