@@ -13,7 +13,8 @@ use std::{
 };
 
 /// Files and folders of `web` that the bundle is made from.
-const SOURCES: [&str; 6] = ["build", "build.mjs", "package.json", "package-lock.json", "src", "tsconfig.json"];
+const SOURCES: [&str; 6] =
+    ["build", "build.mjs", "package.json", "package-lock.json", "src", "tsconfig.json"];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -38,7 +39,9 @@ fn main() {
 fn bundle(web: &Path, dist: &Path) -> Result<(), String> {
     install_packages(web)?;
     match fs::remove_dir_all(dist) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(format!("{}: {error}", dist.display())),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(format!("{}: {error}", dist.display()));
+        }
         _ => {}
     }
     run(Command::new("node").current_dir(web).arg("build.mjs").arg("--out").arg(dist)).map(drop)
@@ -105,7 +108,11 @@ fn table_of(dist: &Path) -> String {
         let file = dist.join(path);
         let included = |suffix: &str| {
             let file = format!("{}{suffix}", file.display());
-            if Path::new(&file).is_file() { format!("Some(include_bytes!({file:?}))") } else { "None".to_owned() }
+            if Path::new(&file).is_file() {
+                format!("Some(include_bytes!({file:?}))")
+            } else {
+                "None".to_owned()
+            }
         };
         writeln!(
             table,

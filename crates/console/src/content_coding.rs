@@ -19,7 +19,8 @@ impl ContentCoding {
                 let name = parts.next().unwrap_or_default();
                 let refused = parts.any(|parameter| {
                     let weight = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
-                    weight.is_some_and(|weight| weight.trim().parse::<f32>().is_ok_and(|weight| weight <= 0.0))
+                    weight
+                        .is_some_and(|weight| weight.trim().parse::<f32>().is_ok_and(|weight| weight <= 0.0))
                 });
                 if name.eq_ignore_ascii_case(coding) {
                     return !refused;

@@ -1,6 +1,7 @@
 //! The embedded files.
 
-use crate::FILES;
+// `MISSING` and `FILES`.
+include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// Purpose of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,9 +7,5 @@ mod content_coding;
 mod file;
 mod serve;
 
-pub use file::{Entry, entry};
+pub use file::{Entry, MISSING, entry};
 pub use serve::router;
-
-use file::{File, Role};
-
-include!(concat!(env!("OUT_DIR"), "/files.rs"));

@@ -28,7 +28,8 @@ async fn serve(Path(path): Path<String>, headers: HeaderMap) -> Response {
 fn respond(file: &File, headers: &HeaderMap) -> Response {
     // The name has a hash of the content, so it identifies the content.
     let coding = negotiate(file, headers);
-    let etag = format!("\"{}{}\"", file.path, coding.0.name().map(|name| format!("-{name}")).unwrap_or_default());
+    let etag =
+        format!("\"{}{}\"", file.path, coding.0.name().map(|name| format!("-{name}")).unwrap_or_default());
     let common = [
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
         (header::VARY, "accept-encoding"),
@@ -38,7 +39,8 @@ fn respond(file: &File, headers: &HeaderMap) -> Response {
         return (StatusCode::NOT_MODIFIED, common, [(header::ETAG, etag)]).into_response();
     }
     let mut response =
-        (common, [(header::ETAG, etag), (header::CONTENT_TYPE, file.media_type.to_owned())], coding.1).into_response();
+        (common, [(header::ETAG, etag), (header::CONTENT_TYPE, file.media_type.to_owned())], coding.1)
+            .into_response();
     if let Some(name) = coding.0.name() {
         response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
     }
@@ -106,14 +108,17 @@ mod tests {
         let script = entry().unwrap().script;
         let mut tags = Vec::new();
         for coding in ["br", "gzip", "identity"] {
-            tags.push(get_file(&script, &[("accept-encoding", coding)]).await.headers()[header::ETAG].clone());
+            tags.push(
+                get_file(&script, &[("accept-encoding", coding)]).await.headers()[header::ETAG].clone(),
+            );
         }
         assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
     }
 
     #[tokio::test]
     async fn other_paths_are_not_found() {
-        for path in ["/console/", "/console/nothing.js", "/console/../build.rs", "/console/%2e%2e/files.tsv"] {
+        for path in ["/console/", "/console/nothing.js", "/console/../build.rs", "/console/%2e%2e/files.tsv"]
+        {
             assert_eq!(get_file(path, &[]).await.status(), StatusCode::NOT_FOUND, "{path}");
         }
     }

@@ -10,11 +10,7 @@ use axum::{
     routing::{get, post},
 };
 
-use crate::{
-    auth::access::with_cost,
-    http::pages::html_errors,
-    state::Api,
-};
+use crate::{auth::access::with_cost, http::pages::html_errors, state::Api};
 
 pub(crate) fn router() -> Router<Api> {
     Router::new()

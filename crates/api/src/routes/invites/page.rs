@@ -60,7 +60,10 @@ pub(super) async fn show(
         form method="post" { button type="submit" { (words.accept) } }
         (other_account(words, &here))
     };
-    Ok(page(locale, format_text(words.join, &[&name]), body).at_path(&here).with_console(&api).into_response())
+    Ok(page(locale, format_text(words.join, &[&name]), body)
+        .at_path(&here)
+        .with_console(&api)
+        .into_response())
 }
 
 /// Returns the workspace's name, and a text that says who invites to which role, and until when.
