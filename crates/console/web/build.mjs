@@ -1,7 +1,7 @@
 // Builds the console: `node build.mjs --out DIR [--dev]`.
 //
 // Writes each file with its brotli and gzip forms beside it, where they are smaller, and `files.tsv`: a line a file with role, path
-// and media type. The server renders the document itself, and has an icon.
+// and media type. The server renders the document itself.
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -32,7 +32,7 @@ const folder = resolve(values.out);
 const { files } = await bundle({ dev: values.dev });
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
-const served = files.filter(({ role }) => role !== 'document' && role !== 'icon');
+const served = files.filter(({ role }) => role !== 'document');
 const lines = await Promise.all(served.map((file) => writeEncoded(folder, file)));
 await writeFile(join(folder, 'files.tsv'), lines.join(''));
 console.log(`${served.length} files in ${folder}`);

@@ -103,12 +103,6 @@ async fn check_consent_flow(server: &Server, browser: &Browser) -> Result<()> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
-    async fn a_person_consents_in_a_browser(server: Server) -> Result<()> {
-        let browser = Browser::start().await?;
-        check_consent_flow(&server, &browser).await?;
-        browser.close().await
-    }
-
     async fn a_person_consents_in_a_browser_without_javascript(server: Server) -> Result<()> {
         let browser = Browser::start_without_javascript().await?;
         browser.navigate_to("data:text/html,<title>off</title><script>document.title='on'</script>").await?;
@@ -118,7 +112,7 @@ tests::on_both! {
     }
 
     async fn an_invalid_request_is_reported_only_after_sign_in(server: Server) -> Result<()> {
-        let browser = Browser::start().await?;
+        let browser = Browser::start_without_javascript().await?;
         let mut program = NativeApp::start(&server.client()).await?;
         browser.navigate_to(&program.authorization_url(&server, "root")).await?;
         assert!(browser.current_url().await?.contains("/sign-in?next="), "the browser must not be redirected before");
@@ -129,7 +123,7 @@ tests::on_both! {
     }
 
     async fn the_consent_page_cannot_be_framed_by_another_site(server: Server) -> Result<()> {
-        let browser = Browser::start().await?;
+        let browser = Browser::start_without_javascript().await?;
         let program = NativeApp::start(&server.client()).await?;
         browser.navigate_to(&format!("{}/sign-in", server.base_url())).await?;
         sign_in(&browser).await?;

@@ -5,7 +5,6 @@ use std::{path::Path, process::Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
-use tests::Server;
 use tokio::process::Command;
 
 /// Journeys that run at the same time. Most of their time is the browser's, so more would only make each slower.

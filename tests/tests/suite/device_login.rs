@@ -32,7 +32,7 @@ tests::on_both! {
         let address = line.split_whitespace().find(|word| word.starts_with("http")).context(line.clone())?;
         let code = address.split_once("user_code=").context("no code")?.1;
 
-        let browser = Browser::start().await?;
+        let browser = Browser::start_without_javascript().await?;
         browser.navigate_to(address).await?;
         // The person has to sign in first, and is sent back to the page.
         browser.type_into("form[action='/sign-in/dev'] input[type=email]", email).await?;

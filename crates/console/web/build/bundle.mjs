@@ -1,7 +1,7 @@
 // The bundle, in memory: scripts, style sheets and the document that loads them.
 
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
@@ -88,7 +88,7 @@ function documentOf(tags) {
     '<!doctype html>', '<html lang="en">', '<head>', '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">',
     '<meta name="color-scheme" content="light dark">', '<meta name="robots" content="noindex">', '<title>Qala</title>',
-    `<link rel="icon" type="image/svg+xml" href="${BASE}icon.svg">`, ...tags, '</head>',
+    '<link rel="icon" type="image/svg+xml" href="/pages/logo.svg">', ...tags, '</head>',
     '<body><noscript>Qala’s console needs JavaScript. <a href="/sign-in">Sign in without it</a>.</noscript></body>', '</html>', '',
   ].join('\n');
 }
@@ -115,7 +115,6 @@ export async function bundle({ dev }) {
     tags,
     files: [
       { path: 'index.html', contents: html, role: 'document' },
-      { path: 'icon.svg', contents: readFileSync(join(ROOT, 'src/icon.svg')), role: 'icon' },
       { ...theme, role: 'theme' },
       { ...style, role: 'style' },
       ...pageStyles.map(({ file }) => ({ ...file, role: 'lazy' })),
@@ -124,7 +123,7 @@ export async function bundle({ dev }) {
   };
 }
 
-const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' };
+const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 
 /** Returns the media type of a file of the bundle. */
 export function mediaType(path) {

@@ -97,7 +97,7 @@ function Narrow({ children }: { children: ComponentChildren }) {
   return (
     <div class="narrow">
       <main id="main">
-        <p class="narrow-mark"><img src="/console/icon.svg" alt="" width="24" height="24" />Qala</p>
+        <p class="narrow-mark"><img src="/pages/logo.svg" alt="" width="24" height="24" />Qala</p>
         {children}
       </main>
       <nav class="narrow-languages" aria-label={t('language')}>

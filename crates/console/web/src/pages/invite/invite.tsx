@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from 'preact';
 import { api } from '#api/client';
-import { useUrl } from '#api/resource';
+import { useResource } from '#api/resource';
+import type { Schemas } from '#api/types';
 import { loadSession, navigate, roleText, session, signInPath, signOut, useAction, useTitle, workspacePath, type RouteProps } from '#frame';
 import { serverMain } from '#frame/server-page';
 import { Button, Decision, Empty, ProblemView, Skeleton, Time } from '#ui';
-import { previewUrl, type InvitePreview } from './later';
 import { t } from './messages';
 
 /** What the server's page says about the invite. It tells a member that they have joined, which the preview does not. */
@@ -17,7 +17,7 @@ const onPage = serverMain === null ? null : {
 };
 
 export default function Invite({ params: { token } }: RouteProps<'/invite/:token'>) {
-  const preview = useUrl<InvitePreview>(previewUrl(token));
+  const preview = useResource('/v1/invites/{token}', { path: { token } });
   useTitle(t('title'));
   if (preview.data !== undefined) return <Offer token={token} title={t('join', { workspace: preview.data.workspaceName })}><About invite={preview.data} /></Offer>;
   if (preview.error === undefined) return <Skeleton lines={3} />;
@@ -28,7 +28,7 @@ export default function Invite({ params: { token } }: RouteProps<'/invite/:token
   return <Empty title={t('none')} action={home}><p>{t('noneBody')}</p></Empty>;
 }
 
-function About({ invite: { workspaceName, inviterName, role, accessEndsAt, expiresAt } }: { invite: InvitePreview }) {
+function About({ invite: { workspaceName, inviterName, role, accessEndsAt, expiresAt } }: { invite: Schemas['InvitePreview'] }) {
   const parts = { workspace: <strong>{workspaceName}</strong>, role: <strong>{roleText(role)}</strong> };
   return (
     <>

@@ -1,35 +1,15 @@
 // How one may sign in here.
 
-import { useUrl } from '#api/resource';
+import { useResource } from '#api/resource';
+import type { Schemas } from '#api/types';
 import { hasPasskeys } from '#frame/passkeys';
-import { serverMain } from '#frame/server-page';
 
-export interface Issuer {
-  readonly name: string;
-  readonly title: string;
-}
+type Methods = Schemas['SignInMethods'];
 
-export interface Methods {
-  readonly passkeys: boolean;
-  /** Whether any address may sign in without proof. */
-  readonly development: boolean;
-  readonly oidc: readonly Issuer[];
-}
-
-const ISSUER_PATH = /^\/v1\/auth\/oidc\/([^/]+)\/start/;
-
-/** Reads the methods off the page that the server rendered, for servers that do not list them. */
-function methodsOnPage(): Methods {
-  const links = [...(serverMain?.querySelectorAll<HTMLAnchorElement>('a[href^="/v1/auth/oidc/"]') ?? [])];
-  const oidc = links.flatMap((link) => {
-    const name = ISSUER_PATH.exec(link.getAttribute('href') ?? '')?.[1];
-    return name === undefined ? [] : [{ name, title: name }];
-  });
-  return { passkeys: true, development: serverMain?.querySelector('form[action="/sign-in/dev"]') != null, oidc };
-}
+const UNTIL_READ: Methods = { email: true, passkeys: false, development: false, oidc: [] };
 
 /** Returns the methods of the server that this browser can use. */
 export function useMethods(): Methods {
-  const listed = useUrl<Methods>('/v1/auth/methods').data ?? methodsOnPage();
+  const listed = useResource('/v1/auth/methods', {}).data ?? UNTIL_READ;
   return { ...listed, passkeys: listed.passkeys && hasPasskeys };
 }

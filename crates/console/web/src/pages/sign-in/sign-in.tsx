@@ -12,8 +12,10 @@ import { t } from './messages';
 import { useMethods } from './methods';
 import { goOn, nextPath } from './next';
 
-/** On the way to an invite, the server's page says who invites. */
-const heading = serverMain?.querySelector('form[action="/sign-in/start"]') ? (serverMain.querySelector('h1')?.textContent ?? null) : null;
+/** On the way to an invite, the server's page says who invites to what: the heading, and the sentences above the form. */
+const form = serverMain?.querySelector('form[action="/sign-in/start"]');
+const heading = form ? (serverMain?.querySelector('h1')?.textContent ?? null) : null;
+const sentences = form ? [...(serverMain?.querySelectorAll<HTMLElement>(':scope > p:not(.mark)') ?? [])].map((paragraph) => paragraph.textContent ?? '') : [];
 
 export default function SignIn() {
   const [email, setEmail] = useState('');
@@ -27,6 +29,7 @@ export default function SignIn() {
   return (
     <>
       <h1>{heading ?? t('title')}</h1>
+      {sentences.map((sentence) => <p key={sentence}>{sentence}</p>)}
       <EmailForm email={email} onEmail={setEmail} onSent={() => setSent(true)} />
       {(methods.passkeys || methods.oidc.length > 0) && (
         <div class="sign-in-others">
