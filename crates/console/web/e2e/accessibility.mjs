@@ -15,6 +15,7 @@ const PAGES = {
   runs: ({ ws }) => `/w/${ws}/runs`,
   'dead letters': ({ ws }) => `/w/${ws}/dead-letters`,
   queue: ({ ws }) => `/w/${ws}/queue`,
+  device: () => '/device',
   welcome: () => '/welcome',
 };
 
