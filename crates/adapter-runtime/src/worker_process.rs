@@ -37,8 +37,8 @@ pub(crate) struct WorkerProcess {
     cached_versions: VecDeque<VersionKey>,
     pub(crate) confinement: Confinement,
     priority: Priority,
-    /// Whether the priority of the process's session was lowered too, or could not be.
-    is_session_lowered: bool,
+    /// Priority that the process's session was given, or could not be given.
+    session_priority: Priority,
     /// The account charged for processor time; `None` until the process is bound to a workspace.
     account: Option<CpuAccount>,
 }
@@ -74,7 +74,7 @@ impl WorkerProcess {
                 cached_versions: VecDeque::new(),
                 confinement,
                 priority: Priority::Normal,
-                is_session_lowered: false,
+                session_priority: Priority::Normal,
                 account: None,
             }),
             _ => Err(io::Error::other("the program is not a worker of this version")),
@@ -114,18 +114,20 @@ impl WorkerProcess {
     /// Lowers the priority for the rest of the process's life. Call it again from time to time: a process becomes a session of
     /// its own, of which the priority can be lowered too, only once it computes.
     pub(crate) fn lower_priority(&mut self, priority: Priority) {
-        if !self.is_session_lowered {
-            self.is_session_lowered = self.child.lower_session_priority().unwrap_or_else(|error| {
+        if priority > self.priority {
+            self.priority = priority;
+            if let Err(error) = self.child.lower_priority(priority) {
+                tracing::debug!(%error, "cannot lower the priority of a worker");
+            }
+        }
+        if self.priority > self.session_priority {
+            let is_done = self.child.lower_session_priority(self.priority).unwrap_or_else(|error| {
                 tracing::debug!(%error, "cannot lower the priority of a worker's session");
                 true
             });
-        }
-        if priority <= self.priority {
-            return;
-        }
-        self.priority = priority;
-        if let Err(error) = self.child.lower_priority(priority) {
-            tracing::debug!(%error, "cannot lower the priority of a worker");
+            if is_done {
+                self.session_priority = self.priority;
+            }
         }
     }
 

@@ -30,8 +30,8 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// alone all of it.
 const LOW_PRIORITY_NICE: i32 = 10;
 
-/// Nice value of the autogroup of a child with a lower priority: the lowest.
-const LOW_AUTOGROUP_NICE: &str = "19";
+/// Nice value of the session of a child with [`Priority::Idle`]: the lowest.
+const IDLE_SESSION_NICE: i32 = 19;
 
 /// The scheduling of a child, from the highest priority to the lowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,18 +124,23 @@ impl ChildProcess {
         Ok(())
     }
 
-    /// Gives the child's session the lowest priority among the sessions of the machine, on a kernel that shares processors among
-    /// them (autogroups of sched(7)). Returns false if the child is not a session of its own yet, or the kernel asks to try
-    /// again later: it lets unprivileged processes do this ten times a second in all.
+    /// Gives the child's session the nice value of the priority among the sessions of the machine, on a kernel that shares
+    /// processors among them (autogroups of sched(7)). Returns false if the child is not a session of its own yet, or the kernel
+    /// asks to try again later: it lets unprivileged processes do this ten times a second in all.
     ///
     /// # Errors
     /// If the kernel refuses for another reason.
-    pub fn lower_session_priority(&self) -> io::Result<bool> {
+    pub fn lower_session_priority(&self, priority: Priority) -> io::Result<bool> {
+        let nice = match priority {
+            Priority::Normal => return Ok(true),
+            Priority::Low => LOW_PRIORITY_NICE,
+            Priority::Idle => IDLE_SESSION_NICE,
+        };
         // The session of this process must keep its priority.
         if getsid(Some(self.id))? != self.id {
             return Ok(false);
         }
-        match fs::write(format!("/proc/{}/autogroup", self.pid()), LOW_AUTOGROUP_NICE) {
+        match fs::write(format!("/proc/{}/autogroup", self.pid()), nice.to_string()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             // The kernel does not group by session.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -275,20 +280,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_a_session_of_its_own_gets_the_lowest_priority() {
+    async fn only_a_session_of_its_own_gets_a_lower_priority() {
         let (child, _stdin) = adopt("read -r line");
         let before = autogroup_nice(child.pid());
-        assert!(!child.lower_session_priority().unwrap(), "it shares the session of this process");
+        assert!(
+            !child.lower_session_priority(Priority::Idle).unwrap(),
+            "it shares the session of this process"
+        );
         assert_eq!(autogroup_nice(child.pid()), before);
 
         let (child, _stdin) = adopt("exec setsid sh -c 'read -r line'");
-        let lowered = async {
-            // It is no session until the program has started, and the kernel may ask to try again.
-            while !child.lower_session_priority().unwrap() {
-                tokio::task::yield_now().await;
-            }
-        };
-        timeout(Duration::from_secs(20), lowered).await.unwrap();
-        assert!(autogroup_nice(child.pid()).is_none_or(|nice| nice == LOW_AUTOGROUP_NICE));
+        for (priority, expected) in [(Priority::Low, "10"), (Priority::Idle, "19")] {
+            let lowered = async {
+                // It is no session until the program has started, and the kernel may ask to try again.
+                while !child.lower_session_priority(priority).unwrap() {
+                    tokio::task::yield_now().await;
+                }
+            };
+            timeout(Duration::from_secs(20), lowered).await.unwrap();
+            assert!(autogroup_nice(child.pid()).is_none_or(|nice| nice == expected));
+        }
     }
 }

@@ -45,7 +45,7 @@ async fn a_long_computation_yields_to_short_ones() {
     let seen = async {
         let lowered = || workers().into_iter().find(|worker| nice(*worker) == Some(10));
         wait_until(|| lowered().is_some()).await;
-        let has_low_session = |worker: Pid| autogroup_nice(worker).is_none_or(|nice| nice == "19");
+        let has_low_session = |worker: Pid| autogroup_nice(worker).is_none_or(|nice| nice == "10");
         wait_until(|| lowered().is_none_or(has_low_session)).await;
         lowered()
     };
