@@ -1,6 +1,6 @@
 // What the console has to hold to: `node check.mjs`. Prints what does not, and fails.
 //
-// Types, complete and used messages, the rules of the security policy, and the size of the first load.
+// Types, unit tests, complete and used messages, the rules of the security policy, and the size of the first load.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { brotliCompressSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
 import { generateApiTypes } from './build/api-types.mjs';
 import { ROOT, bundle } from './build/bundle.mjs';
+import { runUnitTests } from './build/unit-tests.mjs';
 
 /** Bytes that a browser loads before the first page, with brotli. */
 const MAX_FIRST_LOAD = 150_000;
@@ -93,6 +94,8 @@ async function checkSize() {
 await generateApiTypes();
 const files = sources();
 checkTypes();
+const failedTests = await runUnitTests();
+if (failedTests) problems.push(failedTests);
 checkForbidden(files);
 await checkMessages(files);
 await checkSize();

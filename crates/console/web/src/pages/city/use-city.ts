@@ -1,0 +1,132 @@
+// Everything that the page shows, in seven requests, and events after that.
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEvents, type WorkspaceEvent } from '#api/events';
+import type { Problem } from '#api/problem';
+import { useResource } from '#api/resource';
+import type { Schemas } from '#api/types';
+import { hasRole } from '#frame';
+import { factsOf, totalsOf, type CityFacts, type Totals } from './facts';
+import { useAll } from './read-all';
+import { KnownRuns, runOf, runOfEvent, type KnownRun } from './runs';
+
+/** Events of runs are shown this often; the town of a busy workspace is not drawn for each of them. */
+const REDRAW = 250;
+/** A run that has ended stays lit this long, so that one sees it. */
+const AFTERGLOW = 1_500;
+/** Runs are read again this long after an event, for the minutes that they saved. */
+const REREAD = 20_000;
+
+export type RunListener = (run: KnownRun) => void;
+
+export interface City {
+  readonly facts: CityFacts | null;
+  readonly error: Problem | undefined;
+  readonly retry: () => void;
+  readonly totals: Totals | null;
+  /** Open dead letters of the workspace; null for roles that may not see the queue. */
+  readonly openDeadLetters: number | null;
+  /** Apps whose windows are lit. */
+  readonly lit: ReadonlySet<string>;
+  /** Calls a listener with each run that begins. */
+  readonly onRun: (listener: RunListener) => () => void;
+  readonly apps: readonly Schemas['App'][];
+  /** The latest runs. */
+  readonly runs: Schemas['RunList'] | undefined;
+}
+
+interface LiveRuns {
+  readonly known: KnownRuns;
+  readonly endedAt: Map<string, number>;
+  readonly listeners: Set<RunListener>;
+}
+
+const ENDED: readonly Schemas['RunStatus'][] = ['succeeded', 'failed', 'blocked'];
+
+export function useCity(ws: string): City {
+  const base = `/v1/workspaces/${ws}`;
+  const apps = useAll<Schemas['App']>(`${base}/apps`, ['app', 'version', 'alert']);
+  const automations = useAll<Schemas['Automation']>(`${base}/automations`, ['automation']);
+  const projects = useAll<Schemas['Project']>(`${base}/backend/projects`, ['project']);
+  const gates = useResource('/v1/workspaces/{ws}/gates', { path: { ws } }, { on: ['gate', 'refusal', 'version'] });
+  const members = useResource('/v1/workspaces/{ws}/members', { path: { ws } }, { on: ['member'] });
+  const runs = useResource('/v1/workspaces/{ws}/runs', { path: { ws }, query: { limit: 200 } });
+  // What runs for long is not among the latest two hundred of a busy workspace.
+  const isBusy = runs.data != null && runs.data.nextCursor !== null;
+  const running = useResource('/v1/workspaces/{ws}/runs', isBusy ? { path: { ws }, query: { limit: 200, status: 'running' } } : null);
+  const maySeeQueue = hasRole('member');
+  const health = useResource('/v1/workspaces/{ws}/queue-health', maySeeQueue ? { path: { ws } } : null, { on: ['health'] });
+  const letters = useResource('/v1/workspaces/{ws}/dead-letters', maySeeQueue ? { path: { ws }, query: { state: 'open', limit: 200 } } : null);
+
+  const live = useMemo<LiveRuns>(() => ({ known: new KnownRuns(), endedAt: new Map(), listeners: new Set() }), [ws]);
+  const drawn = useRedraw(live, { onEnded: () => { runs.refresh(); apps.refresh(); } });
+  useMemo(() => {
+    for (const run of [...(running.data?.items ?? []), ...(runs.data?.items ?? [])].reverse()) live.known.take(runOf(run));
+  }, [live, runs.data, running.data]);
+
+  // No event says that a dead letter was settled, but their number does.
+  const open = health.data?.deadLettersOpen ?? null;
+  const counted = useRef<number | null>(null);
+  useEffect(() => {
+    if (counted.current !== null && open !== null && counted.current !== open) letters.refresh();
+    counted.current = open ?? counted.current;
+  }, [open]);
+
+  const facts = useMemo(() => {
+    if (!apps.items || !automations.items) return null;
+    return factsOf({
+      apps: apps.items, automations: automations.items, projects: projects.items ?? [], gates: gates.data?.items ?? [], members: members.data?.items ?? [],
+      deadLetters: letters.data?.items ?? [], runs: live.known,
+    });
+  }, [apps.items, automations.items, projects.items, gates.data, members.data, letters.data, runs.data, running.data, live, drawn]);
+  const totals = useMemo(() => totalsOf(runs.data, health.data, Date.now()), [runs.data, health.data]);
+  const lit = useMemo(() => {
+    const now = Date.now();
+    const glowing = [...live.endedAt].filter(([, at]) => now - at < AFTERGLOW).map(([id]) => id);
+    return new Set([...glowing, ...(facts?.apps ?? []).filter((app) => app.running > 0).map(({ id }) => id)]);
+  }, [facts, live, drawn]);
+  const onRun = useMemo(() => (listener: RunListener) => {
+    live.listeners.add(listener);
+    return () => void live.listeners.delete(listener);
+  }, [live]);
+
+  return {
+    facts, totals, lit, onRun, openDeadLetters: open, apps: apps.items ?? [], runs: runs.data,
+    error: apps.items ? automations.error : apps.error,
+    retry: () => { apps.refresh(); automations.refresh(); },
+  };
+}
+
+/** Takes events of runs in, and returns a number that changes when the town is to be drawn again. */
+function useRedraw(live: LiveRuns, { onEnded }: { onEnded: () => void }): number {
+  const [drawn, setDrawn] = useState(0);
+  const timers = useRef<{ draw: Timer | null; dim: Timer | null; reread: Timer | null }>({ draw: null, dim: null, reread: null });
+  const latest = useRef(onEnded);
+  latest.current = onEnded;
+  const listener = useMemo(() => (event: WorkspaceEvent) => {
+    const run = event.type === 'run' ? runOfEvent(event.data) : null;
+    if (!run) return;
+    if (live.known.take(run)) for (const listen of live.listeners) listen(run);
+    const pending = timers.current;
+    const draw = () => {
+      pending.draw = null;
+      setDrawn((count) => count + 1);
+    };
+    pending.draw ??= setTimeout(draw, REDRAW);
+    if (!ENDED.includes(run.status)) return;
+    live.endedAt.set(run.appId, Date.now());
+    if (pending.dim !== null) clearTimeout(pending.dim);
+    pending.dim = setTimeout(draw, AFTERGLOW + REDRAW);
+    pending.reread ??= setTimeout(() => {
+      pending.reread = null;
+      latest.current();
+    }, REREAD);
+  }, [live]);
+  useEvents(listener);
+  useEffect(() => () => {
+    for (const timer of Object.values(timers.current)) if (timer !== null) clearTimeout(timer);
+  }, []);
+  return drawn;
+}
+
+type Timer = ReturnType<typeof setTimeout>;
