@@ -11,6 +11,8 @@ use tokio::process::Command;
 const AT_ONCE: &str = "3";
 
 tests::on_both! {
+    args: ["--no-rate-limits"];
+
     /// The server's own pages load the console too, and stay as they are without JavaScript.
     async fn documents_load_the_console_under_a_strict_policy(server: Server) -> Result<()> {
         let visitor = server.client();

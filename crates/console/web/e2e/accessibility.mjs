@@ -6,6 +6,7 @@ const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 /** Addresses of the pages, from the ids of a starter workspace. */
 const PAGES = {
+  city: ({ ws }) => `/w/${ws}`,
   apps: ({ ws }) => `/w/${ws}/apps`,
   app: ({ ws, app }) => `/w/${ws}/apps/${app}`,
   'code of an app': ({ ws, app }) => `/w/${ws}/apps/${app}/code`,
