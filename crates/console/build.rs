@@ -5,6 +5,7 @@
 
 use std::{
     env,
+    error::Error,
     fmt::Write as _,
     fs,
     io::ErrorKind,
@@ -16,16 +17,19 @@ use std::{
 const SOURCES: [&str; 6] =
     ["build", "build.mjs", "package.json", "package-lock.json", "src", "tsconfig.json"];
 
-fn main() {
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let web = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("web");
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result<()> {
+    let variable =
+        |name: &str| env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("cargo sets {name}"));
+    let (out, web) = (variable("OUT_DIR")?, variable("CARGO_MANIFEST_DIR")?.join("web"));
     for source in SOURCES {
         println!("cargo:rerun-if-changed=web/{source}");
     }
     println!("cargo:rerun-if-env-changed=PATH");
     let dist = out.join("dist");
     let table = match bundle(&web, &dist) {
-        Ok(()) => table_of(&dist),
+        Ok(()) => table_of(&dist)?,
         Err(reason) => {
             println!("cargo:warning=built without the web console: {reason}");
             // A file that never exists makes cargo try again at the next build.
@@ -33,10 +37,11 @@ fn main() {
             missing(Some(&reason)) + "static FILES: &[File] = &[];\n"
         }
     };
-    fs::write(out.join("files.rs"), table).expect("OUT_DIR is writable");
+    Ok(fs::write(out.join("files.rs"), table)?)
 }
 
-fn bundle(web: &Path, dist: &Path) -> Result<(), String> {
+/// Returns why there is no bundle, if there is none.
+fn bundle(web: &Path, dist: &Path) -> std::result::Result<(), String> {
     install_packages(web)?;
     match fs::remove_dir_all(dist) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -48,7 +53,7 @@ fn bundle(web: &Path, dist: &Path) -> Result<(), String> {
 }
 
 /// Installs the packages of the lock file, unless they are installed.
-fn install_packages(web: &Path) -> Result<(), String> {
+fn install_packages(web: &Path) -> std::result::Result<(), String> {
     run(Command::new("node").arg("--version"))?;
     let read = |path: PathBuf| fs::read(&path).map_err(|error| format!("{}: {error}", path.display()));
     let lock = read(web.join("package-lock.json"))?;
@@ -69,7 +74,7 @@ fn install_packages(web: &Path) -> Result<(), String> {
     fs::write(&installed, lock).map_err(|error| format!("{}: {error}", installed.display()))
 }
 
-fn run(command: &mut Command) -> Result<Output, String> {
+fn run(command: &mut Command) -> std::result::Result<Output, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!("{program} was not found"),
@@ -91,19 +96,19 @@ fn missing(reason: Option<&str>) -> String {
 }
 
 /// Returns the source of `FILES`: what `dist/files.tsv` lists (role, path and media type), with the contents.
-fn table_of(dist: &Path) -> String {
-    let list = fs::read_to_string(dist.join("files.tsv")).expect("the bundler writes files.tsv");
+fn table_of(dist: &Path) -> Result<String> {
+    let list = fs::read_to_string(dist.join("files.tsv"))?;
     let mut table = missing(None) + "static FILES: &[File] = &[\n";
     for line in list.lines() {
         let fields = line.split('\t').collect::<Vec<_>>();
-        let [role, path, media_type] = fields[..] else { panic!("files.tsv: {line}") };
+        let [role, path, media_type] = fields[..] else { return Err(format!("files.tsv: {line}").into()) };
         let role = match role {
             "entry" => "Entry",
             "initial" => "Initial",
             "lazy" => "Lazy",
             "style" => "Style",
             "theme" => "Theme",
-            _ => panic!("files.tsv: {line}"),
+            _ => return Err(format!("files.tsv: {line}").into()),
         };
         let file = dist.join(path);
         let included = |suffix: &str| {
@@ -121,8 +126,7 @@ fn table_of(dist: &Path) -> String {
             file.display().to_string(),
             included(".gz"),
             included(".br"),
-        )
-        .expect("writing to a string");
+        )?;
     }
-    table + "];\n"
+    Ok(table + "];\n")
 }

@@ -55,7 +55,6 @@ tests::on_both! {
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );
-        println!("{text}");
         if !output.status.success() {
             bail!("the journeys ended with {}:\n{text}", output.status);
         }
