@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::process::Command;
 
 /// Journeys that run at the same time. Most of their time is the browser's, so more would only make each slower.
-const AT_ONCE: &str = "3";
+const AT_ONCE: &str = "2";
 
 tests::on_both! {
     args: ["--no-rate-limits"];

@@ -9,7 +9,7 @@ import { launch, watch } from './browser.mjs';
 import { createWorld } from './world.mjs';
 
 /** Time a step of a journey may take; covers a loaded machine. */
-const STEP_TIMEOUT = 20_000;
+const STEP_TIMEOUT = 60_000;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
 
