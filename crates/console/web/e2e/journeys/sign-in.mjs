@@ -31,7 +31,7 @@ export default [
       await page.goto(new URL(links[0].link).pathname);
       await page.getByText(/Aru invites you/).first().waitFor();
       await signIn(page, email);
-      await page.getByRole('button', { name: /accept/i }).click();
+      await page.getByRole('button', { name: 'Join', exact: true }).click();
       await page.waitForURL(`**/w/${world.ws}**`);
       const session = await (await guest.request.get(`${base}/v1/session`)).json();
       expect(session.workspaceRole === 'viewer', JSON.stringify(session));
