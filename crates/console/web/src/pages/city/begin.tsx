@@ -1,8 +1,9 @@
 // A workspace without apps: a plot with a crane, and three ways to begin.
 
-import { Icon } from '#ui';
 import type { ComponentProps } from 'preact';
-import { hasRole, isReadOnly } from '#frame';
+import { api } from '#api/client';
+import { hasRole, isReadOnly, navigate, useAction } from '#frame';
+import { Icon } from '#ui';
 import { Post, Tree } from './art';
 import { isometric, polygonPath } from './geometry/projection';
 import { corners } from './geometry/town';
@@ -30,9 +31,9 @@ export function Begin({ ws }: { ws: string }) {
         <p>{mayBuild ? t('emptyBody') : t('emptyWait')}</p>
         {mayBuild && (
           <ul class="city-ways">
-            <Way href={`/w/${ws}/apps/new?from=starter`} icon="plus" title={t('wayStarter')} text={t('wayStarterText')} />
-            <Way href={`/w/${ws}/apps/new?from=files`} icon="copy" title={t('wayFiles')} text={t('wayFilesText')} />
-            <Way href={`/w/${ws}/automations/new?trigger=webhook`} icon="right" title={t('wayWebhook')} text={t('wayWebhookText')} />
+            <li><a class="city-way" href={`/w/${ws}/apps/new?from=starter`}><Way icon="plus" title={t('wayStarter')} text={t('wayStarterText')} /></a></li>
+            <li><a class="city-way" href={`/w/${ws}/apps/new?from=files`}><Way icon="copy" title={t('wayFiles')} text={t('wayFilesText')} /></a></li>
+            <li><WebhookWay ws={ws} /></li>
           </ul>
         )}
       </div>
@@ -40,6 +41,23 @@ export function Begin({ ws }: { ws: string }) {
   );
 }
 
-function Way({ href, icon, title, text }: { href: string; icon: NonNullable<ComponentProps<typeof Icon>['name']>; title: string; text: string }) {
-  return <li><a href={href}><Icon name={icon} /><span><b>{title}</b><small>{text}</small></span></a></li>;
+function Way({ icon, title, text }: { icon: NonNullable<ComponentProps<typeof Icon>['name']>; title: string; text: string }) {
+  return <><Icon name={icon} /><span><b>{title}</b><small>{text}</small></span></>;
+}
+
+const RECEIVER = "export default {\n  async scheduled(event) {\n    console.log('Received', event.data);\n  },\n};\n";
+
+/** Makes an app that logs what it receives, and its webhook: an automation needs an app, and there is none yet. */
+function WebhookWay({ ws }: { ws: string }) {
+  const make = useAction(async () => {
+    const name = t('receiver');
+    const app = await api.post('/v1/workspaces/{ws}/apps', { path: { ws }, body: { name, archetype: 'kiosk', files: { 'main.js': RECEIVER } } });
+    const automation = await api.post('/v1/workspaces/{ws}/automations', { path: { ws }, body: { appId: app.id, name, retries: 0, trigger: { type: 'webhook', catchUp: null, catchUpMinutes: null, overlap: null } } });
+    await navigate(`/w/${ws}/automations/${automation.id}/webhook`);
+  });
+  return (
+    <button type="button" class="city-way" aria-busy={make.busy || undefined} aria-disabled={make.busy || undefined} onClick={() => void make.run()}>
+      <Way icon="right" title={t('wayWebhook')} text={t('wayWebhookText')} />
+    </button>
+  );
 }

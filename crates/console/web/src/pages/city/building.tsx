@@ -39,20 +39,25 @@ interface BuildingProps {
 }
 
 export function BuildingView({ standing, href, label, isLit, isCurrent }: BuildingProps) {
-  const { fact, kind, hasCrane, building, lamp, origin } = standing;
+  const { fact, kind, hasCrane, origin } = standing;
   const shape = useMemo(() => (
     <>
       <path class="city-lot" d={LOT} />
       {pathsOfKind(kind, hasCrane, isometric).map(({ paint, d }, index) => <path key={index} class={`city-${paint}`} d={d} />)}
     </>
   ), [kind, hasCrane]);
-  const [x, y] = isometric(building.lamp);
   return (
     <g transform={`translate(${origin[0]} ${origin[1]})`}>
       <a class={`city-building ${buildingClass(fact, isLit)}`} href={href} aria-label={label} tabIndex={isCurrent ? 0 : -1} data-id={fact.id}>
         {shape}
-        {lamp && <g transform={`translate(${x} ${y})`}><LampView {...lamp} /></g>}
       </a>
     </g>
   );
+}
+
+/** The lamp of a building. All lamps are over all buildings, so that none is hidden. */
+export function Lamp({ standing: { lamp, building, origin } }: { standing: Standing }) {
+  if (lamp === null) return null;
+  const [x, y] = isometric(building.lamp);
+  return <g transform={`translate(${origin[0] + x} ${origin[1] + y})`}><LampView {...lamp} /></g>;
 }

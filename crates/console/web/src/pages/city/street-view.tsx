@@ -14,8 +14,12 @@ import { travellersOn } from './travel';
 import type { RunListener } from './use-city';
 import { hrefOf, sentenceOf } from './wording';
 
-/** The drawing of a house: in units of the town, with room for a crane, a lamp, and triggers beside the door. */
-const VIEW = { left: -1.1 * UNIT, top: -3.9 * UNIT, width: 5.2 * UNIT, height: 4.1 * UNIT };
+/** The drawing of a house: in units of the town, with room for triggers beside the door. */
+const VIEW = { left: -1.1 * UNIT, width: 5.2 * UNIT };
+/** Room over the lamp, and below the ground. */
+const ABOVE = 24;
+const BELOW = 1;
+const CRANE_TOP = -2.7 * UNIT;
 const FIRST_POST = -0.7 * UNIT;
 const POST_STEP = 0.55 * UNIT;
 
@@ -48,11 +52,12 @@ function House({ ws, fact, isLit }: { ws: string; fact: Fact; isLit: boolean }) 
   const hasCrane = fact.type === 'app' && fact.state === 'building';
   const lamp = fact.type === 'app' ? lampOf(fact) : null;
   const [lampX, lampY] = frontal(buildingOf(kind, hasCrane).lamp);
+  const top = Math.min(lampY, hasCrane ? CRANE_TOP : lampY) - ABOVE;
   return (
     <li class="city-house">
       <a class={`city-building ${buildingClass(fact, isLit)}`} href={hrefOf(ws, fact)} aria-label={sentenceOf(fact)}>
         <span class="city-facade" data-id={fact.id}>
-          <svg viewBox={`${VIEW.left} ${VIEW.top} ${VIEW.width} ${VIEW.height}`} aria-hidden="true">
+          <svg viewBox={`${VIEW.left} ${top} ${VIEW.width} ${BELOW - top}`} aria-hidden="true">
             {pathsOfKind(kind, hasCrane, frontal).map(({ paint, d }, index) => <path key={index} class={`city-${paint}`} d={d} />)}
             {fact.type === 'app' && fact.triggers.map((trigger, index) => <g key={trigger.kind} transform={`translate(${postX(index)} 0)`}><Post kind={trigger.kind} isOff={trigger.isOff} /></g>)}
             {lamp && <g transform={`translate(${lampX} ${lampY})`}><LampView {...lamp} /></g>}
@@ -92,7 +97,7 @@ function useTravel(list: { readonly current: HTMLUListElement | null }, facts: C
       if (!app || !host) return;
       const scale = host.clientWidth / VIEW.width;
       const [from, to] = [triggerX(app, run.trigger), DOOR * UNIT].map((x) => (x - VIEW.left) * scale) as [number, number];
-      const ground = -VIEW.top * scale;
+      const ground = host.clientHeight - BELOW * scale;
       travellers.send([[from, ground], [to, ground], [to, ground - 10 * scale]]);
     });
   }, [list, onRun]);

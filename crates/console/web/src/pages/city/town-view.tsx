@@ -5,7 +5,7 @@ import { signal, type Signal } from '@preact/signals';
 import { navigate, useCommands } from '#frame';
 import { Button } from '#ui';
 import { Post, ShutterPattern, Tree } from './art';
-import { BuildingView } from './building';
+import { BuildingView, Lamp } from './building';
 import { Card } from './card';
 import type { AppFact, CityFacts, Fact, RunSummary } from './facts';
 import { isometric, type Point } from './geometry/projection';
@@ -21,6 +21,10 @@ import type { RunListener } from './use-city';
 import { hrefOf, sentenceOf } from './wording';
 
 const POINT_DELAY = 90;
+/** Triggers are larger than life, so that one knows them by sight. */
+const POST_SCALE = 1.2;
+/** Lamps are not drawn smaller than at this scale: they are what one looks for in a large town. */
+const LAMP_SCALE = 0.5;
 
 interface TownProps {
   readonly ws: string;
@@ -128,15 +132,19 @@ function Drawing({ ws, plan, lit, scale, tabStop, pointed }: { ws: string; plan:
       return <BuildingView key={fact.id} standing={item.standing} href={hrefOf(ws, fact)} label={sentenceOf(fact)} isLit={lit.has(fact.id)} isCurrent={tabStop === fact.id} />;
     }
     const at = `translate(${item.at[0]} ${item.at[1]})`;
-    return <g key={item.key} transform={at}>{item.type === 'post' ? <Post kind={item.kind} isOff={item.isOff} /> : <Tree />}</g>;
+    return item.type === 'post'
+      ? <g key={item.key} transform={`${at} scale(${POST_SCALE})`}><Post kind={item.kind} isOff={item.isOff} /></g>
+      : <g key={item.key} transform={at}><Tree /></g>;
   }), [plan, lit, tabStop, ws]);
+  const lamps = useMemo(() => <g class="city-lamps" aria-hidden="true">{plan.standing.map((one) => <Lamp key={one.fact.id} standing={one} />)}</g>, [plan]);
   const ground = useMemo(() => <><Ground plan={plan} /><Gates plan={plan} ws={ws} /></>, [plan, ws]);
   return (
-    <svg class={`city-town ${scale < 0.28 ? 'is-far' : ''}`} width={(right - left) * scale} height={(bottom - top) * scale} viewBox={`${left} ${top} ${right - left} ${bottom - top}`} role="group" aria-label={t('townLabel')}>
+    <svg class={`city-town ${scale < 0.28 ? 'is-far' : ''}`} width={(right - left) * scale} height={(bottom - top) * scale} viewBox={`${left} ${top} ${right - left} ${bottom - top}`} role="group" aria-label={t('townLabel')} style={{ '--city-lamp': String(Math.max(1, LAMP_SCALE / scale)) }}>
       <ShutterPattern />
       {ground}
       <PointedRoads plan={plan} pointed={pointed} />
       {standing}
+      {lamps}
       <Names plan={plan} scale={scale} />
     </svg>
   );
@@ -163,8 +171,8 @@ function PointedCard({ ws, plan, pointed, camera, runsOf, onHold, onLeave }: Poi
   useEffect(() => (standing ? camera.onMove(() => moved((count) => count + 1)) : undefined), [standing !== undefined, camera]);
   if (!standing) return null;
   const [x, y] = isometric(standing.building.lamp);
-  const place = camera.place([standing.origin[0] + x, standing.origin[1] + y]);
-  return <div onPointerEnter={onHold} onPointerLeave={onLeave}><Card ws={ws} fact={standing.fact} at={place} loaded={standing.fact.type === 'app' ? runsOf(standing.fact) : null} /></div>;
+  const place = camera.place([standing.origin[0] + x, standing.origin[1] + y + 40]);
+  return <div onPointerEnter={onHold} onPointerLeave={onLeave}><Card ws={ws} fact={standing.fact} at={place} room={camera.width()} loaded={standing.fact.type === 'app' ? runsOf(standing.fact) : null} /></div>;
 }
 
 /** Number of runs that are under way without a dot of their own. */
