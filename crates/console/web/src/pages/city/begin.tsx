@@ -12,7 +12,7 @@ import { t } from './messages';
 
 const GROUND = polygonPath(corners({ x: -1, y: -1, w: 5.4, d: 5.6 }).map(isometric));
 const STREET = polygonPath(corners({ x: -1, y: 3.7, w: 5.4, d: 0.9 }).map(isometric));
-const TREES = [[-0.3, 0.2], [3.9, 0.6], [3.8, 3]] as const;
+const TREES = [[-0.3, 0.2, 0], [3.9, 0.6, 0], [3.8, 3, 0]] as const;
 
 export function Begin({ ws }: { ws: string }) {
   const mayBuild = hasRole('builder') && !isReadOnly.value;
@@ -21,9 +21,9 @@ export function Begin({ ws }: { ws: string }) {
     <section class="card city-begin">
       <svg class="city-plot" viewBox="-200 -110 400 300" aria-hidden="true">
         <path class="city-ground" d={GROUND} /><path class="city-street" d={STREET} />
-        <g transform={place(-0.3, 0.2)}><Tree /></g>
+        <Tree at={isometric(TREES[0])} />
         <g class="city-building">{pathsOfKind('site', false, isometric).map(({ paint, d }, index) => <path key={index} class={`city-${paint}`} d={d} />)}</g>
-        {TREES.slice(1).map(([x, y]) => <g key={x} transform={place(x, y)}><Tree /></g>)}
+        {TREES.slice(1).map((tree) => <Tree key={tree[0]} at={isometric(tree)} />)}
         <g transform={place(0.4, 3.3)}><Post kind="webhook" isOff /></g>
       </svg>
       <div class="city-begin-text">

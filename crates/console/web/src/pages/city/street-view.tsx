@@ -10,7 +10,8 @@ import { assignPlots } from './geometry/plots';
 import { frontal, UNIT } from './geometry/projection';
 import { t } from './messages';
 import { kindOfFact } from './plan';
-import { travellersOn } from './travel';
+import { mayMove, TRAVEL } from './travel';
+import { Traffic } from './geometry/traffic';
 import type { RunListener } from './use-city';
 import { hrefOf, sentenceOf } from './wording';
 
@@ -89,16 +90,19 @@ function useTravel(list: { readonly current: HTMLUListElement | null }, facts: C
   const latest = useRef(facts);
   latest.current = facts;
   useEffect(() => {
-    let host: Element | null = null;
-    const travellers = travellersOn(() => host);
+    const traffic = new Traffic();
     return onRun((run) => {
       const app = latest.current.apps.find(({ id }) => id === run.appId);
-      host = list.current?.querySelector(`[data-id="${run.appId}"]`) ?? null;
-      if (!app || !host) return;
-      const scale = host.clientWidth / VIEW.width;
-      const [from, to] = [triggerX(app, run.trigger), DOOR * UNIT].map((x) => (x - VIEW.left) * scale) as [number, number];
-      const ground = host.clientHeight - BELOW * scale;
-      travellers.send([[from, ground], [to, ground], [to, ground - 10 * scale]]);
+      const house = list.current?.querySelector(`[data-id="${run.appId}"]`);
+      if (!app || !house || !mayMove() || !traffic.admit(performance.now())) return;
+      const scale = house.clientWidth / VIEW.width;
+      const ground = house.clientHeight - BELOW * scale;
+      const at = (x: number, y: number) => ({ transform: `translate(${(x - VIEW.left) * scale}px, ${ground - y * scale}px)` });
+      const dot = document.createElement('span');
+      dot.className = 'city-dot';
+      house.append(dot);
+      const animation = dot.animate([at(triggerX(app, run.trigger), 0), at(DOOR * UNIT, 0), at(DOOR * UNIT, 10)], { duration: TRAVEL.shortest, easing: 'ease-in-out' });
+      animation.onfinish = animation.oncancel = () => dot.remove();
     });
   }, [list, onRun]);
 }
