@@ -71,6 +71,7 @@ export default [
   {
     name: 'a run travels, lights the windows and is the last run, without a reload',
     async run({ page, world, api, expect }) {
+      await page.emulateMedia({ reducedMotion: 'no-preference' });
       await page.goto(`/w/${world.ws}`);
       const row = page.getByRole('row', { name: /^Notebook/ });
       await row.getByText('Never').waitFor();
