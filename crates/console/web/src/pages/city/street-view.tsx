@@ -20,7 +20,6 @@ const VIEW = { left: -1.1 * UNIT, width: 5.2 * UNIT };
 /** Room over the lamp, and below the ground. */
 const ABOVE = 24;
 const BELOW = 1;
-const CRANE_TOP = -2.7 * UNIT;
 const FIRST_POST = -0.7 * UNIT;
 const POST_STEP = 0.55 * UNIT;
 
@@ -52,8 +51,9 @@ function House({ ws, fact, isLit }: { ws: string; fact: Fact; isLit: boolean }) 
   const kind = kindOfFact(fact);
   const hasCrane = fact.type === 'app' && fact.state === 'building';
   const lamp = fact.type === 'app' ? lampOf(fact) : null;
-  const [lampX, lampY] = frontal(buildingOf(kind, hasCrane).lamp);
-  const top = Math.min(lampY, hasCrane ? CRANE_TOP : lampY) - ABOVE;
+  const building = buildingOf(kind, hasCrane);
+  const [lampX, lampY] = frontal(building.lamp);
+  const top = -Math.max(-lampY, building.height * UNIT) - ABOVE;
   return (
     <li class="city-house">
       <a class={`city-building ${buildingClass(fact, isLit)}`} href={hrefOf(ws, fact)} aria-label={sentenceOf(fact)}>
