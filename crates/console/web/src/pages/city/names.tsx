@@ -5,7 +5,7 @@ import { t } from './messages';
 import { buildingOf } from './geometry/buildings';
 import type { Paint } from './geometry/solids';
 import { convexHull, isometric, type Point } from './geometry/projection';
-import { cornersOf, placeLabels, type LabelRequest, type Obstacle } from './geometry/labels';
+import { cornersOf, ObstacleIndex, placeLabels, type LabelRequest, type Obstacle } from './geometry/labels';
 import { gateFaces, gateLabelAt, labelPlaces } from './geometry/town';
 import type { Item, Plan, Standing } from './plan';
 
@@ -85,24 +85,23 @@ function namesAt(plan: Plan, scale: number): Name[] {
   const obstacles = plan.items.filter((item) => item.type !== 'tree').flatMap(obstaclesOf);
   obstacles.push(...plan.standing.filter(({ lamp }) => lamp !== null).map(lampObstacle));
   obstacles.push(...plan.gates.map(({ place }) => convexHull(gateFaces(place, true).flatMap(({ points }) => points.map(isometric)))));
-  const trees = plan.items.filter((item) => item.type === 'tree').flatMap(obstaclesOf);
+  const index = new ObstacleIndex(obstacles);
+  const trees = new ObstacleIndex(plan.items.filter((item) => item.type === 'tree').flatMap(obstaclesOf));
   // Who needs somebody is named first, where there is no room for all.
   const urgent = [...plan.standing].sort((a, b) => Number(b.lamp !== null) - Number(a.lamp !== null));
   const names = new Map<string, Name>();
-  const attempt = (linesOf: (name: string) => readonly string[] | null, avoided: readonly Obstacle[]) => {
+  const attempt = (linesOf: (name: string) => readonly string[] | null, avoided: readonly ObstacleIndex[]) => {
     const requests = urgent.filter(({ fact }) => !names.has(fact.id)).flatMap((one) => {
       const lines = linesOf(shortened(one.fact.name));
       return lines === null ? [] : [requestOf(one, lines, scale)];
     });
-    const placed = placeLabels(requests, [...obstacles, ...avoided]);
-    for (const { id, lines, width, height } of requests) {
+    const placed = placeLabels(requests, [index, ...avoided]);
+    for (const { id, lines } of requests) {
       const at = placed.get(id);
-      if (at === undefined) continue;
-      names.set(id, { id, lines, at, anchor: 'middle', isHost: false });
-      obstacles.push(rectangle(at, -width / 2, -height / 2, width / 2, height / 2));
+      if (at !== undefined) names.set(id, { id, lines, at, anchor: 'middle', isHost: false });
     }
   };
-  for (const avoided of [trees, []]) {
+  for (const avoided of [[trees], []]) {
     attempt((name) => [name], avoided);
     attempt(inTwoLines, avoided);
   }

@@ -11,7 +11,7 @@ import type { AppFact, CityFacts, Fact, RunSummary } from './facts';
 import { isometric, type Point } from './geometry/projection';
 import { roadToDoor } from './geometry/town';
 import { nextInDirection, type Direction } from './geometry/walk';
-import { Gates, Ground, Roads } from './ground';
+import { GateLamps, Gates, Ground, Roads } from './ground';
 import { t } from './messages';
 import { Names } from './names';
 import { MAX_BUILDINGS, planTown, type Plan, type Standing } from './plan';
@@ -142,7 +142,7 @@ function Drawing({ ws, plan, lit, scale, tabStop, pointed }: { ws: string; plan:
       ? <g key={item.key} transform={`translate(${item.at[0]} ${item.at[1]}) scale(${POST_SCALE})`}><Post kind={item.kind} isOff={item.isOff} /></g>
       : <Tree key={item.key} at={item.at} />;
   }), [items, lit, tabStop, ws]);
-  const lamps = useMemo(() => <g class="city-lamps" aria-hidden="true">{plan.standing.map((one) => <Lamp key={one.fact.id} standing={one} />)}</g>, [plan]);
+  const lamps = useMemo(() => <g class="city-lamps" aria-hidden="true"><GateLamps plan={plan} />{plan.standing.map((one) => <Lamp key={one.fact.id} standing={one} />)}</g>, [plan]);
   const ground = useMemo(() => <><Ground plan={plan} /><Gates plan={plan} ws={ws} /></>, [plan, ws]);
   return (
     <svg class={`city-town ${isFar ? 'is-far' : ''}`} width={(right - left) * scale} height={(bottom - top) * scale} viewBox={`${left} ${top} ${right - left} ${bottom - top}`} role="group" aria-label={t('townLabel')} style={{ '--city-lamp': String(Math.max(1, LAMP_SCALE / scale)) }}>
