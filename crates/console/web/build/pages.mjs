@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Pages that exist in development builds only. */
-const DEVELOPMENT_PAGES = ['gallery'];
+const DEVELOPMENT_PAGES = ['gallery', 'city-fixture'];
 
 /** Returns each page's name, the path of its `page.ts`, and those of its style sheets. */
 export function findPages(root, { dev }) {

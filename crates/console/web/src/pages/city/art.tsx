@@ -1,5 +1,6 @@
 // Small things that stand in the town, drawn around the point on which they stand. The street of phones shows them too.
 
+import type { Point } from './geometry/projection';
 import type { PostKind } from './plan';
 
 const POSTS: Readonly<Record<PostKind, { readonly body: string; readonly line: string }>> = {
@@ -17,8 +18,8 @@ export function Post({ kind, isOff }: { kind: PostKind; isOff: boolean }) {
 }
 
 /** A tree. */
-export function Tree() {
-  return <g class="city-tree"><path class="city-trunk" d="M0 0v-14" /><circle cy={-19} r={8.5} /></g>;
+export function Tree({ at: [x, y] }: { at: Point }) {
+  return <><path class="city-trunk" d={`M${x} ${y}v-14`} /><circle class="city-tree" cx={x} cy={y - 19} r={8.5} /></>;
 }
 
 /** A lamp over a roof, with a number or a mark. */

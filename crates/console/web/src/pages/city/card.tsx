@@ -13,11 +13,11 @@ const WIDTH = 272;
 /** Runs that the line shows. */
 const RUNS = 24;
 
-/** The card at a point of the window: above it if there is room, else below. */
-export function Card({ ws, fact, at: [x, y], loaded }: { ws: string; fact: Fact; at: Point; loaded: readonly RunSummary[] | null }) {
-  const isBelow = y < 190;
+/** The card beside a point of the window, on the side that has more room. */
+export function Card({ ws, fact, at: [x, y], room, loaded }: { ws: string; fact: Fact; at: Point; room: number; loaded: readonly RunSummary[] | null }) {
+  const isLeft = x > room / 2;
   return (
-    <div class={`city-card ${isBelow ? 'is-below' : ''}`} role="tooltip" style={{ '--x': `${Math.round(x)}px`, '--y': `${Math.round(y)}px`, '--width': `${WIDTH}px` }}>
+    <div class={`city-card ${isLeft ? 'is-left' : ''}`} role="tooltip" style={{ '--x': `${Math.round(x)}px`, '--y': `${Math.round(y)}px`, '--width': `${WIDTH}px` }}>
       {fact.type === 'app' ? <AppCard key={fact.id} ws={ws} fact={fact} loaded={loaded} /> : <ProjectCard fact={fact} />}
     </div>
   );

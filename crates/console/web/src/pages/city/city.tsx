@@ -48,11 +48,11 @@ function Content({ ws, city }: { ws: string; city: City }) {
   }, [byApp, isWhole]);
   const { facts } = city;
   if (!facts) return city.error ? <ProblemView problem={city.error} onRetry={city.retry} /> : <div class="card city-waiting"><Skeleton lines={5} /></div>;
-  const isEmpty = facts.apps.length === 0 && facts.projects.length === 0;
+  const isEmpty = facts.apps.length === 0;
   return (
     <div class="city">
       {city.error && <ProblemView problem={city.error} onRetry={city.retry} />}
-      {facts.apps.length === 0 && <Begin ws={ws} />}
+      {isEmpty && <Begin ws={ws} />}
       {!isEmpty && (
         <section class="card city-town-card" aria-label={t('townLabel')}>
           {isPhone ? <StreetView ws={ws} facts={facts} lit={city.lit} onRun={city.onRun} /> : <TownView ws={ws} facts={facts} lit={city.lit} onRun={city.onRun} runsOf={runsOf} />}

@@ -128,7 +128,8 @@ export interface Lamp {
   readonly text: string;
 }
 
-const MAX_COUNT = 99;
+/** Higher counts have a plus. */
+export const MAX_COUNT = 99;
 
 export function lampOf({ state, deadLetters }: AppFact): Lamp | null {
   if (deadLetters > 0) return { tone: 'bad', text: deadLetters > MAX_COUNT ? `${MAX_COUNT}+` : String(deadLetters) };

@@ -6,6 +6,7 @@ import { isometric, linePath, polygonPath, type Point3 } from './geometry/projec
 import { pathsOf } from './geometry/solids';
 import { corners, gateFaces, gateLamp, gateRoad, groundOf, pathsOnLot, roadToDoor, roadToGate, streetsOf, wallOf, type Area } from './geometry/town';
 import { LampView } from './art';
+import { MAX_COUNT } from './facts';
 import type { Plan, Standing } from './plan';
 
 const areas = (list: readonly Area[]) => list.map((area) => polygonPath(corners(area).map(isometric))).join('');
@@ -29,16 +30,26 @@ export function Gates({ plan, ws }: { plan: Plan; ws: string }) {
   return (
     <g>
       {plan.gates.map(({ fact, place }) => {
-        const lamp = isometric(gateLamp(place));
         const label = fact.isClosed ? t('gateClosedTo', { host: fact.host }) : t('gateOpenTo', { host: fact.host });
         return (
           <a key={fact.id} class={`city-gate ${fact.isClosed ? 'is-closed' : ''}`} href={`/w/${ws}/gates/${fact.id}`} aria-label={label} tabIndex={-1} data-id={fact.id}>
             {pathsOf(gateFaces(place, fact.isClosed), isometric).map(({ paint, d }, index) => <path key={index} class={`city-${paint}`} d={d} />)}
-            {fact.refused > 0 && <g transform={`translate(${lamp[0]} ${lamp[1]})`}><LampView tone="warn" text={fact.refused > 99 ? '99+' : String(fact.refused)} /></g>}
           </a>
         );
       })}
     </g>
+  );
+}
+
+/** Lamps over gates that refused requests in the last day. */
+export function GateLamps({ plan }: { plan: Plan }) {
+  return (
+    <>
+      {plan.gates.filter(({ fact }) => fact.refused > 0).map(({ fact, place }) => {
+        const [x, y] = isometric(gateLamp(place));
+        return <g key={fact.id} transform={`translate(${x} ${y})`}><LampView tone="warn" text={fact.refused > MAX_COUNT ? `${MAX_COUNT}+` : String(fact.refused)} /></g>;
+      })}
+    </>
   );
 }
 

@@ -16,7 +16,7 @@ export const t = defineMessages({
     showMore: { one: 'Show {count} more', other: 'Show {count} more' },
     runsDay: '{number} runs in 24 hours', runsHour: '{number} runs in the last hour', succeeded: '{share} succeeded', saved: '{time} saved', lettersOpen: '{number} open dead letters', keys: '{arrows} walk · {enter} open · {zoom} zoom · {table} table',
     emptyTitle: 'Build something here', emptyBody: 'An app is code that something starts: a webhook, a schedule, a form, or you. Choose how to begin.', emptyWait: 'Nothing is built here yet. A builder of this workspace can make the first app.',
-    wayStarter: 'Start from a starter', wayStarterText: 'A small app that works, to change as you like', wayFiles: 'Bring your files', wayFilesText: 'Drop the JavaScript that you have', wayWebhook: 'Let a webhook start it', wayWebhookText: 'An address that runs your app when it is called',
+    wayStarter: 'Start from a starter', wayStarterText: 'A small app that works, to change as you like', wayFiles: 'Bring your files', wayFilesText: 'Drop the JavaScript that you have', wayWebhook: 'Let a webhook start it', wayWebhookText: 'A new app with an address that runs it when it is called', receiver: 'Webhook receiver',
   },
   ru: {
     city: 'Город', newApp: 'Новое приложение', townLabel: 'Рабочее пространство в виде города. То же самое есть в таблицах ниже.', goToTable: 'Перейти к таблице',
@@ -33,7 +33,7 @@ export const t = defineMessages({
     showMore: { one: 'Показать ещё {count}', few: 'Показать ещё {count}', many: 'Показать ещё {count}' },
     runsDay: 'Запусков за 24 часа: {number}', runsHour: 'Запусков за последний час: {number}', succeeded: 'Успешно: {share}', saved: 'Сэкономлено: {time}', lettersOpen: 'Открытых недоставленных: {number}', keys: '{arrows} идти · {enter} открыть · {zoom} масштаб · {table} таблица',
     emptyTitle: 'Постройте здесь что-нибудь', emptyBody: 'Приложение — это код, который что-то запускает: вебхук, расписание, форма или вы сами. Выберите, с чего начать.', emptyWait: 'Здесь пока ничего не построено. Первое приложение может создать разработчик этого пространства.',
-    wayStarter: 'Начать с заготовки', wayStarterText: 'Небольшое рабочее приложение, которое легко изменить', wayFiles: 'Загрузить свои файлы', wayFilesText: 'Перетащите готовый код на JavaScript', wayWebhook: 'Запускать вебхуком', wayWebhookText: 'Адрес, вызов которого запускает ваше приложение',
+    wayStarter: 'Начать с заготовки', wayStarterText: 'Небольшое рабочее приложение, которое легко изменить', wayFiles: 'Загрузить свои файлы', wayFilesText: 'Перетащите готовый код на JavaScript', wayWebhook: 'Запускать вебхуком', wayWebhookText: 'Новое приложение с адресом, вызов которого его запускает', receiver: 'Приёмник вебхуков',
   },
   kk: {
     city: 'Қала', newApp: 'Жаңа қолданба', townLabel: 'Жұмыс кеңістігіңіз қала түрінде. Төмендегі кестелерде де осының бәрі бар.', goToTable: 'Кестеге өту',
@@ -50,6 +50,6 @@ export const t = defineMessages({
     showMore: { one: 'Тағы {count} көрсету', other: 'Тағы {count} көрсету' },
     runsDay: '24 сағаттағы іске қосулар: {number}', runsHour: 'Соңғы сағаттағы іске қосулар: {number}', succeeded: 'Сәтті: {share}', saved: 'Үнемделді: {time}', lettersOpen: 'Ашық жеткізілмегендер: {number}', keys: '{arrows} жүру · {enter} ашу · {zoom} масштаб · {table} кесте',
     emptyTitle: 'Осында бірдеңе тұрғызыңыз', emptyBody: 'Қолданба — бір нәрсе іске қосатын код: вебхук, кесте бойынша, форма немесе өзіңіз. Неден бастайтыныңызды таңдаңыз.', emptyWait: 'Мұнда әзірге ештеңе жоқ. Алғашқы қолданбаны осы кеңістіктің құрастырушысы жасай алады.',
-    wayStarter: 'Дайын үлгіден бастау', wayStarterText: 'Жұмыс істеп тұрған, оңай өзгертілетін шағын қолданба', wayFiles: 'Өз файлдарыңызды жүктеу', wayFilesText: 'Дайын JavaScript кодын осында тастаңыз', wayWebhook: 'Вебхукпен іске қосу', wayWebhookText: 'Шақырылғанда қолданбаңызды іске қосатын мекенжай',
+    wayStarter: 'Дайын үлгіден бастау', wayStarterText: 'Жұмыс істеп тұрған, оңай өзгертілетін шағын қолданба', wayFiles: 'Өз файлдарыңызды жүктеу', wayFilesText: 'Дайын JavaScript кодын осында тастаңыз', wayWebhook: 'Вебхукпен іске қосу', wayWebhookText: 'Мекенжайы шақырылғанда іске қосылатын жаңа қолданба', receiver: 'Вебхук қабылдағыш',
   },
 });

@@ -96,11 +96,11 @@ function itemsOf(standing: readonly Standing[], extent: Extent): Item[] {
 }
 
 const GATE_NAME_WIDTH = 150;
-const CRANE_HEIGHT = 2.8;
+const LAMP_ROOM = 24;
 
 function townBounds(extent: Extent, standing: readonly Standing[], gates: readonly PlacedGate[]): Bounds {
   const ground = corners(groundOf(extent)).map(isometric);
-  const tops = standing.map(({ origin: [x, y], building, hasCrane }): Point => [x, y + isometric(building.lamp)[1] - 24 - (hasCrane ? CRANE_HEIGHT * UNIT * 0.4 : 0)]);
+  const tops = standing.map(({ origin: [x, y], building }): Point => [x, y - building.height * UNIT - LAMP_ROOM]);
   const names = gates.flatMap(({ place }): Point[] => {
     const [x, y] = isometric(gateLabelAt(place));
     return [[x, y - 10], [x + (place.side === 'west' ? -GATE_NAME_WIDTH : GATE_NAME_WIDTH), y + 10]];

@@ -10,12 +10,16 @@ import { assignPlots } from './geometry/plots';
 import { frontal, UNIT } from './geometry/projection';
 import { t } from './messages';
 import { kindOfFact } from './plan';
-import { travellersOn } from './travel';
+import { mayMove, TRAVEL } from './travel';
+import { Traffic } from './geometry/traffic';
 import type { RunListener } from './use-city';
 import { hrefOf, sentenceOf } from './wording';
 
-/** The drawing of a house: in units of the town, with room for a crane, a lamp, and triggers beside the door. */
-const VIEW = { left: -1.1 * UNIT, top: -3.9 * UNIT, width: 5.2 * UNIT, height: 4.1 * UNIT };
+/** The drawing of a house: in units of the town, with room for triggers beside the door. */
+const VIEW = { left: -1.1 * UNIT, width: 5.2 * UNIT };
+/** Room over the lamp, and below the ground. */
+const ABOVE = 24;
+const BELOW = 1;
 const FIRST_POST = -0.7 * UNIT;
 const POST_STEP = 0.55 * UNIT;
 
@@ -47,12 +51,14 @@ function House({ ws, fact, isLit }: { ws: string; fact: Fact; isLit: boolean }) 
   const kind = kindOfFact(fact);
   const hasCrane = fact.type === 'app' && fact.state === 'building';
   const lamp = fact.type === 'app' ? lampOf(fact) : null;
-  const [lampX, lampY] = frontal(buildingOf(kind, hasCrane).lamp);
+  const building = buildingOf(kind, hasCrane);
+  const [lampX, lampY] = frontal(building.lamp);
+  const top = -Math.max(-lampY, building.height * UNIT) - ABOVE;
   return (
     <li class="city-house">
       <a class={`city-building ${buildingClass(fact, isLit)}`} href={hrefOf(ws, fact)} aria-label={sentenceOf(fact)}>
         <span class="city-facade" data-id={fact.id}>
-          <svg viewBox={`${VIEW.left} ${VIEW.top} ${VIEW.width} ${VIEW.height}`} aria-hidden="true">
+          <svg viewBox={`${VIEW.left} ${top} ${VIEW.width} ${BELOW - top}`} aria-hidden="true">
             {pathsOfKind(kind, hasCrane, frontal).map(({ paint, d }, index) => <path key={index} class={`city-${paint}`} d={d} />)}
             {fact.type === 'app' && fact.triggers.map((trigger, index) => <g key={trigger.kind} transform={`translate(${postX(index)} 0)`}><Post kind={trigger.kind} isOff={trigger.isOff} /></g>)}
             {lamp && <g transform={`translate(${lampX} ${lampY})`}><LampView {...lamp} /></g>}
@@ -84,16 +90,19 @@ function useTravel(list: { readonly current: HTMLUListElement | null }, facts: C
   const latest = useRef(facts);
   latest.current = facts;
   useEffect(() => {
-    let host: Element | null = null;
-    const travellers = travellersOn(() => host);
+    const traffic = new Traffic();
     return onRun((run) => {
       const app = latest.current.apps.find(({ id }) => id === run.appId);
-      host = list.current?.querySelector(`[data-id="${run.appId}"]`) ?? null;
-      if (!app || !host) return;
-      const scale = host.clientWidth / VIEW.width;
-      const [from, to] = [triggerX(app, run.trigger), DOOR * UNIT].map((x) => (x - VIEW.left) * scale) as [number, number];
-      const ground = -VIEW.top * scale;
-      travellers.send([[from, ground], [to, ground], [to, ground - 10 * scale]]);
+      const house = list.current?.querySelector(`[data-id="${run.appId}"]`);
+      if (!app || !house || !mayMove() || !traffic.admit(performance.now())) return;
+      const scale = house.clientWidth / VIEW.width;
+      const ground = house.clientHeight - BELOW * scale;
+      const at = (x: number, y: number) => ({ transform: `translate(${(x - VIEW.left) * scale}px, ${ground - y * scale}px)` });
+      const dot = document.createElement('span');
+      dot.className = 'city-dot';
+      house.append(dot);
+      const animation = dot.animate([at(triggerX(app, run.trigger), 0), at(DOOR * UNIT, 0), at(DOOR * UNIT, 10)], { duration: TRAVEL.shortest, easing: 'ease-in-out' });
+      animation.onfinish = animation.oncancel = () => dot.remove();
     });
   }, [list, onRun]);
 }

@@ -5,22 +5,28 @@ import { signal, type Signal } from '@preact/signals';
 import { navigate, useCommands } from '#frame';
 import { Button } from '#ui';
 import { Post, ShutterPattern, Tree } from './art';
-import { BuildingView } from './building';
+import { BuildingView, Lamp } from './building';
 import { Card } from './card';
 import type { AppFact, CityFacts, Fact, RunSummary } from './facts';
 import { isometric, type Point } from './geometry/projection';
 import { roadToDoor } from './geometry/town';
 import { nextInDirection, type Direction } from './geometry/walk';
-import { Gates, Ground, Roads } from './ground';
+import { GateLamps, Gates, Ground, Roads } from './ground';
 import { t } from './messages';
 import { Names } from './names';
 import { MAX_BUILDINGS, planTown, type Plan, type Standing } from './plan';
-import { travellersOn, type Travellers } from './travel';
+import { Travellers } from './travel';
 import { useCamera, type CameraControl } from './use-camera';
 import type { RunListener } from './use-city';
 import { hrefOf, sentenceOf } from './wording';
 
 const POINT_DELAY = 90;
+/** Below this scale there are only buildings: what is smaller would be specks. */
+const FAR = 0.28;
+/** Triggers are larger than life, so that one knows them by sight. */
+const POST_SCALE = 1.2;
+/** Lamps are not drawn smaller than at this scale: they are what one looks for in a large town. */
+const LAMP_SCALE = 0.5;
 
 interface TownProps {
   readonly ws: string;
@@ -33,13 +39,16 @@ interface TownProps {
 export function TownView({ ws, facts, lit, onRun, runsOf }: TownProps) {
   const view = useRef<HTMLDivElement>(null);
   const plane = useRef<HTMLDivElement>(null);
-  const dots = useRef<HTMLDivElement>(null);
+  const dots = useRef<HTMLCanvasElement>(null);
   const plan = usePlan(facts, ws);
   const camera = useCamera(view, plane, plan.bounds);
   const pointed = useMemo(() => signal<string | null>(null), [ws]);
   const pointer = usePointed(pointed);
   const [current, setCurrent] = useState<string | null>(null);
-  const travellers = useMemo(() => travellersOn(() => dots.current), []);
+  const placed = useRef(camera.place);
+  placed.current = camera.place;
+  const travellers = useMemo(() => new Travellers(() => dots.current, (point) => placed.current(point)), []);
+  useEffect(() => () => travellers.dispose(), [travellers]);
   useTravel(plan, onRun, travellers);
   useCommands([
     { id: 'city.zoomIn', label: t('zoomIn'), keys: '+', run: camera.zoomIn },
@@ -94,8 +103,8 @@ export function TownView({ ws, facts, lit, onRun, runsOf }: TownProps) {
     >
       <div class="city-plane" ref={plane}>
         <Drawing ws={ws} plan={plan} lit={lit} scale={camera.scale} tabStop={tabStop} pointed={pointed} />
-        <div class="city-dots" ref={dots} style={{ transform: `scale(${camera.scale}) translate(${-plan.bounds.left}px, ${-plan.bounds.top}px)`, '--city-dot': `${9 / camera.scale}px` }} />
       </div>
+      <canvas class="city-dots" ref={dots} aria-hidden="true" />
       <PointedCard ws={ws} plan={plan} pointed={pointed} camera={camera} runsOf={runsOf} onHold={() => pointer.soon(pointed.peek())} onLeave={() => pointer.soon(null)} />
       <div class="city-notes">
         {left > 0 && <span>{t('notDrawn', { count: left, limit: MAX_BUILDINGS })}</span>}
@@ -122,21 +131,26 @@ function usePlan(facts: CityFacts, ws: string): Plan {
 
 function Drawing({ ws, plan, lit, scale, tabStop, pointed }: { ws: string; plan: Plan; lit: ReadonlySet<string>; scale: number; tabStop: string | null; pointed: Signal<string | null> }) {
   const { left, top, right, bottom } = plan.bounds;
-  const standing = useMemo(() => plan.items.map((item) => {
+  const isFar = scale < FAR;
+  const items = useMemo(() => (isFar ? plan.items.filter(({ type }) => type === 'building') : plan.items), [plan, isFar]);
+  const standing = useMemo(() => items.map((item) => {
     if (item.type === 'building') {
       const { fact } = item.standing;
       return <BuildingView key={fact.id} standing={item.standing} href={hrefOf(ws, fact)} label={sentenceOf(fact)} isLit={lit.has(fact.id)} isCurrent={tabStop === fact.id} />;
     }
-    const at = `translate(${item.at[0]} ${item.at[1]})`;
-    return <g key={item.key} transform={at}>{item.type === 'post' ? <Post kind={item.kind} isOff={item.isOff} /> : <Tree />}</g>;
-  }), [plan, lit, tabStop, ws]);
+    return item.type === 'post'
+      ? <g key={item.key} transform={`translate(${item.at[0]} ${item.at[1]}) scale(${POST_SCALE})`}><Post kind={item.kind} isOff={item.isOff} /></g>
+      : <Tree key={item.key} at={item.at} />;
+  }), [items, lit, tabStop, ws]);
+  const lamps = useMemo(() => <g class="city-lamps" aria-hidden="true"><GateLamps plan={plan} />{plan.standing.map((one) => <Lamp key={one.fact.id} standing={one} />)}</g>, [plan]);
   const ground = useMemo(() => <><Ground plan={plan} /><Gates plan={plan} ws={ws} /></>, [plan, ws]);
   return (
-    <svg class={`city-town ${scale < 0.28 ? 'is-far' : ''}`} width={(right - left) * scale} height={(bottom - top) * scale} viewBox={`${left} ${top} ${right - left} ${bottom - top}`} role="group" aria-label={t('townLabel')}>
+    <svg class={`city-town ${isFar ? 'is-far' : ''}`} width={(right - left) * scale} height={(bottom - top) * scale} viewBox={`${left} ${top} ${right - left} ${bottom - top}`} role="group" aria-label={t('townLabel')} style={{ '--city-lamp': String(Math.max(1, LAMP_SCALE / scale)) }}>
       <ShutterPattern />
       {ground}
       <PointedRoads plan={plan} pointed={pointed} />
       {standing}
+      {lamps}
       <Names plan={plan} scale={scale} />
     </svg>
   );
@@ -163,8 +177,8 @@ function PointedCard({ ws, plan, pointed, camera, runsOf, onHold, onLeave }: Poi
   useEffect(() => (standing ? camera.onMove(() => moved((count) => count + 1)) : undefined), [standing !== undefined, camera]);
   if (!standing) return null;
   const [x, y] = isometric(standing.building.lamp);
-  const place = camera.place([standing.origin[0] + x, standing.origin[1] + y]);
-  return <div onPointerEnter={onHold} onPointerLeave={onLeave}><Card ws={ws} fact={standing.fact} at={place} loaded={standing.fact.type === 'app' ? runsOf(standing.fact) : null} /></div>;
+  const place = camera.place([standing.origin[0] + x, standing.origin[1] + y + 40]);
+  return <div onPointerEnter={onHold} onPointerLeave={onLeave}><Card ws={ws} fact={standing.fact} at={place} room={camera.width()} loaded={standing.fact.type === 'app' ? runsOf(standing.fact) : null} /></div>;
 }
 
 /** Number of runs that are under way without a dot of their own. */

@@ -1,7 +1,7 @@
 // The facts of the town as tables, for everybody.
 
 import { useState } from 'preact/hooks';
-import { formatList, formatNumber } from '#i18n';
+import { formatNumber } from '#i18n';
 import { Button, Card, Status, Table, Time } from '#ui';
 import type { AppFact, CityFacts, GateFact, ProjectFact } from './facts';
 import { t } from './messages';
@@ -40,7 +40,7 @@ function Apps({ ws, apps }: { ws: string; apps: readonly AppFact[] }) {
           <tr key={app.id}>
             <th scope="row"><a class="city-twin-name" href={hrefOf(ws, app)}>{app.name}</a></th>
             <td><AppStatus state={app.state} /></td>
-            <td class="muted">{app.triggers.length > 0 ? formatList(triggersText(app)) : '–'}</td>
+            <td class="muted">{app.triggers.length > 0 ? triggersText(app).join(', ') : '–'}</td>
             <td class="muted">{app.lastRun ? <a href={`/w/${ws}/runs/${app.lastRun.id}`}><Time at={app.lastRun.at} /></a> : t('never')}</td>
             <td class="muted">{app.gates.length > 0 ? <span class="city-hosts" title={app.gates.map(({ host }) => host).join(', ')}>{app.gates.map(({ host }) => host).join(', ')}</span> : '–'}</td>
             <td class="is-end">{app.deadLetters > 0 ? <a class="city-bad" href={`/w/${ws}/dead-letters?appId=${app.id}&state=open`}>{formatNumber(app.deadLetters)}</a> : formatNumber(0)}</td>

@@ -26,6 +26,8 @@ export interface CameraControl {
   readonly reveal: (point: Point) => void;
   /** Returns where a point of the drawing is in the window now. */
   readonly place: (point: Point) => Point;
+  /** Width of the window. */
+  readonly width: () => number;
   /** Calls a listener whenever the camera moves. */
   readonly onMove: (listener: () => void) => () => void;
   /** Whether the press that ends with this click was a drag. */
@@ -129,6 +131,7 @@ export function useCamera(view: Holder, plane: Holder, bounds: Bounds): CameraCo
         if (next.x !== control.camera.x || next.y !== control.camera.y) control.set(next);
       },
       place: (point) => toWindow(control.camera, point),
+      width: () => control.size.width,
       onMove: (listener) => {
         control.listeners.add(listener);
         return () => void control.listeners.delete(listener);

@@ -73,12 +73,13 @@ export function useCity(ws: string): City {
   }, [open]);
 
   const facts = useMemo(() => {
-    if (!apps.items || !automations.items) return null;
+    // Without the projects, apps would take their plots.
+    if (!apps.items || !automations.items || !(projects.items ?? projects.error)) return null;
     return factsOf({
       apps: apps.items, automations: automations.items, projects: projects.items ?? [], gates: gates.data?.items ?? [], members: members.data?.items ?? [],
       deadLetters: letters.data?.items ?? [], runs: live.known,
     });
-  }, [apps.items, automations.items, projects.items, gates.data, members.data, letters.data, runs.data, running.data, live, drawn]);
+  }, [apps.items, automations.items, projects.items, projects.error, gates.data, members.data, letters.data, runs.data, running.data, live, drawn]);
   const totals = useMemo(() => totalsOf(runs.data, health.data, Date.now()), [runs.data, health.data]);
   const lit = useMemo(() => {
     const now = Date.now();

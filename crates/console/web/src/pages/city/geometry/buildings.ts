@@ -17,8 +17,7 @@ export interface Building {
   readonly faces: readonly Face[];
   /** Where its lamp hangs. */
   readonly lamp: Point3;
-  /** Width of the front, which is centred on the door. */
-  readonly width: number;
+  readonly height: number;
 }
 
 interface Draft {
@@ -202,7 +201,7 @@ export function buildingOf(kind: BuildingKind, withCrane = false): Building {
   const { size: [w, d], faces, lamp } = DRAFTS[kind]();
   const offset: Point3 = [DOOR - w / 2, FRONT - d, 0];
   const all = withCrane ? [...crane([-0.1, 0.1, 0]), ...faces] : faces;
-  const building = { faces: moved(all, offset), lamp: [lamp[0] + offset[0], lamp[1] + offset[1], lamp[2]] as const, width: w };
+  const building = { faces: moved(all, offset), lamp: [lamp[0] + offset[0], lamp[1] + offset[1], lamp[2]] as const, height: Math.max(...all.flatMap(({ points }) => points.map(([, , z]) => z))) };
   built.set(name, building);
   return building;
 }

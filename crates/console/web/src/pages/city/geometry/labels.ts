@@ -15,22 +15,37 @@ export interface LabelRequest {
 
 const CELL = 160;
 
-/** Polygons by the squares of a grid that they touch. */
-class Index {
-  private readonly squares = new Map<string, Obstacle[]>();
+interface Entry {
+  readonly obstacle: Obstacle;
+  readonly bounds: Bounds;
+}
+
+/** What names may not lie on, by the squares of a grid. */
+export class ObstacleIndex {
+  private readonly squares = new Map<string, Entry[]>();
+
+  constructor(obstacles: readonly Obstacle[] = []) {
+    for (const obstacle of obstacles) this.add(obstacle);
+  }
 
   add(obstacle: Obstacle): void {
-    for (const name of squaresOf(boundsOf(obstacle))) {
+    const entry = { obstacle, bounds: boundsOf(obstacle) };
+    for (const name of squaresOf(entry.bounds)) {
       const list = this.squares.get(name);
-      if (list) list.push(obstacle);
-      else this.squares.set(name, [obstacle]);
+      if (list) list.push(entry);
+      else this.squares.set(name, [entry]);
     }
   }
 
   touches(bounds: Bounds): boolean {
     const rectangle = cornersOf(bounds);
-    return squaresOf(bounds).some((name) => this.squares.get(name)?.some((obstacle) => overlap(rectangle, obstacle)) ?? false);
+    // Most of what is in a square is beside the name, which the bounds tell at once.
+    return squaresOf(bounds).some((name) => this.squares.get(name)?.some((entry) => boundsOverlap(bounds, entry.bounds) && overlap(rectangle, entry.obstacle)) ?? false);
   }
+}
+
+function boundsOverlap(a: Bounds, b: Bounds): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
 function squaresOf({ left, top, right, bottom }: Bounds): string[] {
@@ -65,18 +80,16 @@ function around([x, y]: Point, { width, height }: LabelRequest): Bounds {
 }
 
 /**
- * Returns the centre of each name that has a place, in the order of the requests: who comes first is served first. Names
- * without a place are not written.
+ * Returns the centre of each name that has a place outside of what `indexes` hold, in the order of the requests: who comes first is
+ * served first. A name that is placed goes into the first index; one without a place is not written.
  */
-export function placeLabels(requests: readonly LabelRequest[], obstacles: readonly Obstacle[]): Map<string, Point> {
-  const index = new Index();
-  for (const obstacle of obstacles) index.add(obstacle);
+export function placeLabels(requests: readonly LabelRequest[], indexes: readonly [ObstacleIndex, ...ObstacleIndex[]]): Map<string, Point> {
   const placed = new Map<string, Point>();
   for (const request of requests) {
-    const centre = request.places.find((place) => !index.touches(around(place, request)));
+    const centre = request.places.find((place) => !indexes.some((index) => index.touches(around(place, request))));
     if (centre === undefined) continue;
     placed.set(request.id, centre);
-    index.add(cornersOf(around(centre, request)));
+    indexes[0].add(cornersOf(around(centre, request)));
   }
   return placed;
 }

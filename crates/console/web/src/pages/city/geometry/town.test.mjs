@@ -53,5 +53,5 @@ test('trees are the same every time and stay on the ground', () => {
 });
 
 test('names are written on ground that is never built on', () => {
-  for (const [x, y] of labelPlaces({ column: 0, row: 0 })) assert.ok(x > 3.4 || y > 2.6, `${x} ${y}`);
+  for (const [x, y] of labelPlaces({ column: 0, row: 0 })) assert.ok(x > 3.4 || y > 2.6 || x < -0.2, `${x} ${y}`);
 });

@@ -6,15 +6,17 @@ import type { Point3 } from './projection';
 import { box, type Face } from './solids';
 
 /** Distance from one lot to the next. */
-export const PITCH = 5;
-const STREET = { from: 3.7, to: 4.8, middle: 4.25 };
-const AVENUE = { from: 3.9, to: 4.85, middle: 4.38 };
+export const PITCH = 5.5;
+const STREET = { from: 3.75, to: 5.1, middle: 4.4 };
+const AVENUE = { from: 4.05, to: 5.2, middle: 4.6 };
 /** The way along the inside of the wall. */
 const RING = { from: -1.5, to: -0.5, middle: -1 };
 const WALL = { at: -1.9, thickness: 0.22, height: 0.5 };
 /** Line in front of the buildings on which triggers stand. */
 const POSTS = { first: 0.1, step: 0.62, y: 3.2 };
-const GATES = { first: 0.35, step: 1.9, half: 0.5 };
+/** Green beyond the last streets. */
+const EDGE = 0.35;
+const GATES = { first: 0.35, step: 2.6, half: 0.5 };
 
 /** A rectangle of the ground. */
 export interface Area {
@@ -39,13 +41,16 @@ export function lotOf({ column, row }: Cell): Point3 {
   return [column * PITCH, row * PITCH, 0];
 }
 
+const lastAvenue = (columns: number) => (columns - 1) * PITCH + AVENUE.to;
+const lastStreet = (rows: number) => (rows - 1) * PITCH + STREET.to;
+
 export function groundOf({ columns, rows }: Extent): Area {
-  return { x: WALL.at, y: WALL.at, w: columns * PITCH - WALL.at, d: rows * PITCH - WALL.at };
+  return { x: WALL.at, y: WALL.at, w: lastAvenue(columns) + EDGE - WALL.at, d: lastStreet(rows) + EDGE - WALL.at };
 }
 
 export function streetsOf({ columns, rows }: Extent): Area[] {
-  const right = columns * PITCH;
-  const front = rows * PITCH;
+  const right = lastAvenue(columns);
+  const front = lastStreet(rows);
   return [
     { x: RING.from, y: RING.from, w: RING.to - RING.from, d: front - RING.from },
     { x: RING.from, y: RING.from, w: right - RING.from, d: RING.to - RING.from },
@@ -75,7 +80,7 @@ const turned = (side: Side, along: number, across: number, z: number): Point3 =>
 /** Returns the wall, open at the gates. */
 export function wallOf(extent: Extent, gates: readonly GatePlace[]): Face[] {
   return (['north', 'west'] as const).flatMap((side) => {
-    const end = (side === 'west' ? extent.rows : extent.columns) * PITCH;
+    const end = (side === 'west' ? lastStreet(extent.rows) : lastAvenue(extent.columns)) + EDGE;
     const openings = gates.filter((gate) => gate.side === side).map(({ at }) => at).sort((a, b) => a - b);
     const starts = [WALL.at, ...openings.map((at) => at + GATES.half)];
     const ends = [...openings.map((at) => at - GATES.half), end];
@@ -109,11 +114,11 @@ export function gateRoad({ side, at }: GatePlace): Area {
 
 /** Where the name of a gate's host is written: outside, beside the road. */
 export function gateLabelAt({ side, at }: GatePlace): Point3 {
-  return turned(side, at, WALL.at - 1.25, 0);
+  return turned(side, at, WALL.at - 1.5, 0);
 }
 
 export function gateLamp({ side, at }: GatePlace): Point3 {
-  return turned(side, at, WALL.at + 0.13, 1.5);
+  return turned(side, at, WALL.at + 0.13, 1.3);
 }
 
 /** Place of a trigger before a building, by its number there. */
@@ -148,11 +153,30 @@ export function roadToGate(cell: Cell, { side, at }: GatePlace): Point3[] {
   return [...leave, [avenue, street, 0], [avenue, RING.middle, 0], [at, RING.middle, 0], outside];
 }
 
-/** Places of a lot where its name may be written, best first. All are on ground that is never built on. */
+/** Ground of a lot that is never built on: its yard and street, and the avenues at its sides. */
+const FREE_GROUND = [
+  { x: [-0.6, 5], y: [3, 5] },
+  { x: [3.7, 5.1], y: [-0.3, 3] },
+  { x: [-1.1, -0.2], y: [0.2, 3] },
+] as const;
+const LABEL_STEP = 0.2;
+/** Where a name is looked for first: below the front corner. */
+const LABEL_NEAR = [3.4, 3.7] as const;
+
+const LABEL_OFFSETS = FREE_GROUND.flatMap(({ x: [left, right], y: [back, front] }) => {
+  const places: [number, number][] = [];
+  for (let x = left; x <= right; x += LABEL_STEP) for (let y = back; y <= front; y += LABEL_STEP) places.push([x, y]);
+  return places;
+}).sort((a, b) => distance(a) - distance(b));
+
+function distance([x, y]: readonly [number, number]): number {
+  return Math.hypot(x - LABEL_NEAR[0], y - LABEL_NEAR[1]);
+}
+
+/** Returns the places of a lot where its name may be written, nearest to its front corner first. */
 export function labelPlaces(cell: Cell): Point3[] {
   const [x, y] = lotOf(cell);
-  const places: readonly (readonly [number, number])[] = [[3.5, 3.9], [DOOR, 4.25], [4.4, 2.6], [3, 4.3], [4.4, 1.6], [0.6, 4.3], [4.4, 4.3], [4.4, 0.6]];
-  return places.map(([dx, dy]) => [x + dx, y + dy, 0]);
+  return LABEL_OFFSETS.map(([dx, dy]) => [x + dx, y + dy, 0]);
 }
 
 /** Returns the trees of a lot, the same for each cell every time; more of them where nothing is built. */
