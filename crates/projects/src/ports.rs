@@ -59,7 +59,7 @@ pub trait ProjectsRead: Send + Sync {
 /// Writes, and the reads that they depend on.
 #[async_trait]
 pub trait ProjectsTx: UnitOfWork {
-    /// Counts the projects of a workspace that are not deleted.
+    /// Counts the projects of a workspace, deleted ones until they are purged: their rows take space as long.
     async fn count_projects(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError>;
 
     /// Adds a project; [`StoreError::Duplicate`] when the slug is taken.

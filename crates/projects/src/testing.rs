@@ -47,7 +47,9 @@ impl FakeTx {
 #[async_trait]
 impl ProjectsTx for FakeTx {
     async fn count_projects(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
-        Ok(self.projects.iter().filter(|project| project.workspace == workspace).count() as u64)
+        let deleted = self.deleted.iter().map(|(project, ..)| project);
+        Ok(self.projects.iter().chain(deleted).filter(|project| project.workspace == workspace).count()
+            as u64)
     }
 
     async fn insert_project(&mut self, project: &Project) -> Result<(), StoreError> {

@@ -220,7 +220,7 @@ impl ProjectsRead for Store {
 #[async_trait]
 impl ProjectsTx for StoreTx {
     async fn count_projects(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
-        let projects = live_projects().filter(Column::WorkspaceId.eq(DbId(workspace)));
+        let projects = backend_projects::Entity::find().filter(Column::WorkspaceId.eq(DbId(workspace)));
         query::count(projects, self.read()).await
     }
 

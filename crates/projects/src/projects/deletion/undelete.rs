@@ -5,7 +5,7 @@ use kernel::{Context, deletion::RESTORE_PERIOD};
 use crate::{
     ProjectError, ProjectsTx,
     access::{Own, ProjectRight},
-    projects::{MAX_PROJECTS, Project},
+    projects::Project,
 };
 
 /// Restores a project that was deleted less than [`RESTORE_PERIOD`] ago, with its keys.
@@ -13,7 +13,6 @@ use crate::{
 /// # Errors
 /// * [`ProjectError::ProjectNotDeleted`] when it is not deleted
 /// * [`ProjectError::ProjectNotFound`] when it is too late
-/// * [`ProjectError::TooManyProjects`] when the workspace has 2,000 other projects
 /// * [`ProjectError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn undelete_project(
@@ -30,9 +29,6 @@ pub async fn undelete_project(
     };
     if deleted_at + RESTORE_PERIOD <= ctx.now {
         return Err(ProjectError::ProjectNotFound);
-    }
-    if tx.count_projects(workspace).await? >= MAX_PROJECTS {
-        return Err(ProjectError::TooManyProjects);
     }
     tx.unmark_project_deleted(workspace, project.id).await?;
     tx.audit(ctx.audit_entry("project.undelete").workspace(workspace).target(project.id));
@@ -73,14 +69,5 @@ mod tests {
         assert!(matches!(late, Err(ProjectError::ProjectNotFound)), "{late:?}");
         let unknown = undelete(&mut FakeTx::default(), 1).await;
         assert!(matches!(unknown, Err(ProjectError::ProjectNotFound)), "{unknown:?}");
-    }
-
-    #[tokio::test]
-    async fn a_workspace_that_is_full_takes_none_back() {
-        let mut tx = deleted();
-        tx.projects = (0..u128::from(MAX_PROJECTS)).map(|number| project(100 + number)).collect();
-        let refused = undelete(&mut tx, 1).await;
-        assert!(matches!(refused, Err(ProjectError::TooManyProjects)), "{refused:?}");
-        assert_eq!((tx.deleted.len(), tx.work.audit.len()), (1, 0));
     }
 }
