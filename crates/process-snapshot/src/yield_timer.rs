@@ -5,8 +5,8 @@
 //! SIGALRM goes off again and again while code runs, in the engine's own functions too, and its handler yields. That takes
 //! some microseconds, and nothing is lost while nobody waits.
 //!
-//! Where the kernel shares processors among sessions (autogroups of sched(7)), a priority counts only among the processes of a
-//! session. So a process that yields becomes a session of its own, whose priority its parent can lower
+//! A priority counts only among the processes of a session where the kernel shares processors among sessions (autogroups of
+//! sched(7)). So a process that yields becomes a session of its own, whose priority its parent can lower
 //! ([`ChildProcess::lower_priority`](crate::ChildProcess::lower_priority)).
 //!
 //! The timer is the process's (`ITIMER_REAL`), so one thread at a time may run code under it. A fork inherits the handler,

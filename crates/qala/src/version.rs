@@ -12,7 +12,7 @@ struct Version {
     /// Newest migration that the program knows; `qala migrate` brings a database to it.
     schema: String,
     target: &'static str,
-    /// Whether the web console is in this build.
+    /// True if the web console is in this build.
     console: bool,
 }
 

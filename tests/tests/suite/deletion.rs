@@ -111,6 +111,7 @@ tests::on_both! {
         // Only its owners find it.
         assert_eq!(ids(&owner.get("/v1/workspaces").await?.ok()?), [""; 0]);
         let deleted = owner.get("/v1/workspaces?deleted=true").await?.ok()?;
+        assert!(deleted["currentId"].is_null(), "a deleted workspace is not open: {deleted}");
         assert_eq!(ids(&deleted), [ws]);
         assert!(deleted["items"][0]["deletedAt"].is_string() && deleted["items"][0]["restorableUntil"].is_string());
         assert_eq!(ids(&admin.get("/v1/workspaces?deleted=true").await?.ok()?), [""; 0]);

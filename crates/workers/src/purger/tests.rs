@@ -20,7 +20,7 @@ struct State {
     purging: HashSet<WorkspaceId>,
     /// Projects with the time of their own deletion.
     projects: Vec<(PurgedProject, Option<Timestamp>)>,
-    /// What was deleted, in order.
+    /// Deletions, in order.
     steps: Vec<String>,
     /// Projects whose rows cannot be deleted.
     locked_rows: Vec<String>,

@@ -13,11 +13,11 @@ use crate::{
 /// Ways to sign in at this server.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SignInMethods {
-    /// Whether a code and a link are sent by e-mail. Always true.
+    /// Sign-in with a code or link by e-mail, which every server has.
     email: bool,
-    /// Whether passkeys work, which need a public URL with a host name.
+    /// Sign-in with passkeys. They need a public URL with a host name.
     passkeys: bool,
-    /// Whether anybody may sign in as anybody, which only servers for development allow.
+    /// Sign-in as anybody without proof, on servers for development only.
     development: bool,
     /// Issuers of OpenID Connect.
     #[schema(inline)]

@@ -20,7 +20,7 @@ use crate::{
     state::Api,
 };
 
-/// What everybody with the link may know of a pending invite.
+/// Preview of a pending invite, for everybody with its link.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InvitePreview {

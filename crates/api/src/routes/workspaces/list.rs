@@ -20,12 +20,12 @@ use crate::{
 pub(crate) struct WorkspaceList {
     user: UserView,
     items: Vec<WorkspaceItem>,
-    /// Workspace that is open in this session.
+    /// Workspace that is open in this session; null in the list of deleted ones.
     #[schema(required)]
     current_id: Option<WorkspaceId>,
 }
 
-/// Which workspaces to list.
+/// Filter of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -90,6 +90,7 @@ pub(crate) async fn list_workspaces(
         let found = api.store().workspaces_of(session.user, ctx.now).await?;
         found.into_iter().map(|item| WorkspaceItem::of(item, None)).collect()
     };
-    let current_id = session.workspace.filter(|current| items.iter().any(|item| item.id == *current));
+    let is_open = |item: &WorkspaceItem| item.deleted_at.is_none() && session.workspace == Some(item.id);
+    let current_id = items.iter().find(|item| is_open(item)).map(|item| item.id);
     Ok(Json(WorkspaceList { user: (&user).into(), items, current_id }))
 }
