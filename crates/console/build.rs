@@ -26,7 +26,6 @@ fn main() -> Result<()> {
     for source in SOURCES {
         println!("cargo:rerun-if-changed=web/{source}");
     }
-    println!("cargo:rerun-if-env-changed=PATH");
     let dist = out.join("dist");
     let table = match bundle(&web, &dist) {
         Ok(()) => table_of(&dist)?,
