@@ -3,6 +3,7 @@ export * from './button';
 export * from './chart';
 export * from './code';
 export * from './confirm';
+export * from './copy-call';
 export * from './copyable';
 export * from './dialog';
 export * from './feedback';
