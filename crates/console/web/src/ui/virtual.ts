@@ -1,6 +1,5 @@
 // Rows of which only those in sight are drawn.
 
-import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 export interface VirtualRows {
@@ -17,7 +16,7 @@ const OVERSCAN = 12;
 const STEP = 4;
 
 /** Returns which of `count` rows of one height to draw in the scrolling element. */
-export function useVirtualRows(scroller: RefObject<HTMLElement>, { count, height }: { count: number; height: number }): VirtualRows {
+export function useVirtualRows(scroller: { readonly current: HTMLElement | null }, { count, height }: { count: number; height: number }): VirtualRows {
   const [{ top, size }, setWindow] = useState({ top: 0, size: 800 });
   useEffect(() => {
     const element = scroller.current;
