@@ -1,6 +1,6 @@
 // The editor in a cell, by the type of its column.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Cell, Column } from './cells';
 import { t } from './messages';
 import type { Editing, GridModel } from './model';
@@ -17,7 +17,8 @@ export function CellEditor({ model, column, editing }: CellEditorProps) {
   const isNull = useRef(editing.initial === null);
   const field = useRef<HTMLTextAreaElement & HTMLSelectElement>(null);
   const isDone = useRef(false);
-  useEffect(() => {
+  // Before anything else is typed.
+  useLayoutEffect(() => {
     const element = field.current;
     element?.focus({ preventScroll: true });
     if (element instanceof HTMLTextAreaElement) element.setSelectionRange(element.value.length, element.value.length);

@@ -26,9 +26,12 @@ export function onGridKey(event: KeyboardEvent, actions: GridActions): void {
   if (!selection) return;
   const extent: Extent = { rows: count, columns: columns.length, page };
   const stroke = { key: event.key, shift: event.shiftKey, mod: event.ctrlKey || event.metaKey };
-  // An editor that the key could not leave keeps it.
-  if (model.editing.peek() !== null) return;
   const done = () => { event.preventDefault(); event.stopPropagation(); };
+  if (model.editing.peek() !== null) {
+    // An editor that the key could not leave keeps it. One that is not there yet gets what was typed before it.
+    if (!isInField && typeAhead(event, model)) done();
+    return;
+  }
 
   if (isLeavingEditor(event)) {
     // Enter goes on below, Tab to the side, as in a spreadsheet.
@@ -54,6 +57,16 @@ export function onGridKey(event: KeyboardEvent, actions: GridActions): void {
 /** Whether the key has just left an editor, which has taken it. */
 function isLeavingEditor(event: KeyboardEvent): boolean {
   return event.defaultPrevented && (event.key === 'Enter' || event.key === 'Tab') && event.target !== event.currentTarget;
+}
+
+/** Takes a key for an editor that is about to be drawn. Returns whether it is one that types. */
+function typeAhead(event: KeyboardEvent, model: GridModel): boolean {
+  const editing = model.editing.peek();
+  if (!editing || event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (event.key === 'Enter') return model.commit(editing.initial) || true;
+  if (event.key.length !== 1) return false;
+  model.editing.value = { ...editing, initial: `${editing.initial ?? ''}${event.key}` };
+  return true;
 }
 
 function onModified(event: KeyboardEvent, { model, columns, count }: GridActions, done: () => void): void {

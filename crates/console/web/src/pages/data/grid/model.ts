@@ -4,7 +4,7 @@ import { batch, signal } from '@preact/signals';
 import { onInvalidate } from '#api/resource';
 import { parseCell, type Cell, type CellProblem, type Cells, type Column, type Row } from './cells';
 import { planPaste, readBlock, type Refusal } from './paste';
-import { RowWindow } from './row-window';
+import { PAGE_SIZE, RowWindow } from './row-window';
 import { at, blockOf, shifted, type Selection } from './selection';
 import type { TableRows } from './table-rows';
 import { Writer, type Change } from './writer';
@@ -64,7 +64,9 @@ export class GridModel {
   look(first: number, end: number): void {
     if (this.sight.first !== first || this.sight.end !== end) this.looks.value += 1;
     this.sight = { first, end };
-    this.window.want(first, end);
+    // What may come into sight next is read too, once it is known to be there.
+    const ahead = this.window.isReady ? PAGE_SIZE : 0;
+    this.window.want(Math.max(0, first - ahead), end + ahead);
   }
 
   get count(): number {
@@ -121,7 +123,8 @@ export class GridModel {
   /** Begins to edit a cell, with `initial` in place of what it has. */
   edit(row: Row, column: Column, initial?: string): void {
     const pending = this.writer.edits.peek().get(row.id)?.get(column.name);
-    const base = pending?.base ?? row.cells[column.name] ?? null;
+    const seen = pending?.state === 'conflict' ? (pending.theirs ?? null) : pending?.base;
+    const base = seen === undefined ? (row.cells[column.name] ?? null) : seen;
     this.editing.value = { id: row.id, column: column.name, base, initial: initial ?? pending?.mine ?? row.cells[column.name] ?? null, problem: null };
   }
 

@@ -78,7 +78,8 @@ export function Value({ column: { type }, cell }: { column: Pick<Column, 'type'>
 
 function valueText(type: ColumnType, cell: string): string {
   if (type === 'timestamp') return cell.replace('T', ' ').replace(/(\.\d*?)0*Z$/, '$1').replace(/\.?Z?$/, '');
-  return cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}…` : cell;
+  const shown = cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}…` : cell;
+  return shown.replace(/\s*\n/g, ' ↵ ');
 }
 
 /** What is wrong with the active cell, and what one can do about it. */
@@ -94,6 +95,7 @@ function Note({ edit, model, id, column }: { edit: Edit; model: GridModel; id: s
             <button type="button" class="button button-quiet button-small" onClick={() => model.writer.discard(id, column.name)}>{t('keepTheirs')}</button>
             <button type="button" class="button button-primary button-small" onClick={() => void model.writer.overwrite(id, column.name)}>{t('saveMine')}</button>
           </div>
+          <small>{t('conflictKeys')}</small>
         </>
       )}
       {edit.state === 'refused' && (

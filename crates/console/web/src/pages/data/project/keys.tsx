@@ -53,7 +53,7 @@ function columns(project: Project, refusal: string | null, showsRevoked: boolean
     showsRevoked
       ? { key: 'revoked', header: t('revokedAt'), cell: ({ revokedAt }) => revokedAt && <Status tone="neutral" icon="cross"><Time at={revokedAt} /></Status> }
       : {
-        key: 'actions', header: '', align: 'end',
+        key: 'actions', header: t('actions'), align: 'end',
         cell: (key) => (
           <span class="data-actions">
             <CopyCall call={{ method: 'DELETE', url: `/v1/backend/projects/${project.id}/keys/${key.id}` }} />

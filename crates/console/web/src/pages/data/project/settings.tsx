@@ -100,7 +100,7 @@ function Origins({ project }: { project: Project }) {
   const [draft, setDraft] = useState<string | null>(null);
   const text = draft ?? now.join('\n');
   const origins = linesOf(text);
-  const wrong = origins.find((origin) => origin !== '*' && !/^https?:\/\/[^/\s]+$/.test(origin));
+  const wrong = origins.find((origin) => !/^https?:\/\/[^/\s]+$/.test(origin));
   const error = wrong !== undefined ? t('originWrong', { origin: wrong }) : origins.length > MAX_ORIGINS ? t('originsMany', { count: MAX_ORIGINS }) : null;
   const save = async () => {
     await changeSettings(project, { allowedOrigins: origins });

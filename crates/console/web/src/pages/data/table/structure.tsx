@@ -61,7 +61,7 @@ function Columns({ project, table }: Part) {
   });
   return (
     <Card title={t('columns')}>
-      <FewRows label={t('columns')} head={[t('name'), t('type'), t('mayBeNull'), t('default'), t('indexes'), '']}>
+      <FewRows label={t('columns')} head={[t('name'), t('type'), t('mayBeNull'), t('default'), t('indexes'), t('actions')]}>
         {table.columns.map(({ name, type, nullable, system, default: byDefault }) => (
           <tr key={name}>
             <td><code>{name}</code></td>
@@ -115,7 +115,7 @@ function Indexes({ ws, project, table }: Part) {
       {indexes.length === 0
         ? <p class="card-body muted">{t('noIndexes')}</p>
         : (
-          <FewRows label={t('indexes')} head={[t('name'), t('columns'), t('kind'), '']}>
+          <FewRows label={t('indexes')} head={[t('name'), t('columns'), t('kind'), t('actions')]}>
             {indexes.map(({ name, columns, unique }) => (
               <tr key={name}>
                 <td><code>{name}</code></td>
