@@ -82,13 +82,18 @@ export function Conditions({ columns }: { columns: readonly Column[] }) {
   );
 }
 
+function chipText({ column, operator, value }: Filter) {
+  const parts = { column: <b>{column}</b>, operator: t(`op_${operator}`) };
+  return needsValue(operator) ? t.rich('chip', { ...parts, value: <code>{value === '' ? '""' : value}</code> }) : t.rich('chipPlain', parts);
+}
+
 function Chip({ condition, columns }: { condition: Condition; columns: readonly Column[] }) {
   const { filter, name, text } = condition;
   const isKnown = filter !== null && columns.some((column) => column.name === name);
   return (
     <span class="data-chip">
       {isKnown
-        ? <button type="button" onClick={() => void askFilter(columns, name, condition)}>{t.rich(needsValue(filter.operator) ? 'chip' : 'chipPlain', { column: <b>{name}</b>, operator: t(`op_${filter.operator}`), value: <code>{filter.value === '' ? '""' : filter.value}</code> })}</button>
+        ? <button type="button" onClick={() => void askFilter(columns, name, condition)}>{chipText(filter)}</button>
         : <span title={t('otherCondition')}><code>{`${name}=${text}`}</code></span>}
       <button type="button" class="icon-button" aria-label={t('removeFilter')} onClick={() => removeCondition(condition)}><Icon name="cross" /></button>
     </span>

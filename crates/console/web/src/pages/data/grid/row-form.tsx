@@ -69,8 +69,9 @@ interface CellFieldProps {
 
 function CellField({ column, cell, error, isNew, isReadOnly, onChange }: CellFieldProps) {
   const { name, type, default: byDefault } = column;
-  const hint = <span class="data-field-hint"><TypeIcon type={type} />{typeText(type)}{byDefault !== undefined && isNew ? ` · ${t('hasDefault', { value: JSON.stringify(byDefault) })}` : ''}</span>;
-  const shown = cell ?? '';
+  const extra = !isNew ? null : byDefault !== undefined ? t('hasDefault', { value: JSON.stringify(byDefault) }) : name === 'id' ? t('generated') : null;
+  const hint = <span class="data-field-hint"><TypeIcon type={type} />{typeText(type)}{extra !== null && ` · ${extra}`}</span>;
+  const shown = type === 'timestamp' ? (cell ?? '').replace(/\.0+Z$/, 'Z') : (cell ?? '');
   const placeholder = cell === null ? 'null' : cell === '' && type === 'text' ? t('emptyText') : undefined;
   const shared = { label: name, hint, error, value: shown, readonly: isReadOnly, spellcheck: type === 'text', ...(placeholder === undefined ? {} : { placeholder }), onInput: (value: string) => onChange(value === '' && isNew ? undefined : value) };
   if (type === 'boolean') {
