@@ -43,8 +43,11 @@ export class GridRow extends Component<GridRowProps> {
   }
 
   override render({ grid, index, row, columns, model, href, isChecked, hiddenBy, mayEdit, active, from, to, editing, edits }: GridRowProps) {
+    // An editor and notes reach over the rows below.
+    const isRaised = editing !== null || (active >= 0 && edits !== undefined);
+    const rowClasses = ['grid-row', isChecked && 'is-checked', hiddenBy !== undefined && 'is-hidden', isRaised && 'is-raised'].filter(Boolean).join(' ');
     return (
-      <div class={`grid-row ${isChecked ? 'is-checked' : ''} ${hiddenBy === undefined ? '' : 'is-hidden'}`} title={hiddenBy} role="row" aria-rowindex={index + 2} aria-selected={isChecked} style={{ top: `${index * ROW_HEIGHT}px` }} data-row={index}>
+      <div class={rowClasses} title={hiddenBy} role="row" aria-rowindex={index + 2} aria-selected={isChecked} style={{ top: `${index * ROW_HEIGHT}px` }} data-row={index}>
         <div class="grid-check" role="gridcell">
           {row && mayEdit && <input type="checkbox" class="checkbox" tabIndex={-1} aria-label={t('checkRow', { id: row.id })} checked={isChecked} onChange={() => model.check([row.id], !isChecked)} />}
           {!mayEdit && <span class="grid-number">{formatNumber(index + 1)}</span>}
