@@ -20,7 +20,7 @@ export const t = defineMessages({
     none: 'This table has no rows yet', noneBody: 'Insert one, import a file, or write by the data API.', noneBodyReader: 'Somebody who may edit this project can insert some.', useApi: 'Use the API', noneFound: 'No rows match', noneFoundBody: 'Change the filters, or clear them.',
     pasteRefused: { one: '{count} pasted value does not fit. Nothing was written.', other: '{count} pasted values do not fit. Nothing was written.' }, pasteRefusal: 'Row {row}, {column}: {text} – {reason}',
     writing: 'Writing', saving: 'Saving…', notSaved: { one: '{count} cell not saved', other: '{count} cells not saved' }, discard: 'Discard',
-    asOwner: 'As owner', asVisitor: 'As visitor', asPerson: 'As person…', asPersonNamed: 'As {name}', hiddenRow: 'No rule shows this row to them', allShown: 'They see every row in sight', someHidden: { one: '{count} row in sight is hidden from them', other: '{count} rows in sight are hidden from them' },
+    asOwner: 'As owner', asVisitor: 'As visitor', asPerson: 'As person…', asPersonNamed: 'As {name}', hiddenRow: 'No rule shows this row to them', allShown: 'They see every row in sight', someHidden: 'Hatched rows are hidden from them', asKey: 'As key {name}',
     isNull: '{name} is null', hasDefault: 'default {value}', generated: 'generated if you leave it out', leaveOut: 'Leave out', fixFirst: 'Correct the fields first', nothingChanged: 'Nothing was changed', conflictIn: 'Somebody else changed {column} to {theirs} meanwhile.', createdAt: 'Created at {when}',
   },
   ru: {
@@ -42,7 +42,7 @@ export const t = defineMessages({
     none: 'В этой таблице пока нет строк', noneBody: 'Добавьте строку, импортируйте файл или пишите через API данных.', noneBodyReader: 'Добавить их может тот, кому разрешено менять проект.', useApi: 'Использовать API', noneFound: 'Подходящих строк нет', noneFoundBody: 'Измените фильтры или сбросьте их.',
     pasteRefused: { one: '{count} вставленное значение не подходит. Ничего не записано.', few: '{count} вставленных значения не подходят. Ничего не записано.', many: '{count} вставленных значений не подходят. Ничего не записано.' }, pasteRefusal: 'Строка {row}, {column}: {text} — {reason}',
     writing: 'Запись', saving: 'Сохранение…', notSaved: { one: '{count} ячейка не сохранена', few: '{count} ячейки не сохранены', many: '{count} ячеек не сохранено' }, discard: 'Отбросить',
-    asOwner: 'Как владелец', asVisitor: 'Как посетитель', asPerson: 'Как человек…', asPersonNamed: 'Как {name}', hiddenRow: 'Ни одно правило не показывает эту строку', allShown: 'Видны все строки на экране', someHidden: { one: 'Скрыта {count} строка на экране', few: 'Скрыты {count} строки на экране', many: 'Скрыто {count} строк на экране' },
+    asOwner: 'Как владелец', asVisitor: 'Как посетитель', asPerson: 'Как человек…', asPersonNamed: 'Как {name}', hiddenRow: 'Ни одно правило не показывает эту строку', allShown: 'Видны все строки на экране', someHidden: 'Заштрихованные строки скрыты', asKey: 'Как ключ {name}',
     isNull: '{name} — null', hasDefault: 'по умолчанию {value}', generated: 'если не указать, создаст сервер', leaveOut: 'Не указывать', fixFirst: 'Сначала исправьте поля', nothingChanged: 'Ничего не изменено', conflictIn: 'Кто-то другой тем временем записал в {column} значение {theirs}.', createdAt: 'Создана {when}',
   },
   kk: {
@@ -64,7 +64,7 @@ export const t = defineMessages({
     none: 'Бұл кестеде әзірге жол жоқ', noneBody: 'Жол қосыңыз, файл импорттаңыз немесе деректер API арқылы жазыңыз.', noneBodyReader: 'Жобаны өзгерте алатын адам жол қоса алады.', useApi: 'API қолдану', noneFound: 'Сәйкес жол жоқ', noneFoundBody: 'Сүзгілерді өзгертіңіз немесе тазалаңыз.',
     pasteRefused: { one: 'Қойылған {count} мән сәйкес келмейді. Ештеңе жазылған жоқ.', other: 'Қойылған {count} мән сәйкес келмейді. Ештеңе жазылған жоқ.' }, pasteRefusal: '{row}-жол, {column}: {text} — {reason}',
     writing: 'Жазу', saving: 'Сақталуда…', notSaved: { one: '{count} ұяшық сақталмады', other: '{count} ұяшық сақталмады' }, discard: 'Бас тарту',
-    asOwner: 'Иесі ретінде', asVisitor: 'Келуші ретінде', asPerson: 'Адам ретінде…', asPersonNamed: '{name} ретінде', hiddenRow: 'Бұл жолды ешбір ереже көрсетпейді', allShown: 'Экрандағы барлық жол көрінеді', someHidden: { one: 'Экрандағы {count} жол жасырын', other: 'Экрандағы {count} жол жасырын' },
+    asOwner: 'Иесі ретінде', asVisitor: 'Келуші ретінде', asPerson: 'Адам ретінде…', asPersonNamed: '{name} ретінде', hiddenRow: 'Бұл жолды ешбір ереже көрсетпейді', allShown: 'Экрандағы барлық жол көрінеді', someHidden: 'Сызықталған жолдар жасырын', asKey: '{name} кілті ретінде',
     isNull: '{name} — null', hasDefault: 'әдепкісі {value}', generated: 'көрсетпесеңіз, сервер жасайды', leaveOut: 'Көрсетпеу', fixFirst: 'Алдымен өрістерді түзетіңіз', nothingChanged: 'Ештеңе өзгерген жоқ', conflictIn: 'Басқа біреу осы уақытта {column} мәнін {theirs} деп өзгертті.', createdAt: 'Жасалған уақыты: {when}',
   },
 });

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { asProblem } from '#api/problem';
 import { navigate, query, toast, toastProblem, useCommands, useUnsaved, type RouteProps } from '#frame';
 import { Button, Empty, Menu, ProblemView, Progress, Skeleton, confirm } from '#ui';
-import { TablePage, editRefusal, type Project, type Table } from '../project/frame';
+import { TablePage, editRefusal, useProject, type Project, type Table } from '../project/frame';
 import { Arranged, shownColumns } from './columns';
 import { Conditions, askFilter, clearConditions } from './conditions';
 import { countEdits } from './edits';
@@ -57,6 +57,7 @@ function Rows({ ws, project, table }: RowsProps) {
   const columns = useMemo(() => shownColumns(table.columns, arranged.state.value), [table.columns, arranged.state.value]);
   useEffect(() => model.open(), [model]);
   void model.version.value;
+  useCount(project, table, model, text);
   const counts = countEdits(model.writer.edits.value);
   useUnsaved(counts.saving + counts.refused + counts.conflict > 0);
   const trial = useTrial(project, table, model);
@@ -76,7 +77,7 @@ function Rows({ ws, project, table }: RowsProps) {
       <div class="data-toolbar">
         <Conditions columns={table.columns} />
         <div class="data-toolbar-end">
-          {project.canAdmin && <CallerSwitch trial={trial} />}
+          {project.canAdmin && <CallerSwitch project={project} trial={trial} />}
           <ColumnsMenu table={table} arranged={arranged} />
           <CopyCall call={{ method: 'GET', url: text === '' ? rows.url : `${rows.url}?${text}` }} />
         </div>
@@ -85,6 +86,18 @@ function Rows({ ws, project, table }: RowsProps) {
       <Foot model={model} counts={counts} onDelete={remove} note={trial.note} />
     </>
   );
+}
+
+/** Shows the number of rows beside the table's name too, without counting those of all tables again. */
+function useCount(project: Project, table: Table, model: GridModel, text: string): void {
+  const isWhole = conditionsOf(new URLSearchParams(text)).length === 0;
+  const count = model.window.total;
+  const resource = useProject(project.id);
+  useEffect(() => {
+    if (!isWhole || count === null || count === table.rowCount) return;
+    const tables = project.tables.map((one) => (one.name === table.name ? { ...one, rowCount: count } : one));
+    resource.set({ ...project, tables });
+  }, [count, isWhole]);
 }
 
 function ColumnsMenu({ table, arranged }: { table: Table; arranged: Arranged }) {

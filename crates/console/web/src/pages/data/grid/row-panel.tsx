@@ -5,8 +5,9 @@ import { Problem, asProblem } from '#api/problem';
 import { invalidate, onInvalidate } from '#api/resource';
 import { closePanel, discardUnsaved, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, Copyable, Loaded, Notice, ObjectMenu, Panel, ProblemView, Skeleton, confirm } from '#ui';
+import { CopyCall } from '#ui/copy-call';
 import { editRefusal, useProject, type Project, type Table } from '../project/frame';
-import { isSame, type Cells, type Row } from './cells';
+import { bodyOf, isSame, type Cells, type Row } from './cells';
 import { t } from './messages';
 import { RowForm, readDraft, type Draft } from './row-form';
 import { TableRows } from './table-rows';
@@ -82,6 +83,7 @@ function EditRow({ project, table, rows, row, topic, refresh }: EditProps) {
   const actions = refusal === null && (
     <>
       <Button icon="trash" busy={remove.busy} onClick={() => void remove.run()}>{t('deleteRow')}</Button>
+      {changed.length > 0 && <CopyCall call={{ method: 'PATCH', url: rows.rowUrl(row.id), body: bodyOf(fields, Object.fromEntries(changed.map((name) => [name, cells[name] ?? null]))) }} />}
       <Button type="submit" form="data-row" variant="primary" busy={save.busy} unavailable={isDirty ? (Object.keys(problems).length > 0 ? t('fixFirst') : null) : t('nothingChanged')}>{t('save')}</Button>
     </>
   );

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { api } from '#api/client';
+import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { toastProblem } from '#frame';
 import { Menu } from '#ui';
@@ -52,16 +53,25 @@ export function useTrial(project: Schemas['Project'], table: Schemas['Table'], m
       clearTimeout(timer);
     };
   }, [as, ids, model]);
-  const hidden = model.hidden.value.size;
-  return { caller: as, set: (next) => { caller.value = next; }, note: as === null ? null : hidden === 0 ? t('allShown') : t('someHidden', { count: hidden }) };
+  return { caller: as, set: (next) => { caller.value = next; }, note: as === null ? null : model.hidden.value.size === 0 ? t('allShown') : t('someHidden') };
 }
 
-export function CallerSwitch({ trial: { caller, set } }: { trial: Trial }) {
+export function CallerSwitch({ project, trial: { caller, set } }: { project: Schemas['Project']; trial: Trial }) {
+  const keys = useResource('/v1/backend/projects/{projectId}/keys', { path: { projectId: project.id } }, { on: ['project_key'] });
+  const secretKeys = (keys.data ?? []).filter(({ kind, revokedAt }) => kind === 'secret' && revokedAt === null);
   const person = async () => {
     const claims = await askPerson(caller?.kind === 'person' ? caller.claims : { sub: '' });
     if (claims) set({ kind: 'person', claims: claims as Record<string, never> });
   };
-  const label = caller === null ? t('asOwner') : caller.kind === 'visitor' ? t('asVisitor') : t('asPersonNamed', { name: String((caller as { claims?: Record<string, unknown> }).claims?.['sub'] ?? '') });
+  const keyName = (id: string) => secretKeys.find((key) => key.id === id)?.name ?? id;
+  const label = () => {
+    switch (caller?.kind) {
+      case undefined: return t('asOwner');
+      case 'visitor': return t('asVisitor');
+      case 'person': return t('asPersonNamed', { name: String((caller.claims as Readonly<Record<string, unknown>>)['sub'] ?? '') });
+      case 'key': return t('asKey', { name: keyName(caller.keyId) });
+    }
+  };
   return (
     <Menu
       size="small" icon="eye" class={caller === null ? '' : 'is-set'}
@@ -69,9 +79,10 @@ export function CallerSwitch({ trial: { caller, set } }: { trial: Trial }) {
         { label: t('asOwner'), checked: caller === null, onSelect: () => set(null) },
         { label: t('asVisitor'), checked: caller?.kind === 'visitor', onSelect: () => set({ kind: 'visitor' }) },
         { label: t('asPerson'), checked: caller?.kind === 'person', onSelect: () => void person() },
+        ...secretKeys.map(({ id, name }) => ({ label: t('asKey', { name }), checked: caller?.kind === 'key' && caller.keyId === id, onSelect: () => set({ kind: 'key', keyId: id }) })),
       ]}
     >
-      {label}
+      {label()}
     </Menu>
   );
 }

@@ -1,6 +1,7 @@
 // What every page of a project has: its tables and parts on the left, the page beside them.
 
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useResource, type Resource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, isReadOnly, path } from '#frame';
@@ -98,9 +99,15 @@ function Side({ ws, project }: Place) {
     { href: `${base}/-/settings`, label: t('settings'), isShown: true },
   ];
   const here = path.value;
+  const side = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    // On phones the tables and parts are one line that scrolls.
+    const current = side.current?.querySelector<HTMLElement>('[aria-current]');
+    if (side.current && current) side.current.scrollLeft = current.offsetLeft - side.current.clientWidth / 2;
+  }, [here]);
   const isTable = (name: string) => here === `${base}/${name}` || here.startsWith(`${base}/${name}/`);
   return (
-    <nav class="data-side" aria-label={project.name}>
+    <nav class="data-side" ref={side} aria-label={project.name}>
       <div class="data-side-head">
         <h2>{t('tables')}</h2>
         <Button size="small" variant="plain" icon="plus" label={t('newTable')} href={`${base}/-/new-table`} unavailable={editRefusal(project)} />

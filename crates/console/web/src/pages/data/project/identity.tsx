@@ -31,18 +31,17 @@ export function Identity({ project }: { project: Project }) {
   const keys = parsed && 'value' in parsed ? keysOf(parsed.value) : null;
   const invalid = shown === null ? null : shown.issuer === '' || shown.audience === '' ? t('issuerFirst') : keys === null ? t('jwksWrong') : keys.length === 0 ? t('jwksEmpty') : null;
   const isDirty = shown === null ? now !== null : now === null || JSON.stringify(draftOf(now)) !== JSON.stringify(shown);
+  const body = shown === null ? { identity: null } : { identity: { issuer: shown.issuer.trim(), audience: shown.audience.trim(), roleClaim: shown.roleClaim.trim() || 'role', keys: (keys ?? []) as Schemas['JsonWebKey'][] } };
   const save = async () => {
     if (shown === null) {
       if (!(await confirm({ title: t('identityOffTitle'), body: t('identityOffBody'), action: t('identityOff'), tone: 'bad' }))) return;
-      await changeSettings(project, { identity: null });
-    } else {
-      await changeSettings(project, { identity: { issuer: shown.issuer.trim(), audience: shown.audience.trim(), roleClaim: shown.roleClaim.trim() || 'role', keys: (keys ?? []) as Schemas['JsonWebKey'][] } });
     }
+    await changeSettings(project, body);
     setDraft(null);
   };
   const set = (change: Partial<Draft>) => setDraft({ ...(shown ?? EMPTY), ...change });
   return (
-    <SettingsForm title={t('identity')} project={project} isDirty={isDirty} invalid={invalid} save={save}>
+    <SettingsForm title={t('identity')} project={project} isDirty={isDirty} invalid={invalid} body={body} save={save}>
       <Switch label={t('identityOn')} hint={t('identityLead')} checked={shown !== null} disabled={isReadOnly} onChange={(isOn) => setDraft(isOn ? (now ? draftOf(now) : EMPTY) : 'none')} />
       {shown !== null && (
         <>

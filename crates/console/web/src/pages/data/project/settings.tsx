@@ -1,11 +1,13 @@
 // The settings of a project's data API, and its deletion.
 
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, urlOf } from '#api/client';
 import { invalidate } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { discardUnsaved, navigate, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, Card, Checkbox, Notice, ObjectMenu, ProblemView, TextArea, TextField, confirm } from '#ui';
+import { CopyCall } from '#ui/copy-call';
 import { deleteProject } from '../later';
 import { t } from '../messages';
 import { ProjectPage, adminRefusal, type Place, type Project } from './frame';
@@ -44,12 +46,14 @@ interface FormProps {
   readonly project: Project;
   readonly isDirty: boolean;
   readonly invalid?: string | null;
+  /** What is sent. */
+  readonly body: Change;
   readonly save: () => Promise<unknown>;
-  readonly children: preact.ComponentChildren;
+  readonly children: ComponentChildren;
 }
 
 /** A card that is saved by itself. */
-export function SettingsForm({ title, project, isDirty, invalid = null, save, children }: FormProps) {
+export function SettingsForm({ title, project, isDirty, invalid = null, body, save, children }: FormProps) {
   const saving = useAction(save, { shows: 'inline' });
   const refusal = adminRefusal(project);
   useUnsaved(isDirty);
@@ -59,7 +63,7 @@ export function SettingsForm({ title, project, isDirty, invalid = null, save, ch
       <form class="data-form card-body" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void saving.run(); }}>
         {children}
         {saving.problem && <ProblemView problem={saving.problem} />}
-        {refusal === null && <div><Button type="submit" variant="primary" busy={saving.busy} unavailable={unavailable}>{t('save')}</Button></div>}
+        {refusal === null && <div class="data-actions-start"><Button type="submit" variant="primary" busy={saving.busy} unavailable={unavailable}>{t('save')}</Button><CopyCall call={{ method: 'PATCH', url: `/v1/backend/projects/${project.id}/settings`, body }} /></div>}
       </form>
     </Card>
   );
@@ -79,12 +83,13 @@ function Limits({ project }: { project: Project }) {
     return Number.isInteger(value) && value >= RANGES[name][0] && value <= RANGES[name][1];
   };
   const error = (name: Limit) => (isValid(name) ? null : t('range', { from: RANGES[name][0], to: RANGES[name][1] }));
+  const body = Object.fromEntries(changed.map((name) => [name, Number(draft[name])]));
   const save = async () => {
-    await changeSettings(project, Object.fromEntries(changed.map((name) => [name, Number(draft[name])])));
+    await changeSettings(project, body);
     setDraft({});
   };
   return (
-    <SettingsForm title={t('limits')} project={project} isDirty={changed.length > 0} invalid={LIMITS.map(error).find((text) => text !== null) ?? null} save={save}>
+    <SettingsForm title={t('limits')} project={project} isDirty={changed.length > 0} invalid={LIMITS.map(error).find((text) => text !== null) ?? null} body={body} save={save}>
       {LIMITS.map((name) => (
         <TextField key={name} label={t(`limit_${name}`)} hint={t(`limitHint_${name}`)} type="number" min={RANGES[name][0]} max={RANGES[name][1]} value={draft[name] ?? String(now[name])} onInput={(value) => setDraft({ ...draft, [name]: value })} error={error(name)} readonly={isReadOnly} />
       ))}
@@ -102,12 +107,13 @@ function Origins({ project }: { project: Project }) {
   const origins = linesOf(text);
   const wrong = origins.find((origin) => !/^https?:\/\/[^/\s]+$/.test(origin));
   const error = wrong !== undefined ? t('originWrong', { origin: wrong }) : origins.length > MAX_ORIGINS ? t('originsMany', { count: MAX_ORIGINS }) : null;
+  const body = { allowedOrigins: origins };
   const save = async () => {
-    await changeSettings(project, { allowedOrigins: origins });
+    await changeSettings(project, body);
     setDraft(null);
   };
   return (
-    <SettingsForm title={t('origins')} project={project} isDirty={origins.join() !== now.join()} invalid={error} save={save}>
+    <SettingsForm title={t('origins')} project={project} isDirty={origins.join() !== now.join()} invalid={error} body={body} save={save}>
       <TextArea label={t('originsLabel')} hint={t('originsHint')} value={text} onInput={setDraft} error={error} placeholder="https://shop.example.com" spellcheck={false} readonly={adminRefusal(project) !== null} />
     </SettingsForm>
   );
@@ -118,17 +124,18 @@ function PublicTables({ project }: { project: Project }) {
   const [draft, setDraft] = useState<readonly string[] | null>(null);
   const chosen = draft ?? now;
   const opened = chosen.filter((name) => !now.includes(name));
+  const body = { publicReadTables: [...chosen], confirmPublicRead: opened };
   const isDirty = [...chosen].sort().join() !== [...now].sort().join();
   const save = async () => {
     for (const name of opened) {
       if (!(await confirm({ title: t('publicTitle', { name }), body: t('publicBody'), action: t('makePublic'), tone: 'bad', typed: name }))) return;
     }
-    await changeSettings(project, { publicReadTables: [...chosen], confirmPublicRead: opened });
+    await changeSettings(project, body);
     setDraft(null);
   };
   if (project.tables.length === 0) return null;
   return (
-    <SettingsForm title={t('publicTables')} project={project} isDirty={isDirty} save={save}>
+    <SettingsForm title={t('publicTables')} project={project} isDirty={isDirty} body={body} save={save}>
       <p class="muted">{t('publicTablesLead')}</p>
       {project.tables.map(({ name }) => (
         <Checkbox key={name} label={name} checked={chosen.includes(name)} disabled={adminRefusal(project) !== null} onChange={(isOn) => setDraft(isOn ? [...chosen, name] : chosen.filter((other) => other !== name))} />
@@ -149,7 +156,10 @@ function Danger({ ws, project }: Place) {
     <Card title={t('deletion')}>
       <div class="card-body data-danger">
         <p class="muted">{t('deletionLead')}</p>
-        <Button variant="danger" busy={remove.busy} unavailable={adminRefusal(project)} onClick={() => void remove.run()}>{t('deleteProject')}</Button>
+        <span class="data-actions">
+          <CopyCall call={{ method: 'DELETE', url: `/v1/backend/projects/${project.id}`, body: { confirmName: project.name } }} />
+          <Button variant="danger" busy={remove.busy} unavailable={adminRefusal(project)} onClick={() => void remove.run()}>{t('deleteProject')}</Button>
+        </span>
       </div>
     </Card>
   );
