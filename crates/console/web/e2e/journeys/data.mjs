@@ -178,6 +178,15 @@ export default [
       await page.getByRole('columnheader', { name: 'name' }).getByRole('button').click();
       await page.getByRole('menuitemradio', { name: 'Sort descending' }).click();
       await page.waitForURL((url) => url.searchParams.get('order') === 'name.desc');
+      // The same by the keyboard alone.
+      await page.getByRole('gridcell', { name: 'Tea', exact: true }).click();
+      await page.keyboard.press('ControlOrMeta+Home');
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Home');
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.searchParams.get('order') === 'name');
       await page.goto(path(world, '/products?or=(stock.eq.12,name.like.R*)'));
       await page.getByText('2 rows', { exact: true }).waitFor();
       await page.goto(path(world, '/products?nope=eq.1'));

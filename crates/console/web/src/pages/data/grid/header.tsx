@@ -9,6 +9,7 @@ import { WIDTH_STEP, limitWidth, widthOf, type Arranged } from './columns';
 import type { Column } from './cells';
 import { askFilter, setOrder } from './conditions';
 import { orderOf } from './filters';
+import { onHeaderKey } from './keys';
 import { t } from './messages';
 import type { GridModel } from './model';
 import { TypeIcon } from './type-icon';
@@ -34,7 +35,7 @@ export function Header({ table, model, columns, arranged, mayEdit }: HeaderProps
               <Menu
                 items={items({ table, column, arranged, direction })}
                 trigger={(attributes) => (
-                  <button type="button" {...attributes} tabIndex={-1} class="grid-column-name">
+                  <button type="button" {...attributes} tabIndex={-1} class="grid-column-name" data-header={index} onKeyDown={(event) => onHeaderKey(event, index)}>
                     <TypeIcon type={column.type} /><span>{column.name}</span>
                     {!column.nullable && !column.system && <span class="grid-required" title={t('notNull')}>*</span>}
                     {direction && <Icon name={direction === 'descending' ? 'down' : 'up'} />}

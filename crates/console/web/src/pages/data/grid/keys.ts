@@ -45,6 +45,11 @@ export function onGridKey(event: KeyboardEvent, actions: GridActions): void {
     model.selection.value = next;
     return done();
   }
+  // The headers are above the first row.
+  if (event.key === 'ArrowUp' && selection.active.row === 0 && !stroke.shift && !stroke.mod && !event.altKey) {
+    focusHeader(event.currentTarget, selection.active.column);
+    return done();
+  }
   const moved = event.altKey ? null : move(selection, stroke, extent);
   if (moved) {
     model.selection.value = moved;
@@ -52,6 +57,21 @@ export function onGridKey(event: KeyboardEvent, actions: GridActions): void {
   }
   if (stroke.mod || event.altKey) return onModified(event, actions, done);
   onPlain(event, actions, done);
+}
+
+function focusHeader(grid: EventTarget | null, column: number): void {
+  if (grid instanceof Element) grid.querySelector<HTMLElement>(`[data-header="${column}"]`)?.focus();
+}
+
+/** The keys of a header: to its neighbours, and back to the cells. Enter opens its menu. */
+export function onHeaderKey(event: KeyboardEvent, column: number): void {
+  const grid = event.target instanceof Element ? event.target.closest<HTMLElement>('.grid') : null;
+  if (event.key === 'ArrowLeft') focusHeader(grid, column - 1);
+  else if (event.key === 'ArrowRight') focusHeader(grid, column + 1);
+  else if (event.key === 'ArrowDown' || event.key === 'Escape') grid?.focus();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 /** Whether the key has just left an editor, which has taken it. */

@@ -7,7 +7,7 @@ import { planPaste, readBlock, type Refusal } from './paste';
 import { PAGE_SIZE, RowWindow } from './row-window';
 import { at, blockOf, shifted, type Selection } from './selection';
 import type { TableRows } from './table-rows';
-import { Writer, type Change } from './writer';
+import type { Change, Writer } from './writer';
 
 /** The cell that somebody is editing. */
 export interface Editing {
@@ -37,7 +37,6 @@ export class GridModel {
   /** Rows by which the view has to scroll, since others came or went above. */
   readonly drift = signal(0);
   readonly window: RowWindow;
-  readonly writer: Writer;
   /** Counts changes of what is in sight. */
   readonly looks = signal(0);
   private sight = { first: 0, end: 0 };
@@ -45,9 +44,10 @@ export class GridModel {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private lastStart = 0;
 
-  constructor(readonly rows: TableRows, readonly query: string, private readonly topic: string) {
+  /** `writer` stays when the query changes, with what can be undone. */
+  constructor(readonly rows: TableRows, readonly writer: Writer, readonly query: string, private readonly topic: string) {
     this.window = new RowWindow((offset, limit, counts) => rows.page(query, offset, limit, counts), () => { this.version.value += 1; });
-    this.writer = new Writer(rows, (id, cells) => this.window.patch(id, cells));
+    writer.onWritten = (id, cells) => this.window.patch(id, cells);
   }
 
   /** Reads, and follows what others write. Returns how to stop. */

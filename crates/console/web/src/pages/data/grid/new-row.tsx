@@ -3,8 +3,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { invalidate } from '#api/resource';
 import { closePanel, discardUnsaved, toast, useAction, useUnsaved, type RouteProps } from '#frame';
-import { Button, Loaded, Panel, ProblemView } from '#ui';
-import { CopyCall } from '#ui/copy-call';
+import { Button, CopyCall, Loaded, Panel, ProblemView } from '#ui';
 import { editRefusal, useProject, type Project, type Table } from '../project/frame';
 import { bodyOf } from './cells';
 import { t } from './messages';

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { asProblem } from '#api/problem';
 import { navigate, query, toast, toastProblem, useCommands, useUnsaved, type RouteProps } from '#frame';
-import { Button, Empty, Menu, ProblemView, Progress, Skeleton, confirm } from '#ui';
+import { Button, CopyCall, Empty, Menu, ProblemView, Progress, Skeleton, confirm } from '#ui';
 import { TablePage, editRefusal, useProject, type Project, type Table } from '../project/frame';
 import { Arranged, shownColumns } from './columns';
 import { Conditions, askFilter, clearConditions } from './conditions';
@@ -17,7 +17,7 @@ import { GridModel } from './model';
 import type { Refusal } from './paste';
 import { CallerSwitch, useTrial } from './trial';
 import { TableRows } from './table-rows';
-import { CopyCall } from '#ui/copy-call';
+import { Writer } from './writer';
 
 export default function TableGrid({ params: { ws, project, table } }: RouteProps<'/w/:ws/data/:project/:table'>) {
   return (
@@ -52,7 +52,8 @@ function Rows({ ws, project, table }: RowsProps) {
   const mayEdit = editRefusal(project) === null;
   const text = queryOf(conditionsOf(query.value), query.value.get('order'));
   const rows = useMemo(() => new TableRows(project.id, table.name, table.columns), [project.id, table.name]);
-  const model = useMemo(() => new GridModel(rows, text, `rows:${project.id}/${table.name}`), [rows, text]);
+  const writer = useMemo(() => new Writer(rows), [rows]);
+  const model = useMemo(() => new GridModel(rows, writer, text, `rows:${project.id}/${table.name}`), [rows, writer, text]);
   const arranged = useMemo(() => new Arranged(project.id, table.name), [project.id, table.name]);
   const columns = useMemo(() => shownColumns(table.columns, arranged.state.value), [table.columns, arranged.state.value]);
   useEffect(() => model.open(), [model]);

@@ -39,7 +39,10 @@ export class Writer {
   private readonly undoStack = new UndoStack();
   private readonly queues = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly rows: TableRows, private readonly onWritten: (id: string, cells: Cells) => void) {}
+  /** Shows cells that were written, in the rows that are shown now. */
+  onWritten: (id: string, cells: Cells) => void = () => undefined;
+
+  constructor(private readonly rows: TableRows) {}
 
   private setEdit(id: string, column: string, edit: Edit | null): void {
     this.edits.value = withEdit(this.edits.peek(), id, column, edit);

@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
 import { hasRole, isReadOnly, navigate, useAction, type RouteProps } from '#frame';
-import { Button, Panel, ProblemView, TextArea, TextField } from '#ui';
-import { CopyCall } from '#ui/copy-call';
+import { Button, CopyCall, Panel, ProblemView, TextArea, TextField } from '#ui';
 import { t } from '../messages';
 
 const MIN_NAME = 2;

@@ -4,8 +4,7 @@ import { useList } from '#api/list';
 import { api } from '#api/client';
 import type { Schemas } from '#api/types';
 import { query, setQuery, toast, useAction, type RouteProps } from '#frame';
-import { Badge, Button, Empty, List, Notice, Segments, Status, Time, confirm, type Column } from '#ui';
-import { CopyCall } from '#ui/copy-call';
+import { Badge, Button, CopyCall, Empty, List, Notice, Segments, Status, Time, confirm, type Column } from '#ui';
 import { t } from '../messages';
 import { ProjectPage, adminRefusal, projectPath, type Place, type Project } from './frame';
 

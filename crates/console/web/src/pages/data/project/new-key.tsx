@@ -5,8 +5,7 @@ import { api } from '#api/client';
 import { invalidate } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { closePanel, useAction, type RouteProps } from '#frame';
-import { Button, Checkbox, Choice, Loaded, Panel, ProblemView, TextField, revealSecret } from '#ui';
-import { CopyCall } from '#ui/copy-call';
+import { Button, Checkbox, Choice, CopyCall, Loaded, Panel, ProblemView, TextField, revealSecret } from '#ui';
 import { t } from '../messages';
 import { adminRefusal, useProject, type Project } from './frame';
 

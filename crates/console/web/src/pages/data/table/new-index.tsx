@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
 import { closePanel, toast, useAction, type RouteProps } from '#frame';
-import { Button, Checkbox, Loaded, Panel, ProblemView, Select } from '#ui';
-import { CopyCall } from '#ui/copy-call';
+import { Button, Checkbox, CopyCall, Loaded, Panel, ProblemView, Select } from '#ui';
 import { t } from '../messages';
 import { editRefusal, useProject, type Project, type Table } from '../project/frame';
 
