@@ -16,10 +16,12 @@ export interface Call {
   readonly signal?: AbortSignal;
   /** URL of the object that the request changes; the request's own by default. */
   readonly changes?: string;
+  /** Whether the caller deals with a conflict (412) itself, where the frame would ask the person. */
+  readonly throwsConflict?: boolean;
 }
 
 /** Options of a request that the API's description does not name. */
-export type CallOptions = Pick<Call, 'headers' | 'signal' | 'changes'>;
+export type CallOptions = Pick<Call, 'headers' | 'signal' | 'changes' | 'throwsConflict'>;
 
 export interface Answer<T> {
   readonly data: T;
@@ -116,7 +118,7 @@ function rememberChange(call: Call, etag: string | null): void {
 
 async function mended(call: Call, problem: Problem): Promise<boolean> {
   if (problem.status === 401 && problem.code === 'unauthorized') interventions.signedOut();
-  if (problem.status === 412) return interventions.conflict(call);
+  if (problem.status === 412) return call.throwsConflict ? false : interventions.conflict(call);
   if (problem.code === 'step_up_required') return interventions.stepUp();
   return false;
 }

@@ -1,0 +1,93 @@
+// Imports, rules, names, examples and keys of identity providers.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { load } from './load.mjs';
+
+const { checkRecord, fillable, guessMapping, mappedTwice, toCsv, unfilled } = await load('pages/data/table/import-plan.ts');
+const { columnNameProblem, tableNameProblem } = await load('pages/data/table/names.ts');
+const { conditionOf, groupsOf, isSameRule, newRule, opensToAnyone } = await load('pages/data/rules/rule.ts');
+const { exampleOf, LANGUAGES, TASKS } = await load('pages/data/project/examples.ts');
+const { keysOf } = await load('pages/data/project/jwks.ts');
+
+const COLUMNS = [
+  { name: 'id', type: 'text', nullable: false, system: true }, { name: 'created_at', type: 'timestamp', nullable: false, system: true },
+  { name: 'first_name', type: 'text', nullable: false, system: false }, { name: 'stock', type: 'integer', nullable: true, system: false }, { name: 'paid', type: 'boolean', nullable: false, system: false, default: false },
+];
+const BY_NAME = new Map(fillable(COLUMNS).map((column) => [column.name, column]));
+
+test('columns of a file go into those of the same name, and none twice', () => {
+  assert.deepEqual(guessMapping(['ID', 'First name', 'created_at', 'stock', 'STOCK', 'colour'], COLUMNS), ['id', 'first_name', null, 'stock', null, null]);
+  assert.deepEqual(mappedTwice(['stock', 'stock', null, null]), ['stock']);
+  assert.deepEqual(unfilled(['stock'], COLUMNS), ['first_name']);
+});
+
+test('rows that do not fit are named with their first problem', () => {
+  const mapping = ['first_name', 'stock'];
+  const check = (record, index = 0) => checkRecord(record, index, 2, mapping, BY_NAME);
+  assert.equal(check(['Ann', '5']), null);
+  assert.equal(check(['Ann', null]), null);
+  assert.deepEqual(check(['Ann', 'many'], 3), { row: 4, column: 'stock', text: 'many', problem: 'integer' });
+  assert.deepEqual(check([null, '5']), { row: 1, column: 'first_name', text: '', problem: 'required' });
+  assert.deepEqual(check(['Ann']), { row: 1, column: '', text: '1', problem: 'width' });
+});
+
+test('the file that is sent has the columns of the table, without the rows that are left out', () => {
+  const sheet = { headers: ['Name', 'Other', 'Count'], records: [['Ann', 'x', '007'], ['Bob', 'y', 'bad'], ['', 'z', null]] };
+  assert.equal(toCsv(sheet, ['first_name', null, 'stock'], BY_NAME, new Set([1])), 'first_name,stock\nAnn,7\n"",');
+});
+
+test('names are those that the server accepts', () => {
+  assert.equal(tableNameProblem('orders_2', []), null);
+  assert.equal(tableNameProblem('2orders', []), 'form');
+  assert.equal(tableNameProblem('v1', []), 'reserved');
+  assert.equal(tableNameProblem('pg_x', []), 'reserved');
+  assert.equal(tableNameProblem('orders', ['orders']), 'taken');
+  assert.equal(columnNameProblem('order', []), 'reserved');
+  assert.equal(columnNameProblem('Größe', []), 'form');
+});
+
+const cmp = (column) => ({ t: 'cmp', column, op: 'eq', value: { k: 'me' } });
+
+test('conditions become alternatives and conditions again', () => {
+  const conditions = [{ t: 'all' }, cmp('a'), { t: 'and', of: [cmp('a'), cmp('b')] }, { t: 'or', of: [cmp('a'), { t: 'and', of: [cmp('b'), cmp('c')] }] }];
+  for (const condition of conditions) assert.deepEqual(conditionOf(groupsOf(condition)), condition);
+  assert.equal(groupsOf({ t: 'or', of: [{ t: 'or', of: [] }] }), null);
+});
+
+test('a rule that opens every row to anyone is noticed, once it is new', () => {
+  const open = { id: 'a', audience: { kind: 'anyone' }, actions: ['read'], where: { t: 'all' }, columns: ['id'] };
+  assert.deepEqual(opensToAnyone([], [open]), [open]);
+  assert.deepEqual(opensToAnyone([open], [open]), []);
+  assert.equal(opensToAnyone([open], [{ ...open, columns: null }]).length, 1);
+  assert.equal(opensToAnyone([open], [{ ...open, actions: ['read', 'delete'] }]).length, 1);
+  assert.deepEqual(opensToAnyone([], [{ ...open, audience: { kind: 'signed_in' } }, { ...open, where: cmp('a') }]), []);
+});
+
+test('rules are the same whatever their sentences and the order of members', () => {
+  const rule = newRule([{ id: 'rule_1' }]);
+  assert.equal(rule.id, 'rule_2');
+  assert.ok(isSameRule(rule, { ...rule, sentence: 'Signed-in people may read every row.' }));
+  assert.ok(isSameRule({ ...rule, where: { t: 'null', column: 'a', isNull: true } }, { ...rule, where: { isNull: true, column: 'a', t: 'null' } }));
+  assert.ok(!isSameRule(rule, { ...rule, columns: ['id'] }));
+});
+
+test('examples have the address and the columns of the table', () => {
+  const subject = { url: 'https://qala.example/v1/projects/proj_1/rest', table: { name: 'orders', columns: COLUMNS } };
+  for (const { id } of LANGUAGES) {
+    for (const task of TASKS) assert.match(exampleOf(id, task, subject), /orders/, `${id} ${task}`);
+    assert.match(exampleOf(id, 'insert', subject), /first_name/, id);
+    assert.doesNotMatch(exampleOf(id, 'insert', subject), /created_at/, id);
+  }
+  assert.match(exampleOf('supabase', 'read', subject), /createClient\('https:\/\/qala\.example\/v1\/projects\/proj_1', KEY\)/);
+  assert.match(exampleOf('python', 'insert', subject), /"paid": True|"paid":True/);
+});
+
+test('keys are taken as a set, a list or one', () => {
+  const key = { kty: 'RSA', n: 'x', e: 'AQAB' };
+  assert.deepEqual(keysOf({ keys: [key] }), [key]);
+  assert.deepEqual(keysOf([key]), [key]);
+  assert.deepEqual(keysOf(key), [key]);
+  assert.equal(keysOf({ keys: 'none' }), null);
+  assert.equal(keysOf(null), null);
+});
