@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { path } from '#frame/router';
+import { useEffect, useRef } from 'preact/hooks';
+import { path, view } from '#frame/router';
 
 export interface Tab {
   readonly href: string;
@@ -9,13 +10,26 @@ export interface Tab {
 
 /** Parts of a page, each with its own address. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const element = useRef<HTMLElement>(null);
+  const current = pathOfPage();
+  useEffect(() => {
+    // Where tabs do not fit, the current one is in sight.
+    const tab = element.current?.querySelector<HTMLElement>('[aria-current]');
+    if (element.current && tab) element.current.scrollLeft = tab.offsetLeft + tab.offsetWidth - element.current.clientWidth;
+  }, [current]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs" aria-label={label} ref={element}>
       {tabs.map(({ href, label: text, count }) => (
-        <a key={href} href={href} aria-current={path.value === href ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{count}</span>}</a>
+        <a key={href} href={href} aria-current={current === href ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{count}</span>}</a>
       ))}
     </nav>
   );
+}
+
+/** Returns the path of the page, below what is open in the panel. */
+function pathOfPage(): string {
+  const shown = view.value;
+  return shown !== null && typeof shown === 'object' && 'route' in shown ? shown.path : path.value;
 }
 
 /** One of a few ways to look at the same thing, on the spot. */
