@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { path } from '#frame/router';
+import { path, view } from '#frame/router';
 
 export interface Tab {
   readonly href: string;
@@ -13,15 +13,22 @@ export interface Tab {
 /** Parts of a page, each with its own address. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const element = useRef<HTMLElement>(null);
+  const current = pathOfPage();
   // On phones not all tabs are in sight.
-  useEffect(() => element.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [path.value]);
+  useEffect(() => element.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [current]);
   return (
     <nav class="tabs" aria-label={label} ref={element}>
       {tabs.map(({ href, label: text, count, isCurrent = false }) => (
-        <a key={href} href={href} aria-current={isCurrent || path.value === href ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{count}</span>}</a>
+        <a key={href} href={href} aria-current={isCurrent || current === href ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{count}</span>}</a>
       ))}
     </nav>
   );
+}
+
+/** Returns the path of the page, below what is open in the panel. */
+function pathOfPage(): string {
+  const shown = view.value;
+  return shown !== null && typeof shown === 'object' && 'route' in shown ? shown.path : path.value;
 }
 
 /** One of a few ways to look at the same thing, on the spot. */

@@ -1,0 +1,82 @@
+// The workspace itself: its name, its language, what an hour costs, how long data is kept, and its end.
+
+import { useState } from 'preact/hooks';
+import { useResource, useUrl, type Resource } from '#api/resource';
+import { discardUnsaved, loadWorkspaces, toast, useAction, useUnsaved, type RouteProps } from '#frame';
+import { formatNumber, LOCALE_NAMES, LOCALES } from '#i18n';
+import { Button, Card, Copyable, Facts, Loaded, ObjectMenu, ProblemView, Select, TextField } from '#ui';
+import { DeleteWorkspace } from './delete-workspace';
+import { notManaging, SettingsPage } from './frame';
+import { changeWorkspace, workspaceUrl, type Workspace, type WorkspaceChange } from './later';
+import { t } from './messages';
+import { timeZones } from './time-zones';
+
+const CURRENCIES: readonly Workspace['currency'][] = ['KZT', 'EUR', 'USD'];
+const MINOR = 100;
+
+export default function WorkspaceSettings({ params: { ws } }: RouteProps<'/w/:ws/settings'>) {
+  const resource = useUrl<Workspace>(workspaceUrl(ws), { on: ['workspace', `workspace:${ws}`] });
+  return (
+    <SettingsPage ws={ws}>
+      <div class="settings-column">
+        <Loaded resource={resource}>{(workspace) => <Form key={JSON.stringify(workspace)} workspace={workspace} resource={resource} />}</Loaded>
+        <Retention ws={ws} />
+        <DeleteWorkspace ws={ws} />
+      </div>
+    </SettingsPage>
+  );
+}
+
+/** Returns what differs from the saved workspace. */
+function changesOf(workspace: Workspace, entered: Required<WorkspaceChange>): WorkspaceChange {
+  return Object.fromEntries(Object.entries(entered).filter(([name, value]) => workspace[name as keyof Workspace] !== value));
+}
+
+function Form({ workspace, resource }: { workspace: Workspace; resource: Resource<Workspace> }) {
+  const [name, setName] = useState(workspace.name);
+  const [locale, setLocale] = useState(workspace.locale);
+  const [timezone, setTimezone] = useState(workspace.timezone);
+  const [currency, setCurrency] = useState(workspace.currency);
+  const [cost, setCost] = useState(String(workspace.hourlyCostMinor / MINOR));
+  const changes = changesOf(workspace, { name: name.trim(), locale, timezone, currency, hourlyCostMinor: Math.round(Number(cost) * MINOR) });
+  const isDirty = Object.keys(changes).length > 0;
+  useUnsaved(isDirty);
+  const save = useAction(async () => {
+    const saved = await changeWorkspace(workspace.id, changes);
+    discardUnsaved();
+    resource.set(saved);
+    await loadWorkspaces();
+    toast(t('saved'));
+  }, { shows: 'inline' });
+  return (
+    <Card title={t('general')} aside={<ObjectMenu url={workspaceUrl(workspace.id)} value={workspace} />}>
+      <form class="card-body settings-fields" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
+        <TextField label={t('name')} value={name} onInput={setName} minlength={2} maxlength={60} required autocomplete="organization" />
+        <div class="settings-pair">
+          <Select label={t('language')} hint={t('languageHint')} value={locale} onChange={setLocale} options={LOCALES.map((value) => ({ value, label: LOCALE_NAMES[value] }))} />
+          <Select label={t('timezone')} hint={t('timezoneHint')} value={timezone} onChange={setTimezone} options={timeZones(workspace.timezone).map((value) => ({ value, label: value.replaceAll('_', ' ') }))} />
+        </div>
+        <div class="settings-pair">
+          <TextField label={t('hourlyCost')} hint={t('hourlyCostHint')} type="number" min="0" max="10000000" step="0.01" value={cost} onInput={setCost} required />
+          <Select label={t('currency')} hint={t('currencyHint')} value={currency} onChange={setCurrency} options={CURRENCIES.map((value) => ({ value, label: t(`currency_${value}`) }))} />
+        </div>
+        <Facts facts={[[t('id'), <Copyable value={workspace.id} />], [t('slug'), <Copyable value={workspace.slug} />], [t('profile'), t(`profile_${workspace.profile}`)], [t('region'), t(`region_${workspace.cell}`)], [t('membersCount'), formatNumber(workspace.memberCount)]]} />
+        {save.problem && <ProblemView problem={save.problem} />}
+        <div class="settings-actions">
+          <Button type="submit" variant="primary" busy={save.busy} unavailable={notManaging() ?? (isDirty ? null : t('unchanged'))}>{t('save')}</Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Retention({ ws }: { ws: string }) {
+  const retention = useResource('/v1/workspaces/{ws}/retention', { path: { ws } });
+  return (
+    <Card title={t('retention')}>
+      <div class="card-body">
+        <Loaded resource={retention} lines={1}>{({ runs }) => <p>{runs === null ? t('runsForEver') : t('runsFor', { count: runs })} <span class="muted">{t('retentionByPlan')}</span></p>}</Loaded>
+      </div>
+    </Card>
+  );
+}
