@@ -1,11 +1,10 @@
 // The person's workspaces: those they are in, may join, and may restore.
 
 import { api, urlOf } from '#api/client';
-import { useResource, useUrl } from '#api/resource';
+import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { loadSession, navigate, roleText, session, toast, useAction, workspacePath, workspaces, type Role } from '#frame';
 import { Button, Card, confirm, Menu, objectItems, ProblemView, Time } from '#ui';
-import { DELETED_URL, deletedOf, restoreWorkspace, type DeletedWorkspace } from './later';
 import { AccountPage, notWriting } from './frame';
 import { t } from './messages';
 
@@ -72,15 +71,15 @@ function OwnRow({ item }: { item: Schemas['WorkspaceItem'] }) {
 }
 
 function Deleted() {
-  const list = useUrl<{ readonly items: readonly DeletedWorkspace[] }>(DELETED_URL, { on: ['workspace'] });
-  const restore = useAction(async (item: DeletedWorkspace) => {
-    await restoreWorkspace(item.id);
+  const list = useResource('/v1/workspaces', { query: { deleted: true } }, { on: ['workspace'] });
+  const restore = useAction(async (item: Schemas['WorkspaceItem']) => {
+    await api.post('/v1/workspaces/{ws}/restore', { path: { ws: item.id } });
     await loadSession();
     list.refresh();
     toast(t('restored', { name: item.name }));
   });
   if (list.error) return <ProblemView problem={list.error} onRetry={list.refresh} />;
-  const deleted = deletedOf(list.data?.items ?? []);
+  const deleted = list.data?.items ?? [];
   if (deleted.length === 0) return null;
   return (
     <Card title={t('deleted')}>

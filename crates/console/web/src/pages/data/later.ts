@@ -2,24 +2,9 @@
 
 import { send } from '#api/client';
 import { asProblem } from '#api/problem';
-import type { Schemas } from '#api/types';
 
 const projectUrl = (project: string) => `/v1/backend/projects/${encodeURIComponent(project)}`;
 const columnUrl = (project: string, table: string, column: string) => `${projectUrl(project)}/tables/${table}/columns/${column}`;
-
-export type DeletedProject = Schemas['Project'] & { readonly restorableUntil?: string | null };
-
-export async function deleteProject(project: string, confirmName: string): Promise<void> {
-  await send({ method: 'DELETE', url: projectUrl(project), body: { confirmName } });
-}
-
-export async function restoreProject(project: string): Promise<void> {
-  await send({ method: 'POST', url: `${projectUrl(project)}/restore` });
-}
-
-export function deletedProjectsUrl(ws: string): string {
-  return `/v1/workspaces/${ws}/backend/projects?deleted=true`;
-}
 
 export async function renameColumn(project: string, table: string, column: string, name: string): Promise<void> {
   await send({ method: 'PATCH', url: columnUrl(project, table, column), body: { name } });

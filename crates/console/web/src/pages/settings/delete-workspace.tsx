@@ -1,20 +1,20 @@
+import { api } from '#api/client';
 import { hasRole, loadSession, navigate, ownRole, toast, toastProblem, useAction, workspace } from '#frame';
 import { Button, Card, confirm } from '#ui';
 import { notWriting } from './frame';
-import { deleteWorkspace, restoreWorkspace } from './later';
 import { t } from './messages';
 
 /** The end of a workspace, for its owners. */
 export function DeleteWorkspace({ ws }: { ws: string }) {
   const name = workspace.value?.name ?? '';
   const restore = async () => {
-    await restoreWorkspace(ws);
+    await api.post('/v1/workspaces/{ws}/restore', { path: { ws } });
     await loadSession();
     await navigate(`/w/${ws}/settings`);
   };
   const remove = useAction(async () => {
     if (!(await confirm({ title: t('deleteTitle', { name }), body: <p>{t('deleteBody')}</p>, action: t('delete'), typed: name, tone: 'bad' }))) return;
-    await deleteWorkspace(ws, name);
+    await api.delete('/v1/workspaces/{ws}', { path: { ws }, body: { confirmName: name } });
     await loadSession();
     await navigate('/account/workspaces');
     toast(t('deleted', { name }), { action: { label: t('restore'), run: () => void restore().catch(toastProblem) } });

@@ -1,21 +1,25 @@
 // The workspace itself: its name, its language, what an hour costs, how long data is kept, and its end.
 
 import { useState } from 'preact/hooks';
-import { useResource, useUrl, type Resource } from '#api/resource';
+import { api, urlOf } from '#api/client';
+import { useResource, type Resource } from '#api/resource';
+import type { Schemas } from '#api/types';
 import { discardUnsaved, loadWorkspaces, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { formatNumber, LOCALE_NAMES, LOCALES } from '#i18n';
 import { Button, Card, Copyable, Facts, Loaded, ObjectMenu, ProblemView, Select, TextField } from '#ui';
 import { DeleteWorkspace } from './delete-workspace';
 import { notManaging, SettingsPage } from './frame';
-import { changeWorkspace, workspaceUrl, type Workspace, type WorkspaceChange } from './later';
 import { t } from './messages';
 import { timeZones } from './time-zones';
+
+type Workspace = Schemas['Workspace'];
+type WorkspaceChange = Partial<Pick<Workspace, 'name' | 'locale' | 'timezone' | 'currency' | 'hourlyCostMinor'>>;
 
 const CURRENCIES: readonly Workspace['currency'][] = ['KZT', 'EUR', 'USD'];
 const MINOR = 100;
 
 export default function WorkspaceSettings({ params: { ws } }: RouteProps<'/w/:ws/settings'>) {
-  const resource = useUrl<Workspace>(workspaceUrl(ws), { on: ['workspace', `workspace:${ws}`] });
+  const resource = useResource('/v1/workspaces/{ws}', { path: { ws } }, { on: ['workspace', `workspace:${ws}`] });
   return (
     <SettingsPage ws={ws}>
       <div class="settings-column">
@@ -42,14 +46,14 @@ function Form({ workspace, resource }: { workspace: Workspace; resource: Resourc
   const isDirty = Object.keys(changes).length > 0;
   useUnsaved(isDirty);
   const save = useAction(async () => {
-    const saved = await changeWorkspace(workspace.id, changes);
+    const saved = await api.patch('/v1/workspaces/{ws}', { path: { ws: workspace.id }, body: changes });
     discardUnsaved();
     resource.set(saved);
     await loadWorkspaces();
     toast(t('saved'));
   }, { shows: 'inline' });
   return (
-    <Card title={t('general')} aside={<ObjectMenu url={workspaceUrl(workspace.id)} value={workspace} />}>
+    <Card title={t('general')} aside={<ObjectMenu url={urlOf('/v1/workspaces/{ws}', { path: { ws: workspace.id } })} value={workspace} />}>
       <form class="card-body settings-fields" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
         <TextField label={t('name')} value={name} onInput={setName} minlength={2} maxlength={60} required autocomplete="organization" />
         <div class="settings-pair">

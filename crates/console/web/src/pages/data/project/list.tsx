@@ -1,11 +1,11 @@
 // The data projects of a workspace.
 
+import { api } from '#api/client';
 import { useList } from '#api/list';
-import { invalidate, useUrl } from '#api/resource';
+import { invalidate, useResource } from '#api/resource';
 import { Page, hasRole, isReadOnly, query, setQuery, toast, useAction, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
 import { Button, Empty, List, Loaded, Segments, Time, type Column } from '#ui';
-import { deletedProjectsUrl, restoreProject, type DeletedProject } from '../later';
 import { t } from '../messages';
 import type { Project } from './frame';
 
@@ -42,9 +42,9 @@ function Current({ ws, unavailable }: { ws: string; unavailable: string | null }
 
 /** Projects that can be restored for seven days. */
 function Deleted({ ws }: { ws: string }) {
-  const deleted = useUrl<{ readonly items: readonly DeletedProject[] }>(deletedProjectsUrl(ws), { on: ['project'] });
-  const restore = useAction(async (project: DeletedProject) => {
-    await restoreProject(project.id);
+  const deleted = useResource('/v1/workspaces/{ws}/backend/projects', { path: { ws }, query: { deleted: true } }, { on: ['project'] });
+  const restore = useAction(async (project: Project) => {
+    await api.post('/v1/backend/projects/{projectId}/restore', { path: { projectId: project.id } });
     invalidate(['project']);
     toast(t('restored', { name: project.name }));
   });

@@ -7,7 +7,6 @@ import { invalidate } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { discardUnsaved, navigate, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, Card, Checkbox, CopyCall, Notice, ObjectMenu, ProblemView, TextArea, TextField, confirm } from '#ui';
-import { deleteProject } from '../later';
 import { t } from '../messages';
 import { ProjectPage, adminRefusal, type Place, type Project } from './frame';
 import { Identity } from './identity';
@@ -146,7 +145,7 @@ function PublicTables({ project }: { project: Project }) {
 function Danger({ ws, project }: Place) {
   const remove = useAction(async () => {
     if (!(await confirm({ title: t('deleteProjectTitle', { name: project.name }), body: t('deleteProjectBody'), action: t('deleteProject'), tone: 'bad', typed: project.name }))) return;
-    await deleteProject(project.id, project.name);
+    await api.delete('/v1/backend/projects/{projectId}', { path: { projectId: project.id }, body: { confirmName: project.name } });
     invalidate(['project']);
     toast(t('projectDeleted', { name: project.name }));
     await navigate(`/w/${ws}/data?deleted=true`);
