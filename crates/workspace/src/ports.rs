@@ -5,6 +5,7 @@ use kernel::{
     StoreError, Timestamp, UnitOfWork,
     authority::{MembershipFact, Role},
     id::{UserId, WorkspaceId},
+    page::PageRequest,
 };
 
 use crate::{
@@ -27,6 +28,14 @@ pub trait WorkspaceRead: Send + Sync {
 
     /// Returns the workspaces that a person has access to at `now`, oldest first.
     async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError>;
+
+    /// Returns a page of [`Self::workspaces_of`]; up to one more than the limit.
+    async fn workspace_page(
+        &self,
+        user: UserId,
+        now: Timestamp,
+        page: PageRequest,
+    ) -> Result<Vec<WorkspaceSummary>, StoreError>;
 }
 
 /// Writes within a transaction.

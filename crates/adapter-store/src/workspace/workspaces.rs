@@ -8,11 +8,12 @@ use kernel::{
     StoreError, Timestamp,
     authority::{MembershipFact, Role},
     id::{UserId, WorkspaceId, kind},
+    page::PageRequest,
 };
 use sea_orm::{
     ActiveValue::Set,
     ColumnTrait as _, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _, QueryOrder as _,
-    QuerySelect as _, RelationTrait as _,
+    QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
@@ -97,24 +98,43 @@ impl WorkspaceRead for Store {
     }
 
     async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError> {
-        let found = members::Entity::find()
-            .filter(members::Column::UserId.eq(DbId(user)))
-            .filter(unset_or_after(members::Column::AccessEndsAt, now))
-            .join(JoinType::InnerJoin, members::Relation::Workspace.def())
-            .select_only()
-            .columns([
-                workspaces::Column::Id,
-                workspaces::Column::Name,
-                workspaces::Column::Slug,
-                workspaces::Column::Profile,
-            ])
-            .column(members::Column::Role)
-            .expr_as(member_count(now), "member_count")
-            .order_by_asc(workspaces::Column::Id)
-            .into_model::<SummaryRow>()
-            .all(self.read())
-            .await
-            .or_store_error()?;
+        self.summaries(select_summaries(user, now)).await
+    }
+
+    async fn workspace_page(
+        &self,
+        user: UserId,
+        now: Timestamp,
+        page: PageRequest,
+    ) -> Result<Vec<WorkspaceSummary>, StoreError> {
+        let page_of = select_summaries(user, now)
+            .apply_if(page.after, |query, after| query.filter(members::Column::WorkspaceId.gt(after)))
+            .limit(u64::from(page.limit) + 1);
+        self.summaries(page_of).await
+    }
+}
+
+/// Selects the workspaces that a person has access to, oldest first.
+fn select_summaries(user: UserId, now: Timestamp) -> Select<members::Entity> {
+    members::Entity::find()
+        .filter(members::Column::UserId.eq(DbId(user)))
+        .filter(unset_or_after(members::Column::AccessEndsAt, now))
+        .join(JoinType::InnerJoin, members::Relation::Workspace.def())
+        .select_only()
+        .columns([
+            workspaces::Column::Id,
+            workspaces::Column::Name,
+            workspaces::Column::Slug,
+            workspaces::Column::Profile,
+        ])
+        .column(members::Column::Role)
+        .expr_as(member_count(now), "member_count")
+        .order_by_asc(members::Column::WorkspaceId)
+}
+
+impl Store {
+    async fn summaries(&self, select: Select<members::Entity>) -> Result<Vec<WorkspaceSummary>, StoreError> {
+        let found = select.into_model::<SummaryRow>().all(self.read()).await.or_store_error()?;
         found
             .into_iter()
             .map(|found| {

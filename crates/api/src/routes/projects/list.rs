@@ -47,7 +47,7 @@ pub(crate) async fn list_projects(
     Authorized(_ctx, member): Authorized<Console, Member>,
     Params(input): Params<ListProjects>,
 ) -> ApiResult<Json<ProjectList>> {
-    let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let page = <PageRequest>::parse(input.limit, input.cursor.as_deref())?;
     let mut seen = Vec::new();
     for summary in api.store().projects(member.workspace()).await? {
         let project = &summary.project;

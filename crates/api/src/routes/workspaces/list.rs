@@ -2,14 +2,14 @@
 
 use application::Problem;
 use axum::{Json, extract::State};
-use kernel::{Caller, authority::Role, id::WorkspaceId};
+use kernel::{Caller, authority::Role, id::WorkspaceId, page::Page};
 use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::workspaces::Profile;
 
 use crate::{
     auth::{Console, Ctx},
-    http::{error::ApiResult, schemas, views::UserView},
+    http::{error::ApiResult, extract::Params, paging::PageParams, schemas, views::UserView},
     state::Api,
 };
 
@@ -18,7 +18,11 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorkspaceList {
     user: UserView,
+    /// Oldest first.
     items: Vec<WorkspaceItem>,
+    /// Cursor of the next page; null on the last page.
+    #[schema(required)]
+    next_cursor: Option<String>,
     /// Workspace that is open in this session.
     #[schema(required)]
     current_id: Option<WorkspaceId>,
@@ -38,22 +42,31 @@ pub(crate) struct WorkspaceItem {
 }
 
 /// List your workspaces
-#[utoipa::path(get, path = "/v1/workspaces", tag = "workspaces", responses((status = 200, body = WorkspaceList)))]
+#[utoipa::path(get, path = "/v1/workspaces", tag = "workspaces", params(PageParams), responses((status = 200, body = WorkspaceList)))]
 pub(crate) async fn list_workspaces(
     State(api): State<Api>,
     ctx: Ctx<Console>,
+    Params(input): Params<PageParams>,
 ) -> ApiResult<Json<WorkspaceList>> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let user = api.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
-    let found = api.store().workspaces_of(session.user, ctx.now).await?;
-    let current_id = session.workspace.filter(|current| found.iter().any(|item| item.id == *current));
-    let items = found.into_iter().map(|item| WorkspaceItem {
+    let page = input.request()?;
+    let found = api.store().workspace_page(session.user, ctx.now, page).await?;
+    let current = match session.workspace {
+        Some(current) => api.store().membership(current, session.user).await?,
+        None => None,
+    };
+    let current = current.filter(|fact| fact.access_ends_at.is_none_or(|end| ctx.now < end));
+    let current_id = current.map(|fact| fact.workspace);
+    let page = Page::from_limit_plus_one(found, page.limit, |item| item.id);
+    let items = page.items.into_iter().map(|item| WorkspaceItem {
         id: item.id,
         name: item.name,
         slug: item.slug,
         profile: item.profile,
-        role: item.role,
+        role: session.view_as.map_or(item.role, |view| item.role.viewed_as(view)),
         member_count: item.member_count,
     });
-    Ok(Json(WorkspaceList { user: (&user).into(), items: items.collect(), current_id }))
+    let (user, items) = ((&user).into(), items.collect());
+    Ok(Json(WorkspaceList { user, items, next_cursor: page.next_cursor, current_id }))
 }
