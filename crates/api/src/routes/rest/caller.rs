@@ -21,6 +21,7 @@ use crate::{
     auth::{
         Callers,
         access::{Access, Enforces},
+        view_as,
     },
     http::{extract::Payload, request_middleware::RequestInfo},
     state::Api,
@@ -205,6 +206,7 @@ impl KeyCaller {
         if project_in_path(parts.uri.path()) != Some(project.id) {
             return Err(Problem::not_found("project").into());
         }
+        view_as::refuse(&parts.headers)?;
         let person = match presented.and_then(|presented| presented.person) {
             None => None,
             Some(token) => match verify_person(api, &known, token, now) {
