@@ -46,6 +46,14 @@ async fn check_pages(client: &Client, path: &str, member: &str, least: usize) ->
     Ok(())
 }
 
+/// Adds a person to a workspace.
+async fn join(owner: &Client, workspace: &str, name: &str, role: &str) -> Result<Client> {
+    let email = format!("{name}.{workspace}@people.test");
+    let guest = owner.signed_out().sign_in(&email).await?;
+    owner.invite_and_accept(workspace, &email, role, &guest).await?;
+    Ok(guest)
+}
+
 tests::on_both! {
     args: ["--no-rate-limits"];
 
@@ -58,8 +66,8 @@ tests::on_both! {
         }
         check_pages(&owner, "/v1/workspaces", "items", 3).await?;
 
-        for role in ["viewer", "admin", "member", "builder", "viewer"] {
-            owner.add_member(&home.id, role).await?;
+        for (number, role) in ["viewer", "admin", "member", "builder", "viewer"].iter().enumerate() {
+            join(&owner, &home.id, &format!("person{number}"), role).await?;
         }
         check_pages(&owner, &in_home("members"), "items", 6).await?;
         for guest in 0..3 {
@@ -108,8 +116,8 @@ tests::on_both! {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Home").await?.id;
         let path = format!("/v1/workspaces/{workspace}/members");
-        for role in ["admin", "builder", "builder", "member", "viewer"] {
-            owner.add_member(&workspace, role).await?;
+        for (number, role) in ["admin", "builder", "builder", "member", "viewer"].iter().enumerate() {
+            join(&owner, &workspace, &format!("person{number}"), role).await?;
         }
         let ids = |page: &Value| -> Result<Vec<String>> {
             let ids = items(page, "items")?.iter().map(|member| member["user"]["id"].as_str().map(str::to_owned));
@@ -120,7 +128,7 @@ tests::on_both! {
         assert_eq!(ids(&first.ok()?)?, all[..3]);
         // The last one of the page leaves, and somebody comes before it.
         owner.delete(&format!("{path}/{}", all[2])).await?.ok()?;
-        let late = owner.add_member(&workspace, "admin").await?.user_id().await?;
+        let late = join(&owner, &workspace, "late", "admin").await?.user_id().await?;
         let next = next_page(&path, 3, &first)?.context("no next page")?;
         let rest = ids(&owner.get(&next).await?.ok()?)?;
         assert_eq!(rest, all[3..]);

@@ -23,6 +23,8 @@ tests::on_both! {
         let workspace = owner.create_workspace("Home").await?.id;
         let builder = owner.add_member(&workspace, "builder").await?;
         let private = builder.create_app(&workspace, CODE).await?;
+        let hidden = json!({"sharing": "private", "people": []});
+        builder.put(&format!("/v1/apps/{private}/access"), &hidden).await?.ok()?;
         let granted = owner.create_app(&workspace, CODE).await?;
         let people = json!([{"userId": builder.user_id().await?, "rights": ["can_view", "can_share"]}]);
         let access = json!({"sharing": "private", "people": people});
@@ -45,7 +47,9 @@ tests::on_both! {
             let seen = view(who, &format!("/v1/apps/{shared}"), role).await?;
             match &rights {
                 Some(rights) => assert_eq!(&seen.ok()?["rights"], rights, "{role}"),
-                None => drop(seen.assert_error(404, "app_not_found")),
+                None => {
+                    seen.assert_error(404, "app_not_found");
+                }
             }
             let apps = view(who, &format!("/v1/workspaces/{workspace}/apps"), role).await?.ok()?;
             let listed = apps["items"].as_array().into_iter().flatten().any(|app| app["id"] == json!(shared));

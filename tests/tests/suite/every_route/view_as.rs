@@ -22,7 +22,7 @@ const PERSONAL: [&str; 8] = [
 ];
 
 /// Members of a response that are about the caller or the time of the request.
-const VOLATILE: [&str; 2] = ["you", "asOf"];
+const VOLATILE: [&str; 3] = ["you", "asOf", "generatedAt"];
 
 async fn in_view(client: &Client, operation: &Operation, path: &str, role: &str) -> Result<Reply> {
     let request = client.request(operation.method.clone(), path).header(VIEW_AS, role)?;

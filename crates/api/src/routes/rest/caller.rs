@@ -145,6 +145,12 @@ impl KeyCaller {
         self.person_access.as_deref().unwrap_or(&self.resolved_key.access)
     }
 
+    /// Returns `true` if the result of a write shows a row as a read does. Where policies apply, it also has the id of a
+    /// row whose other columns the caller may not read.
+    pub(super) fn writes_as_it_reads(&self) -> bool {
+        matches!(self.access(), RowAccess::Service { .. })
+    }
+
     /// Receives a body of at most the project's limit.
     ///
     /// # Errors

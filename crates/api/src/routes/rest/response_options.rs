@@ -100,10 +100,9 @@ impl ResponseOptions {
         query.is_empty() && self.representation.format == Format::Json
     }
 
-    /// Returns the result of an update of one row, with the row's tag if the response has all of the row.
-    pub(super) fn changed_row_response(&self, query: &str, written: WriteOutcome) -> Response {
-        let is_whole = self.has_whole_rows(query) && !written.body.is_empty();
-        let tag = is_whole.then(|| EntityTag::of_bytes(&written.body));
+    /// Returns the result of an update of one row, with the row's tag if it has one.
+    pub(super) fn changed_row_response(&self, written: WriteOutcome, has_tag: bool) -> Response {
+        let tag = (has_tag && !written.body.is_empty()).then(|| EntityTag::of_bytes(&written.body));
         let mut response = self.change_response(written);
         if let Some(tag) = tag {
             tag.insert_into(&mut response);

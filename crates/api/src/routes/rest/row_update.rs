@@ -68,5 +68,6 @@ pub(crate) async fn update_row(
         )
         .await;
     let written = done.map_err(|error| caller.map_error(error))?;
-    Ok(response_options.changed_row_response(query, written))
+    let has_tag = caller.writes_as_it_reads() && response_options.has_whole_rows(query);
+    Ok(response_options.changed_row_response(written, has_tag))
 }
