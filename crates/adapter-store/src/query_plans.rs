@@ -9,13 +9,15 @@ use ::apps::{
     App, AppsTx as _, Category, Manifest, VersionKind, manifest::EgressPermission, versions::VersionContent,
 };
 use ::connections::{Gate, GateReader as _, GateStatus, GateTx as _};
-use ::identity::{IdentityRead as _, IdentityTx as _, User, ports::TokenUsageWriter as _};
+use ::identity::{
+    IdentityRead as _, IdentityTx as _, User, oauth::OAuthRead as _, ports::TokenUsageWriter as _,
+};
 use ::observability::{
     EventFeed as _, LogQuery, LogRead as _,
     feed::{FeedQuery, Topic},
     logs::EventLinesQuery,
 };
-use ::projects::ProjectsRead as _;
+use ::projects::{ProjectsRead as _, ports::TrafficLog as _};
 use ::runs::{
     Automation, AutomationStatus, RunsRead as _, RunsTx as _, Trigger, Webhook,
     automations::occurrences::OccurrencesRead as _,
