@@ -379,7 +379,7 @@ async fn what_is_asked_often_is_found_by_an_index() {
     store.workspaces_of(world.user, now()).await.unwrap();
     check("a person's workspaces", "members_by_user").await;
     store.open_gates(workspace).await.unwrap();
-    check("open gates", "sqlite_autoindex_gates_").await;
+    check("open gates", "gates_by_workspace").await;
     store.list(workspace, now(), first).await.unwrap();
     check("refusals of gates", "log_lines_refused").await;
     store.list(workspace, now(), page).await.unwrap();
