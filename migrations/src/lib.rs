@@ -22,6 +22,7 @@ mod m0026_automation_failures;
 mod m0035_installation;
 mod m0043_cancelled_runs;
 mod m0044_deletions;
+mod m0045_list_pages;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -53,6 +54,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0035_installation::Migration),
             Box::new(m0043_cancelled_runs::Migration),
             Box::new(m0044_deletions::Migration),
+            Box::new(m0045_list_pages::Migration),
         ]
     }
 }

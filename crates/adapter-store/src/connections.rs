@@ -11,12 +11,13 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
     id::{AppId, GateId, WorkspaceId, kind},
+    page::PageRequest,
 };
 use observability::{LogLevel, LogSource};
 use sea_orm::{
     ActiveValue::Set,
     ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, RelationTrait as _,
+    QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _,
     sea_query::{
         Asterisk, BinOper, CommonTableExpression, Expr, ExprTrait as _, Func, Query, SelectStatement, Values,
     },
@@ -66,32 +67,46 @@ impl GateReader for Store {
         &self,
         workspace: WorkspaceId,
         blocked_since: Timestamp,
+        page: PageRequest,
     ) -> Result<Vec<GateView>, StoreError> {
+        let found = gates::Entity::find()
+            .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
+            .apply_if(page.after, |query, after| query.filter(gates::Column::Id.gt(after)))
+            .order_by_asc(gates::Column::Id)
+            .limit(u64::from(page.limit) + 1)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        self.views(workspace, found, blocked_since).await
+    }
+
+    async fn view(
+        &self,
+        workspace: WorkspaceId,
+        gate: GateId,
+        blocked_since: Timestamp,
+    ) -> Result<Option<GateView>, StoreError> {
+        let found = gates::Entity::find_by_id(gate)
+            .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        Ok(self.views(workspace, found.into_iter().collect(), blocked_since).await?.pop())
+    }
+
+    async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError> {
+        let found = gates::Entity::find_by_id(gate).one(self.read()).await.or_store_error()?;
+        Ok(found.map(|model| model.workspace_id.0))
+    }
+
+    async fn gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
         let found = gates::Entity::find()
             .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
             .order_by_asc(gates::Column::Id)
             .all(self.read())
             .await
             .or_store_error()?;
-        let gates = found.into_iter().map(gate).collect::<Result<Vec<_>, _>>()?;
-        if gates.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut apps = self.apps_by_host(workspace).await?;
-        let mut views: Vec<GateView> = gates
-            .into_iter()
-            .map(|gate| GateView { apps: apps.remove(&gate.host).unwrap_or_default(), gate, blocked_24h: 0 })
-            .collect();
-        let refusals = self.refusals(&views, blocked_since).await?;
-        for view in &mut views {
-            view.blocked_24h = refusals.get(&view.gate.id).copied().unwrap_or_default();
-        }
-        Ok(views)
-    }
-
-    async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError> {
-        let found = gates::Entity::find_by_id(gate).one(self.read()).await.or_store_error()?;
-        Ok(found.map(|model| model.workspace_id.0))
+        found.into_iter().map(gate).collect()
     }
 
     async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
@@ -149,6 +164,29 @@ struct RefusalCountRow {
 }
 
 impl Store {
+    /// Adds to gates of a workspace the apps that declare their hosts, and their refusals since a time.
+    async fn views(
+        &self,
+        workspace: WorkspaceId,
+        found: Vec<gates::Model>,
+        blocked_since: Timestamp,
+    ) -> Result<Vec<GateView>, StoreError> {
+        let gates = found.into_iter().map(gate).collect::<Result<Vec<_>, _>>()?;
+        if gates.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut apps = self.apps_by_host(workspace).await?;
+        let mut views: Vec<GateView> = gates
+            .into_iter()
+            .map(|gate| GateView { apps: apps.remove(&gate.host).unwrap_or_default(), gate, blocked_24h: 0 })
+            .collect();
+        let refusals = self.refusals(&views, blocked_since).await?;
+        for view in &mut views {
+            view.blocked_24h = refusals.get(&view.gate.id).copied().unwrap_or_default();
+        }
+        Ok(views)
+    }
+
     /// Returns the apps of a workspace by the outside hosts that their current versions declare.
     async fn apps_by_host(
         &self,

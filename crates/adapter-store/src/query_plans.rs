@@ -9,13 +9,15 @@ use ::apps::{
     App, AppsTx as _, Category, Manifest, VersionKind, manifest::EgressPermission, versions::VersionContent,
 };
 use ::connections::{Gate, GateReader as _, GateStatus, GateTx as _};
-use ::identity::{IdentityRead as _, IdentityTx as _, User, ports::TokenUsageWriter as _};
+use ::identity::{
+    IdentityRead as _, IdentityTx as _, User, oauth::OAuthRead as _, ports::TokenUsageWriter as _,
+};
 use ::observability::{
     EventFeed as _, LogQuery, LogRead as _,
     feed::{FeedQuery, Topic},
     logs::EventLinesQuery,
 };
-use ::projects::ProjectsRead as _;
+use ::projects::{ProjectsRead as _, ports::TrafficLog as _};
 use ::runs::{
     Automation, AutomationStatus, RunsRead as _, RunsTx as _, Trigger, Webhook,
     automations::occurrences::OccurrencesRead as _,
@@ -30,7 +32,7 @@ use ::workspace::{
     audit_log::{AuditFilter, AuditRead as _},
     invites::InvitesRead as _,
     join_domains::JoinDomainsRead as _,
-    members::MembersRead as _,
+    members::{MemberPosition, MembersRead as _},
     workspaces::{Currency, Profile, TeamSize},
 };
 use kernel::{
@@ -279,7 +281,8 @@ async fn what_is_asked_often_is_found_by_an_index() {
     let check = async |what: &str, index: &str| assert_found_by_index(&store, &sent, what, index).await;
     let digests = [Digest::from_slice(&[1; 36]).unwrap(), Digest::from_slice(&[2; 36]).unwrap()];
     let page = PageRequest { limit: 50, after: Some(world.context.new_id::<kernel::id::kind::Run>().uuid()) };
-    let shared = Visibility::Shared { user: world.user, sharing_levels: &[Sharing::Team] };
+    let first = PageRequest { after: None, ..page };
+    let shared = Visibility::Shared { user: Some(world.user), sharing_levels: &[Sharing::Team] };
     let (workspace, app) = (world.workspace, world.app);
 
     store.webhook_snapshot(webhook.id, true).await.unwrap();
@@ -376,9 +379,11 @@ async fn what_is_asked_often_is_found_by_an_index() {
     store.workspaces_of(world.user, now()).await.unwrap();
     check("a person's workspaces", "members_by_user").await;
     store.open_gates(workspace).await.unwrap();
-    check("open gates", "sqlite_autoindex_gates_").await;
-    store.list(workspace, now()).await.unwrap();
+    check("open gates", "gates_by_workspace").await;
+    store.list(workspace, now(), first).await.unwrap();
     check("refusals of gates", "log_lines_refused").await;
+    store.list(workspace, now(), page).await.unwrap();
+    check("gates", "gates_by_workspace").await;
     let of = |action: Option<&str>, actor| AuditFilter { action: action.map(str::to_owned), actor };
     for filter in [of(None, None), of(None, Some(world.user))] {
         store.audit_records(workspace, &filter, page).await.unwrap();
@@ -386,10 +391,22 @@ async fn what_is_asked_often_is_found_by_an_index() {
     }
     store.audit_records(workspace, &of(Some("member.join"), None), page).await.unwrap();
     check("an action in the audit log", "audit_log_by_action").await;
-    store.members(workspace, now()).await.unwrap();
-    check("a workspace's members", "PRIMARY KEY").await;
-    store.invites(workspace).await.unwrap();
-    check("a workspace's invites", "invites_by_workspace").await;
+    for after in [None, Some(MemberPosition { role: Role::Builder, joined_at: now(), user: world.user })] {
+        store.members(workspace, now(), PageRequest { limit: 50, after }).await.unwrap();
+        check("a workspace's members", "members_by_rank").await;
+    }
+    for page in [first, page] {
+        store.invites(workspace, page).await.unwrap();
+        check("a workspace's invites", "invites_by_workspace").await;
+        store.oauth_grants(workspace, world.user, page).await.unwrap();
+        check("a person's grants", "oauth_grants_by_owner").await;
+        store.workspace_page(world.user, now(), page).await.unwrap();
+        check("a page of a person's workspaces", "members_by_user").await;
+    }
+    for after in [None, Some(7)] {
+        store.project_requests(world.context.new_id(), PageRequest { limit: 50, after }).await.unwrap();
+        check("a project's requests", "project_requests_by_project").await;
+    }
     store.find_invite_by_digest(&digests).await.unwrap();
     check("an invite", "sqlite_autoindex_invites_").await;
     store.join_suggestion(&"example.com".parse().unwrap(), world.user, now()).await.unwrap();

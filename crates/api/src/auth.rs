@@ -7,6 +7,7 @@ pub(crate) mod credentials;
 mod ctx;
 mod session_cookie;
 mod sign_in_client;
+pub(crate) mod view_as;
 
 pub(crate) use callers::{AnyToken, Callers, Console, PageVisitor, Public, ReadToken, SignIn, WriteToken};
 pub(crate) use ctx::{Authorized, Ctx, check_page_origin};

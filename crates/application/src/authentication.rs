@@ -16,7 +16,7 @@ pub use project_key_cache::{ResolvedKey, key_access};
 use identity::{IdentityRead, oauth::resource::mcp_resource_url};
 use kernel::{
     Caller, Context, Timestamp,
-    caller::TokenCaller,
+    caller::{SessionCaller, TokenCaller},
     token::{self, Digest, Peppers, TokenKind},
 };
 
@@ -81,7 +81,9 @@ impl Application {
         let caller = match &ctx.caller {
             Caller::Session(caller) => {
                 let session = self.store().session(caller.session).await?;
-                session.and_then(|session| session.caller(now)).map(Caller::Session)
+                let current = session.and_then(|session| session.caller(now));
+                // The view is of the request, not of the session.
+                current.map(|current| Caller::Session(SessionCaller { view_as: caller.view_as, ..current }))
             }
             Caller::Token(caller) if caller.grant.is_some() => {
                 let found = self.store().access_token_of(caller.workspace, caller.token).await?;

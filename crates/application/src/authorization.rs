@@ -168,6 +168,10 @@ impl Application {
         let change = parse_id(change, what)?;
         let (_, app) = self.store().change_scope(change).await?.ok_or_else(|| Problem::not_found(what))?;
         let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
+        // A plan belongs to the person who made it, so nobody has one in a view as a role.
+        if access.member().beneficiary().is_none() {
+            return Err(Problem::not_found(what));
+        }
         Ok((change, access))
     }
 

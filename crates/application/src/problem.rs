@@ -19,6 +19,8 @@ pub enum ProblemKind {
     NotAcceptable,
     /// The request is valid but conflicts with the current state: 409.
     Conflict,
+    /// The object is not in the state that the request requires: 412.
+    PreconditionFailed,
     /// The request is larger than the operation accepts: 413.
     TooLarge,
     /// The operation does not support the media type: 415.
@@ -114,6 +116,17 @@ impl Problem {
     #[must_use]
     pub fn conflict(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ProblemKind::Conflict, code, message)
+    }
+
+    /// Creates a 412 `changed_meanwhile`, for a write to an object that has changed since the caller read it.
+    #[must_use]
+    pub fn changed_meanwhile() -> Self {
+        Self::new(
+            ProblemKind::PreconditionFailed,
+            "changed_meanwhile",
+            "The object has changed since you read it, so nothing was written.",
+        )
+        .hint("Read it again. If you still want the change, send it with the new ETag in If-Match.")
     }
 
     /// Creates a 429 `rate_limited` with the time to wait.

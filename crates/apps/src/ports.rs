@@ -101,6 +101,13 @@ pub trait AppsTx: UnitOfWork {
         grants: &[AppGrant],
     ) -> Result<(), StoreError>;
 
+    /// Lists the rights granted on an app.
+    async fn grants_of_app(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Vec<AppGrant>, StoreError>;
+
     /// Deletes the rights granted to a person on the apps of a workspace; returns those apps.
     async fn delete_grants_of(
         &mut self,

@@ -130,6 +130,17 @@ impl AppsTx for FakeTx {
         Ok(())
     }
 
+    async fn grants_of_app(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Vec<AppGrant>, StoreError> {
+        if self.find_app(workspace, app).is_none() {
+            return Ok(Vec::new());
+        }
+        Ok(self.grants.iter().filter(|(of, _)| *of == app).map(|(_, grant)| grant.clone()).collect())
+    }
+
     async fn delete_grants_of(
         &mut self,
         workspace: WorkspaceId,

@@ -7,6 +7,7 @@ mod import;
 mod options;
 mod outbox;
 mod plan;
+mod precondition;
 mod row_id;
 mod rows;
 mod rule_test;
@@ -19,6 +20,7 @@ use bytes::Bytes;
 pub use batch::{Operation, OperationKind};
 pub use import::{FileFormat, ImportOptions, ImportSource, Progress};
 pub use options::{ReadOptions, WriteOptions};
+pub use precondition::RowTest;
 pub use rule_test::{RowResult, RuleTest, RuleTestReport};
 
 pub use crate::sql::RuleResult;
@@ -107,6 +109,7 @@ pub struct Engine {
     ids: Arc<RowIdGenerator>,
     catalog_cache: Arc<CatalogCache>,
     limits: Limits,
+    precondition: Option<RowTest>,
 }
 
 impl fmt::Debug for Engine {
@@ -126,7 +129,7 @@ impl Engine {
     ) -> Self {
         let ids = Arc::new(RowIdGenerator::new(random));
         let catalogs = Arc::new(CatalogCache::new(limits.cached_catalogs));
-        Self { store, clock, ids, catalog_cache: catalogs, limits }
+        Self { store, clock, ids, catalog_cache: catalogs, limits, precondition: None }
     }
 
     /// Creates an engine with the clock and the random numbers of the operating system, and the default limits.

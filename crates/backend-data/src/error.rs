@@ -20,6 +20,8 @@ pub enum ErrorKind {
     NotFound,
     /// The request conflicts with what exists: 409.
     Conflict,
+    /// The object is not as the caller expects it: 412.
+    PreconditionFailed,
     /// The request or its response exceeds a limit of size: 413.
     TooLarge,
     /// The response cannot have the requested form, one row for example: 406.
@@ -133,6 +135,12 @@ impl Error {
 
     pub(crate) fn row_not_found() -> Self {
         Self::new(ErrorKind::NotFound, "row_not_found", "PGRST116", "there is no such row")
+    }
+
+    pub(crate) fn changed_meanwhile() -> Self {
+        let message = "the row has changed since you read it, so nothing was written";
+        Self::new(ErrorKind::PreconditionFailed, "changed_meanwhile", "changed_meanwhile", message)
+            .with_hint("Read it again. If you still want the change, send it with the new ETag in If-Match.")
     }
 
     pub(crate) fn internal(message: &'static str) -> Self {

@@ -12,7 +12,7 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use list::list_gates;
+pub use list::{list_gates, view_gate};
 pub use ports::{ConnectionsTx, GateReader, GateTx};
 pub use set_status::{GateError, set_gate_status};
 

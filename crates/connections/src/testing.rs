@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use kernel::{
     Context, StoreError, Timestamp, delegate_unit_of_work,
     id::{GateId, WorkspaceId},
+    page::PageRequest,
     testing::{RecordingUnitOfWork, at, context, id, session_of},
 };
 
@@ -29,25 +30,46 @@ impl FakeStore {
     }
 }
 
+impl FakeStore {
+    fn view_of(&self, gate: &Gate, blocked_since: Timestamp) -> GateView {
+        let is_counted = |(of, at): &&(GateId, Timestamp)| *of == gate.id && *at >= blocked_since;
+        let blocked_24h = self.refusals.iter().filter(is_counted).count() as u64;
+        GateView { blocked_24h, apps: Vec::new(), gate: gate.clone() }
+    }
+}
+
 #[async_trait]
 impl GateReader for FakeStore {
     async fn list(
         &self,
         workspace: WorkspaceId,
         blocked_since: Timestamp,
+        page: PageRequest,
     ) -> Result<Vec<GateView>, StoreError> {
-        let blocked = |gate: GateId| {
-            self.refusals.iter().filter(|(of, at)| *of == gate && *at >= blocked_since).count() as u64
-        };
-        let own = self.gates.iter().filter(|gate| gate.workspace == workspace).cloned();
-        let mut views: Vec<GateView> =
-            own.map(|gate| GateView { blocked_24h: blocked(gate.id), apps: Vec::new(), gate }).collect();
+        let own = self.gates.iter().filter(|gate| gate.workspace == workspace);
+        let rest = own.filter(|gate| page.after.is_none_or(|after| gate.id.uuid() > after));
+        let mut views: Vec<GateView> = rest.map(|gate| self.view_of(gate, blocked_since)).collect();
         views.sort_by_key(|view| view.gate.id);
+        views.truncate(page.limit as usize + 1);
         Ok(views)
+    }
+
+    async fn view(
+        &self,
+        workspace: WorkspaceId,
+        gate: GateId,
+        blocked_since: Timestamp,
+    ) -> Result<Option<GateView>, StoreError> {
+        let found = self.gates.iter().find(|known| known.workspace == workspace && known.id == gate);
+        Ok(found.map(|gate| self.view_of(gate, blocked_since)))
     }
 
     async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError> {
         Ok(self.gates.iter().find(|known| known.id == gate).map(|gate| gate.workspace))
+    }
+
+    async fn gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
+        Ok(self.gates.iter().filter(|gate| gate.workspace == workspace).cloned().collect())
     }
 
     async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {

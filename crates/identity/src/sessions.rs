@@ -96,6 +96,7 @@ impl Session {
             user: self.user,
             workspace: self.workspace,
             is_dev_login: self.is_dev_login,
+            view_as: None,
         })
     }
 }

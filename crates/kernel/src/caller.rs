@@ -1,10 +1,14 @@
 //! The sender of a request (specification part A, "Authentication").
 
+mod viewed_role;
+
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::{GrantId, ProjectId, ProjectKeyId, SessionId, TokenId, UserId, WorkspaceId};
+
+pub use viewed_role::ViewedRole;
 
 /// The sender of a request. It is authenticated, but nothing is known yet about what they may do; see
 /// [`authority`](crate::authority).
@@ -33,6 +37,8 @@ pub struct SessionCaller {
     pub workspace: Option<WorkspaceId>,
     /// True if the person used the development sign-in.
     pub is_dev_login: bool,
+    /// Role as which the person views the workspace in this request; `None` for their own.
+    pub view_as: Option<ViewedRole>,
 }
 
 /// A token that acts for its person.
@@ -67,6 +73,15 @@ impl Caller {
             Self::Session(session) => Some(session.user),
             Self::Token(token) => Some(token.user),
             Self::Anonymous | Self::ProjectKey(_) | Self::System(_) => None,
+        }
+    }
+
+    /// Returns the role as which the person views the workspace in this request; `None` for their own.
+    #[must_use]
+    pub fn view_as(&self) -> Option<ViewedRole> {
+        match self {
+            Self::Session(session) => session.view_as,
+            _ => None,
         }
     }
 

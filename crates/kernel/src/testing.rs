@@ -109,7 +109,13 @@ pub fn at(millis: i64) -> Timestamp {
 /// Returns the caller who is a person signed in to the console.
 #[must_use]
 pub fn session_of(user: UserId) -> Caller {
-    Caller::Session(SessionCaller { session: id(1), user, workspace: None, is_dev_login: false })
+    Caller::Session(SessionCaller {
+        session: id(1),
+        user,
+        workspace: None,
+        is_dev_login: false,
+        view_as: None,
+    })
 }
 
 /// Returns the caller who is a personal access token of a person.

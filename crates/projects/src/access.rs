@@ -64,7 +64,7 @@ pub fn authorize_project(
     let level = match member.role() {
         Role::Owner | Role::Admin => Level::Own,
         Role::Viewer => return Err(missing),
-        Role::Builder | Role::Member if fact.created_by == member.user() => Level::Own,
+        Role::Builder | Role::Member if member.beneficiary() == Some(fact.created_by) => Level::Own,
         Role::Builder => Level::Edit,
         Role::Member => Level::View,
     };

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
     id::{ProjectId, ProjectKeyId, UserId, WorkspaceId},
+    page::PageRequest,
     token::Digest,
 };
 
@@ -50,6 +51,14 @@ pub trait ProjectsRead: Send + Sync {
         &self,
         workspace: WorkspaceId,
         project: ProjectId,
+    ) -> Result<Vec<ProjectKey>, StoreError>;
+
+    /// Lists a project's keys, newest first, with revoked ones; up to one more than the limit.
+    async fn project_key_page(
+        &self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        page: PageRequest,
     ) -> Result<Vec<ProjectKey>, StoreError>;
 
     /// Returns the key stored under one of these digests, even a revoked one.
@@ -130,11 +139,12 @@ pub trait TrafficLog: Send + Sync {
         counts: &[RequestCount],
     ) -> Result<(), StoreError>;
 
-    /// Lists a project's latest requests, newest first; at most `limit`.
+    /// Lists a project's latest requests, newest first; up to one more than the limit. The position of a request is its
+    /// number.
     async fn project_requests(
         &self,
         project: ProjectId,
-        limit: u32,
+        page: PageRequest<u64>,
     ) -> Result<Vec<StoredRequest>, StoreError>;
 
     /// Lists a project's counts of the minutes from `start` on, in milliseconds since 1970.

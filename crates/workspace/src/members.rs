@@ -6,6 +6,7 @@
 mod admit;
 mod change;
 mod ports;
+mod position;
 mod remove;
 mod transfer;
 
@@ -18,6 +19,7 @@ use kernel::{
 pub use admit::{Admission, AdmittedMember, JoinChannel, admit};
 pub use change::{MemberChange, change_member};
 pub use ports::{MembersRead, MembersTx};
+pub use position::MemberPosition;
 pub use remove::remove_member;
 pub use transfer::transfer_ownership;
 

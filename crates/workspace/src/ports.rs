@@ -5,6 +5,7 @@ use kernel::{
     StoreError, Timestamp, UnitOfWork,
     authority::{MembershipFact, Role},
     id::{UserId, WorkspaceId},
+    page::PageRequest,
 };
 
 use crate::{
@@ -36,16 +37,26 @@ pub trait WorkspaceRead: Send + Sync {
     /// Returns the number of members of a workspace who have access at `now`.
     async fn member_count(&self, workspace: WorkspaceId, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Returns the deleted workspaces that a person owns and that were deleted after `since`, oldest first.
+    /// Returns the deleted workspaces that a person owns and that were deleted after `since`, oldest first; up to one
+    /// more than the limit.
     async fn deleted_workspaces_of(
         &self,
         user: UserId,
         since: Timestamp,
         now: Timestamp,
+        page: PageRequest,
     ) -> Result<Vec<DeletedWorkspace>, StoreError>;
 
     /// Returns the workspaces that a person has access to at `now`, oldest first.
     async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError>;
+
+    /// Returns a page of [`Self::workspaces_of`]; up to one more than the limit.
+    async fn workspace_page(
+        &self,
+        user: UserId,
+        now: Timestamp,
+        page: PageRequest,
+    ) -> Result<Vec<WorkspaceSummary>, StoreError>;
 }
 
 /// Writes within a transaction.

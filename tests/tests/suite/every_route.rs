@@ -12,8 +12,10 @@ use tests::{Client, Reply, Server, Workspace, schema_example};
 
 mod bodies;
 mod bounds;
+mod conditional;
 mod examples;
 mod role_matrix;
+mod view_as;
 
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 

@@ -26,6 +26,7 @@ mod outbox;
 mod plans;
 mod pooler;
 mod postgres;
+mod preconditions;
 mod recording_store;
 mod row_policies;
 mod rule_tests;

@@ -11,8 +11,8 @@ use kernel::{
     page::PageRequest,
 };
 use sea_orm::{
-    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
+    ColumnTrait as _, ConnectionTrait, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
     sea_query::{Expr, ExprTrait as _, Query},
 };
 
@@ -227,16 +227,24 @@ impl AppsRead for Store {
         if self.app(workspace, app).await?.is_none() {
             return Ok(Vec::new());
         }
-        let found = app_grants::Entity::find()
-            .filter(app_grants::Column::AppId.eq(DbId(app)))
-            .order_by_asc(app_grants::Column::UserId)
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        let row = RowContext::new("app_grants", app);
-        found
-            .iter()
-            .map(|model| Ok(AppGrant { user: model.user_id.0, rights: rights(row, model.rights)? }))
-            .collect()
+        app_grants_of(self.read(), app).await
     }
+}
+
+/// Returns the rights granted on an app, by person.
+pub(super) async fn app_grants_of(
+    db: &impl ConnectionTrait,
+    app: AppId,
+) -> Result<Vec<AppGrant>, StoreError> {
+    let found = app_grants::Entity::find()
+        .filter(app_grants::Column::AppId.eq(DbId(app)))
+        .order_by_asc(app_grants::Column::UserId)
+        .all(db)
+        .await
+        .or_store_error()?;
+    let row = RowContext::new("app_grants", app);
+    found
+        .iter()
+        .map(|model| Ok(AppGrant { user: model.user_id.0, rights: rights(row, model.rights)? }))
+        .collect()
 }

@@ -19,9 +19,9 @@ pub(super) fn visible_apps(visible: Visibility) -> Condition {
     match visible {
         Visibility::All => Condition::all(),
         Visibility::Shared { user, sharing_levels } => Condition::any()
-            .add(apps::Column::CreatedBy.eq(DbId(user)))
             .add(apps::Column::Sharing.is_in(sharing_levels.iter().copied().map(DbText)))
-            .add(apps::Column::Id.in_subquery(apps_granted_to(user))),
+            .add_option(user.map(|user| apps::Column::CreatedBy.eq(DbId(user))))
+            .add_option(user.map(|user| apps::Column::Id.in_subquery(apps_granted_to(user)))),
     }
 }
 

@@ -15,6 +15,7 @@ use sea_orm::{
 };
 
 use crate::{
+    apps::read::app_grants_of,
     convert::{RowContext, to_json},
     entity::{
         app_grants, app_versions, apps, automations,
@@ -191,6 +192,17 @@ impl AppsTx for StoreTx {
         });
         app_grants::Entity::insert_many(rows).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
+    }
+
+    async fn grants_of_app(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Vec<AppGrant>, StoreError> {
+        if self.app_for_update(workspace, app).await?.is_none() {
+            return Ok(Vec::new());
+        }
+        app_grants_of(self.read(), app).await
     }
 
     async fn delete_grants_of(

@@ -11,12 +11,13 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
     id::{ProjectId, ProjectKeyId, UserId, WorkspaceId, kind},
+    page::PageRequest,
     token::{Digest, TokenHint},
 };
 use sea_orm::{
     ActiveValue::Set,
     ColumnTrait as _, EntityTrait as _, FromQueryResult, QueryFilter as _, QueryOrder as _, QuerySelect as _,
-    Select,
+    QueryTrait as _, Select,
     sea_query::{Asterisk, Expr, ExprTrait as _, Func},
 };
 
@@ -200,6 +201,27 @@ impl ProjectsRead for Store {
         let found = project_keys::Entity::find()
             .filter(project_keys::Column::ProjectId.eq(DbId(project)))
             .order_by_desc(project_keys::Column::Id)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(project_key).collect()
+    }
+
+    async fn project_key_page(
+        &self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        page: PageRequest,
+    ) -> Result<Vec<ProjectKey>, StoreError> {
+        let owned = self.project_fact(project).await?.is_some_and(|fact| fact.workspace == workspace);
+        if !owned {
+            return Ok(Vec::new());
+        }
+        let found = project_keys::Entity::find()
+            .filter(project_keys::Column::ProjectId.eq(DbId(project)))
+            .apply_if(page.after, |query, after| query.filter(project_keys::Column::Id.lt(after)))
+            .order_by_desc(project_keys::Column::Id)
+            .limit(u64::from(page.limit) + 1)
             .all(self.read())
             .await
             .or_store_error()?;

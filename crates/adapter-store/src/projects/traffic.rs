@@ -5,10 +5,10 @@ use ::projects::{
     traffic::{RequestCount, RequestRecord, StoredRequest},
 };
 use async_trait::async_trait;
-use kernel::{StoreError, id::ProjectId};
+use kernel::{StoreError, id::ProjectId, page::PageRequest};
 use sea_orm::{
     ActiveValue::{NotSet, Set},
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
@@ -95,12 +95,15 @@ impl TrafficLog for Store {
     async fn project_requests(
         &self,
         project: ProjectId,
-        limit: u32,
+        page: PageRequest<u64>,
     ) -> Result<Vec<StoredRequest>, StoreError> {
         let found = project_requests::Entity::find()
             .filter(project_requests::Column::ProjectId.eq(DbId(project)))
+            .apply_if(page.after, |query, after| {
+                query.filter(project_requests::Column::Id.lt(i64::try_from(after).unwrap_or(i64::MAX)))
+            })
             .order_by_desc(project_requests::Column::Id)
-            .limit(u64::from(limit))
+            .limit(u64::from(page.limit) + 1)
             .all(self.read())
             .await
             .or_store_error()?;

@@ -6,12 +6,13 @@ use kernel::{
     StoreError, Timestamp,
     email_address::legacy_spellings,
     id::{InviteId, UserId, WorkspaceId},
+    page::PageRequest,
     token::Digest,
 };
 use sea_orm::{
     ActiveValue::{NotSet, Set},
     ColumnTrait as _, ConnectionTrait, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, RelationTrait as _, Select, UpdateMany,
+    QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select, UpdateMany,
     sea_query::{Expr, ExprTrait as _},
 };
 
@@ -27,9 +28,6 @@ use crate::{
     store::Store,
     tx::StoreTx,
 };
-
-/// Invites in a list; at most. Settled invites are deleted after a while.
-const MAX_INVITES: u64 = 500;
 
 fn invite(model: invites::Model) -> Result<Invite, StoreError> {
     let row = RowContext::new("invites", model.id);
@@ -112,10 +110,11 @@ struct EmailRow {
 #[span_macros::traced]
 #[async_trait]
 impl InvitesRead for Store {
-    async fn invites(&self, workspace: WorkspaceId) -> Result<Vec<Invite>, StoreError> {
+    async fn invites(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Vec<Invite>, StoreError> {
         let found = invites_of(workspace)
+            .apply_if(page.after, |query, after| query.filter(invites::Column::Id.lt(after)))
             .order_by_desc(invites::Column::Id)
-            .limit(MAX_INVITES)
+            .limit(u64::from(page.limit) + 1)
             .all(self.read())
             .await
             .or_store_error()?;

@@ -1,17 +1,18 @@
 //! Members of workspaces, and how they left.
 
-use ::workspace::members::{LeaveReason, MembersRead, MembersTx, Membership, WorkspaceInfo};
+use ::workspace::members::{LeaveReason, MemberPosition, MembersRead, MembersTx, Membership, WorkspaceInfo};
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
     authority::Role,
     id::{UserId, WorkspaceId},
+    page::PageRequest,
 };
 use sea_orm::{
     ActiveValue::Set,
-    ColumnTrait as _, DerivePartialModel, EntityTrait as _, Order, QueryFilter as _, QueryOrder as _,
-    QuerySelect as _, Select,
-    sea_query::{CaseStatement, Expr, Func, OnConflict, SelectStatement},
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, QueryTrait as _, Select,
+    sea_query::{Expr, ExprTrait as _, Func, OnConflict, SelectStatement},
 };
 
 use crate::{
@@ -26,9 +27,6 @@ use crate::{
     store::Store,
     tx::StoreTx,
 };
-
-/// Members in a list; at most.
-const MAX_MEMBERS: u64 = 5000;
 
 impl From<members::Model> for Membership {
     fn from(model: members::Model) -> Self {
@@ -48,7 +46,7 @@ fn members_of(workspace: WorkspaceId) -> Select<members::Entity> {
 
 /// Selects the number of people who have access to the workspace of the row around, as a subquery.
 pub(super) fn member_count(now: Timestamp) -> SelectStatement {
-    use sea_orm::sea_query::{Asterisk, ExprTrait as _, Query};
+    use sea_orm::sea_query::{Asterisk, Query};
 
     let of = |column| Expr::col(("other", column));
     Query::select()
@@ -66,22 +64,38 @@ pub(super) fn member_count(now: Timestamp) -> SelectStatement {
 #[span_macros::traced]
 #[async_trait]
 impl MembersRead for Store {
-    async fn members(&self, workspace: WorkspaceId, now: Timestamp) -> Result<Vec<Membership>, StoreError> {
+    async fn members(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        page: PageRequest<MemberPosition>,
+    ) -> Result<Vec<Membership>, StoreError> {
         use members::Column;
-        let rank = [Role::Owner, Role::Admin, Role::Builder, Role::Member]
-            .into_iter()
-            .fold(CaseStatement::new(), |rank, role| rank.case(Column::Role.eq(DbText(role)), role as i32))
-            .finally(Role::Viewer as i32);
-        let found = members_of(workspace)
-            .filter(unset_or_after(Column::AccessEndsAt, now))
-            .order_by(Expr::Case(Box::new(rank)), Order::Asc)
-            .order_by_asc(Column::JoinedAt)
-            .order_by_asc(Column::UserId)
-            .limit(MAX_MEMBERS)
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        Ok(found.into_iter().map(Membership::from).collect())
+        let wanted = page.limit as usize + 1;
+        let mut found = Vec::new();
+        // The index has the members of a role in the order of the list, and the roles in that of their names.
+        for role in Role::ALL.into_iter().filter(|role| page.after.is_none_or(|after| *role >= after.role)) {
+            if found.len() == wanted {
+                break;
+            }
+            let after = page.after.filter(|after| after.role == role);
+            let of_role = members_of(workspace)
+                .filter(Column::Role.eq(DbText(role)))
+                .filter(unset_or_after(Column::AccessEndsAt, now))
+                .apply_if(after, |query, after| {
+                    let place = Expr::tuple([Expr::col(Column::JoinedAt), Expr::col(Column::UserId)]);
+                    let last = [Expr::value(DbTime(after.joined_at)), Expr::value(DbId(after.user))];
+                    query.filter(place.gt(Expr::tuple(last)))
+                })
+                .order_by_asc(Column::JoinedAt)
+                .order_by_asc(Column::UserId)
+                .limit((wanted - found.len()) as u64)
+                .all(self.read())
+                .await
+                .or_store_error()?;
+            found.extend(of_role.into_iter().map(Membership::from));
+        }
+        Ok(found)
     }
 }
 

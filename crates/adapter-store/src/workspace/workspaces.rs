@@ -11,11 +11,12 @@ use kernel::{
     StoreError, Timestamp,
     authority::{MembershipFact, Role},
     id::{UserId, WorkspaceId, kind},
+    page::PageRequest,
 };
 use sea_orm::{
     ActiveValue::Set,
     ColumnTrait as _, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _, QueryOrder as _,
-    QuerySelect as _, RelationTrait as _, Select,
+    QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
@@ -88,7 +89,12 @@ fn summaries(user: UserId, now: Timestamp) -> Select<members::Entity> {
         .columns([Column::Id, Column::Name, Column::Slug, Column::Profile, Column::DeletedAt])
         .column(members::Column::Role)
         .expr_as(member_count(now), "member_count")
-        .order_by_asc(Column::Id)
+        .order_by_asc(members::Column::WorkspaceId)
+}
+
+/// Selects the workspaces that a person has access to and that are not deleted, oldest first.
+fn live_summaries(user: UserId, now: Timestamp) -> Select<members::Entity> {
+    summaries(user, now).filter(workspaces::Column::DeletedAt.is_null())
 }
 
 /// Selects a workspace that is not deleted.
@@ -167,11 +173,14 @@ impl WorkspaceRead for Store {
         user: UserId,
         since: Timestamp,
         now: Timestamp,
+        page: PageRequest,
     ) -> Result<Vec<DeletedWorkspace>, StoreError> {
         let found = summaries(user, now)
             .filter(members::Column::Role.eq(DbText(Role::Owner)))
             .filter(workspaces::Column::DeletedAt.gt(DbTime(since)))
             .filter(workspaces::Column::PurgeStartedAt.is_null())
+            .apply_if(page.after, |query, after| query.filter(members::Column::WorkspaceId.gt(after)))
+            .limit(u64::from(page.limit) + 1)
             .into_model::<SummaryRow>()
             .all(self.read())
             .await
@@ -185,12 +194,25 @@ impl WorkspaceRead for Store {
     }
 
     async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError> {
-        let found = summaries(user, now)
-            .filter(workspaces::Column::DeletedAt.is_null())
-            .into_model::<SummaryRow>()
-            .all(self.read())
-            .await
-            .or_store_error()?;
+        self.summaries(live_summaries(user, now)).await
+    }
+
+    async fn workspace_page(
+        &self,
+        user: UserId,
+        now: Timestamp,
+        page: PageRequest,
+    ) -> Result<Vec<WorkspaceSummary>, StoreError> {
+        let page_of = live_summaries(user, now)
+            .apply_if(page.after, |query, after| query.filter(members::Column::WorkspaceId.gt(after)))
+            .limit(u64::from(page.limit) + 1);
+        self.summaries(page_of).await
+    }
+}
+
+impl Store {
+    async fn summaries(&self, select: Select<members::Entity>) -> Result<Vec<WorkspaceSummary>, StoreError> {
+        let found = select.into_model::<SummaryRow>().all(self.read()).await.or_store_error()?;
         found.into_iter().map(SummaryRow::into_summary).collect()
     }
 }

@@ -41,8 +41,13 @@ async fn add_automation(world: &World, max_concurrency: Option<u16>) -> Automati
 /// Somebody who may edit the world's app, and what they do it in.
 fn editor(world: &World) -> (Context, AppRight<CanEdit>) {
     let user: UserId = world.id();
-    let caller =
-        Caller::Session(SessionCaller { session: world.id(), user, workspace: None, is_dev_login: false });
+    let caller = Caller::Session(SessionCaller {
+        session: world.id(),
+        user,
+        workspace: None,
+        is_dev_login: false,
+        view_as: None,
+    });
     let fact = MembershipFact { workspace: world.workspace, user, role: Role::Owner, access_ends_at: None };
     let member = authorize_member(&caller, world.workspace, Some(&fact), at(0)).unwrap();
     let app = AppFact {

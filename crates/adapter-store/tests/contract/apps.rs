@@ -97,11 +97,12 @@ async fn a_list_shows_what_a_person_can_view(database: Database) {
 
     let everything = [made.id, team, shared, granted, world.app];
     assert_eq!(visible(&world, bek, Visibility::All).await, everything);
-    let with_team = Visibility::Shared { user: bek, sharing_levels: &[Sharing::Team, Sharing::Workspace] };
+    let with_team =
+        Visibility::Shared { user: Some(bek), sharing_levels: &[Sharing::Team, Sharing::Workspace] };
     assert_eq!(visible(&world, bek, with_team).await, [made.id, team, shared, granted]);
-    let with_all = Visibility::Shared { user: bek, sharing_levels: &[Sharing::Workspace] };
+    let with_all = Visibility::Shared { user: Some(bek), sharing_levels: &[Sharing::Workspace] };
     assert_eq!(visible(&world, bek, with_all).await, [made.id, shared, granted]);
-    let stranger = Visibility::Shared { user: world.id(), sharing_levels: &[] };
+    let stranger = Visibility::Shared { user: Some(world.id()), sharing_levels: &[] };
     assert_eq!(visible(&world, bek, stranger).await, []);
 
     let listed = world.store.apps(world.workspace, bek, Visibility::All, PAGE).await.unwrap();

@@ -4,7 +4,7 @@ use ::apps::AppsRead as _;
 use ::identity::oauth::OAuthTx as _;
 use ::projects::{Project, ProjectsRead as _, ProjectsTx as _, Settings};
 use ::workspace::{WorkspaceRead as _, members::MembersTx as _, workspaces::deletion::DeletionTx as _};
-use kernel::{authority::Role, id::NodeId};
+use kernel::{authority::Role, id::NodeId, page::PageRequest};
 use runs::{
     RunsTx as _, Trigger,
     automations::schedule::Schedule,
@@ -124,7 +124,11 @@ async fn an_owner_finds_their_deleted_workspaces(database: Database) {
         })
         .await;
     let find = async |user, since| {
-        let found = world.store.deleted_workspaces_of(user, at(since), at(2_000)).await.unwrap();
+        let found = world
+            .store
+            .deleted_workspaces_of(user, at(since), at(2_000), PageRequest { limit: 10, after: None })
+            .await
+            .unwrap();
         found.into_iter().map(|deleted| (deleted.summary.id, deleted.deleted_at)).collect::<Vec<_>>()
     };
     assert!(find(world.user, 0).await.is_empty());

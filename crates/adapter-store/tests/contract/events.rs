@@ -356,7 +356,8 @@ async fn a_cursor_passes_what_the_reader_may_not_see(database: Database) {
         emit(app).await;
     }
     let bek = world.add_person("bek").await;
-    let visible = Visibility::Shared { user: bek, sharing_levels: &[Sharing::Team, Sharing::Workspace] };
+    let visible =
+        Visibility::Shared { user: Some(bek), sharing_levels: &[Sharing::Team, Sharing::Workspace] };
     let seen = async |after, visible, limit| {
         let page = world.store.feed(world.workspace, visible, query(after, Topic::All, limit)).await.unwrap();
         (page.events.iter().map(|event| event.seq).collect::<Vec<_>>(), page.cursor)
@@ -364,9 +365,9 @@ async fn a_cursor_passes_what_the_reader_may_not_see(database: Database) {
     assert_eq!(seen(0, visible, 100).await, (vec![3], 4));
     assert_eq!(seen(0, visible, 1).await, (vec![3], 3));
     assert_eq!(seen(3, visible, 100).await, (vec![], 4));
-    let viewer = Visibility::Shared { user: bek, sharing_levels: &[Sharing::Workspace] };
+    let viewer = Visibility::Shared { user: Some(bek), sharing_levels: &[Sharing::Workspace] };
     assert_eq!(seen(0, viewer, 100).await, (vec![], 4));
-    let maker = Visibility::Shared { user: world.user, sharing_levels: &[Sharing::Workspace] };
+    let maker = Visibility::Shared { user: Some(world.user), sharing_levels: &[Sharing::Workspace] };
     assert_eq!(seen(0, maker, 100).await, (vec![1, 2, 3, 4], 4));
     // A right that is granted is one from then on, also to what was before.
     world

@@ -14,7 +14,7 @@ use observability::{LogLevel, LogSink as _, LogSource, NewLogLine};
 
 use crate::{
     contract,
-    harness::{Database, World, at},
+    harness::{Database, PAGE, World, at},
 };
 
 contract!(
@@ -68,10 +68,10 @@ async fn a_gate_is_read_as_it_was_written(database: Database) {
         assert_eq!(found.as_ref(), Some(gate));
     }
     let view = |gate: &Gate| GateView { gate: gate.clone(), apps: Vec::new(), blocked_24h: 0 };
-    let list = world.store.list(world.workspace, at(0)).await.unwrap();
+    let list = world.store.list(world.workspace, at(0), PAGE).await.unwrap();
     assert_eq!(list, [view(&connected), view(&closed)]);
     assert_eq!(world.store.open_gates(world.workspace).await.unwrap(), [connected]);
-    assert_eq!(world.store.list(world.id(), at(0)).await.unwrap(), []);
+    assert_eq!(world.store.list(world.id(), at(0), PAGE).await.unwrap(), []);
     assert_eq!(world.store.open_gates(world.id()).await.unwrap(), []);
 }
 
@@ -127,7 +127,7 @@ async fn a_list_names_the_apps_that_declare_the_host(database: Database) {
         )
         .await;
 
-    let list = world.store.list(world.workspace, at(0)).await.unwrap();
+    let list = world.store.list(world.workspace, at(0), PAGE).await.unwrap();
     let apps: Vec<_> = list.iter().map(|view| (view.gate.host.as_str(), view.apps.as_slice())).collect();
     assert_eq!(apps, [("api.example.com", [one, two].as_slice()), ("example.com", [two].as_slice())]);
 }
@@ -154,7 +154,7 @@ async fn refusals_are_counted(database: Database) {
     for app in [other, app] {
         world.store.append_log(world.workspace, app, lines.clone(), Vec::new()).await.unwrap();
     }
-    let list = world.store.list(world.workspace, at(1_000)).await.unwrap();
+    let list = world.store.list(world.workspace, at(1_000), PAGE).await.unwrap();
     let counts: Vec<_> = list.iter().map(|view| (view.gate.id, view.blocked_24h)).collect();
     assert_eq!(counts, [(api.id, 2), (quiet.id, 0)]);
 }

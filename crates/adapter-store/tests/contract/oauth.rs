@@ -23,7 +23,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
     contract,
-    harness::{Database, World, at},
+    harness::{Database, PAGE, World, at},
 };
 
 contract! {
@@ -164,10 +164,10 @@ async fn a_grants_tokens_are_found_with_it(database: Database) {
     assert_eq!(world.store.access_token_of(world.workspace, access.id).await.unwrap(), pair);
     assert_eq!(world.store.access_token_of(world.id(), access.id).await.unwrap(), None);
     assert_eq!(
-        world.store.oauth_grants(world.workspace, world.user).await.unwrap(),
+        world.store.oauth_grants(world.workspace, world.user, PAGE).await.unwrap(),
         std::slice::from_ref(&grant)
     );
-    assert_eq!(world.store.oauth_grants(world.workspace, world.id()).await.unwrap(), []);
+    assert_eq!(world.store.oauth_grants(world.workspace, world.id(), PAGE).await.unwrap(), []);
 
     let elsewhere = world.id();
     world
@@ -184,7 +184,7 @@ async fn a_grants_tokens_are_found_with_it(database: Database) {
         })
         .await;
     assert_eq!(world.store.access_token_by_digest(&[digest("access")]).await.unwrap(), None);
-    let found = world.store.oauth_grants(world.workspace, world.user).await.unwrap();
+    let found = world.store.oauth_grants(world.workspace, world.user, PAGE).await.unwrap();
     assert_eq!(found, [Grant { expires_at: at(2_000_000), ..grant }]);
 }
 
@@ -233,7 +233,7 @@ async fn grants_are_ended_by_workspace_and_person(database: Database) {
         })
         .await;
     let ends = async |workspace, user| {
-        let grants = world.store.oauth_grants(workspace, user).await.unwrap();
+        let grants = world.store.oauth_grants(workspace, user, PAGE).await.unwrap();
         grants.into_iter().map(|grant| grant.revoked_at).collect::<Vec<_>>()
     };
     assert_eq!(ends(world.workspace, world.user).await, [Some(at(1)), Some(at(3))], "newest first");
@@ -255,7 +255,7 @@ async fn the_last_use_of_a_grant_is_kept(database: Database) {
     let [first, second, _] = &grants;
     world.store.touch_grants(&[(first.id, at(5)), (second.id, at(6)), (first.id, at(9))]).await.unwrap();
     world.store.touch_grants(&[(first.id, at(7)), (world.id(), at(1))]).await.unwrap();
-    let found = world.store.oauth_grants(world.workspace, world.user).await.unwrap();
+    let found = world.store.oauth_grants(world.workspace, world.user, PAGE).await.unwrap();
     let uses: Vec<_> = found.into_iter().map(|grant| grant.last_used_at).collect();
     assert_eq!(uses, [None, Some(at(6)), Some(at(9))], "newest grant first");
 }
@@ -311,6 +311,7 @@ async fn a_sign_in_ends_with_what_comes_too_late(database: Database) {
             user: world.user,
             workspace: None,
             is_dev_login: false,
+            view_as: None,
         });
         ctx
     };
@@ -393,7 +394,7 @@ async fn a_sign_in_ends_with_what_comes_too_late(database: Database) {
         let again = refresh(&token.refresh_token, 220_000).await;
         assert_eq!(again.unwrap_err(), GrantError::InvalidGrant, "the grant has ended");
     }
-    let found = world.store.oauth_grants(world.workspace, world.user).await.unwrap();
+    let found = world.store.oauth_grants(world.workspace, world.user, PAGE).await.unwrap();
     assert_eq!(found[0].revoked_at, Some(at(219_999)));
     assert_eq!(world.count("audit_log WHERE action = 'oauth_grant.refresh_reused'").await, 1);
 

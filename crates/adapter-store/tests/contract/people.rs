@@ -10,7 +10,7 @@ use ::workspace::{
     audit_log::{AuditFilter, AuditRead as _},
     invites::{Invite, InviteRole, InviteState, InvitesRead as _, InvitesTx as _},
     join_domains::{Domain, DomainState, JoinDomain, JoinDomainsRead as _, JoinDomainsTx as _, JoinRole},
-    members::{LeaveReason, MembersRead as _, MembersTx as _, Membership},
+    members::{LeaveReason, MemberPosition, MembersRead as _, MembersTx as _, Membership},
 };
 use kernel::{
     Caller, StoreError, UnitOfWork as _,
@@ -38,7 +38,11 @@ contract!(
     who_was_seen_lately_is_online,
     the_audit_log_is_read_in_pages,
     an_invite_is_kept_for_ninety_days_after_its_end,
+    pages_of_members_are_stable,
 );
+
+/// The first page of members.
+const MEMBERS: PageRequest<MemberPosition> = PageRequest { limit: 100, after: None };
 
 fn membership_of(user: UserId, role: Role) -> Membership {
     Membership { user, role, joined_at: at(0), access_ends_at: None }
@@ -61,15 +65,48 @@ async fn members_are_listed_by_authority_while_they_have_access(database: Databa
         expected.push(membership);
     }
     expected.sort_by_key(|place| place.role);
-    assert_eq!(world.store.members(world.workspace, at(1)).await.unwrap(), expected);
+    assert_eq!(world.store.members(world.workspace, at(1), MEMBERS).await.unwrap(), expected);
 
     let ending = Membership { access_ends_at: Some(at(1_000)), ..expected[4].clone() };
     world.write(async |tx| tx.upsert_membership(world.workspace, &ending).await).await;
-    assert_eq!(world.store.members(world.workspace, at(999)).await.unwrap().len(), 5);
-    assert_eq!(world.store.members(world.workspace, at(1_000)).await.unwrap(), expected[..4]);
+    assert_eq!(world.store.members(world.workspace, at(999), MEMBERS).await.unwrap().len(), 5);
+    assert_eq!(world.store.members(world.workspace, at(1_000), MEMBERS).await.unwrap(), expected[..4]);
     let found = world.write(async |tx| tx.membership_of(world.workspace, ending.user).await).await;
     assert_eq!(found, Some(ending));
-    assert_eq!(world.store.members(elsewhere, at(1)).await.unwrap().len(), 1);
+    assert_eq!(world.store.members(elsewhere, at(1), MEMBERS).await.unwrap().len(), 1);
+}
+
+async fn pages_of_members_are_stable(database: Database) {
+    let world = World::new(database).await;
+    for number in 0..12_u8 {
+        let user = world.add_person(&format!("person{number}")).await;
+        let role = Role::ALL[usize::from(number) % Role::ALL.len()];
+        // Some join at the same time.
+        let joined_at = at(i64::from(number / 3));
+        let membership = Membership { joined_at, ..membership_of(user, role) };
+        world.write(async |tx| tx.upsert_membership(world.workspace, &membership).await).await;
+    }
+    let all = world.store.members(world.workspace, at(1), MEMBERS).await.unwrap();
+    assert_eq!(all.len(), 13);
+    for limit in [1, 4, 5, 13] {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = PageRequest { limit, after };
+            let read = world.store.members(world.workspace, at(1), page).await.unwrap();
+            let page = Page::from_limit_plus_one(read, limit, |member| MemberPosition::from(member));
+            found.extend(page.items);
+            let Some(cursor) = page.next_cursor else { break };
+            after = PageRequest::parse(None, Some(&cursor)).unwrap().after;
+        }
+        assert_eq!(found, all, "{limit} a page");
+    }
+    // The member at the end of the page before has left, and others come before it.
+    let last = MemberPosition::from(&all[4]);
+    world.write(async |tx| tx.delete_membership(world.workspace, all[4].user).await).await;
+    let owner = membership_of(world.add_person("late").await, Role::Owner);
+    world.write(async |tx| tx.upsert_membership(world.workspace, &owner).await).await;
+    let page = PageRequest { limit: 100, after: Some(last) };
+    assert_eq!(world.store.members(world.workspace, at(1), page).await.unwrap(), all[5..]);
 }
 
 async fn owners_who_go_at_once_are_counted_one_after_the_other(database: Database) {
@@ -143,8 +180,8 @@ async fn an_address_waits_for_one_invite_at_a_time(database: Database) {
     assert_eq!(revoked, 1);
     world.write(async |tx| tx.insert_invite(&second, &digest("2")).await).await;
     let settled = Invite { state: InviteState::Revoked { at: at(5) }, ..first };
-    assert_eq!(world.store.invites(world.workspace).await.unwrap(), [second.clone(), settled]);
-    assert_eq!(world.store.invites(elsewhere).await.unwrap(), [there]);
+    assert_eq!(world.store.invites(world.workspace, PAGE).await.unwrap(), [second.clone(), settled]);
+    assert_eq!(world.store.invites(elsewhere, PAGE).await.unwrap(), [there]);
     let read = async |workspace| world.write(async |tx| tx.invite(workspace, second.id).await).await;
     assert_eq!((read(world.workspace).await, read(elsewhere).await), (Some(second.clone()), None));
 
@@ -331,6 +368,7 @@ async fn the_audit_log_is_read_in_pages(database: Database) {
                 user: world.user,
                 workspace: None,
                 is_dev_login: false,
+                view_as: None,
             });
         }
         let mut tx = world.store.begin().await.unwrap();

@@ -10,6 +10,7 @@ use ::projects::{
 use kernel::{
     StoreError,
     id::ProjectId,
+    page::PageRequest,
     token::{Digest, Peppers, TokenHint},
     vault::MasterKeys,
 };
@@ -28,6 +29,11 @@ contract!(
     settings_are_of_the_projects_own_workspace,
     requests_are_kept_and_their_counts_add_up,
 );
+
+/// The first requests of a list.
+fn first(limit: u32) -> PageRequest<u64> {
+    PageRequest { limit, after: None }
+}
 
 fn digest(key: u8, secret: &str) -> Digest {
     Peppers::derive(&MasterKeys::new(vec![[key; 32]]).unwrap()).digest(secret)
@@ -114,7 +120,14 @@ async fn a_key_is_found_under_any_pepper(database: Database) {
     assert_eq!(world.store.project_key_by_digest(&candidates[..1]).await.unwrap(), None);
     assert_eq!(world.store.project_key_by_digest(&[digest(1, "open")]).await.unwrap(), Some(open.clone()));
     let list = world.store.project_keys(world.workspace, shop.id).await.unwrap();
-    assert_eq!(list, [open, key]);
+    assert_eq!(list, [open.clone(), key.clone()]);
+    let page = async |workspace, after| {
+        let page = PageRequest { limit: 1, after };
+        world.store.project_key_page(workspace, shop.id, page).await.unwrap()
+    };
+    assert_eq!(page(world.workspace, None).await, [open.clone(), key.clone()], "one more than the limit");
+    assert_eq!(page(world.workspace, Some(open.id.uuid())).await, [key]);
+    assert_eq!(page(world.id(), None).await, []);
     assert_eq!(world.store.project_keys(world.id(), shop.id).await.unwrap(), []);
 }
 
@@ -210,11 +223,14 @@ async fn requests_are_kept_and_their_counts_add_up(database: Database) {
     let requests = [request(0, 200, Some(3), None), request(5, 404, None, Some("table_not_found"))];
     world.store.record_requests(&requests, &[count(2, 1, 5)]).await.unwrap();
     world.store.record_requests(&[], &[count(10, 0, 3)]).await.unwrap();
-    let kept = world.store.project_requests(project, 10).await.unwrap();
+    let kept = world.store.project_requests(project, first(10)).await.unwrap();
     let kept: Vec<RequestRecord> = kept.into_iter().map(|kept| kept.request).collect();
     assert_eq!(kept, [requests[1].clone(), requests[0].clone()]);
-    assert_eq!(world.store.project_requests(project, 1).await.unwrap().len(), 1);
-    assert_eq!(world.store.project_requests(world.id(), 10).await.unwrap(), []);
+    let newest = world.store.project_requests(project, first(1)).await.unwrap();
+    assert_eq!(newest.len(), 2, "one more than the limit");
+    let next = PageRequest { limit: 1, after: Some(newest[0].number) };
+    assert_eq!(world.store.project_requests(project, next).await.unwrap(), newest[1..]);
+    assert_eq!(world.store.project_requests(world.id(), first(10)).await.unwrap(), []);
     let begin = TrafficMetrics::window_start(at(0));
     let counts = world.store.project_request_counts(project, begin).await.unwrap();
     assert_eq!(counts, [count(12, 1, 5)]);
@@ -226,6 +242,6 @@ async fn requests_are_kept_and_their_counts_add_up(database: Database) {
     // What is old is taken away.
     let late = at(0) + chrono::TimeDelta::days(3);
     world.store.delete_expired(late).await.unwrap();
-    assert_eq!(world.store.project_requests(project, 10).await.unwrap(), []);
+    assert_eq!(world.store.project_requests(project, first(10)).await.unwrap(), []);
     assert_eq!(world.store.project_request_counts(project, begin).await.unwrap(), []);
 }

@@ -106,7 +106,15 @@ async fn spans_of_repository_calls() {
         assert_eq!(world.store.token_by_digest(&digests).await.unwrap(), Some(token));
         let page = PageRequest { limit: 10, after: None };
         assert_eq!(world.store.tokens(world.workspace, world.user, page).await.unwrap().len(), 1);
-        assert_eq!(world.store.members(world.workspace, at(0)).await.unwrap().len(), 1);
+        assert_eq!(
+            world
+                .store
+                .members(world.workspace, at(0), PageRequest { limit: 9, after: None })
+                .await
+                .unwrap()
+                .len(),
+            1
+        );
     }
     .instrument(tracing::info_span!("request", request_id = "req_1"))
     .await;

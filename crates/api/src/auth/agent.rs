@@ -10,7 +10,7 @@ use axum::{
 use kernel::{Caller, Context};
 
 use crate::{
-    auth::credentials,
+    auth::{credentials, view_as},
     http::{error::ApiError, request_middleware::RequestInfo},
     state::Api,
 };
@@ -55,6 +55,7 @@ pub(crate) async fn require_agent(State(api): State<Api>, request: Request, next
 async fn authenticate(api: &Api, request: &Parts) -> Result<Context, Response> {
     let refuse = |problem: Problem| ApiError(problem).into_response();
     check_host_and_origin(api, &request.headers).map_err(refuse)?;
+    view_as::refuse(&request.headers).map_err(refuse)?;
     let Some(info) = request.extensions.get::<RequestInfo>() else {
         return Err(refuse(Problem::internal("the request did not pass the request middleware")));
     };

@@ -16,7 +16,7 @@ use kernel::{Caller, Context, Timestamp};
 use super::{
     access::{Access, Cost, Enforces},
     callers::{CallerKind, Callers},
-    credentials,
+    credentials, view_as,
 };
 use crate::{
     http::{error::ApiError, request_middleware::RequestInfo},
@@ -88,7 +88,8 @@ async fn admit(parts: &Parts, api: &Api, callers: Callers) -> Result<Context, Pr
                     _ => check_console_origin(api, &parts.headers)?,
                 }
             }
-            authenticate(api, callers, &presented, now, info).await?
+            let caller = authenticate(api, callers, &presented, now, info).await?;
+            view_as::apply(parts, is_read, caller)?
         }
     };
     let cost = match parts.extensions.get::<Cost>() {

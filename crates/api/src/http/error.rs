@@ -49,6 +49,7 @@ pub(crate) fn status_code(kind: ProblemKind) -> StatusCode {
         ProblemKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         ProblemKind::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
         ProblemKind::Conflict => StatusCode::CONFLICT,
+        ProblemKind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         ProblemKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ProblemKind::Unsupported => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         ProblemKind::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,

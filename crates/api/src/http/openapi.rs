@@ -1,8 +1,11 @@
 //! The description of the API (OpenAPI 3.1), assembled from the operations.
 
+mod conditional;
 #[cfg(test)]
 mod enum_names;
 mod errors;
+#[cfg(test)]
+mod lists;
 mod rows;
 mod shapes;
 mod variants;
@@ -24,7 +27,10 @@ use utoipa::{
 };
 
 use self::errors::Errors;
-use crate::http::error::{DataErrorEnvelope, DataErrorMembers, ErrorBody, ErrorEnvelope};
+use crate::http::{
+    conditional::IF_MATCH,
+    error::{DataErrorEnvelope, DataErrorMembers, ErrorBody, ErrorEnvelope},
+};
 
 /// Groups of operations, with their descriptions.
 const TAGS: [(&str, &str); 19] = [
@@ -56,7 +62,8 @@ pub(crate) fn base() -> OpenApi {
         "A control plane: apps and automations, webhooks, runs, backend data. Every error has the body \
          `ErrorEnvelope`. `x-qala-callers` lists who may call an operation (C: a person signed in to the console, \
          T:read and T:write: a token with that scope, T:any: any token, K: a project key, P: anybody) and \
-         `x-qala-right` is the right it needs."
+         `x-qala-right` is the right it needs. With the header `Qala-View-As` (builder, member or viewer), a read by a \
+         person in the console returns what somebody with that role sees; it never shows more."
             .to_owned(),
     );
     info.license = Some(License::new("Apache-2.0"));
@@ -70,6 +77,7 @@ pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
     for (path, item) in &mut openapi.paths.paths {
         for (method, operation) in operations(item) {
             add_security_and_errors(path, method, operation);
+            conditional::describe(operation);
             rows::describe(path, operation);
         }
     }
@@ -142,6 +150,7 @@ fn add_security_and_errors(path: &str, method: &str, operation: &mut Operation) 
         names_object: path.contains('{'),
         changes: method != "GET",
         has_body: operation.request_body.is_some(),
+        has_precondition: conditional::takes(operation, IF_MATCH),
         is_limited: path.starts_with("/v1"),
         is_data: by("K"),
     };

@@ -17,6 +17,7 @@ mod read;
 mod restore;
 mod row_delete;
 mod row_list;
+mod row_read;
 mod row_update;
 mod rows_export;
 mod rows_import;
@@ -59,6 +60,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(rows_import::import_project_rows, cost = 5))
         .routes(op!(row_list::list_project_rows))
         .routes(op!(rows_insert::insert_project_rows))
+        .routes(op!(row_read::read_project_row))
         .routes(op!(row_update::update_project_row))
         .routes(op!(row_delete::delete_project_row))
 }

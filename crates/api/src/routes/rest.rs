@@ -14,6 +14,7 @@ pub(crate) mod response_options;
 mod row_delete;
 mod row_put;
 mod row_read;
+pub(crate) mod row_tag;
 mod row_update;
 mod rows_delete;
 mod rows_insert;

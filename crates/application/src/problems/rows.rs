@@ -17,6 +17,7 @@ pub fn rows_problem(error: Error) -> Problem {
         ErrorKind::Forbidden => ProblemKind::Forbidden,
         ErrorKind::NotFound => ProblemKind::NotFound,
         ErrorKind::Conflict => ProblemKind::Conflict,
+        ErrorKind::PreconditionFailed => ProblemKind::PreconditionFailed,
         ErrorKind::TooLarge => ProblemKind::TooLarge,
         ErrorKind::NotAcceptable => ProblemKind::NotAcceptable,
         ErrorKind::Range => ProblemKind::RangeNotSatisfiable,

@@ -34,7 +34,7 @@ pub(super) fn plan_update(
 ) -> Result<Write> {
     sql::authorize(target, Action::Update)?;
     let sets = body::parse_assignments(target.table, body)?;
-    if sets.is_empty() && matches!(matching, RowSelector::Id(_)) {
+    if sets.is_empty() && matches!(matching, RowSelector::Id(_) | RowSelector::Expected { .. }) {
         return Err(Error::invalid_body("the body sets no column"));
     }
     sql::update(target, matching, sets, &statement_options(query, options))

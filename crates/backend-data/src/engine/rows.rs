@@ -4,9 +4,10 @@ use super::{
     Engine, Page, ReadOptions, WriteOptions, WriteOutcome, body,
     plan::{
         parse_filtered_query, parse_insert_query, parse_put_query, parse_select_query, plan_update,
-        range_error, reject_impossible_id, reject_insert_parameters, statement_options, to_row_not_found,
-        unwrap_single_row, write_outcome,
+        range_error, reject_impossible_id, reject_insert_parameters, statement_options, unwrap_single_row,
+        write_outcome,
     },
+    precondition::parse_expected,
 };
 use crate::{
     access::Access,
@@ -223,8 +224,9 @@ impl Engine {
     /// Updates one row and returns it as an object. The query string may hold `select`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such row that the caller may update, and
-    /// those of [`Engine::update`].
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such row that the caller may update,
+    /// [`ErrorKind::PreconditionFailed`](crate::ErrorKind::PreconditionFailed) if it is not as
+    /// [`Engine::with_precondition`] requires, and those of [`Engine::update`].
     #[expect(
         clippy::too_many_arguments,
         reason = "the arguments of the other operations, and the id of the row"
@@ -242,9 +244,11 @@ impl Engine {
         let query = parse_select_query(query)?;
         reject_impossible_id(id)?;
         let options = WriteOptions { single_object: true, ..*options };
-        self.update_where(project, access, table, &query, &RowSelector::Id(id), body, &options)
-            .await
-            .map_err(to_row_not_found)
+        let expected = self.expected_row(project, access, table, id, Action::Update).await?;
+        let row = expected.as_deref().map(parse_expected).transpose()?;
+        let matching = RowSelector::by_id(id, row.as_ref());
+        let written = self.update_where(project, access, table, &query, &matching, body, &options).await;
+        self.explain_missing_row(written, project, access, table, id, expected.as_deref()).await
     }
 
     #[expect(
@@ -289,8 +293,10 @@ impl Engine {
     /// Deletes one row and returns it as an object. The query string may hold `select`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such row that the caller may delete, and
-    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows it.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such row that the caller may delete,
+    /// [`ErrorKind::PreconditionFailed`](crate::ErrorKind::PreconditionFailed) if it is not as
+    /// [`Engine::with_precondition`] requires, and [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) if no rule allows
+    /// it.
     pub async fn delete_by_id(
         &self,
         project: &ProjectRef,
@@ -304,9 +310,12 @@ impl Engine {
         reject_impossible_id(id)?;
         let options = WriteOptions { single_object: true, ..*options };
         let written = statement_options(&query, &options);
-        let matching = RowSelector::Id(id);
+        let expected = self.expected_row(project, access, table, id, Action::Delete).await?;
+        let row = expected.as_deref().map(parse_expected).transpose()?;
+        let matching = RowSelector::by_id(id, row.as_ref());
         let plan = |target: &sql::Target<'_>| sql::delete(target, &matching, &written);
-        self.write(project, access, table, plan, &options).await.map_err(to_row_not_found)
+        let written = self.write(project, access, table, plan, &options).await;
+        self.explain_missing_row(written, project, access, table, id, expected.as_deref()).await
     }
 
     pub(super) fn plan_put(

@@ -2,6 +2,10 @@
 //!
 //! See `docs/decisions/0100-check-upserts-by-what-they-do.md`.
 
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
 use super::{
     Params, Target,
     limit::push_limit,
@@ -47,17 +51,32 @@ pub(crate) struct InsertRows<'a> {
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
+/// The values of a row that a write expects, as JSON, by column.
+pub(crate) type ExpectedRow = BTreeMap<String, Box<RawValue>>;
+
 /// The rows that an update or a delete is about.
 pub(crate) enum RowSelector<'a> {
     Id(&'a str),
+    /// The row with an id, if it still has these values in the columns that the caller may read.
+    Expected {
+        id: &'a str,
+        row: &'a ExpectedRow,
+    },
     Query(&'a Query),
+}
+
+impl<'a> RowSelector<'a> {
+    /// Returns the selector of the row with an id, as it is expected if that matters.
+    pub(crate) fn by_id(id: &'a str, expected: Option<&'a ExpectedRow>) -> Self {
+        expected.map_or(Self::Id(id), |row| Self::Expected { id, row })
+    }
 }
 
 impl RowSelector<'_> {
     /// Returns true if it selects at most one row.
     fn selects_at_most_one(&self) -> bool {
         match self {
-            Self::Id(_) => true,
+            Self::Id(_) | Self::Expected { .. } => true,
             Self::Query(query) => query.filter.iter().any(|filter| match filter {
                 Filter::Test(path, Test::Compare(Comparison::Eq, Operands::One(_))) => {
                     path.column == "id" && path.steps.is_empty()
@@ -239,7 +258,12 @@ fn where_sql(
     params: &mut Params,
 ) -> Result<String> {
     let mut condition = match matching {
-        RowSelector::Id(id) => format!(" WHERE \"id\" = {}", params.bind(Value::Text((*id).to_owned()))),
+        RowSelector::Id(id) => id_condition(id, params),
+        RowSelector::Expected { id, row } => {
+            let mut condition = id_condition(id, params);
+            push_expected_values(target, row, &mut condition, params)?;
+            condition
+        }
         RowSelector::Query(query) => {
             let policy = RowPolicy::new(target)?;
             where_clause(target, &policy, &query.filter, &query.order, params)?.to_sql()
@@ -272,6 +296,33 @@ fn where_sql(
         ));
     }
     Ok(condition)
+}
+
+fn id_condition(id: &str, params: &mut Params) -> String {
+    format!(" WHERE \"id\" = {}", params.bind(Value::Text(id.to_owned())))
+}
+
+/// Adds the condition that the row still has these values, as the caller reads them.
+fn push_expected_values(
+    target: &Target<'_>,
+    row: &ExpectedRow,
+    condition: &mut String,
+    params: &mut Params,
+) -> Result<()> {
+    let policy = RowPolicy::new(target)?;
+    for (name, value) in row {
+        // The schema may have changed since the row was read, and with it what the caller sees of the row.
+        let column = target.table.column(name).ok_or_else(Error::changed_meanwhile)?;
+        let shown = policy.column_expr(target, column, params)?.ok_or_else(Error::changed_meanwhile)?;
+        // A column that may not be null is null for a caller who may not see its value in this row.
+        let value = match value.get() {
+            "null" => Value::Null(column.kind),
+            value => Value::from_json(column, value)?,
+        };
+        let value = params.bind(value);
+        condition.push_str(&format!(" AND {shown} IS NOT DISTINCT FROM {value}"));
+    }
+    Ok(())
 }
 
 /// Compiles the condition that no other process has replaced the catalog.

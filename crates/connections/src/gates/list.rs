@@ -1,10 +1,15 @@
 //! Listing the gates of a workspace.
 
-use kernel::{Context, StoreError, authority::Member};
+use std::time::Duration;
+
+use kernel::{Context, StoreError, authority::Member, id::GateId, page::PageRequest};
 
 use super::{GateReader, GateView};
 
-/// Lists the gates of the member's workspace by id, with the refusals of the last 24 hours.
+/// Time in which refusals are counted.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Lists the gates of the member's workspace by id, with the refusals of the last 24 hours; up to one more than the limit.
 ///
 /// # Errors
 /// [`StoreError`] when the store fails.
@@ -13,15 +18,27 @@ pub async fn list_gates(
     reader: &dyn GateReader,
     ctx: &Context,
     member: &Member,
+    page: PageRequest,
 ) -> Result<Vec<GateView>, StoreError> {
-    let day_ago = ctx.now - std::time::Duration::from_secs(24 * 60 * 60);
-    reader.list(member.workspace(), day_ago).await
+    reader.list(member.workspace(), ctx.now - DAY, page).await
+}
+
+/// Returns a gate of the member's workspace, with the refusals of the last 24 hours.
+///
+/// # Errors
+/// [`StoreError`] when the store fails.
+#[tracing::instrument(level = "debug", skip_all)]
+pub async fn view_gate(
+    reader: &dyn GateReader,
+    ctx: &Context,
+    member: &Member,
+    gate: GateId,
+) -> Result<Option<GateView>, StoreError> {
+    reader.view(member.workspace(), gate, ctx.now - DAY).await
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use kernel::{
         authority::Role,
         testing::{id, member},
@@ -35,7 +52,8 @@ mod tests {
 
     async fn list(store: &FakeStore) -> Vec<GateView> {
         let ctx = request();
-        list_gates(store, &ctx, &member(&ctx, workspace(), Role::Viewer)).await.unwrap()
+        let page = PageRequest { limit: 50, after: None };
+        list_gates(store, &ctx, &member(&ctx, workspace(), Role::Viewer), page).await.unwrap()
     }
 
     #[tokio::test]
@@ -45,6 +63,17 @@ mod tests {
         let store = FakeStore::with_gates([second.clone(), foreign, first.clone()]);
         let gates: Vec<Gate> = list(&store).await.into_iter().map(|view| view.gate).collect();
         assert_eq!(gates, [first, second]);
+    }
+
+    #[tokio::test]
+    async fn a_gate_is_seen_only_in_its_workspace() {
+        let foreign = Gate { workspace: id(9), ..open_gate(3, "c.example") };
+        let store = FakeStore::with_gates([open_gate(1, "a.example"), foreign]);
+        let (ctx, refused) = (request(), id(3));
+        let member = member(&ctx, workspace(), Role::Viewer);
+        let found = view_gate(&store, &ctx, &member, id(1)).await.unwrap();
+        assert_eq!(found.map(|view| view.gate), Some(open_gate(1, "a.example")));
+        assert_eq!(view_gate(&store, &ctx, &member, refused).await.unwrap().map(|view| view.gate), None);
     }
 
     #[tokio::test]

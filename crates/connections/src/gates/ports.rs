@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
     id::{GateId, WorkspaceId},
+    page::PageRequest,
 };
 
 use super::{Gate, GateStatus, GateView};
@@ -11,7 +12,7 @@ use super::{Gate, GateStatus, GateView};
 /// Reads gates.
 #[async_trait]
 pub trait GateReader: Send + Sync {
-    /// Lists the gates of a workspace by id. Refusals are counted from `blocked_since` on.
+    /// Lists the gates of a workspace by id, up to one more than the limit. Refusals are counted from `blocked_since` on.
     ///
     /// # Errors
     /// [`StoreError`] when the store fails.
@@ -19,13 +20,31 @@ pub trait GateReader: Send + Sync {
         &self,
         workspace: WorkspaceId,
         blocked_since: Timestamp,
+        page: PageRequest,
     ) -> Result<Vec<GateView>, StoreError>;
+
+    /// Returns a gate of a workspace as [`Self::list`] does.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store fails.
+    async fn view(
+        &self,
+        workspace: WorkspaceId,
+        gate: GateId,
+        blocked_since: Timestamp,
+    ) -> Result<Option<GateView>, StoreError>;
 
     /// Returns the workspace of a gate, for authorisation.
     ///
     /// # Errors
     /// [`StoreError`] when the store fails.
     async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError>;
+
+    /// Lists every gate of a workspace by id.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store fails.
+    async fn gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
 
     /// Lists the open gates of a workspace. Called before every run.
     ///

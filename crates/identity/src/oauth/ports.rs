@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
     id::{AuthorizationId, GrantId, OAuthClientId, TokenId, UserId, WorkspaceId},
+    page::PageRequest,
     token::Digest,
 };
 
@@ -34,8 +35,14 @@ pub trait OAuthRead: Send + Sync {
         token: TokenId,
     ) -> Result<Option<(AccessToken, Grant)>, StoreError>;
 
-    /// Lists a person's grants in a workspace, newest first, including revoked and expired ones.
-    async fn oauth_grants(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Grant>, StoreError>;
+    /// Lists a person's grants in a workspace, newest first, including revoked and expired ones; up to one more than the
+    /// limit.
+    async fn oauth_grants(
+        &self,
+        workspace: WorkspaceId,
+        user: UserId,
+        page: PageRequest,
+    ) -> Result<Vec<Grant>, StoreError>;
 }
 
 /// Writes, and the reads they depend on.

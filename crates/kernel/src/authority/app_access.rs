@@ -37,7 +37,8 @@ pub struct AppAccess {
 /// Proves that the caller may view an app.
 ///
 /// Owners, admins and the creator of the app have every right. Builders may view, run and edit shared apps, members may
-/// view and run them, and viewers may view apps that are shared with the whole workspace. Grants add to these rights.
+/// view and run them, and viewers may view apps that are shared with the whole workspace. Grants add to these rights. In
+/// a view as a role, neither creation nor grants count.
 ///
 /// # Errors
 /// [`AuthorityError::AppNotVisible`] when the caller may not view the app.
@@ -53,7 +54,7 @@ pub fn authorize_app(member: Member, fact: Option<&AppFact>) -> Result<AppAccess
 
 fn effective_rights(member: &Member, fact: &AppFact) -> AppRights {
     use AppRightName::{CanEdit, CanRun, CanView};
-    if fact.created_by == member.user() {
+    if member.beneficiary() == Some(fact.created_by) {
         return AppRights::ALL;
     }
     let by_role = match (member.role(), fact.sharing) {
@@ -65,7 +66,7 @@ fn effective_rights(member: &Member, fact: &AppFact) -> AppRights {
         (Role::Viewer, Sharing::Workspace) => [CanView].into_iter().collect(),
         _ => AppRights::NONE,
     };
-    by_role.union(fact.granted)
+    if member.beneficiary().is_some() { by_role.union(fact.granted) } else { by_role }
 }
 
 impl AppAccess {
@@ -144,7 +145,11 @@ impl<R> std::ops::Deref for AppRight<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{at, context, id, session_of};
+    use crate::{
+        Caller,
+        caller::{SessionCaller, ViewedRole},
+        testing::{at, context, id, session_of},
+    };
 
     fn member(role: Role) -> Member {
         crate::testing::member(&context(session_of(id(1)), at(0)), id(2), role)
@@ -182,6 +187,24 @@ mod tests {
         assert_eq!(authorize_app(member(Role::Member), Some(&fact)).unwrap().rights(), AppRights::ALL);
         let view = [AppRightName::CanView].into_iter().collect();
         assert_eq!(rights(Role::Viewer, Sharing::Private, view), 1);
+    }
+
+    #[test]
+    fn in_a_view_as_a_role_neither_creation_nor_grants_count() {
+        let Caller::Session(session) = session_of(id(1)) else { unreachable!() };
+        let viewing = Caller::Session(SessionCaller { view_as: Some(ViewedRole::Member), ..session });
+        let member = crate::testing::member(&context(viewing, at(0)), id(2), Role::Owner);
+        let fact = |sharing| AppFact {
+            app: id(3),
+            workspace: id(2),
+            created_by: id(1),
+            sharing,
+            granted: AppRights::ALL,
+        };
+        let hidden = authorize_app(member.clone(), Some(&fact(Sharing::Private)));
+        assert_eq!(hidden.unwrap_err(), AuthorityError::AppNotVisible);
+        let shared = authorize_app(member, Some(&fact(Sharing::Team))).unwrap();
+        assert_eq!(shared.rights().to_vec(), [AppRightName::CanView, AppRightName::CanRun]);
     }
 
     #[test]

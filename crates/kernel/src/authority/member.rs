@@ -13,8 +13,8 @@ pub enum Visibility {
     All,
     /// Apps that the person created, apps granted to them, and apps with one of these sharing levels.
     Shared {
-        /// The person.
-        user: UserId,
+        /// The person; `None` for a view as a role, in which only the sharing level counts.
+        user: Option<UserId>,
         /// The sharing levels that make an app visible.
         sharing_levels: &'static [Sharing],
     },
@@ -39,9 +39,11 @@ pub struct Member {
     workspace: WorkspaceId,
     user: UserId,
     role: Role,
+    is_view: bool,
 }
 
-/// Proves that the caller is a member of the workspace. A token gives the proof only for its own workspace.
+/// Proves that the caller is a member of the workspace. A token gives the proof only for its own workspace. This is where
+/// a view as a role ([`ViewedRole`](crate::caller::ViewedRole)) lowers the caller's authority, since every other proof follows from this one.
 ///
 /// # Errors
 /// [`AuthorityError::NotAPerson`]; [`AuthorityError::NotAMember`] when they are not a member, their access has ended, or
@@ -61,7 +63,9 @@ pub fn authorize_member(
                 && fact.user == user
                 && fact.access_ends_at.is_none_or(|end| now < end) =>
         {
-            Ok(Member { workspace, user, role: fact.role })
+            let view = caller.view_as();
+            let role = view.map_or(fact.role, |view| fact.role.viewed_as(view));
+            Ok(Member { workspace, user, role, is_view: view.is_some() })
         }
         _ => Err(AuthorityError::NotAMember),
     }
@@ -80,10 +84,17 @@ impl Member {
         self.user
     }
 
-    /// Returns the role of the person.
+    /// Returns the role of the person, or the lower one as which they view the workspace.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
+    }
+
+    /// Returns the person for what they have beyond a role: what they created, and what was granted to them. `None` in a
+    /// view as a role, which has nothing beyond it.
+    #[must_use]
+    pub fn beneficiary(&self) -> Option<UserId> {
+        (!self.is_view).then_some(self.user)
     }
 
     /// Returns the apps of the workspace that the person may view, as stores filter lists by it.
@@ -91,10 +102,13 @@ impl Member {
     pub fn visibility(&self) -> Visibility {
         match self.role {
             Role::Owner | Role::Admin => Visibility::All,
-            Role::Builder | Role::Member => {
-                Visibility::Shared { user: self.user, sharing_levels: &[Sharing::Team, Sharing::Workspace] }
+            Role::Builder | Role::Member => Visibility::Shared {
+                user: self.beneficiary(),
+                sharing_levels: &[Sharing::Team, Sharing::Workspace],
+            },
+            Role::Viewer => {
+                Visibility::Shared { user: self.beneficiary(), sharing_levels: &[Sharing::Workspace] }
             }
-            Role::Viewer => Visibility::Shared { user: self.user, sharing_levels: &[Sharing::Workspace] },
         }
     }
 
@@ -165,7 +179,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        caller::{Scope, Scopes},
+        caller::{Scope, Scopes, SessionCaller, ViewedRole},
         testing::{at, id, session_of, token_of},
     };
 
@@ -202,6 +216,25 @@ mod tests {
         assert!(authorize_member(&token(id(2)), id(2), Some(&fact(Role::Owner)), now).is_ok());
         let refusal = authorize_member(&token(id(3)), id(2), Some(&fact(Role::Owner)), now).unwrap_err();
         assert_eq!(refusal, AuthorityError::NotAMember);
+    }
+
+    #[test]
+    fn a_view_as_a_role_has_that_role_and_nothing_beyond_it() {
+        let view = |view_as, role| {
+            let Caller::Session(session) = person() else { unreachable!() };
+            let caller = Caller::Session(SessionCaller { view_as, ..session });
+            authorize_member(&caller, id(2), Some(&fact(role)), at(0)).unwrap()
+        };
+        let own = view(None, Role::Viewer);
+        assert_eq!((own.role(), own.beneficiary()), (Role::Viewer, Some(id(1))));
+        let lowered = view(Some(ViewedRole::Member), Role::Owner);
+        assert_eq!((lowered.role(), lowered.beneficiary()), (Role::Member, None));
+        let levels = &[Sharing::Team, Sharing::Workspace][..];
+        assert_eq!(lowered.visibility(), Visibility::Shared { user: None, sharing_levels: levels });
+        assert!(lowered.require_builder().is_err());
+        // A view never raises, but drops what is beyond the role.
+        let kept = view(Some(ViewedRole::Builder), Role::Viewer);
+        assert_eq!((kept.role(), kept.beneficiary()), (Role::Viewer, None));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
     id::{InviteId, UserId, WorkspaceId},
+    page::PageRequest,
     token::Digest,
 };
 
@@ -13,8 +14,8 @@ use crate::members::MembersTx;
 /// Reads that need no transaction.
 #[async_trait]
 pub trait InvitesRead: Send + Sync {
-    /// Returns the newest 500 invites of a workspace in any state, newest first.
-    async fn invites(&self, workspace: WorkspaceId) -> Result<Vec<Invite>, StoreError>;
+    /// Returns the invites of a workspace in any state, newest first; up to one more than the limit.
+    async fn invites(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Vec<Invite>, StoreError>;
 
     /// Returns the address that an invite of a workspace is for.
     async fn invite_address(

@@ -4,15 +4,22 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
     id::{UserId, WorkspaceId},
+    page::PageRequest,
 };
 
-use super::{LeaveReason, Membership, WorkspaceInfo};
+use super::{LeaveReason, MemberPosition, Membership, WorkspaceInfo};
 
 /// Reads that need no transaction.
 #[async_trait]
 pub trait MembersRead: Send + Sync {
-    /// Returns the members who have access at `now`, most authority first, then by time of joining; at most 5,000.
-    async fn members(&self, workspace: WorkspaceId, now: Timestamp) -> Result<Vec<Membership>, StoreError>;
+    /// Returns the members who have access at `now`, most authority first, then by time of joining; up to one more than
+    /// the limit.
+    async fn members(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        page: PageRequest<MemberPosition>,
+    ) -> Result<Vec<Membership>, StoreError>;
 }
 
 /// Writes within a transaction, and the reads on which they depend.

@@ -5,6 +5,7 @@ use kernel::{
     StoreError, Timestamp,
     authority::Role,
     id::{InviteId, UserId, WorkspaceId},
+    page::PageRequest,
     token::Digest,
 };
 
@@ -177,10 +178,10 @@ impl MembersTx for FakeTx {
 
 #[async_trait]
 impl InvitesRead for FakeTx {
-    async fn invites(&self, workspace: WorkspaceId) -> Result<Vec<Invite>, StoreError> {
-        let invites =
-            self.invites.iter().map(|(invite, _)| invite).filter(|known| known.workspace == workspace);
-        Ok(invites.rev().take(500).cloned().collect())
+    async fn invites(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Vec<Invite>, StoreError> {
+        let own = self.invites.iter().map(|(invite, _)| invite).filter(|known| known.workspace == workspace);
+        let rest = own.rev().filter(|invite| page.after.is_none_or(|after| invite.id.uuid() < after));
+        Ok(rest.take(page.limit as usize + 1).cloned().collect())
     }
 
     async fn invite_address(

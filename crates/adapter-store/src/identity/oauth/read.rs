@@ -7,9 +7,12 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
     id::{GrantId, OAuthClientId, TokenId, UserId, WorkspaceId},
+    page::PageRequest,
     token::Digest,
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
+};
 
 use super::models;
 use crate::{
@@ -19,9 +22,6 @@ use crate::{
     error::OrStoreError as _,
     store::Store,
 };
-
-/// More grants than a person has use for; a list is never longer.
-const MAX_GRANTS: u64 = 500;
 
 impl Store {
     async fn find_grant(&self, workspace: WorkspaceId, grant: GrantId) -> Result<Option<Grant>, StoreError> {
@@ -92,12 +92,18 @@ impl OAuthRead for Store {
         Ok(self.find_grant(workspace, token.grant).await?.map(|grant| (token, grant)))
     }
 
-    async fn oauth_grants(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Grant>, StoreError> {
+    async fn oauth_grants(
+        &self,
+        workspace: WorkspaceId,
+        user: UserId,
+        page: PageRequest,
+    ) -> Result<Vec<Grant>, StoreError> {
         let found = oauth_grants::Entity::find()
             .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
             .filter(oauth_grants::Column::UserId.eq(DbId(user)))
+            .apply_if(page.after, |query, after| query.filter(oauth_grants::Column::Id.lt(after)))
             .order_by_desc(oauth_grants::Column::Id)
-            .limit(MAX_GRANTS)
+            .limit(u64::from(page.limit) + 1)
             .all(self.read())
             .await
             .or_store_error()?;

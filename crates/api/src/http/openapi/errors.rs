@@ -22,6 +22,8 @@ pub(super) struct Errors {
     pub(super) changes: bool,
     /// It reads a body.
     pub(super) has_body: bool,
+    /// It takes `If-Match`.
+    pub(super) has_precondition: bool,
     /// It is an operation of the API and not of the server.
     pub(super) is_limited: bool,
     /// Its errors have the members of the data API too.
@@ -31,7 +33,7 @@ pub(super) struct Errors {
 /// An error response: status, name of the component, operations that have it, and its description.
 type SharedError = (&'static str, &'static str, fn(&Errors) -> bool, &'static str);
 
-const SHARED: [SharedError; 9] = [
+const SHARED: [SharedError; 10] = [
     (
         "400",
         "BadRequest",
@@ -47,6 +49,12 @@ const SHARED: [SharedError; 9] = [
     ("403", "Forbidden", |it| it.requires_credential, "You are not allowed to do this; the code says why."),
     ("404", "NotFound", |it| it.names_object, "The object does not exist, or you may not see it."),
     ("409", "Conflict", |it| it.changes, "The request conflicts with the current state."),
+    (
+        "412",
+        "ChangedMeanwhile",
+        |it| it.has_precondition,
+        "The object has changed since you read it; nothing was written.",
+    ),
     ("413", "TooLarge", |it| it.has_body, "The body is too large."),
     ("415", "UnsupportedMediaType", |it| it.has_body, "The operation does not support the `Content-Type`."),
     (

@@ -52,7 +52,7 @@ pub(crate) struct SessionView {
     /// The open workspace; null if the person is in none.
     #[schema(required)]
     workspace_id: Option<WorkspaceId>,
-    /// The person's role in the open workspace.
+    /// The person's role in the open workspace, or the lower one as which they view it.
     #[schema(required)]
     workspace_role: Option<Role>,
     /// `true` if the session was started with the development sign-in.
@@ -80,7 +80,10 @@ impl SessionView {
         Ok(Self {
             user: user.into(),
             workspace_id: fact.as_ref().map(|fact| fact.workspace),
-            workspace_role: fact.map(|fact| fact.role),
+            workspace_role: fact.map(|fact| match session.view_as {
+                Some(view) => fact.role.viewed_as(view),
+                None => fact.role,
+            }),
             dev_login: session.is_dev_login,
         })
     }

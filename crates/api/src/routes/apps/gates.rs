@@ -1,10 +1,7 @@
 //! Gates for the hosts in the manifest of a new version.
 
 use apps::Manifest;
-use connections::{
-    Gate, GateHost, GateStatus,
-    gates::{GateView, Method},
-};
+use connections::{Gate, GateHost, GateStatus, gates::Method};
 use kernel::{
     Caller, Context,
     authority::{Member, Role},
@@ -29,8 +26,7 @@ pub(super) async fn create_gates(
     let workspace = member.workspace();
     let in_console = matches!(ctx.caller, Caller::Session(_) | Caller::System(_));
     let may_open = in_console && member.role().at_least(Role::Admin);
-    let mut known: Vec<Gate> =
-        api.store().list(workspace, ctx.now).await?.into_iter().map(|view: GateView| view.gate).collect();
+    let mut known: Vec<Gate> = api.store().gates(workspace).await?;
     let mut needs_console = Vec::new();
     for egress in &manifest.permissions.egress {
         let host = GateHost::parse(&egress.host)

@@ -1,8 +1,8 @@
 //! Renaming, describing and pausing an app.
 
-use application::unit;
+use application::{Problem, unit};
 use apps::apps::UpdateApp;
-use axum::{Json, extract::State};
+use axum::extract::State;
 use kernel::authority::{AppRight, CanEdit};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -10,7 +10,11 @@ use utoipa::ToSchema;
 use super::view::AppView;
 use crate::{
     auth::{Authorized, WriteToken},
-    http::{error::ApiResult, extract::Payload},
+    http::{
+        conditional::{IfMatch, Tagged},
+        error::ApiResult,
+        extract::Payload,
+    },
     state::Api,
 };
 
@@ -30,15 +34,20 @@ pub(crate) struct AppChange {
 }
 
 /// Rename, describe or pause an app
-#[utoipa::path(patch, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = AppChange, example = json!({"name": "Orders", "description": "Logs the data of each event."})), responses((status = 200, body = AppView)))]
+#[utoipa::path(patch, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app."), IfMatch), request_body(content = AppChange, example = json!({"name": "Orders", "description": "Logs the data of each event."})), responses((status = 200, body = AppView)))]
 pub(crate) async fn update_app(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<WriteToken, AppRight<CanEdit>>,
+    if_match: IfMatch,
     payload: Payload,
-) -> ApiResult<Json<AppView>> {
+) -> ApiResult<Tagged<AppView>> {
     let input: AppChange = payload.json()?;
     let input = UpdateApp { name: input.name, description: input.description, paused: input.paused };
-    let app =
-        api.transaction(unit!(|tx| apps::apps::update_app(tx, &ctx, &right, input.clone()).await)).await?;
-    Ok(Json(AppView::of(&api, app, right.rights())))
+    let app = api
+        .transaction(unit!(|tx| {
+            if_match.check(AppView::locked(tx, &api, &right)).await?;
+            Ok::<_, Problem>(apps::apps::update_app(tx, &ctx, &right, input.clone()).await?)
+        }))
+        .await?;
+    Ok(Tagged(AppView::of(&api, app, right.rights())))
 }

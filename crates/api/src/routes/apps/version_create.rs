@@ -9,7 +9,7 @@ use apps::{
     versions::{CreateVersion, check_files},
 };
 use axum::{Json, extract::State};
-use connections::gates::GateView;
+use connections::Gate;
 use kernel::{
     Context,
     authority::{AppAccess, AppRight, CanEdit},
@@ -86,7 +86,7 @@ pub(crate) async fn create_version(
         }
     };
     check_projects(&api, &ctx, workspace, &manifest, &granted).await?;
-    check_connectors(&api, &ctx, workspace, &manifest, &connected).await?;
+    check_connectors(&api, workspace, &manifest, &connected).await?;
     check_code(&api, &ctx, workspace, &input.files).await?;
 
     let version =
@@ -147,7 +147,6 @@ pub(super) async fn check_projects(
 /// has stay.
 pub(super) async fn check_connectors(
     api: &Api,
-    ctx: &Context,
     workspace: WorkspaceId,
     manifest: &Manifest,
     granted: &[ConnectorPermission],
@@ -156,9 +155,9 @@ pub(super) async fn check_connectors(
     if manifest.permissions.connectors.iter().find(anew).is_none() {
         return Ok(());
     }
-    let gates: Vec<GateView> = api.store().list(workspace, ctx.now).await?;
+    let gates: Vec<Gate> = api.store().gates(workspace).await?;
     for (index, connector) in manifest.permissions.connectors.iter().enumerate() {
-        let is_here = gates.iter().any(|view| view.gate.connection == Some(connector.connection_id));
+        let is_here = gates.iter().any(|gate| gate.connection == Some(connector.connection_id));
         if !is_here && !granted.contains(connector) {
             let path = format!("manifest.permissions.connectors[{index}]");
             return Err(Problem::invalid_field(&path, "is not a connection of this workspace"));

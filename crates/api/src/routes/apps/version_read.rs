@@ -5,14 +5,19 @@ use kernel::authority::AppAccess;
 use std::collections::BTreeMap;
 
 use apps::Manifest;
-use axum::{Json, extract::State};
+use axum::{extract::State, response::Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::VersionView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, extract::Path, schemas},
+    http::{
+        conditional::{IfNoneMatch, Representation},
+        error::ApiResult,
+        extract::Path,
+        schemas,
+    },
     state::Api,
 };
 
@@ -28,12 +33,15 @@ pub(crate) struct VersionWithContent {
     files: BTreeMap<String, String>,
 }
 
+impl Representation for VersionWithContent {}
+
 /// Read a version with its manifest and files
 #[utoipa::path(
     get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps",
     params(
         ("id" = kernel::id::AppId, Path, description = "The app."),
-        ("versionId" = kernel::id::VersionId, Path, description = "The version.")
+        ("versionId" = kernel::id::VersionId, Path, description = "The version."),
+        IfNoneMatch
     ),
     responses((status = 200, body = VersionWithContent))
 )]
@@ -41,15 +49,16 @@ pub(crate) async fn read_version(
     State(api): State<Api>,
     Authorized(_ctx, access): Authorized<ReadToken, AppAccess>,
     Path((_id, version)): Path<(String, String)>,
-) -> ApiResult<Json<VersionWithContent>> {
+    known: IfNoneMatch,
+) -> ApiResult<Response> {
     let missing = || Problem::not_found("version");
     let workspace = access.member().workspace();
     let version = version.parse().map_err(|_| missing())?;
     let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
     let (version, content) = api.store().version(workspace, app.id, version).await?.ok_or_else(missing)?;
-    Ok(Json(VersionWithContent {
+    Ok(known.respond(VersionWithContent {
         version: VersionView::of(version, app.current_version),
         manifest: content.manifest,
         files: content.files,
-    }))
+    })?)
 }

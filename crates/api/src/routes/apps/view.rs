@@ -1,17 +1,20 @@
 //! Apps and versions on the wire.
 
+use application::{Problem, Tx};
 use apps::{App, AppStatus, AppVersion, Category, VersionKind, trust::TrustBand};
 use chrono::{DateTime, Utc};
 use kernel::{
-    authority::{AppRightName, AppRights, Sharing},
+    authority::{AppAccess, AppRightName, AppRights, Sharing},
     id::{AppId, UserId, VersionId, WorkspaceId},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::schemas;
-
-use crate::{routes::app_proxy, state::Api};
+use crate::{
+    http::{conditional::Representation, schemas},
+    routes::app_proxy,
+    state::Api,
+};
 
 /// An app.
 #[derive(Debug, Serialize, ToSchema)]
@@ -42,7 +45,23 @@ pub(crate) struct AppView {
     created_by: UserId,
 }
 
+impl Representation for AppView {}
+
 impl AppView {
+    /// Returns an app as the caller reads it, locked until the transaction ends.
+    ///
+    /// # Errors
+    /// 404 `app_not_found` if it was deleted; a [`Problem`] if the store fails.
+    pub(super) async fn locked(
+        tx: &mut dyn Tx,
+        api: &Api,
+        access: &AppAccess,
+    ) -> Result<Option<Self>, Problem> {
+        let app = tx.app_for_update(access.member().workspace(), access.app()).await?;
+        let app = app.ok_or_else(|| Problem::not_found("app"))?;
+        Ok(Some(Self::of(api, app, access.rights())))
+    }
+
     pub(crate) fn of(api: &Api, app: App, rights: AppRights) -> Self {
         Self {
             status: app.status(),

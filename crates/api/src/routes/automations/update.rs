@@ -1,7 +1,7 @@
 //! Updating an automation.
 
-use application::unit;
-use axum::{Json, extract::State};
+use application::{Problem, unit};
+use axum::extract::State;
 use kernel::{
     authority::{AppRight, CanEdit},
     id::AutomationId,
@@ -13,7 +13,12 @@ use utoipa::ToSchema;
 use super::view::{AutomationView, TriggerView};
 use crate::{
     auth::{Authorized, WriteToken},
-    http::{error::ApiResult, extract::Payload, schemas},
+    http::{
+        conditional::{IfMatch, Tagged},
+        error::ApiResult,
+        extract::Payload,
+        schemas,
+    },
     state::Api,
 };
 
@@ -46,7 +51,7 @@ fn deserialize_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 /// Update an automation
 #[utoipa::path(
     patch, path = "/v1/automations/{id}", tag = "automations",
-    params(("id" = kernel::id::AutomationId, Path, description = "The automation.")),
+    params(("id" = kernel::id::AutomationId, Path, description = "The automation."), IfMatch),
     request_body(
         content = AutomationChange,
         example = json!({"name": "Weekly orders", "retries": 2, "status": "paused"})
@@ -56,8 +61,9 @@ fn deserialize_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 pub(crate) async fn update_automation(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<WriteToken, (AutomationId, AppRight<CanEdit>)>,
+    if_match: IfMatch,
     payload: Payload,
-) -> ApiResult<Json<AutomationView>> {
+) -> ApiResult<Tagged<AutomationView>> {
     let input: AutomationChange = payload.json()?;
     let input = UpdateAutomation {
         name: input.name,
@@ -67,9 +73,11 @@ pub(crate) async fn update_automation(
         retries: input.retries,
     };
     let automation = api
-        .transaction(unit!(
-            |tx| runs::automations::update_automation(tx, &ctx, &right, id, input.clone()).await
-        ))
+        .transaction(unit!(|tx| {
+            if_match.check(AutomationView::locked(tx, &right, id)).await?;
+            let updated = runs::automations::update_automation(tx, &ctx, &right, id, input.clone()).await?;
+            Ok::<_, Problem>(updated)
+        }))
         .await?;
-    Ok(Json(automation.into()))
+    Ok(Tagged(automation.into()))
 }

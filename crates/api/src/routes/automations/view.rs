@@ -1,8 +1,11 @@
 //! Automations on the wire.
 
-use application::Problem;
+use application::{Problem, Tx};
 use chrono::{DateTime, Utc};
-use kernel::id::{AppId, AutomationId, UserId, WorkspaceId};
+use kernel::{
+    authority::AppAccess,
+    id::{AppId, AutomationId, UserId, WorkspaceId},
+};
 use runs::{
     Automation, AutomationStatus, Trigger, TriggerKind,
     automations::{
@@ -14,7 +17,7 @@ use runs::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::http::schemas;
+use crate::http::{conditional::Representation, schemas};
 
 /// Trigger of an automation.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -161,6 +164,26 @@ pub(crate) struct AutomationView {
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
+}
+
+impl Representation for AutomationView {
+    const COMPUTED: &'static [&'static str] = &["nextRunAt"];
+}
+
+impl AutomationView {
+    /// Returns an automation of the app, locked until the transaction ends.
+    ///
+    /// # Errors
+    /// 404 `automation_not_found` if it was deleted; a [`Problem`] if the store fails.
+    pub(super) async fn locked(
+        tx: &mut dyn Tx,
+        access: &AppAccess,
+        id: AutomationId,
+    ) -> Result<Option<Self>, Problem> {
+        let found = tx.automation_for_update(access.member().workspace(), id).await?;
+        let found = found.filter(|found| found.app == access.app());
+        Ok(Some(found.ok_or_else(|| Problem::not_found("automation"))?.into()))
+    }
 }
 
 impl From<Automation> for AutomationView {

@@ -2,7 +2,7 @@
 
 use application::Problem;
 use apps::changes::ChangeState;
-use axum::{Json, extract::State};
+use axum::{extract::State, response::Response};
 use chrono::{DateTime, Utc};
 use kernel::{
     authority::AppAccess,
@@ -14,7 +14,11 @@ use utoipa::ToSchema;
 use super::view::ChangePlanView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::{error::ApiResult, schemas},
+    http::{
+        conditional::{IfNoneMatch, Representation},
+        error::ApiResult,
+        schemas,
+    },
     state::Api,
 };
 
@@ -53,25 +57,28 @@ pub(crate) struct OpenPlan {
     expires_at: DateTime<Utc>,
 }
 
+impl Representation for ChangeView {}
+
 /// Read a planned change
 ///
 /// You can read only changes that you planned.
 #[utoipa::path(
     get, path = "/v1/changes/{changeId}", tag = "apps",
-    params(("changeId" = kernel::id::ChangeId, Path, description = "The change.")),
+    params(("changeId" = kernel::id::ChangeId, Path, description = "The change."), IfNoneMatch),
     responses((status = 200, body = ChangeView))
 )]
 pub(crate) async fn read_change(
     State(api): State<Api>,
     Authorized(ctx, (id, access)): Authorized<ReadToken, (ChangeId, AppAccess)>,
-) -> ApiResult<Json<ChangeView>> {
+    known: IfNoneMatch,
+) -> ApiResult<Response> {
     let missing = || Problem::not_found("change");
     let member = access.member();
     let found = api.store().change(member.workspace(), member.user(), id).await?;
     let change = found.ok_or_else(missing)?;
     let app = api.store().app(member.workspace(), change.app).await?.ok_or_else(missing)?;
     let needs_console = change.plan.needs_console.clone();
-    Ok(Json(ChangeView {
+    Ok(known.respond(ChangeView {
         change_id: change.id,
         app_id: change.app,
         state: change.state(ctx.now),
@@ -84,5 +91,5 @@ pub(crate) async fn read_change(
             plan: ChangePlanView::of(change, app.name, member.role()),
             needs_console,
         },
-    }))
+    })?)
 }

@@ -1,7 +1,7 @@
 //! Reading a dead letter.
 
 use application::Problem;
-use axum::{Json, extract::State};
+use axum::{extract::State, response::Response};
 use kernel::{
     authority::{AppAccess, AppRightName},
     id::DeadLetterId,
@@ -13,7 +13,10 @@ use utoipa::ToSchema;
 use super::view::DeadLetterView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::error::ApiResult,
+    http::{
+        conditional::{IfNoneMatch, Representation},
+        error::ApiResult,
+    },
     state::Api,
 };
 
@@ -28,14 +31,18 @@ pub(crate) struct DeadLetterWithPayload {
     payload: Option<Box<RawValue>>,
 }
 
+impl Representation for DeadLetterWithPayload {}
+
 /// Read a dead letter with its input
-#[utoipa::path(get, path = "/v1/dead-letters/{id}", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = DeadLetterWithPayload)))]
+#[utoipa::path(get, path = "/v1/dead-letters/{id}", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter."), IfNoneMatch), responses((status = 200, body = DeadLetterWithPayload)))]
 pub(crate) async fn read_dead_letter(
     State(api): State<Api>,
     Authorized(_ctx, (id, access)): Authorized<ReadToken, (DeadLetterId, AppAccess)>,
-) -> ApiResult<Json<DeadLetterWithPayload>> {
+    known: IfNoneMatch,
+) -> ApiResult<Response> {
     let found = api.store().dead_letter(access.member().workspace(), id).await?;
     let (dead_letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
     let can_manage = access.rights().contains(AppRightName::CanEdit);
-    Ok(Json(DeadLetterWithPayload { letter: DeadLetterView::of(dead_letter, can_manage), payload }))
+    let letter = DeadLetterView::of(dead_letter, can_manage);
+    Ok(known.respond(DeadLetterWithPayload { letter, payload })?)
 }

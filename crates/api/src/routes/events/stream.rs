@@ -4,6 +4,7 @@ use application::Problem;
 use axum::{extract::State, http::HeaderMap, response::Response};
 use kernel::{
     authority::Member,
+    caller::ViewedRole,
     events::{EventKind, RunStage},
     id::WorkspaceId,
 };
@@ -30,6 +31,9 @@ use crate::{
 pub(crate) struct FollowEvents {
     /// Only events after this number. Default: from now on, unless `Last-Event-ID` is sent.
     since: Option<u64>,
+    /// Role as which you view the workspace, as in the header `Qala-View-As`.
+    #[serde(rename = "viewAs")]
+    _view_as: Option<ViewedRole>,
 }
 
 /// All events of apps that the client can view.

@@ -1,31 +1,38 @@
 //! Listing gates.
 
 use axum::{Json, extract::State};
-use kernel::authority::Member;
+use kernel::{authority::Member, page::Page};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::GateItem;
 use crate::{
     auth::{Authorized, Console},
-    http::error::ApiResult,
+    http::{error::ApiResult, extract::Params, paging::PageParams},
     state::Api,
 };
 
 /// The gates of a workspace.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct GateList {
     items: Vec<GateItem>,
+    /// Cursor of the next page; null on the last page.
+    #[schema(required)]
+    next_cursor: Option<String>,
 }
 
 /// List the gates of a workspace
 ///
-/// An app can reach a host if its manifest names the host and a gate to it is open.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/gates", tag = "gates", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = GateList)))]
+/// Oldest first. An app can reach a host if its manifest names the host and a gate to it is open.
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/gates", tag = "gates", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), PageParams), responses((status = 200, body = GateList)))]
 pub(crate) async fn list_gates(
     State(api): State<Api>,
     Authorized(ctx, member): Authorized<Console, Member>,
+    Params(input): Params<PageParams>,
 ) -> ApiResult<Json<GateList>> {
-    let gates = connections::gates::list_gates(api.store(), &ctx, &member).await?;
-    Ok(Json(GateList { items: gates.into_iter().map(GateItem::from).collect() }))
+    let page = input.request()?;
+    let found = connections::gates::list_gates(api.store(), &ctx, &member, page).await?;
+    let gates = Page::from_limit_plus_one(found, page.limit, |view| view.gate.id).map(GateItem::from);
+    Ok(Json(GateList { items: gates.items, next_cursor: gates.next_cursor }))
 }

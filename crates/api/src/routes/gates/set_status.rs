@@ -40,7 +40,6 @@ pub(crate) async fn set_gate_status(
             connections::gates::set_gate_status(tx, &ctx, &admin, gate, input.status).await
         }))
         .await?;
-    let views = connections::gates::list_gates(api.store(), &ctx, &admin).await?;
-    let view = views.into_iter().find(|view| view.gate.id == gate.id);
+    let view = connections::gates::view_gate(api.store(), &ctx, &admin, gate.id).await?;
     Ok(Json(view.unwrap_or(GateView { gate, apps: Vec::new(), blocked_24h: 0 }).into()))
 }

@@ -1,7 +1,7 @@
 //! Changing the settings of a join domain.
 
-use application::unit;
-use axum::{Json, extract::State};
+use application::{Problem, unit};
+use axum::extract::State;
 use kernel::authority::Admin;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -10,7 +10,12 @@ use workspace::join_domains::{JoinDomainChange, JoinRole};
 use super::view::JoinDomainView;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload, schemas},
+    http::{
+        conditional::{IfMatch, Tagged},
+        error::ApiResult,
+        extract::Payload,
+        schemas,
+    },
     state::Api,
 };
 
@@ -32,20 +37,25 @@ pub(crate) struct ChangeJoinDomain {
 /// Before the domain is verified, this fails with 409 `domain_not_verified`.
 #[utoipa::path(
     patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people",
-    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), IfMatch),
     request_body(content = ChangeJoinDomain, example = json!({"autoJoin": true, "role": "member"})),
     responses((status = 200, body = JoinDomainView))
 )]
 pub(crate) async fn change_join_domain(
     State(api): State<Api>,
     Authorized(ctx, admin): Authorized<Console, Admin>,
+    if_match: IfMatch,
     payload: Payload,
-) -> ApiResult<Json<JoinDomainView>> {
+) -> ApiResult<Tagged<JoinDomainView>> {
     let (_, caller) = api.signed_in_user(&ctx).await?;
     let input: ChangeJoinDomain = payload.json()?;
     let change = JoinDomainChange { auto_join: input.auto_join, role: input.role };
     let changed = api
-        .transaction(unit!(|tx| workspace::join_domains::change_join_domain(tx, &ctx, &admin, change).await))
+        .transaction(unit!(|tx| {
+            if_match.check(JoinDomainView::locked(tx, admin.workspace(), &caller)).await?;
+            let changed = workspace::join_domains::change_join_domain(tx, &ctx, &admin, change).await?;
+            Ok::<_, Problem>(changed)
+        }))
         .await?;
-    Ok(Json(JoinDomainView::of(Some(changed), &caller)))
+    Ok(Tagged(JoinDomainView::of(Some(changed), &caller)))
 }

@@ -1,12 +1,14 @@
 //! Join domains on the wire.
 
+use application::{Problem, Tx};
 use chrono::{DateTime, Utc};
 use identity::User;
+use kernel::id::WorkspaceId;
 use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::join_domains::{Domain, DomainState, JoinDomain, JoinRole};
 
-use crate::http::schemas;
+use crate::http::{conditional::Representation, schemas};
 
 /// The join domain of a workspace.
 #[derive(Debug, Serialize, ToSchema)]
@@ -55,7 +57,22 @@ pub(crate) struct RecordView {
     value: String,
 }
 
+impl Representation for JoinDomainView {}
+
 impl JoinDomainView {
+    /// Returns the view of a workspace's domain, which nobody else changes until the transaction ends.
+    ///
+    /// # Errors
+    /// A [`Problem`] if the store fails.
+    pub(super) async fn locked(
+        tx: &mut dyn Tx,
+        workspace: WorkspaceId,
+        caller: &User,
+    ) -> Result<Option<Self>, Problem> {
+        tx.lock_members(workspace).await?;
+        Ok(Some(Self::of(tx.join_domain_of(workspace).await?, caller)))
+    }
+
     /// Returns the view of a workspace's domain, or a suggestion from the caller's address if there is none.
     pub(super) fn of(domain: Option<JoinDomain>, caller: &User) -> Self {
         let Some(domain) = domain else {

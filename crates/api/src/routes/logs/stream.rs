@@ -4,6 +4,7 @@ use application::Problem;
 use axum::{extract::State, http::HeaderMap, response::Response};
 use kernel::{
     authority::{AppRight, CanEdit},
+    caller::ViewedRole,
     events::EventKind,
     id::{AppId, WorkspaceId},
 };
@@ -37,6 +38,9 @@ const MAX_LINES_PER_EVENT: u32 = 200;
 pub(crate) struct FollowLogLines {
     /// Only lines after this number. Default: from now on, unless `Last-Event-ID` is sent.
     since: Option<u64>,
+    /// Role as which you view the workspace, as in the header `Qala-View-As`.
+    #[serde(rename = "viewAs")]
+    _view_as: Option<ViewedRole>,
 }
 
 /// Log lines of one app.

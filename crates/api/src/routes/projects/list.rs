@@ -53,7 +53,7 @@ pub(crate) async fn list_projects(
     Authorized(ctx, member): Authorized<Console, Member>,
     Params(input): Params<ListProjects>,
 ) -> ApiResult<Json<ProjectList>> {
-    let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let page = <PageRequest>::parse(input.limit, input.cursor.as_deref())?;
     let listed = if input.deleted == Some(true) {
         let deleted = api.store().deleted_projects(member.workspace(), ctx.now - RESTORE_PERIOD).await?;
         deleted.into_iter().map(Listed::Deleted).collect()

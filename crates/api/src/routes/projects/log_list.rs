@@ -2,40 +2,35 @@
 
 use std::collections::HashMap;
 
-use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
+use kernel::page::Page;
 use projects::{
     KeyKind, ProjectAccess,
     traffic::{StoredRequest, TrafficMetrics, WINDOW_MINUTES},
 };
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{
     auth::{Authorized, ReadToken},
     http::{
         error::ApiResult,
         extract::{Params, Path},
+        paging::PageParams,
         schemas,
     },
     state::Api,
 };
 
-/// Length of the list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ListRequests {
-    /// Maximum number of requests.
-    #[param(minimum = 1, maximum = 200, default = 50)]
-    limit: Option<u32>,
-}
-
 /// The latest requests, newest first, and metrics of the last hour.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct RequestLog {
     logs: Vec<RequestEntry>,
+    /// Cursor of the next page; null on the last page.
+    #[schema(required)]
+    next_cursor: Option<String>,
     metrics: RequestMetrics,
 }
 
@@ -115,22 +110,20 @@ impl From<TrafficMetrics> for RequestMetrics {
 /// requests, all are counted but not all are listed.
 #[utoipa::path(
     get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ListRequests),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), PageParams),
     responses((status = 200, body = RequestLog))
 )]
 pub(crate) async fn list_project_requests(
     State(api): State<Api>,
     Authorized(ctx, access): Authorized<ReadToken, ProjectAccess>,
     Path(_project): Path<String>,
-    Params(input): Params<ListRequests>,
+    Params(input): Params<PageParams>,
 ) -> ApiResult<Json<RequestLog>> {
-    let limit = input.limit.unwrap_or(50);
-    if !(1..=200).contains(&limit) {
-        return Err(Problem::invalid_field("limit", "must be from 1 to 200").into());
-    }
+    let page = input.request()?;
     api.flush_traffic().await?;
     let begin = TrafficMetrics::window_start(ctx.now);
-    let found = api.store().project_requests(access.project(), limit).await?;
+    let found = api.store().project_requests(access.project(), page).await?;
+    let page = Page::from_limit_plus_one(found, page.limit, |stored| stored.number);
     let metrics = TrafficMetrics::from_counts(
         &api.store().project_request_counts(access.project(), begin).await?,
         begin,
@@ -154,5 +147,6 @@ pub(crate) async fn list_project_requests(
             error_code: request.error_code,
         }
     };
-    Ok(Json(RequestLog { logs: found.into_iter().map(entry).collect(), metrics: metrics.into() }))
+    let Page { items: logs, next_cursor } = page.map(entry);
+    Ok(Json(RequestLog { logs, next_cursor, metrics: metrics.into() }))
 }

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use axum::{Json, extract::State};
+use axum::extract::State;
 use backend_data::Access;
 use projects::{NewIdentityProvider, ProjectRight, SettingsChange, access::Own, projects::change_settings};
 use serde::{Deserialize, Deserializer};
@@ -15,7 +15,12 @@ use utoipa::ToSchema;
 use super::{audit_entry, get_project, project_ref, view::ProjectView};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload, schemas},
+    http::{
+        conditional::{IfMatch, Tagged},
+        error::ApiResult,
+        extract::Payload,
+        schemas,
+    },
     state::Api,
 };
 use application::{Problem, rows_problem, unit};
@@ -71,7 +76,7 @@ where
 /// The changes take effect at once, and within a second on other nodes.
 #[utoipa::path(
     patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), IfMatch),
     request_body(
         content = ChangeProjectSettings,
         examples(
@@ -105,8 +110,9 @@ where
 pub(crate) async fn change_project_settings(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,
+    if_match: IfMatch,
     payload: Payload,
-) -> ApiResult<Json<ProjectView>> {
+) -> ApiResult<Tagged<ProjectView>> {
     let input: ChangeProjectSettings = payload.json()?;
     for (field, names) in [
         ("publicReadTables", input.public_read_tables.as_deref().unwrap_or_default()),
@@ -150,6 +156,7 @@ pub(crate) async fn change_project_settings(
     let are_rows_changed = AtomicBool::new(false);
     let changed = api
         .transaction_once(unit!(|tx| {
+            if_match.check(ProjectView::locked(tx, &api, &right)).await?;
             let changed = change_settings(tx, &ctx, &right, api.vault(), change.clone()).await?;
             if !public_read_changes.is_empty() {
                 // Last before the commit: a refusal here leaves everything as it was.
@@ -181,5 +188,5 @@ pub(crate) async fn change_project_settings(
     api.deliver_outbox(&project_ref).await;
     api.invalidate_project(changed.id);
     let summary = get_project(&api, &right).await?;
-    Ok(Json(ProjectView::with_counts(&api, summary, &right).await?))
+    Ok(Tagged(ProjectView::with_counts(&api, summary, &right).await?))
 }

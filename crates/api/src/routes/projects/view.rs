@@ -7,7 +7,7 @@ use kernel::{
     id::{ProjectId, UserId, WorkspaceId},
 };
 use projects::{
-    ProjectAccess,
+    Project, ProjectAccess,
     projects::{ProjectSummary, deletion::DeletedProject},
     traffic::TrafficMetrics,
 };
@@ -15,8 +15,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::settings_view::SettingsView;
-use crate::{http::schemas, state::Api};
-use application::{Problem, rows_problem, sample_data};
+use crate::{
+    http::{conditional::Representation, schemas},
+    state::Api,
+};
+use application::{Problem, Tx, rows_problem, sample_data};
 
 /// A backend project.
 #[derive(Debug, Serialize, ToSchema)]
@@ -64,7 +67,53 @@ pub(crate) struct ProjectView {
     can_admin: bool,
 }
 
+/// The tables are in another store than the settings, and change apart from them.
+impl Representation for ProjectView {
+    const COMPUTED: &'static [&'static str] =
+        &["keyCount", "maxStoredBytes", "requestsPerMin", "rowCount", "storedBytes", "tableCount", "tables"];
+}
+
 impl ProjectView {
+    /// Returns what the control plane stores of a project.
+    fn of(api: &Api, project: Project, access: &ProjectAccess) -> Self {
+        Self {
+            id: project.id,
+            name: project.name,
+            slug: project.slug,
+            description: project.description,
+            created_at: project.created_at,
+            deleted_at: None,
+            restorable_until: None,
+            url: format!("{}/v1/projects/{}/rest", api.settings().public_url, project.id),
+            table_count: 0,
+            key_count: 0,
+            row_count: None,
+            stored_bytes: None,
+            max_stored_bytes: 0,
+            requests_per_min: 0.0,
+            workspace_id: project.workspace,
+            created_by: project.created_by,
+            settings: project.settings.into(),
+            tables: Vec::new(),
+            can_edit: access.can_edit(),
+            can_admin: access.can_manage(),
+        }
+    }
+
+    /// Returns what the control plane stores of a project, locked until the transaction ends.
+    ///
+    /// # Errors
+    /// 404 `project_not_found` if it was deleted; a [`Problem`] if the store fails.
+    pub(super) async fn locked(
+        tx: &mut dyn Tx,
+        api: &Api,
+        access: &ProjectAccess,
+    ) -> Result<Option<Self>, Problem> {
+        let found = tx.project_for_update(access.member().workspace(), access.project()).await?;
+        let project = found.ok_or_else(|| Problem::not_found("project"))?;
+        Ok(Some(Self::of(api, project, access)))
+    }
+
     /// Returns a project without the numbers of rows and bytes.
     pub(super) async fn without_counts(
         api: &Api,
@@ -79,26 +128,12 @@ impl ProjectView {
             TrafficMetrics::from_counts(&api.store().project_request_counts(project.id, begin).await?, begin);
         let max_stored_bytes = api.max_stored_bytes(project.workspace).await?;
         Ok(Self {
-            id: project.id,
-            name: project.name,
-            slug: project.slug,
-            description: project.description,
-            created_at: project.created_at,
-            deleted_at: None,
-            restorable_until: None,
-            url: format!("{}/v1/projects/{}/rest", api.settings().public_url, project.id),
             table_count: tables.len() as u64,
             key_count,
-            row_count: None,
-            stored_bytes: None,
             max_stored_bytes,
             requests_per_min: metrics.requests_per_minute(),
-            workspace_id: project.workspace,
-            created_by: project.created_by,
-            settings: project.settings.into(),
             tables,
-            can_edit: access.can_edit(),
-            can_admin: access.can_manage(),
+            ..Self::of(api, project, access)
         })
     }
 

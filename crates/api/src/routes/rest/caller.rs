@@ -21,6 +21,7 @@ use crate::{
     auth::{
         Callers,
         access::{Access, Enforces},
+        view_as,
     },
     http::{extract::Payload, request_middleware::RequestInfo},
     state::Api,
@@ -144,6 +145,12 @@ impl KeyCaller {
         self.person_access.as_deref().unwrap_or(&self.resolved_key.access)
     }
 
+    /// Returns `true` if the result of a write shows a row as a read does. Where policies apply, it also has the id of a
+    /// row whose other columns the caller may not read.
+    pub(super) fn writes_as_it_reads(&self) -> bool {
+        matches!(self.access(), RowAccess::Service { .. })
+    }
+
     /// Receives a body of at most the project's limit.
     ///
     /// # Errors
@@ -205,6 +212,7 @@ impl KeyCaller {
         if project_in_path(parts.uri.path()) != Some(project.id) {
             return Err(Problem::not_found("project").into());
         }
+        view_as::refuse(&parts.headers)?;
         let person = match presented.and_then(|presented| presented.person) {
             None => None,
             Some(token) => match verify_person(api, &known, token, now) {

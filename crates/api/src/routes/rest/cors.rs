@@ -22,8 +22,8 @@ use crate::{http::request_middleware::RequestInfo, state::Api};
 
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
-    "apikey, authorization, content-type, accept, accept-profile, content-profile, prefer, range, range-unit, \
-     x-client-info, x-retry-count",
+    "apikey, authorization, content-type, accept, accept-profile, content-profile, prefer, range, range-unit, if-match, \
+     if-none-match, x-client-info, x-retry-count",
 );
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
     "content-range, etag, location, next-cursor, preference-applied, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \

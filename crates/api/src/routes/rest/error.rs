@@ -81,6 +81,7 @@ fn postgrest_code(problem: &Problem) -> Cow<'static, str> {
         ProblemKind::NotFound
         | ProblemKind::MethodNotAllowed
         | ProblemKind::Conflict
+        | ProblemKind::PreconditionFailed
         | ProblemKind::Misdirected
         | ProblemKind::RateLimited => problem.code.clone(),
     }

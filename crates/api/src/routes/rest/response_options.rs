@@ -13,7 +13,7 @@ use backend_data::{Format, Page, Prefer, ReadOptions, Return, WriteOptions, Writ
 use bytes::Bytes;
 
 use super::{error::RestError, log::RowCount};
-use crate::state::Api;
+use crate::{http::conditional::EntityTag, state::Api};
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
@@ -91,6 +91,21 @@ impl ResponseOptions {
         set_content_range(&mut response, &content_range(page.offset, page.rows, page.total));
         if let Some(next) = page.next_cursor.and_then(|next| HeaderValue::try_from(next).ok()) {
             response.headers_mut().insert(NEXT_CURSOR, next);
+        }
+        response
+    }
+
+    /// Returns `true` if JSON rows with all of their columns are requested: they have an entity tag.
+    pub(super) fn has_whole_rows(&self, query: &str) -> bool {
+        query.is_empty() && self.representation.format == Format::Json
+    }
+
+    /// Returns the result of an update of one row, with the row's tag if it has one.
+    pub(super) fn changed_row_response(&self, written: WriteOutcome, has_tag: bool) -> Response {
+        let tag = (has_tag && !written.body.is_empty()).then(|| EntityTag::of_bytes(&written.body));
+        let mut response = self.change_response(written);
+        if let Some(tag) = tag {
+            tag.insert_into(&mut response);
         }
         response
     }

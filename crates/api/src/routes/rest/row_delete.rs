@@ -2,6 +2,7 @@
 
 use axum::{
     extract::{RawQuery, State},
+    http::HeaderMap,
     response::Response,
 };
 
@@ -9,9 +10,10 @@ use super::{
     RestResult,
     caller::{Keyed, RowsWrite},
     response_options::ResponseOptions,
+    row_tag::with_if_match,
 };
 use crate::{
-    http::{extract::Path, schemas},
+    http::{conditional::IfMatch, extract::Path, schemas},
     state::Api,
 };
 
@@ -24,6 +26,7 @@ use crate::{
         ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
         ("table" = schemas::backend_data::TableName, Path, description = "The table."),
         ("id" = String, Path, description = "The row's id."),
+        IfMatch,
         (
             "Prefer" = Option<String>,
             Header,
@@ -41,9 +44,10 @@ pub(crate) async fn delete_row(
     response_options: ResponseOptions,
     Path((_, table, id)): Path<(String, String, String)>,
     RawQuery(query): RawQuery,
+    headers: HeaderMap,
 ) -> RestResult<Response> {
     let query = query.as_deref().unwrap_or_default();
-    let rows = api.rows();
+    let rows = with_if_match(api.rows(), IfMatch::from_headers(&headers)?);
     let done = rows
         .delete_by_id(
             caller.project_ref(),

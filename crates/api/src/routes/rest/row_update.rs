@@ -2,6 +2,7 @@
 
 use axum::{
     extract::{RawQuery, Request, State},
+    http::HeaderMap,
     response::Response,
 };
 
@@ -9,9 +10,10 @@ use super::{
     RestResult,
     caller::{Keyed, RowsWrite},
     response_options::ResponseOptions,
+    row_tag::with_if_match,
 };
 use crate::{
-    http::{extract::Path, schemas},
+    http::{conditional::IfMatch, extract::Path, schemas},
     state::Api,
 };
 
@@ -24,6 +26,7 @@ use crate::{
         ("projectId" = kernel::id::ProjectId, Path, description = "The project of the key."),
         ("table" = schemas::backend_data::TableName, Path, description = "The table."),
         ("id" = String, Path, description = "The row's id."),
+        IfMatch,
         (
             "Prefer" = Option<String>,
             Header,
@@ -46,11 +49,13 @@ pub(crate) async fn update_row(
     response_options: ResponseOptions,
     Path((_, table, id)): Path<(String, String, String)>,
     RawQuery(query): RawQuery,
+    headers: HeaderMap,
     request: Request,
 ) -> RestResult<Response> {
+    let if_match = IfMatch::from_headers(&headers)?;
     let payload = caller.body(request).await?;
     let query = query.as_deref().unwrap_or_default();
-    let rows = caller.rows(&api);
+    let rows = with_if_match(&caller.rows(&api), if_match);
     let done = rows
         .update_by_id(
             caller.project_ref(),
@@ -62,5 +67,7 @@ pub(crate) async fn update_row(
             &response_options.write_options(),
         )
         .await;
-    Ok(response_options.change_response(done.map_err(|error| caller.map_error(error))?))
+    let written = done.map_err(|error| caller.map_error(error))?;
+    let has_tag = caller.writes_as_it_reads() && response_options.has_whole_rows(query);
+    Ok(response_options.changed_row_response(written, has_tag))
 }

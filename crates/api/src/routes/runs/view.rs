@@ -10,7 +10,7 @@ use runs::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::schemas;
+use crate::http::{conditional::Representation, schemas};
 
 /// A run, without its steps.
 #[derive(Debug, Serialize, ToSchema)]
@@ -117,6 +117,8 @@ pub(crate) struct RunWithSteps {
     #[schema(required)]
     explanation: Option<ExplanationView>,
 }
+
+impl Representation for RunWithSteps {}
 
 /// Explanation of a run.
 #[derive(Debug, Serialize, ToSchema)]

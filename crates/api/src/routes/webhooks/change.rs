@@ -1,18 +1,23 @@
 //! Changing a webhook.
 
-use application::unit;
-use axum::{Json, extract::State};
+use application::{Problem, unit};
+use axum::extract::State;
 use kernel::{
     authority::{AppRight, CanEdit},
     id::AutomationId,
 };
+use runs::RunsError;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{form::FormChange, view::WebhookView};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload},
+    http::{
+        conditional::{IfMatch, Tagged},
+        error::ApiResult,
+        extract::Payload,
+    },
     state::Api,
 };
 
@@ -31,12 +36,13 @@ pub(crate) struct WebhookChange {
 }
 
 /// Enable or disable a webhook, or change its limit or its form
-#[utoipa::path(patch, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = WebhookChange, example = json!({"enabled": true, "perMinute": 120})), responses((status = 200, body = WebhookView)))]
+#[utoipa::path(patch, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation."), IfMatch), request_body(content = WebhookChange, example = json!({"enabled": true, "perMinute": 120})), responses((status = 200, body = WebhookView)))]
 pub(crate) async fn change_webhook(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
+    if_match: IfMatch,
     payload: Payload,
-) -> ApiResult<Json<WebhookView>> {
+) -> ApiResult<Tagged<WebhookView>> {
     let input: WebhookChange = payload.json()?;
     let input = runs::webhooks::ChangeWebhook {
         enabled: input.enabled,
@@ -44,7 +50,15 @@ pub(crate) async fn change_webhook(
         form: input.form.map(Into::into),
     };
     let webhook = api
-        .transaction(unit!(|tx| runs::webhooks::change_webhook(tx, &ctx, &right, id, input.clone()).await))
+        .transaction(unit!(|tx| {
+            let locked = async {
+                let found = WebhookView::locked(tx, &api, &right, id).await?;
+                Ok(Some(found.ok_or(RunsError::WebhookNotFound)?))
+            };
+            if_match.check(locked).await?;
+            let changed = runs::webhooks::change_webhook(tx, &ctx, &right, id, input.clone()).await?;
+            Ok::<_, Problem>(changed)
+        }))
         .await?;
-    Ok(Json(WebhookView::of(&api, &webhook)))
+    Ok(Tagged(WebhookView::of(&api, &webhook)))
 }

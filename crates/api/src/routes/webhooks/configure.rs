@@ -1,7 +1,7 @@
 //! Configuring a webhook.
 
-use application::unit;
-use axum::{Json, extract::State};
+use application::{Problem, unit};
+use axum::extract::State;
 use kernel::{
     authority::{AppRight, CanEdit},
     id::AutomationId,
@@ -11,10 +11,18 @@ use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{form::FormChange, view::WebhookView};
+use super::{
+    form::FormChange,
+    view::{self, WebhookView},
+};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload, schemas},
+    http::{
+        conditional::{IfMatch, Representation, Tagged},
+        error::ApiResult,
+        extract::Payload,
+        schemas,
+    },
     state::Api,
 };
 
@@ -46,6 +54,10 @@ pub(crate) struct ConfiguredWebhook {
     secret: Option<String>,
 }
 
+impl Representation for ConfiguredWebhook {
+    const COMPUTED: &'static [&'static str] = view::COMPUTED;
+}
+
 impl ConfiguredWebhook {
     pub(super) fn of(api: &Api, configured: &WebhookWithSecret) -> Self {
         Self {
@@ -60,7 +72,7 @@ impl ConfiguredWebhook {
 /// If the mode does not change, the secret stays and the response has `secret: null`. Use `rotate` to issue a new one.
 #[utoipa::path(
     put, path = "/v1/automations/{id}/webhook", tag = "webhooks",
-    params(("id" = kernel::id::AutomationId, Path, description = "The automation.")),
+    params(("id" = kernel::id::AutomationId, Path, description = "The automation."), IfMatch),
     request_body(
         content = ConfigureWebhook,
         examples(
@@ -86,8 +98,9 @@ impl ConfiguredWebhook {
 pub(crate) async fn configure_webhook(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
+    if_match: IfMatch,
     payload: Payload,
-) -> ApiResult<Json<ConfiguredWebhook>> {
+) -> ApiResult<Tagged<ConfiguredWebhook>> {
     let input: ConfigureWebhook = payload.json()?;
     let keys = CredentialKeys { vault: api.vault(), peppers: api.peppers() };
     let input = runs::webhooks::ConfigureWebhook {
@@ -97,9 +110,12 @@ pub(crate) async fn configure_webhook(
         confirm: input.confirm,
     };
     let configured = api
-        .transaction(unit!(
-            |tx| runs::webhooks::configure_webhook(tx, &ctx, &right, keys, id, input.clone()).await
-        ))
+        .transaction(unit!(|tx| {
+            if_match.check(WebhookView::locked(tx, &api, &right, id)).await?;
+            let configured =
+                runs::webhooks::configure_webhook(tx, &ctx, &right, keys, id, input.clone()).await?;
+            Ok::<_, Problem>(configured)
+        }))
         .await?;
-    Ok(Json(ConfiguredWebhook::of(&api, &configured)))
+    Ok(Tagged(ConfiguredWebhook::of(&api, &configured)))
 }

@@ -1,6 +1,6 @@
 //! Reading a webhook's settings and latest deliveries.
 
-use axum::{Json, extract::State};
+use axum::extract::State;
 use kernel::{
     authority::{AppRight, CanEdit},
     id::AutomationId,
@@ -9,10 +9,13 @@ use runs::RunsError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view::{DeliveryView, WebhookView};
+use super::view::{self, DeliveryView, WebhookView};
 use crate::{
     auth::{Authorized, Console},
-    http::error::ApiResult,
+    http::{
+        conditional::{Representation, Tagged},
+        error::ApiResult,
+    },
     state::Api,
 };
 
@@ -26,16 +29,20 @@ pub(crate) struct WebhookWithDeliveries {
     deliveries: Vec<DeliveryView>,
 }
 
+impl Representation for WebhookWithDeliveries {
+    const COMPUTED: &'static [&'static str] = view::COMPUTED;
+}
+
 /// Read an automation's webhook and its latest deliveries
-#[utoipa::path(get, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = WebhookWithDeliveries)))]
+#[utoipa::path(get, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = WebhookWithDeliveries, headers(("ETag" = String)))))]
 pub(crate) async fn read_webhook(
     State(api): State<Api>,
     Authorized(_ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
-) -> ApiResult<Json<WebhookWithDeliveries>> {
+) -> ApiResult<Tagged<WebhookWithDeliveries>> {
     let workspace = right.member().workspace();
     let webhook = api.store().webhook(workspace, id).await?.ok_or(RunsError::WebhookNotFound)?;
     let deliveries = api.store().deliveries(workspace, webhook.id, 10).await?;
-    Ok(Json(WebhookWithDeliveries {
+    Ok(Tagged(WebhookWithDeliveries {
         webhook: WebhookView::of(&api, &webhook),
         deliveries: deliveries.into_iter().map(DeliveryView::from).collect(),
     }))

@@ -1,7 +1,11 @@
 //! Webhooks on the wire, without their secrets.
 
+use application::{Problem, Tx};
 use chrono::{DateTime, Utc};
-use kernel::id::{AutomationId, DeliveryId, HookId, RunId};
+use kernel::{
+    authority::AppAccess,
+    id::{AutomationId, DeliveryId, HookId, RunId},
+};
 use runs::{
     Webhook,
     webhooks::{Delivery, DeliveryOutcome, ProofMode},
@@ -10,7 +14,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::form::FormView;
-use crate::{http::schemas, state::Api};
+use crate::{
+    http::{conditional::Representation, schemas},
+    state::Api,
+};
 
 /// The settings of a webhook.
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,7 +46,34 @@ pub(crate) struct WebhookView {
     updated_at: DateTime<Utc>,
 }
 
+/// Members of a webhook's responses beside its settings: its tag is that of the settings alone.
+pub(super) const COMPUTED: &[&str] = &["deliveries", "secret"];
+
+impl Representation for WebhookView {
+    const COMPUTED: &'static [&'static str] = COMPUTED;
+}
+
 impl WebhookView {
+    /// Returns the webhook of an automation, both locked until the transaction ends; `None` if it has none.
+    ///
+    /// # Errors
+    /// 404 `automation_not_found` if the automation was deleted; a [`Problem`] if the store fails.
+    pub(super) async fn locked(
+        tx: &mut dyn Tx,
+        api: &Api,
+        access: &AppAccess,
+        automation: AutomationId,
+    ) -> Result<Option<Self>, Problem> {
+        let workspace = access.member().workspace();
+        // The order of every writer: automation, then webhook.
+        let found = tx.automation_for_update(workspace, automation).await?;
+        if found.is_none_or(|found| found.app != access.app()) {
+            return Err(Problem::not_found("automation"));
+        }
+        let webhook = tx.webhook_for_update(workspace, automation).await?;
+        Ok(webhook.map(|webhook| Self::of(api, &webhook)))
+    }
+
     pub(super) fn of(api: &Api, webhook: &Webhook) -> Self {
         Self {
             id: webhook.id,

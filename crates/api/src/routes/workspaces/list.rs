@@ -3,7 +3,13 @@
 use application::Problem;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
-use kernel::{Caller, authority::Role, deletion::RESTORE_PERIOD, id::WorkspaceId};
+use kernel::{
+    Caller,
+    authority::Role,
+    deletion::RESTORE_PERIOD,
+    id::WorkspaceId,
+    page::{Page, PageRequest},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use workspace::workspaces::{Profile, WorkspaceSummary};
@@ -19,19 +25,28 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorkspaceList {
     user: UserView,
+    /// Oldest first.
     items: Vec<WorkspaceItem>,
+    /// Cursor of the next page; null on the last page.
+    #[schema(required)]
+    next_cursor: Option<String>,
     /// Workspace that is open in this session; null in the list of deleted ones.
     #[schema(required)]
     current_id: Option<WorkspaceId>,
 }
 
-/// Filter of the list.
+/// Filter, and the page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListWorkspaces {
     /// `true` lists the deleted workspaces that you own and can restore. Default: those that are not deleted.
     deleted: Option<bool>,
+    /// The `nextCursor` of the previous page.
+    cursor: Option<String>,
+    /// Maximum number of items.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
 }
 
 /// One of your workspaces.
@@ -82,15 +97,27 @@ pub(crate) async fn list_workspaces(
 ) -> ApiResult<Json<WorkspaceList>> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let user = api.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
-    let items: Vec<WorkspaceItem> = if input.deleted == Some(true) {
+    let page = <PageRequest>::parse(input.limit, input.cursor.as_deref())?;
+    let found: Vec<WorkspaceItem> = if input.deleted == Some(true) {
         let since = ctx.now - RESTORE_PERIOD;
-        let found = api.store().deleted_workspaces_of(session.user, since, ctx.now).await?;
-        found.into_iter().map(|item| WorkspaceItem::of(item.summary, Some(item.deleted_at))).collect()
+        let deleted = api.store().deleted_workspaces_of(session.user, since, ctx.now, page).await?;
+        deleted.into_iter().map(|item| WorkspaceItem::of(item.summary, Some(item.deleted_at))).collect()
     } else {
-        let found = api.store().workspaces_of(session.user, ctx.now).await?;
-        found.into_iter().map(|item| WorkspaceItem::of(item, None)).collect()
+        let live = api.store().workspace_page(session.user, ctx.now, page).await?;
+        live.into_iter().map(|item| WorkspaceItem::of(item, None)).collect()
     };
-    let is_open = |item: &WorkspaceItem| item.deleted_at.is_none() && session.workspace == Some(item.id);
-    let current_id = items.iter().find(|item| is_open(item)).map(|item| item.id);
-    Ok(Json(WorkspaceList { user: (&user).into(), items, current_id }))
+    let mut page = Page::from_limit_plus_one(found, page.limit, |item| item.id);
+    for item in &mut page.items {
+        item.role = session.view_as.map_or(item.role, |view| item.role.viewed_as(view));
+    }
+    let current_id = match session.workspace {
+        Some(current) if input.deleted != Some(true) => {
+            let fact = api.store().membership(current, session.user).await?;
+            let fact = fact.filter(|fact| fact.access_ends_at.is_none_or(|end| ctx.now < end));
+            fact.map(|fact| fact.workspace)
+        }
+        _ => None,
+    };
+    let Page { items, next_cursor } = page;
+    Ok(Json(WorkspaceList { user: (&user).into(), items, next_cursor, current_id }))
 }

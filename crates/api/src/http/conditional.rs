@@ -1,0 +1,15 @@
+//! Conditional requests (RFC 9110, section 13): entity tags of objects, writes that depend on them, and reads of what
+//! the client has already.
+//!
+//! An object's tag is a digest of what a read of it returns, so no write can forget to change it. A read returns
+//! [`Tagged`], or takes [`IfNoneMatch`] and returns what that makes of it; a write takes [`IfMatch`] and checks it in its
+//! transaction, against the object that it has locked.
+
+mod entity_tag;
+mod if_match;
+mod if_none_match;
+mod tag_list;
+
+pub(crate) use entity_tag::{EntityTag, Representation, Tagged};
+pub(crate) use if_match::{IF_MATCH, IfMatch};
+pub(crate) use if_none_match::{IF_NONE_MATCH, IfNoneMatch};
