@@ -20,6 +20,7 @@ mod m0015_signatures;
 mod m0025_log_volume;
 mod m0026_automation_failures;
 mod m0035_installation;
+mod m0050_changes;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -49,6 +50,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0025_log_volume::Migration),
             Box::new(m0026_automation_failures::Migration),
             Box::new(m0035_installation::Migration),
+            Box::new(m0050_changes::Migration),
         ]
     }
 }

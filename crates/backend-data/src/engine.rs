@@ -11,6 +11,7 @@ mod row_id;
 mod rows;
 mod rule_test;
 mod schema;
+mod write_observer;
 
 use std::{fmt, sync::Arc};
 
@@ -20,6 +21,7 @@ pub use batch::{Operation, OperationKind};
 pub use import::{FileFormat, ImportOptions, ImportSource, Progress};
 pub use options::{ReadOptions, WriteOptions};
 pub use rule_test::{RowResult, RuleTest, RuleTestReport};
+pub use write_observer::WriteObserver;
 
 pub use crate::sql::RuleResult;
 
@@ -107,6 +109,7 @@ pub struct Engine {
     ids: Arc<RowIdGenerator>,
     catalog_cache: Arc<CatalogCache>,
     limits: Limits,
+    write_observer: Option<Arc<dyn WriteObserver>>,
 }
 
 impl fmt::Debug for Engine {
@@ -126,7 +129,7 @@ impl Engine {
     ) -> Self {
         let ids = Arc::new(RowIdGenerator::new(random));
         let catalogs = Arc::new(CatalogCache::new(limits.cached_catalogs));
-        Self { store, clock, ids, catalog_cache: catalogs, limits }
+        Self { store, clock, ids, catalog_cache: catalogs, limits, write_observer: None }
     }
 
     /// Creates an engine with the clock and the random numbers of the operating system, and the default limits.

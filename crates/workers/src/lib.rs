@@ -6,6 +6,7 @@
 //! * [`domain_checks`]: rechecks the DNS records that verify join domains
 //! * [`run_at_interval()`]: a loop for periodic work
 //! * [`mail_worker`]: sends the e-mail in the outbox
+//! * [`row_changes`]: reports tables whose rows were written
 //! * [`executor_store`]: the reads and the log sink that the executor needs
 //!
 //! Every loop takes a [`CancellationToken`] and returns soon after it is cancelled.
@@ -17,6 +18,7 @@ pub mod executor;
 pub mod executor_store;
 mod interval;
 pub mod mail_worker;
+pub mod row_changes;
 pub mod scheduler;
 
 pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};
@@ -25,5 +27,6 @@ pub use executor::{Executor, ExecutorDeps, ExecutorSettings};
 pub use executor_store::ExecutorStore;
 pub use interval::run_at_interval;
 pub use mail_worker::MailWorker;
+pub use row_changes::{RowChangeReporter, RowChanges};
 pub use scheduler::Scheduler;
 pub use tokio_util::sync::CancellationToken;

@@ -11,6 +11,7 @@ mod backend_docs;
 mod backend_files;
 mod backup;
 mod bad_code;
+mod changes;
 mod client_documents;
 mod clients;
 mod consent;

@@ -24,13 +24,7 @@ impl Engine {
     #[must_use]
     pub fn with_outbox(&self, entries: Vec<OutboxEntry>) -> Self {
         let store: Arc<dyn RowStore> = Arc::new(OutboxStore { store: Arc::clone(&self.store), entries });
-        Self {
-            store,
-            clock: Arc::clone(&self.clock),
-            ids: Arc::clone(&self.ids),
-            catalog_cache: Arc::clone(&self.catalog_cache),
-            limits: self.limits,
-        }
+        Self { store, ..self.clone() }
     }
 
     /// Returns the projects whose outboxes may hold entries, among them those that an earlier process left.
