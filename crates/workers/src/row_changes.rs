@@ -118,10 +118,11 @@ impl RowChanges {
         written
     }
 
-    /// Returns when the next table is due; `None` if no table is followed.
-    fn next_due(&self, now: Instant) -> Option<Instant> {
+    /// Returns when the next of the tables that were reported is due; `None` if there is none. The first write of a table
+    /// wakes the loop by itself.
+    fn next_due(&self) -> Option<Instant> {
         let tables = self.lock();
-        tables.by_project.values().flat_map(HashMap::values).map(|state| state.due_at().unwrap_or(now)).min()
+        tables.by_project.values().flat_map(HashMap::values).filter_map(TableState::due_at).min()
     }
 
     /// Changes the state of a table that is still followed.
@@ -172,7 +173,7 @@ impl RowChangeReporter {
     /// Reports tables as they are due, until `stop`, and then what is left.
     pub async fn run(self, stop: CancellationToken) {
         loop {
-            let due = self.changes.next_due(Instant::now());
+            let due = self.changes.next_due();
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = self.changes.wakeup.notified() => sleep(GATHER_TIME).await,
@@ -199,8 +200,8 @@ impl RowChangeReporter {
 
     async fn publish(&self, written: &[WrittenTable]) -> Result<(), StoreError> {
         let at = self.clock.now();
-        let found: Vec<_> =
-            stream::iter(written).map(|table| self.find(table)).buffer_unordered(MAX_LOOKUPS).collect().await;
+        let lookups: Vec<_> = written.iter().map(|table| self.find(table)).collect();
+        let found: Vec<_> = stream::iter(lookups).buffer_unordered(MAX_LOOKUPS).collect().await;
         let mut events = Vec::with_capacity(written.len());
         for found in found {
             // A project without a record is being created, or was deleted: nobody looks at its rows.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use ::observability::feed::EventSink;
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Transactions as _, UnitOfWork as _,
+    Id, StoreError, UnitOfWork as _,
     changes::Audience,
     events::{Event, EventKind},
     id::WorkspaceId,

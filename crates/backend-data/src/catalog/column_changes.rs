@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(table.indexes[0].columns, ["amount", "author"]);
         assert_eq!(
             table.rules[0].sentence,
-            "Signed-in people may read and update columns name and author of rows where author is the signed-in person, or amount is one of 1 and name is empty."
+            "Signed-in people may read and update name, author of rows where author is the signed-in person, or amount is one of 1 and name is empty."
         );
         let body = catalog.to_json().unwrap();
         for gone in ["\"owner\"", "\"qty\"", "\"title\""] {
