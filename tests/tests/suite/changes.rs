@@ -84,7 +84,7 @@ tests::on_both! {
         let by = owner.user_id().await?;
         let mut second = Follower::open(&admin, ws).await?;
 
-        let named = owner.patch(&format!("/v1/apps/{app}"), &json!({"name": "Notes"})).await?.ok()?;
+        let named = owner.patch(&format!("/v1/apps/{app}"), &json!({"name": "Diary"})).await?.ok()?;
         let change = second.wait("app", &app).await?;
         assert_eq!((&change["appId"], &change["appName"], &change["by"]), (&json!(app), &named["name"], &json!(by)));
         assert_eq!((&change["roadId"], &change["projectId"], &change["table"]), (&Value::Null, &Value::Null, &Value::Null));
@@ -121,9 +121,8 @@ tests::on_both! {
         let project = BackendProject::create(&owner, ws).await?;
         let change = second.wait("project", &project.id).await?;
         assert_eq!(change["projectId"], json!(project.id));
-        project.create_key("secret").await?;
-        let keys = owner.get(&project.console_path("/keys")).await?.ok()?;
-        let key = keys["items"][0]["id"].as_str().context("no key")?.to_owned();
+        let key = json!({"kind": "secret", "name": "A key", "scopes": ["rows:read"]});
+        let key = owner.post(&project.console_path("/keys"), &key).await?.string_at("/key/id")?;
         assert_eq!(second.wait("project_key", &key).await?["projectId"], json!(project.id));
         owner.delete(&project.console_path(&format!("/keys/{key}"))).await?.ok()?;
         second.wait("project_key", &key).await?;
@@ -142,7 +141,7 @@ tests::on_both! {
         second.wait("invite", &invite).await?;
         owner.delete(&in_workspace(&format!("invites/{invite}"))).await?.ok()?;
         second.wait("invite", &invite).await?;
-        owner.put(&in_workspace("join-domain"), &json!({"domain": "people.test", "role": "member"})).await?.ok()?;
+        owner.put(&in_workspace("join-domain"), &json!({"domain": "people.test"})).await?.ok()?;
         second.wait("join_domain", ws).await?;
 
         // Tokens are for their own person only, in every session.
@@ -152,7 +151,7 @@ tests::on_both! {
         let others = kinds_until_now(&mut second, &owner, &app).await?;
         assert!(!others.contains(&"token".to_owned()), "{others:?}");
 
-        owner.post(&in_workspace(&format!("members/{user}/transfer-ownership")), &json!({"confirmName": workspace.name})).await?.ok()?;
+        owner.post(&in_workspace(&format!("members/{user}/transfer-ownership")), &json!({"confirmName": "Tulpar"})).await?.ok()?;
         second.wait("member", &user).await?;
         owner.delete(&format!("/v1/apps/{app}")).await?.ok()?;
         second.wait("app", &app).await?;
@@ -177,7 +176,7 @@ tests::on_both! {
         owner.patch(&format!("/v1/apps/{hidden}"), &json!({"name": "Secret"})).await?.ok()?;
         owner.create_invite(ws, "a@people.test", "member").await?;
         project.create_key("secret").await?;
-        project.create_table("notes", &[("title", "text")]).await?;
+        project.create_table("items", &[("title", "text")]).await?;
         owner.create_token(ws, &["read"]).await?;
         let gate = workspace.creation_response["starter"]["gateIds"][0].as_str().context("no gate")?;
         owner.patch(&format!("/v1/gates/{gate}"), &json!({"status": "closed"})).await?.ok()?;
@@ -230,13 +229,13 @@ tests::on_both! {
         let key = project.create_key("secret").await?;
         let member = owner.add_member(&workspace.id, "member").await?;
         let mut follower = Follower::open(&member, &workspace.id).await?;
-        let id = format!("{}/notes", project.id);
-        let table = |path: &str| project.console_path(&format!("/tables/notes{path}"));
+        let id = format!("{}/items", project.id);
+        let table = |path: &str| project.console_path(&format!("/tables/items{path}"));
         let by = owner.user_id().await?;
 
-        project.create_table("notes", &[("title", "text")]).await?;
+        project.create_table("items", &[("title", "text")]).await?;
         let change = follower.wait("table", &id).await?;
-        assert_eq!((&change["projectId"], &change["table"], &change["by"]), (&json!(project.id), &json!("notes"), &json!(by)));
+        assert_eq!((&change["projectId"], &change["table"], &change["by"]), (&json!(project.id), &json!("items"), &json!(by)));
         owner.post(&table("/columns"), &json!({"name": "qty", "type": "integer"})).await?.ok()?;
         follower.wait("table", &id).await?;
         owner.patch(&table("/columns/qty"), &json!({"name": "amount"})).await?.ok()?;
@@ -247,16 +246,16 @@ tests::on_both! {
         follower.wait("table", &id).await?;
         owner.delete(&table("/indexes/ix1")).await?.ok()?;
         follower.wait("table", &id).await?;
-        project.set_policy("notes", &json!({"sentences": ["Anyone may read every row."]})).await?.ok()?;
+        project.set_policy("items", &json!({"sentences": ["Anyone may read every row."]})).await?.ok()?;
         follower.wait("policy", &id).await?;
-        owner.patch(&project.console_path("/settings"), &json!({"publicReadTables": ["notes"]})).await?.ok()?;
+        owner.patch(&project.console_path("/settings"), &json!({"publicReadTables": ["items"]})).await?.ok()?;
         follower.wait("policy", &id).await?;
         // A server changes the schema with its key.
-        let columns = format!("/v1/projects/{}/schema/tables/notes/columns", project.id);
+        let columns = format!("/v1/projects/{}/schema/tables/items/columns", project.id);
         let request = server.client().with_bearer(&key);
         request.post(&columns, &json!({"name": "unit", "type": "text"})).await?.ok()?;
         assert_eq!(follower.wait("table", &id).await?["by"], Value::Null);
-        owner.request(Method::DELETE, &table("")).json(&json!({"confirm": "notes"}))?.send().await?.ok()?;
+        owner.request(Method::DELETE, &table("")).json(&json!({"confirm": "items"}))?.send().await?.ok()?;
         follower.wait("table", &id).await?;
         Ok(())
     }
@@ -265,56 +264,56 @@ tests::on_both! {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;
-        project.create_table("notes", &[("title", "text")]).await?;
+        project.create_table("items", &[("title", "text")]).await?;
         project.create_table("other", &[("title", "text")]).await?;
         let key = project.create_key("secret").await?;
         let member = owner.add_member(&workspace.id, "member").await?;
-        let (notes, other) = (format!("{}/notes", project.id), format!("{}/other", project.id));
+        let (items, other) = (format!("{}/items", project.id), format!("{}/other", project.id));
         let mut follower = Follower::open(&member, &workspace.id).await?;
-        let rows = project.console_path("/tables/notes/rows");
+        let rows = project.console_path("/tables/items/rows");
 
         owner.post(&rows, &json!({"id": "a", "title": "x"})).await?.ok()?;
-        let change = follower.wait("rows", &notes).await?;
-        assert_eq!((&change["projectId"], &change["table"], &change["by"]), (&json!(project.id), &json!("notes"), &Value::Null));
+        let change = follower.wait("rows", &items).await?;
+        assert_eq!((&change["projectId"], &change["table"], &change["by"]), (&json!(project.id), &json!("items"), &Value::Null));
 
         // The second write within the second is reported at its end, whoever wrote it; other tables are not held back.
         let write = async |method: Method, path: &str, body: Value| {
             project.rest_request(&owner.signed_out(), (&key, None), method, path)?.json(&body)?.send().await?.ok()
         };
-        write(Method::PATCH, "notes?id=eq.a", json!({"title": "y"})).await?;
+        write(Method::PATCH, "items?id=eq.a", json!({"title": "y"})).await?;
         write(Method::POST, "other", json!({"id": "a"})).await?;
         let heard: BTreeSet<String> = [follower.next().await?, follower.next().await?]
             .iter()
             .filter_map(|change| change["id"].as_str().map(str::to_owned))
             .collect();
-        assert_eq!(heard, BTreeSet::from([notes.clone(), other.clone()]));
+        assert_eq!(heard, BTreeSet::from([items.clone(), other.clone()]));
 
         let batch = json!({"operations": [
-            {"method": "POST", "table": "notes", "body": {"id": "b"}}, {"method": "POST", "table": "other", "body": {"id": "b"}},
+            {"method": "POST", "table": "items", "body": {"id": "b"}}, {"method": "POST", "table": "other", "body": {"id": "b"}},
         ]});
         write(Method::POST, "_batch", batch).await?;
         let heard: BTreeSet<String> = [follower.next().await?, follower.next().await?]
             .iter()
             .filter_map(|change| change["id"].as_str().map(str::to_owned))
             .collect();
-        assert_eq!(heard, BTreeSet::from([notes.clone(), other.clone()]));
+        assert_eq!(heard, BTreeSet::from([items.clone(), other.clone()]));
 
         let started_at = Instant::now();
         for number in 0..100 {
-            write(Method::POST, "notes", json!({"id": format!("row {number}")})).await?;
+            write(Method::POST, "items", json!({"id": format!("row {number}")})).await?;
         }
         // What is written at last is reported at last: the mark is a write to the other table after it.
-        write(Method::DELETE, "notes?id=like.row*", json!({})).await?;
+        write(Method::DELETE, "items?id=like.row*", json!({})).await?;
         write(Method::DELETE, "other?id=eq.b", json!({})).await?;
         let changes = follower.until("rows", &other).await?;
-        let reported = changes.iter().filter(|change| change["id"] == json!(notes)).count();
+        let reported = changes.iter().filter(|change| change["id"] == json!(items)).count();
         let seconds = usize::try_from(started_at.elapsed().as_secs())?;
         assert!(reported <= seconds + 2, "{reported} reports in {seconds} seconds");
 
         // A write that changed nothing is not reported.
         write(Method::DELETE, "other?id=eq.nothing", json!({})).await?;
-        owner.post(&project.console_path("/tables/notes/rows"), &json!({"id": "z"})).await?.ok()?;
-        let changes = follower.until("rows", &notes).await?;
+        owner.post(&project.console_path("/tables/items/rows"), &json!({"id": "z"})).await?.ok()?;
+        let changes = follower.until("rows", &items).await?;
         assert!(!changes.iter().any(|change| change["id"] == json!(other)), "{changes:?}");
         Ok(())
     }
@@ -323,10 +322,10 @@ tests::on_both! {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;
-        project.create_table("notes", &[("title", "text")]).await?;
-        let id = format!("{}/notes", project.id);
+        project.create_table("items", &[("title", "text")]).await?;
+        let id = format!("{}/items", project.id);
         let mut follower = Follower::open(&owner, &workspace.id).await?;
-        let rows = project.console_path("/tables/notes/rows");
+        let rows = project.console_path("/tables/items/rows");
         owner.post(&rows, &json!({"id": "a"})).await?.ok()?;
         follower.wait("rows", &id).await?;
         owner.post(&rows, &json!({"id": "b"})).await?.ok()?;
@@ -359,14 +358,14 @@ async fn changes_reach_clients_of_another_node() -> Result<()> {
         let workspace = owner.create_workspace("Tulpar").await?;
         let app = owner.create_app(&workspace.id, SOURCE).await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;
-        project.create_table("notes", &[("title", "text")]).await?;
+        project.create_table("items", &[("title", "text")]).await?;
         let node = server.start_another_node().await?;
         let there = owner.with_base_url(node.base_url());
         let mut follower = Follower::open(&there, &workspace.id).await?;
-        owner.patch(&format!("/v1/apps/{app}"), &json!({"name": "Notes"})).await?.ok()?;
+        owner.patch(&format!("/v1/apps/{app}"), &json!({"name": "Diary"})).await?.ok()?;
         follower.wait("app", &app).await?;
-        owner.post(&project.console_path("/tables/notes/rows"), &json!({"id": "a"})).await?.ok()?;
-        follower.wait("rows", &format!("{}/notes", project.id)).await?;
+        owner.post(&project.console_path("/tables/items/rows"), &json!({"id": "a"})).await?.ok()?;
+        follower.wait("rows", &format!("{}/items", project.id)).await?;
         Ok(())
     })
     .await
