@@ -248,7 +248,7 @@ tests::on_both! {
         follower.wait("table", &id).await?;
         project.set_policy("items", &json!({"sentences": ["Anyone may read every row."]})).await?.ok()?;
         follower.wait("policy", &id).await?;
-        owner.patch(&project.console_path("/settings"), &json!({"publicReadTables": ["items"]})).await?.ok()?;
+        owner.patch(&project.console_path("/settings"), &json!({"publicReadTables": ["items"], "confirmPublicRead": ["items"]})).await?.ok()?;
         follower.wait("policy", &id).await?;
         // A server changes the schema with its key.
         let columns = format!("/v1/projects/{}/schema/tables/items/columns", project.id);
