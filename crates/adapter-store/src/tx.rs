@@ -130,7 +130,7 @@ impl UnitOfWork for StoreTx {
                 Err(error) if self.has_writes => return Err(StoreError::NotReportable(error)),
                 // Nothing but an entry of another store's outbox, which a newer program may have written.
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "a change is not reported")
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a change is not reported");
                 }
             }
         }

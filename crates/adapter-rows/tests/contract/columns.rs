@@ -185,7 +185,7 @@ async fn readers_and_writers_meet_the_old_name_or_the_new_one(world: World) {
         while !over.load(Ordering::Relaxed) {
             let body = br#"{"qty":3}"#;
             let written = world.engine.update(&world.project, &owner, "notes", "id=eq.a", body, &write).await;
-            written.map(drop).unwrap_or_else(is_named_otherwise);
+            written.map_or_else(is_named_otherwise, drop);
             yield_now().await;
         }
     };

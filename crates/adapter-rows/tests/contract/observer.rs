@@ -51,8 +51,8 @@ async fn every_write_that_changed_rows_is_observed(world: World) {
     engine.delete_by_id(project, &owner, "notes", "a", "", &options).await.unwrap();
     expect(&["notes", "notes"], "deletes");
 
-    let operation = |table, query, body| Operation {
-        kind: if query == "" { OperationKind::Insert } else { OperationKind::Delete },
+    let operation = |table, query: &'static str, body| Operation {
+        kind: if query.is_empty() { OperationKind::Insert } else { OperationKind::Delete },
         table,
         id: None,
         query,

@@ -401,7 +401,7 @@ async fn changes_are_for_those_who_may_see_the_object(database: Database) {
     let change = |number: usize| Change {
         kind: ChangedKind::ALL[number],
         id: format!("object {number}"),
-        by: (number % 2 == 0).then_some(bek),
+        by: number.is_multiple_of(2).then_some(bek),
         app: Some(shared),
         automation: (number == 1).then(|| world.id()),
         project: (number == 2).then(|| world.id()),
