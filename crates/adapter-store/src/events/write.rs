@@ -5,10 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use ::observability::feed::EventSink;
-use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, UnitOfWork as _,
+    Id, StoreError,
     changes::Audience,
     events::{Event, EventKind},
     id::WorkspaceId,
@@ -20,18 +18,7 @@ use crate::{
     convert::millis,
     error::inconsistent,
     sql::{Fields, Sql, SqlExecutor, column, insert_rows, statement_chunks_for},
-    store::Store,
 };
-
-#[span_macros::traced]
-#[async_trait]
-impl EventSink for Store {
-    async fn publish_events(&self, events: Vec<Event>) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
-        events.into_iter().for_each(|event| tx.publish(event));
-        tx.commit_unaudited().await
-    }
-}
 
 /// Events with their numbers.
 #[derive(Default)]
