@@ -23,6 +23,7 @@ mod m0035_installation;
 mod m0043_cancelled_runs;
 mod m0044_deletions;
 mod m0045_list_pages;
+mod m0046_changes;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -55,6 +56,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0043_cancelled_runs::Migration),
             Box::new(m0044_deletions::Migration),
             Box::new(m0045_list_pages::Migration),
+            Box::new(m0046_changes::Migration),
         ]
     }
 }

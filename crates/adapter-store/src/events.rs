@@ -2,6 +2,7 @@
 
 mod columns;
 pub(crate) mod notifier;
+mod publish;
 mod read;
 mod retention;
 pub(crate) mod write;

@@ -134,7 +134,7 @@ impl World {
     }
 
     async fn commit(&self, mut tx: StoreTx) {
-        tx.audit(self.context.audit_entry("test.write"));
+        tx.audit(self.context.audit_entry("session.create"));
         Box::new(tx).commit().await.unwrap();
     }
 
@@ -353,9 +353,11 @@ async fn what_is_asked_often_is_found_by_an_index() {
     store.log_lines(workspace, app, &LogQuery { run: Some(run.id), ..lines }).await.unwrap();
     check("a run's lines", "log_lines_by_").await;
 
-    for visible in [Visibility::All, shared] {
+    for role in [Role::Owner, Role::Member] {
+        let caller = kernel::testing::session_of(world.user);
+        let reader = kernel::testing::member(&kernel::testing::context(caller, now()), workspace, role);
         for topic in [Topic::All, Topic::Outcomes, Topic::AppLog(app)] {
-            store.feed(workspace, visible, FeedQuery { after: 0, topic, limit: 100 }).await.unwrap();
+            store.feed(&reader, FeedQuery { after: 0, topic, limit: 100 }).await.unwrap();
             check("a workspace's feed", "PRIMARY KEY").await;
         }
     }

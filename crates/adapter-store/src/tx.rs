@@ -139,10 +139,20 @@ impl UnitOfWork for StoreTx {
         self.events.push(event);
     }
 
-    async fn commit(self: Box<Self>) -> Result<(), StoreError> {
+    async fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
         if self.audit.is_empty() {
             // Nothing to keep: the transaction is undone when it is dropped.
             return if self.has_writes { Err(StoreError::NotAudited) } else { Ok(()) };
+        }
+        for entry in &self.audit {
+            match entry.events() {
+                Ok(events) => self.events.extend(events),
+                Err(error) if self.has_writes => return Err(StoreError::NotReportable(error)),
+                // Nothing but an entry of another store's outbox, which a newer program may have written.
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a change is not reported");
+                }
+            }
         }
         self.flush_and_commit().await
     }

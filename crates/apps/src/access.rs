@@ -1,10 +1,12 @@
 //! Access to an app: how far it is shared, and the rights granted to single people.
 
+mod previous;
 mod replace;
 mod revoke;
 
 use kernel::{authority::AppRights, id::UserId};
 
+pub use previous::PreviousAccess;
 pub use replace::replace_access;
 pub use revoke::revoke_app_grants_of;
 

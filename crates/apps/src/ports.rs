@@ -13,7 +13,7 @@ use kernel::{
 };
 
 use crate::{
-    access::AppGrant,
+    access::{AppGrant, PreviousAccess},
     apps::App,
     versions::{AppVersion, VersionContent},
 };
@@ -92,14 +92,15 @@ pub trait AppsTx: UnitOfWork {
         content: &VersionContent,
     ) -> Result<(), StoreError>;
 
-    /// Replaces an app's sharing and every right granted on it.
+    /// Replaces an app's sharing and every right granted on it, and returns what they were; `None` if there is no such
+    /// app.
     async fn replace_access(
         &mut self,
         workspace: WorkspaceId,
         app: AppId,
         sharing: Sharing,
         grants: &[AppGrant],
-    ) -> Result<(), StoreError>;
+    ) -> Result<Option<PreviousAccess>, StoreError>;
 
     /// Lists the rights granted on an app.
     async fn grants_of_app(

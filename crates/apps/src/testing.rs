@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{
     App, AppVersion, AppsTx, Category, Manifest,
-    access::AppGrant,
+    access::{AppGrant, PreviousAccess},
     changes::{Change, ChangesTx},
     versions::VersionContent,
 };
@@ -121,13 +121,13 @@ impl AppsTx for FakeTx {
         app: AppId,
         sharing: Sharing,
         grants: &[AppGrant],
-    ) -> Result<(), StoreError> {
-        if let Some(known) = self.find_app(workspace, app) {
-            known.sharing = sharing;
-            self.grants.retain(|(of, _)| *of != app);
-            self.grants.extend(grants.iter().map(|grant| (app, grant.clone())));
-        }
-        Ok(())
+    ) -> Result<Option<PreviousAccess>, StoreError> {
+        let Some(known) = self.find_app(workspace, app) else { return Ok(None) };
+        let sharing = std::mem::replace(&mut known.sharing, sharing);
+        let revoked = self.grants.extract_if(.., |(of, _)| *of == app);
+        let people = revoked.map(|(_, grant)| grant.user).collect();
+        self.grants.extend(grants.iter().map(|grant| (app, grant.clone())));
+        Ok(Some(PreviousAccess { sharing, people }))
     }
 
     async fn grants_of_app(

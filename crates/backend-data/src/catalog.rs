@@ -1,6 +1,7 @@
 //! The catalog of a project: its tables, columns, indexes and rules, and the changes that can be made to them.
 
 mod column;
+mod column_changes;
 mod indexes;
 mod rules;
 
@@ -316,8 +317,7 @@ impl Catalog {
         let table = self.get_table_mut(table)?;
         let column = new.validate()?;
         if table.column(&column.name).is_some() {
-            let message = format!("column {} exists already", Quoted(&column.name));
-            return Err(Error::conflict("column_exists", "42701", message));
+            return Err(Error::column_exists(&column.name));
         }
         if table.columns.len() >= MAX_COLUMNS {
             let message = format!("a table has at most {MAX_COLUMNS} columns");

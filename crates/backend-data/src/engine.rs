@@ -12,6 +12,7 @@ mod row_id;
 mod rows;
 mod rule_test;
 mod schema;
+mod write_observer;
 
 use std::{fmt, sync::Arc};
 
@@ -22,6 +23,7 @@ pub use import::{FileFormat, ImportOptions, ImportSource, Progress};
 pub use options::{ReadOptions, WriteOptions};
 pub use precondition::RowTest;
 pub use rule_test::{RowResult, RuleTest, RuleTestReport};
+pub use write_observer::WriteObserver;
 
 pub use crate::sql::RuleResult;
 
@@ -110,6 +112,7 @@ pub struct Engine {
     catalog_cache: Arc<CatalogCache>,
     limits: Limits,
     precondition: Option<RowTest>,
+    write_observer: Option<Arc<dyn WriteObserver>>,
 }
 
 impl fmt::Debug for Engine {
@@ -129,7 +132,7 @@ impl Engine {
     ) -> Self {
         let ids = Arc::new(RowIdGenerator::new(random));
         let catalogs = Arc::new(CatalogCache::new(limits.cached_catalogs));
-        Self { store, clock, ids, catalog_cache: catalogs, limits, precondition: None }
+        Self { store, clock, ids, catalog_cache: catalogs, limits, precondition: None, write_observer: None }
     }
 
     /// Creates an engine with the clock and the random numbers of the operating system, and the default limits.

@@ -122,6 +122,10 @@ impl Error {
         Self::new(ErrorKind::Invalid, "column_not_found", "42703", message)
     }
 
+    pub(crate) fn column_exists(column: &str) -> Self {
+        Self::conflict("column_exists", "42701", format!("column {} exists already", Quoted(column)))
+    }
+
     pub(crate) fn index_not_found(table: &str, index: &str) -> Self {
         let message = format!("table {} has no index {}", Quoted(table), Quoted(index));
         Self::new(ErrorKind::NotFound, "index_not_found", "42704", message)

@@ -20,7 +20,9 @@ pub(crate) use policy::authorize;
 pub use probe::RuleResult;
 pub(crate) use probe::{ProbedRows, RuleProbe, probe_rules};
 pub(crate) use read::{by_id, list};
-pub(crate) use schema::{add_column, create_index, create_table, drop_index, drop_table};
+pub(crate) use schema::{
+    add_column, create_index, create_table, drop_column, drop_index, drop_table, rename_column,
+};
 pub(crate) use write::{ExpectedRow, InsertRows, RowSelector, StatementOptions, delete, insert, update};
 
 use crate::{

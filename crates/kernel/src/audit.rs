@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Actor, Timestamp,
-    id::{AuditId, RequestId, WorkspaceId},
+    changes::Audience,
+    id::{AppId, AuditId, RequestId, UserId, WorkspaceId},
 };
 
 /// An entry of the audit log. It never holds a secret; of a token, at most its [hint](crate::token::TokenHint).
@@ -30,6 +31,15 @@ pub struct AuditEntry {
     pub address: Option<IpAddr>,
     /// Details of the change.
     pub detail: Option<serde_json::Value>,
+    /// The app that the changed object belongs to. Only [`AuditEntry::events`] reads it.
+    #[serde(skip)]
+    pub app: Option<AppId>,
+    /// The person whose own object was changed. Only [`AuditEntry::events`] reads it.
+    #[serde(skip)]
+    pub owner: Option<UserId>,
+    /// Those who can no longer see the object. Only [`AuditEntry::events`] reads it.
+    #[serde(skip)]
+    pub former_viewers: Vec<Audience>,
 }
 
 /// The changed object of an audit entry, in most cases the text of its id.
@@ -62,6 +72,27 @@ impl AuditEntry {
     #[must_use]
     pub fn detail(mut self, detail: serde_json::Value) -> Self {
         self.detail = Some(detail);
+        self
+    }
+
+    /// Sets the app that the changed object belongs to: those who can view it hear of the change.
+    #[must_use]
+    pub fn app(mut self, app: AppId) -> Self {
+        self.app = Some(app);
+        self
+    }
+
+    /// Sets the person whose own object was changed, such as a token; default: the actor's person.
+    #[must_use]
+    pub fn owner(mut self, owner: UserId) -> Self {
+        self.owner = Some(owner);
+        self
+    }
+
+    /// Sets those who could see the object before the change and cannot any more: they hear of this change only.
+    #[must_use]
+    pub fn former_viewers(mut self, viewers: Vec<Audience>) -> Self {
+        self.former_viewers = viewers;
         self
     }
 }

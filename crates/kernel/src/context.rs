@@ -59,6 +59,9 @@ impl Context {
             request: self.request_id,
             address: self.client_ip,
             detail: None,
+            app: None,
+            owner: None,
+            former_viewers: Vec::new(),
         }
     }
 }

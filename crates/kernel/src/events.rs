@@ -2,20 +2,29 @@
 
 use crate::{
     Timestamp,
+    changes::{Audience, Change},
     id::{AppId, ApprovalId, AutomationId, DeliveryId, RunId, VersionId, WorkspaceId},
 };
 
-/// A fact about one app. Everyone who may view the app can receive it.
+/// A fact of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// The workspace.
     pub workspace: WorkspaceId,
-    /// The app.
-    pub app: AppId,
+    /// Those who can receive it.
+    pub audience: Audience,
     /// Time of the event.
     pub at: Timestamp,
     /// The fact itself.
     pub kind: EventKind,
+}
+
+impl Event {
+    /// Creates a fact about one app, which everyone who may view the app can receive.
+    #[must_use]
+    pub fn of_app(workspace: WorkspaceId, app: AppId, at: Timestamp, kind: EventKind) -> Self {
+        Self { workspace, audience: Audience::AppViewers(app), at, kind }
+    }
 }
 
 /// The kinds of events. Each `code` is stable and meant for programs.
@@ -72,6 +81,8 @@ pub enum EventKind {
         /// Number of lines.
         lines: u32,
     },
+    /// Something that people see was changed.
+    Changed(Change),
 }
 
 /// A request of an app to another host that was refused.

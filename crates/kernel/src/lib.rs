@@ -6,7 +6,7 @@
 //! * [`context`]: the caller, time, randomness and id of one request
 //! * [`actor`], [`audit`] and [`unit_of_work`]: who made a change, the audit entry that it leaves, and the transaction that carries both
 //! * [`deletion`]: the time between a deletion and the purge of the data
-//! * [`events`]: facts about apps, for feeds and streams
+//! * [`events`] and [`changes`]: facts of a workspace, for feeds and streams
 //! * [`mail`] and [`locale`]: e-mails, and their languages
 //! * [`email_address`]: the form in which e-mail addresses are compared
 //! * [`page`] and [`slug`]: opaque cursors of lists; names in URLs
@@ -19,6 +19,7 @@ pub mod actor;
 pub mod audit;
 pub mod authority;
 pub mod caller;
+pub mod changes;
 pub mod clock;
 pub mod context;
 pub mod deletion;

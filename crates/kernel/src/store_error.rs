@@ -2,6 +2,8 @@
 
 use std::error::Error as StdError;
 
+use crate::changes::UnreportableChange;
+
 /// An error of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -21,6 +23,9 @@ pub enum StoreError {
     /// The transaction wrote something and audited nothing.
     #[error("a transaction that wrote something recorded no audit entry")]
     NotAudited,
+    /// The transaction wrote something, and no event can report it.
+    #[error("a transaction that wrote something cannot be reported")]
+    NotReportable(#[source] UnreportableChange),
     /// The database gave up the transaction in favour of another and asks for it to be run again: a deadlock or a
     /// serialisation failure.
     #[error("the database asks for the transaction to be run again")]

@@ -51,7 +51,11 @@ impl RecordingUnitOfWork {
 
 #[async_trait]
 impl UnitOfWork for RecordingUnitOfWork {
+    /// # Panics
+    /// If no event can report the entry: the store would refuse to commit it.
+    #[expect(clippy::expect_used, reason = "a test of a use case that the store refuses must fail")]
     fn audit(&mut self, entry: AuditEntry) {
+        entry.events().expect("an event can report the entry");
         self.audit.push(entry);
     }
 

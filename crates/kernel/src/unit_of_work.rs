@@ -7,7 +7,8 @@ use crate::{AuditEntry, StoreError, events::Event, mail::OutboxEmail};
 /// An open transaction. Dropping it rolls everything back.
 #[async_trait]
 pub trait UnitOfWork: Send {
-    /// Adds an entry to the audit log; it is written when the transaction commits.
+    /// Adds an entry to the audit log; it is written when the transaction commits, with the events that report the change
+    /// ([`AuditEntry::events`]).
     fn audit(&mut self, entry: AuditEntry);
 
     /// Puts an e-mail into the outbox; it is written when the transaction commits, and sent after that.
@@ -20,8 +21,8 @@ pub trait UnitOfWork: Send {
     /// Commits the transaction durably.
     ///
     /// # Errors
-    /// [`StoreError::NotAudited`] when the transaction wrote something and audited nothing; otherwise the error of the
-    /// database. After an error nothing is kept.
+    /// [`StoreError::NotAudited`] when the transaction wrote something and audited nothing, [`StoreError::NotReportable`]
+    /// when what it wrote cannot be reported; otherwise the error of the database. After an error nothing is kept.
     async fn commit(self: Box<Self>) -> Result<(), StoreError>;
 }
 

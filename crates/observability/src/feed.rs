@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
     StoreError, Timestamp,
-    authority::Visibility,
-    events::EventKind,
+    authority::Member,
+    events::{Event, EventKind},
     id::{AppId, AutomationId, WorkspaceId},
 };
 
@@ -47,8 +47,8 @@ pub struct FeedEvent {
     /// Time of the event.
     pub at: Timestamp,
     /// App that the event is about.
-    pub app: AppId,
-    /// Display name of the app.
+    pub app: Option<AppId>,
+    /// Display name of the app, for those who can view it.
     pub app_name: Option<String>,
     /// Kind of the event.
     pub kind: EventKind,
@@ -85,13 +85,9 @@ pub struct FeedPage {
 /// Reads a workspace's feed.
 #[async_trait]
 pub trait EventFeed: Send + Sync {
-    /// Returns a page of the events about apps that a person can view.
-    async fn feed(
-        &self,
-        workspace: WorkspaceId,
-        visible: Visibility,
-        query: FeedQuery,
-    ) -> Result<FeedPage, StoreError>;
+    /// Returns a page of the events that a member may receive: those about apps that they can view, and changes of what
+    /// else they can see.
+    async fn feed(&self, reader: &Member, query: FeedQuery) -> Result<FeedPage, StoreError>;
 
     /// Returns the number of a workspace's latest event; 0 before the first.
     async fn feed_head(&self, workspace: WorkspaceId) -> Result<u64, StoreError>;
@@ -100,6 +96,13 @@ pub trait EventFeed: Send + Sync {
     /// again on every notification, misses no event of this node. Notifications of other nodes may be late, and are
     /// lost when a node crashes, so query at intervals as well.
     fn subscribe(&self, workspace: WorkspaceId) -> Box<dyn EventListener>;
+}
+
+/// Writes events that no use case and no worker writes with what they report.
+#[async_trait]
+pub trait EventSink: Send + Sync {
+    /// Publishes events about what is stored elsewhere.
+    async fn publish_events(&self, events: Vec<Event>) -> Result<(), StoreError>;
 }
 
 /// A subscription to new events.

@@ -6,5 +6,5 @@
 pub mod feed;
 pub mod logs;
 
-pub use feed::{EventFeed, EventListener};
+pub use feed::{EventFeed, EventListener, EventSink};
 pub use logs::{LogLevel, LogLine, LogQuery, LogRead, LogSink, LogSource, NewLogLine};

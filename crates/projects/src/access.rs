@@ -31,6 +31,7 @@ enum Level {
 pub struct ProjectAccess {
     member: Member,
     project: ProjectId,
+    created_by: UserId,
     level: Level,
 }
 
@@ -68,7 +69,7 @@ pub fn authorize_project(
         Role::Builder => Level::Edit,
         Role::Member => Level::View,
     };
-    Ok(ProjectAccess { member, project: fact.project, level })
+    Ok(ProjectAccess { member, project: fact.project, created_by: fact.created_by, level })
 }
 
 impl ProjectAccess {
@@ -76,6 +77,12 @@ impl ProjectAccess {
     #[must_use]
     pub fn project(&self) -> ProjectId {
         self.project
+    }
+
+    /// Returns the person who created the project.
+    #[must_use]
+    pub fn project_creator(&self) -> UserId {
+        self.created_by
     }
 
     /// Returns the caller's membership.

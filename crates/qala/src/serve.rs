@@ -34,7 +34,7 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
     Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorDeps, ExecutorSettings, MailWorker,
-    Purger, Scheduler, purger::RowPurge, run_at_interval,
+    Purger, RowChangeReporter, RowChanges, Scheduler, purger::RowPurge, run_at_interval,
 };
 use workspace::join_domains::TxtResolver;
 
@@ -87,8 +87,9 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     if arguments.paused {
         store.set_paused(true).await?;
     }
-    let rows =
-        Arc::new(backend_data::Engine::with_system(open_rows(&arguments.database, &arguments.rows).await?));
+    let row_changes = Arc::new(RowChanges::default());
+    let rows = backend_data::Engine::with_system(open_rows(&arguments.database, &arguments.rows).await?);
+    let rows = Arc::new(rows.with_write_observer(Arc::clone(&row_changes) as _));
     let (mail_transport, delivery) = mail::mail_transport(&arguments, &public_url, Arc::clone(&clock))?;
     let engine = start_runtime(arguments.workers, arguments.require_sandbox)?;
     if arguments.require_sandbox {
@@ -181,6 +182,10 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(domains.run(shutdown.clone()));
     let purger = Purger::new(store.clone(), Arc::clone(&rows) as Arc<dyn RowPurge>, Arc::clone(&clock));
     tasks.spawn(purger.run(shutdown.clone()));
+    let reporter = RowChangeReporter::new(row_changes, Arc::new(store.clone()), Arc::clone(&clock));
+    // Requests and runs write rows until the end of the shutdown.
+    let end_of_writes = CancellationToken::new();
+    let reporter = tokio::spawn(reporter.run(end_of_writes.clone()));
     tasks.spawn(deliver_outboxes(app.clone(), shutdown.clone()));
     tasks.spawn(record_last_used_periodically(app.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(collect_garbage(app.clone(), store.clone(), clock, shutdown.clone()));
@@ -215,6 +220,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.wait().await;
     executor.cancel_streams();
     executor.flush().await;
+    end_of_writes.cancel();
+    reporter.await.context("the reporter of written rows failed")?;
     record_last_used(&app, &store).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)

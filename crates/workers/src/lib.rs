@@ -7,6 +7,7 @@
 //! * [`run_at_interval()`]: a loop for periodic work
 //! * [`purger`]: deletes for good what was deleted a week ago
 //! * [`mail_worker`]: sends the e-mail in the outbox
+//! * [`row_changes`]: reports tables whose rows were written
 //! * [`executor_store`]: the reads and the log sink that the executor needs
 //!
 //! Every loop takes a [`CancellationToken`] and returns soon after it is cancelled.
@@ -19,6 +20,7 @@ pub mod executor_store;
 mod interval;
 pub mod mail_worker;
 pub mod purger;
+pub mod row_changes;
 pub mod scheduler;
 
 pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};
@@ -28,5 +30,6 @@ pub use executor_store::ExecutorStore;
 pub use interval::run_at_interval;
 pub use mail_worker::MailWorker;
 pub use purger::Purger;
+pub use row_changes::{RowChangeReporter, RowChanges};
 pub use scheduler::Scheduler;
 pub use tokio_util::sync::CancellationToken;

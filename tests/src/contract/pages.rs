@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 5] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 6] = [
     ("api-conventions.md", Some("ErrorEnvelope")),
     ("apps.md", Some("Manifest")),
+    ("backend-data.md", Some("ChangeColumn")),
     ("backend-data.md", Some("NewIndex")),
     ("backend-data.md", Some("DataErrorEnvelope")),
     // The event that an app receives when a run has ended.

@@ -338,6 +338,7 @@ impl PathParameters {
             ("/v1/backend/projects/{projectId}", project.clone()),
             ("/v1/backend/projects/{projectId}/keys/{keyId}", key),
             ("/v1/backend/projects/{projectId}/tables/{table}", table()),
+            ("/v1/backend/projects/{projectId}/tables/{table}/columns/{column}", "title".to_owned()),
             ("/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}", "ix1".to_owned()),
             ("/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", row()),
             ("/v1/changes/{changeId}", unknown_id("chg")),

@@ -12,6 +12,7 @@ mod backend_files;
 mod backup;
 mod bad_code;
 mod cancelled_runs;
+mod changes;
 mod client_documents;
 mod clients;
 mod conditional_requests;

@@ -10,6 +10,7 @@
 mod agree;
 mod agree_rules;
 mod clients;
+mod columns;
 mod concurrency;
 mod documents;
 mod fairness;
@@ -22,6 +23,7 @@ mod limits;
 mod lookups;
 mod matrix;
 mod merges;
+mod observer;
 mod outbox;
 mod plans;
 mod pooler;

@@ -32,6 +32,17 @@ async fn another_process_sees_a_schema_change_at_once() {
     there.insert(project, &owner, "notes", "", br#"{"id":"a","qty":1}"#, &write).await.unwrap();
     assert_eq!(list("select=id,qty").await.unwrap(), r#"[{"id":"a","qty":1}]"#);
 
+    // A rename is in effect at once, and a name that means another column is not served from an old statement.
+    assert_eq!(list("select=qty").await.unwrap(), r#"[{"qty":1}]"#);
+    here.engine.rename_column(project, &owner, "notes", "qty", "amount").await.unwrap();
+    assert_eq!(list("select=amount").await.unwrap(), r#"[{"amount":1}]"#);
+    assert_eq!(list("select=qty").await.unwrap_err().code(), "column_not_found");
+    let qty = NewColumn::new("qty", ColumnType::Text);
+    here.engine.add_column(project, &owner, "notes", qty).await.unwrap();
+    assert_eq!(list("select=qty").await.unwrap(), r#"[{"qty":null}]"#);
+    here.engine.drop_column(project, &owner, "notes", "qty").await.unwrap();
+    assert_eq!(list("").await.unwrap().matches("qty").count(), 0);
+
     here.engine.set_public_read(project, &owner, "notes", false).await.unwrap();
     let hidden = there.list(project, &Access::Visitor, "notes", "", &read).await.unwrap_err();
     assert_eq!(hidden.code(), "table_not_found");

@@ -1,6 +1,10 @@
 //! Writes of apps and versions.
 
-use ::apps::{App, AppVersion, AppsTx, access::AppGrant, versions::VersionContent};
+use ::apps::{
+    App, AppVersion, AppsTx,
+    access::{AppGrant, PreviousAccess},
+    versions::VersionContent,
+};
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
@@ -166,24 +170,26 @@ impl AppsTx for StoreTx {
         app: AppId,
         sharing: Sharing,
         grants: &[AppGrant],
-    ) -> Result<(), StoreError> {
-        let shared = apps::Entity::update_many()
-            .col_expr(apps::Column::Sharing, Expr::value(DbText(sharing)))
-            .filter(apps::Column::Id.eq(DbId(app)))
+    ) -> Result<Option<PreviousAccess>, StoreError> {
+        let found = apps::Entity::find_by_id(app)
             .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
-            .exec(self.write())
+            .lock_exclusive()
+            .one(self.read())
             .await
             .or_store_error()?;
-        if shared.rows_affected == 0 {
-            return Ok(());
-        }
-        app_grants::Entity::delete_many()
+        let Some(found) = found else { return Ok(None) };
+        let previous_sharing = found.sharing.0;
+        let changed = apps::ActiveModel { sharing: Set(DbText(sharing)), ..found.into() };
+        apps::Entity::update(changed).exec(self.write()).await.or_store_error()?;
+        let revoked = app_grants::Entity::delete_many()
             .filter(app_grants::Column::AppId.eq(DbId(app)))
-            .exec(self.write())
+            .exec_with_returning(self.write())
             .await
             .or_store_error()?;
+        let people = revoked.into_iter().map(|grant| grant.user_id.0).collect();
+        let previous = Some(PreviousAccess { sharing: previous_sharing, people });
         if grants.is_empty() {
-            return Ok(());
+            return Ok(previous);
         }
         let rows = grants.iter().map(|grant| app_grants::ActiveModel {
             app_id: Set(DbId(app)),
@@ -191,7 +197,7 @@ impl AppsTx for StoreTx {
             rights: Set(grant.rights.bits().into()),
         });
         app_grants::Entity::insert_many(rows).exec_without_returning(self.write()).await.or_store_error()?;
-        Ok(())
+        Ok(previous)
     }
 
     async fn grants_of_app(

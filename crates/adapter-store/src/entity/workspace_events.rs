@@ -14,10 +14,13 @@ pub struct Model {
     pub seq: i64,
     pub at: DbTime,
     pub kind: i16,
-    pub app_id: DbId<kind::App>,
+    pub app_id: Option<DbId<kind::App>>,
     pub run_id: Option<DbId<kind::Run>>,
     pub code: Option<String>,
     pub data: Option<String>,
+    pub audience_app_id: Option<DbId<kind::App>>,
+    pub audience_role: Option<i16>,
+    pub audience_user_id: Option<DbId<kind::User>>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

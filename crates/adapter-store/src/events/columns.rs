@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use kernel::{
     Id, StoreError,
+    authority::Role,
+    changes::{Audience, Change, ChangedKind},
     events::{EventKind, RefusedRequest, RunStage},
 };
 use serde::{Deserialize, Serialize};
@@ -26,6 +28,7 @@ pub(super) mod kind {
     pub(crate) const LOG: i16 = 30;
     pub(crate) const APP_FAILING: i16 = 40;
     pub(crate) const AUTOMATION_FAILING: i16 = 41;
+    pub(crate) const CHANGED: i16 = 50;
 }
 
 /// JSON in `workspace_events.data`: what the other columns have no place for.
@@ -42,9 +45,36 @@ struct EventData<'d> {
     approval: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<Cow<'d, str>>,
+    /// The changed object's kind and id, and the person who changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<Cow<'d, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Cow<'d, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<Cow<'d, str>>,
     /// A version's number, or how many lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     number: Option<u32>,
+}
+
+impl EventData<'_> {
+    fn into_change(self) -> Option<Change> {
+        Some(Change {
+            kind: self.changed?.parse::<ChangedKind>().ok()?,
+            id: self.id?.into_owned(),
+            by: self.by.map(Id::from_uuid),
+            app: self.app.map(Id::from_uuid),
+            automation: self.automation.map(Id::from_uuid),
+            project: self.project.map(Id::from_uuid),
+            table: self.table.map(Cow::into_owned),
+        })
+    }
 }
 
 /// The columns of one event.
@@ -110,6 +140,19 @@ impl<'h> EventColumns<'h> {
             EventKind::LinesLogged { lines } => {
                 with(kind::LOG, None, EventData { number: Some(*lines), ..EventData::default() })
             }
+            EventKind::Changed(change) => {
+                let data = EventData {
+                    changed: Some(Cow::Borrowed(change.kind.as_str())),
+                    id: Some(Cow::Borrowed(&change.id)),
+                    by: change.by.map(Id::uuid),
+                    app: change.app.map(Id::uuid),
+                    automation: change.automation.map(Id::uuid),
+                    project: change.project.map(Id::uuid),
+                    table: change.table.as_deref().map(Cow::Borrowed),
+                    ..EventData::default()
+                };
+                with(kind::CHANGED, None, data)
+            }
         }
     }
 }
@@ -160,8 +203,40 @@ pub(super) fn parse_event_kind(
             let automation = Id::from_uuid(data.automation.ok_or_else(missing)?);
             return Ok(EventKind::AutomationFailing { automation, run, code: code()? });
         }
+        kind::CHANGED => return data.into_change().map(EventKind::Changed).ok_or_else(missing),
         kind::LOG => return Ok(EventKind::LinesLogged { lines: data.number.ok_or_else(missing)? }),
         unknown => return Err(row.error(format_args!("{unknown} is no kind of event"))),
     };
     Ok(EventKind::Run { run: Id::from_uuid(run.ok_or_else(missing)?), stage })
+}
+
+/// The audience of a change as columns.
+#[derive(Default)]
+pub(super) struct AudienceColumns {
+    pub(super) app: Option<Uuid>,
+    pub(super) role: Option<i16>,
+    pub(super) user: Option<Uuid>,
+}
+
+impl From<&Audience> for AudienceColumns {
+    fn from(audience: &Audience) -> Self {
+        match audience {
+            Audience::AppViewers(app) => Self { app: Some(app.uuid()), ..Self::default() },
+            Audience::Members(role) => Self { role: Some(role_number(*role)), ..Self::default() },
+            Audience::Person { user, role } => {
+                Self { role: Some(role_number(*role)), user: Some(user.uuid()), ..Self::default() }
+            }
+        }
+    }
+}
+
+/// Returns the number of a role in `workspace_events.audience_role`: the more authority, the smaller.
+pub(super) fn role_number(role: Role) -> i16 {
+    match role {
+        Role::Owner => 0,
+        Role::Admin => 1,
+        Role::Builder => 2,
+        Role::Member => 3,
+        Role::Viewer => 4,
+    }
 }

@@ -5,16 +5,17 @@ use ::runs::webhooks::OWNER_FIXABLE_REFUSALS;
 use async_trait::async_trait;
 use kernel::{
     StoreError,
-    authority::Visibility,
+    authority::Member,
+    events::EventKind,
     id::{WorkspaceId, kind as kind_of},
 };
 use sea_orm::{
     ColumnTrait as _, Condition, EntityTrait as _, FromQueryResult, JoinType, Order, QueryFilter as _,
     QueryOrder as _, QuerySelect as _, QueryTrait as _,
-    sea_query::{CommonTableExpression, Expr, ExprTrait as _, Query, SelectStatement, WithClause},
+    sea_query::{CommonTableExpression, Expr, ExprTrait as _, Func, Query, SelectStatement, WithClause},
 };
 
-use super::columns::{kind, parse_event_kind};
+use super::columns::{kind, parse_event_kind, role_number};
 use crate::{
     apps::viewable_app_ids,
     convert::RowContext,
@@ -34,15 +35,11 @@ const MAX_SCANNED: i64 = 5_000;
 #[span_macros::traced]
 #[async_trait]
 impl EventFeed for Store {
-    async fn feed(
-        &self,
-        workspace: WorkspaceId,
-        visible: Visibility,
-        query: FeedQuery,
-    ) -> Result<FeedPage, StoreError> {
+    async fn feed(&self, reader: &Member, query: FeedQuery) -> Result<FeedPage, StoreError> {
+        let workspace = reader.workspace();
         let after = i64::try_from(query.after).unwrap_or(i64::MAX);
         let end = after.saturating_add(MAX_SCANNED);
-        let page = feed_page(workspace, visible, &query, (after, end));
+        let page = feed_page(reader, &query, (after, end));
         let rows: Vec<FeedRow> = query::fetch_all(&page, self.read()).await?;
         let row = RowContext::new("workspace_events", workspace);
         let Some(first) = rows.first() else {
@@ -77,13 +74,9 @@ impl EventFeed for Store {
 
 /// Selects events after `after` and up to `end`, beside where the feed begins and ends. One statement sees one state of
 /// the database, so that these belong to what is found.
-fn feed_page(
-    workspace: WorkspaceId,
-    visible: Visibility,
-    query: &FeedQuery,
-    (after, end): (i64, i64),
-) -> SelectStatement {
+fn feed_page(reader: &Member, query: &FeedQuery, (after, end): (i64, i64)) -> SelectStatement {
     use workspace_events::Column;
+    let workspace = reader.workspace();
     let events = || workspace_events::Entity::find().filter(Column::WorkspaceId.eq(DbId(workspace)));
     let oldest = events().select_only().expr(Column::Seq.min()).into_query();
     let feed = workspace_feeds::Entity::find_by_id(workspace)
@@ -96,14 +89,15 @@ fn feed_page(
         .filter(Column::Seq.gt(after))
         .filter(Column::Seq.lte(end))
         .filter(has_topic(query.topic))
-        .apply_if(viewable_app_ids(workspace, visible), |select, apps| {
-            select.filter(Column::AppId.in_subquery(apps))
-        })
+        .filter(is_for(reader))
         .order_by_asc(Column::Seq)
         .limit(u64::from(query.limit))
         .into_query();
     let found = CommonTableExpression::new().table_name("found").query(found).to_owned();
     let of_found = |column: Column| ("found", column);
+    // Those who hear of a change by their role may not view its app, so they do not get its name.
+    let found_app =
+        Func::coalesce([Column::AppId, Column::AudienceAppId].map(|column| Expr::col(of_found(column))));
     Query::select()
         .with_cte(WithClause::new().cte(feed).cte(found).to_owned())
         .columns([("feed", "head"), ("feed", "oldest")])
@@ -116,10 +110,25 @@ fn feed_page(
         )
         .from("feed")
         .join(JoinType::LeftJoin, "found", literal(1).eq(literal(1)))
-        .join(JoinType::LeftJoin, apps::Entity, apps::Column::Id.into_expr().equals(of_found(Column::AppId)))
+        .join(JoinType::LeftJoin, apps::Entity, apps::Column::Id.into_expr().eq(found_app))
         .join(JoinType::LeftJoin, runs::Entity, runs::Column::Id.into_expr().equals(of_found(Column::RunId)))
         .order_by(of_found(Column::Seq), Order::Asc)
         .to_owned()
+}
+
+/// The condition that an event is for a member.
+fn is_for(reader: &Member) -> Condition {
+    use workspace_events::Column;
+    let app = Expr::from(Func::coalesce([Column::AppId.into_expr(), Column::AudienceAppId.into_expr()]));
+    let views_app = match viewable_app_ids(reader.workspace(), reader.visibility()) {
+        Some(viewable) => app.in_subquery(viewable),
+        None => app.is_not_null(),
+    };
+    let is_person = Condition::any()
+        .add(Column::AudienceUserId.is_null())
+        .add(Column::AudienceUserId.eq(DbId(reader.user())));
+    let has_role = Condition::all().add(Column::AudienceRole.gte(role_number(reader.role()))).add(is_person);
+    Condition::any().add(views_app).add(has_role)
 }
 
 /// The condition that an event is of a topic.
@@ -165,16 +174,19 @@ struct FeedRow {
 
 /// Returns the event of a row, if it has one.
 fn feed_event(row: RowContext, found: FeedRow) -> Result<Option<FeedEvent>, StoreError> {
-    let (Some(seq), Some(at), Some(kind), Some(app)) = (found.seq, found.at, found.kind, found.app_id) else {
-        return Ok(None);
-    };
+    let (Some(seq), Some(at), Some(kind)) = (found.seq, found.at, found.kind) else { return Ok(None) };
     let (code, data) = (found.code.as_deref(), found.data.as_deref());
+    let kind = parse_event_kind(row, kind, found.run_id.map(|run| run.0.uuid()), code, data)?;
+    let app = match &kind {
+        EventKind::Changed(change) => change.app,
+        _ => found.app_id.map(DbId::into_inner),
+    };
     Ok(Some(FeedEvent {
         seq: row.number(seq)?,
         at: at.0,
-        app: app.0,
+        app,
         app_name: found.app_name,
-        kind: parse_event_kind(row, kind, found.run_id.map(|run| run.0.uuid()), code, data)?,
+        kind,
         run_origin: found.trigger_kind.map(|trigger| RunOrigin {
             automation: found.automation_id.map(DbId::into_inner),
             trigger,

@@ -5,10 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use kernel::{Id, StoreError, events::Event, id::WorkspaceId};
+use kernel::{
+    Id, StoreError,
+    changes::Audience,
+    events::{Event, EventKind},
+    id::WorkspaceId,
+};
 use uuid::Uuid;
 
-use super::columns::EventColumns;
+use super::columns::{AudienceColumns, EventColumns};
 use crate::{
     convert::millis,
     error::inconsistent,
@@ -55,33 +60,45 @@ pub(crate) async fn append<D: SqlExecutor>(db: &D, events: &[Event]) -> Result<A
         let last = last.ok_or_else(|| inconsistent("workspace_feeds", *workspace, "it gave no number"))?;
         *last -= count;
     }
-    let mut rows = Vec::with_capacity(events.len());
-    for event in events {
-        let seq = next.entry(event.workspace.uuid()).or_default();
-        *seq += 1;
-        rows.push((event, *seq, EventColumns::from_event_kind(&event.kind)?));
+    let (mut seqs, mut of_apps, mut changes) = (Vec::with_capacity(events.len()), Vec::new(), Vec::new());
+    let numbered: Vec<(&Event, i64, EventColumns<'_>)> = events
+        .iter()
+        .map(|event| {
+            let seq = next.entry(event.workspace.uuid()).or_default();
+            *seq += 1;
+            Ok((event, *seq, EventColumns::from_event_kind(&event.kind)?))
+        })
+        .collect::<Result<_, StoreError>>()?;
+    for (event, seq, columns) in &numbered {
+        seqs.push(u64::try_from(*seq).unwrap_or_default());
+        let fields = Fields::new()
+            .with(event.workspace.uuid())
+            .with(*seq)
+            .with(millis(event.at))
+            .with(columns.kind)
+            .with(columns.run)
+            .with(columns.code)
+            .with(columns.data.as_deref());
+        match (&event.audience, &event.kind) {
+            // Without `app_id`, for programs that do not know changes.
+            (audience, EventKind::Changed(_)) => {
+                let AudienceColumns { app, role, user } = audience.into();
+                changes.push(fields.with(app).with(role).with(user));
+            }
+            (Audience::AppViewers(app), _) => of_apps.push(fields.with(app.uuid())),
+            (Audience::Members(_) | Audience::Person { .. }, _) => {
+                return Err(inconsistent("workspace_events", event.workspace, "only changes are for roles"));
+            }
+        }
     }
-    let columns = "workspace_id, seq, at, kind, app_id, run_id, code, data";
-    insert_rows(
-        db,
-        ("workspace_events", columns),
-        rows.iter()
-            .map(|(event, seq, columns)| {
-                Fields::new()
-                    .with(event.workspace.uuid())
-                    .with(*seq)
-                    .with(millis(event.at))
-                    .with(columns.kind)
-                    .with(event.app.uuid())
-                    .with(columns.run)
-                    .with(columns.code)
-                    .with(columns.data.as_deref())
-            })
-            .collect(),
-    )
-    .await?;
+    let columns = "workspace_id, seq, at, kind, run_id, code, data, app_id";
+    insert_rows(db, ("workspace_events", columns), of_apps).await?;
+    if !changes.is_empty() {
+        let columns = "workspace_id, seq, at, kind, run_id, code, data, audience_app_id, audience_role, audience_user_id";
+        insert_rows(db, ("workspace_events", columns), changes).await?;
+    }
     Ok(AppendedEvents {
-        seqs: rows.iter().map(|(_, seq, _)| u64::try_from(*seq).unwrap_or_default()).collect(),
+        seqs,
         workspaces: counts.into_iter().map(|(workspace, _)| Id::from_uuid(workspace)).collect(),
     })
 }

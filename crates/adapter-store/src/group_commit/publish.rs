@@ -62,7 +62,7 @@ pub(super) async fn publish_events<D: SqlExecutor>(
 }
 
 fn run_event(run: &FinishedRun, what: EventKind) -> Event {
-    Event { workspace: run.workspace, app: run.app, at: run.at, kind: what }
+    Event::of_app(run.workspace, run.app, run.at, what)
 }
 
 fn run_stage(conclusion: &AttemptOutcome) -> RunStage {
@@ -76,16 +76,16 @@ fn run_stage(conclusion: &AttemptOutcome) -> RunStage {
 }
 
 fn queued_event(workspace: WorkspaceId, app: AppId, run: RunId, at: Timestamp) -> Event {
-    Event { workspace, app, at, kind: EventKind::Run { run, stage: RunStage::Queued } }
+    Event::of_app(workspace, app, at, EventKind::Run { run, stage: RunStage::Queued })
 }
 
 fn running_event(run: &ClaimedRun) -> Event {
     let what = EventKind::Run { run: run.id, stage: RunStage::Running };
-    Event { workspace: run.workspace, app: run.app, at: run.started_at, kind: what }
+    Event::of_app(run.workspace, run.app, run.started_at, what)
 }
 
 fn refused_call_event(refused: &RefusedDelivery) -> Event {
     let (delivery, automation) = (refused.id, refused.automation);
     let what = EventKind::WebhookCallRefused { delivery, automation, code: refused.code.to_owned() };
-    Event { workspace: refused.workspace, app: refused.app, at: refused.at, kind: what }
+    Event::of_app(refused.workspace, refused.app, refused.at, what)
 }

@@ -137,7 +137,7 @@ impl LogSink for Store {
         refused: Vec<RefusedRequest>,
     ) -> Result<(), StoreError> {
         let Some(at) = lines.last().map(|line| line.at) else { return Ok(()) };
-        let event = |kind| Event { workspace, app, at, kind };
+        let event = |kind| Event::of_app(workspace, app, at, kind);
         let mut tx = self.begin().await?;
         let lines = log_quota::enforce_daily_quota(&mut tx, (workspace, app), at, lines).await?;
         if lines.is_empty() && refused.is_empty() {

@@ -195,7 +195,7 @@ impl RunsTx for StoreTx {
     async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError> {
         insert_run(self.write(), run).await?;
         let kind = EventKind::Run { run: run.id, stage: RunStage::Queued };
-        self.publish(Event { workspace: run.workspace, app: run.app, at: run.at, kind });
+        self.publish(Event::of_app(run.workspace, run.app, run.at, kind));
         self.wake_workers();
         Ok(())
     }
@@ -332,7 +332,7 @@ pub(crate) async fn delete_automation_cascade(
     for run in &waiting {
         let stage = RunStage::Failed { code: AUTOMATION_DELETED.to_owned() };
         let kind = EventKind::Run { run: *run, stage };
-        tx.publish(Event { workspace, app: automation.app, at: now, kind });
+        tx.publish(Event::of_app(workspace, automation.app, now, kind));
     }
     for waiting in statement_chunks(&waiting) {
         let started_at = Func::coalesce([Expr::col(runs::Column::StartedAt), Expr::val(DbTime(now))]);

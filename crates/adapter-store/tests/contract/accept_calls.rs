@@ -325,7 +325,8 @@ async fn a_call_and_a_deletion_at_once_leave_no_run_behind(database: Database) {
         let mut tx = world.store.begin().await.unwrap();
         tx.delete_app(world.workspace, world.app, at(0)).await.unwrap();
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        kernel::UnitOfWork::audit(&mut tx, world.context().audit_entry("app.delete"));
+        let entry = world.context().audit_entry("app.delete").workspace(world.workspace).target(world.app);
+        kernel::UnitOfWork::audit(&mut tx, entry);
         kernel::UnitOfWork::commit(Box::new(tx)).await.unwrap();
     };
     let call = async {

@@ -16,7 +16,7 @@ use runs::{
 
 use crate::{
     contract,
-    harness::{Database, World, at},
+    harness::{Database, World, at, reader},
 };
 
 contract!(
@@ -46,8 +46,7 @@ async fn run_to_conclusion(
 /// The runs that alerts name, with their codes.
 async fn load_alerts(world: &World) -> Vec<(RunId, String)> {
     let query = FeedQuery { after: 0, topic: Topic::Outcomes, limit: 100 };
-    let everything = kernel::authority::Visibility::All;
-    let page = world.store.feed(world.workspace, everything, query).await.unwrap();
+    let page = world.store.feed(&reader(world.workspace), query).await.unwrap();
     let named = page.events.into_iter().filter_map(|event| match event.kind {
         EventKind::AppFailing { run, code } => Some((run, code)),
         _ => None,
@@ -107,8 +106,7 @@ async fn an_automation_that_keeps_failing_is_told_of_beside_one_that_works(datab
     let node = world.id();
     let told = async || {
         let query = FeedQuery { after: 0, topic: Topic::Outcomes, limit: 100 };
-        let everything = kernel::authority::Visibility::All;
-        let page = world.store.feed(world.workspace, everything, query).await.unwrap();
+        let page = world.store.feed(&reader(world.workspace), query).await.unwrap();
         let named = page.events.into_iter().filter_map(|event| match event.kind {
             EventKind::AutomationFailing { automation, run, .. } => Some((automation, run)),
             _ => None,

@@ -8,13 +8,15 @@ use std::{
 use ::apps::{AppsTx as _, access::AppGrant};
 use adapter_store::Store;
 use kernel::{
-    UnitOfWork as _,
-    authority::{AppRightName, Sharing, Visibility},
+    StoreError, Transactions, UnitOfWork as _,
+    authority::{AppRightName, Member, Role, Sharing},
+    changes::{Audience, Change, ChangedKind},
     events::{Event, EventKind, RefusedRequest, RunStage},
     id::{RunId, WorkspaceId},
+    testing::{context, session_of},
 };
 use observability::{
-    EventFeed as _, LogLevel, LogRead as _, LogSink as _, LogSource, NewLogLine,
+    EventFeed as _, EventSink as _, LogLevel, LogRead as _, LogSink as _, LogSource, NewLogLine,
     feed::{FeedEvent, FeedPage, FeedQuery, MAX_KEPT_EVENTS, RETENTION, Topic},
     logs::EventLinesQuery,
 };
@@ -28,7 +30,7 @@ use tokio::time::timeout;
 
 use crate::{
     contract,
-    harness::{Database, World, at, finished_run},
+    harness::{Database, World, at, finished_run, member, reader},
 };
 
 contract!(
@@ -37,6 +39,8 @@ contract!(
     a_run_is_told_of_from_start_to_end,
     what_was_undone_leaves_no_gap,
     a_cursor_passes_what_the_reader_may_not_see,
+    changes_are_for_those_who_may_see_the_object,
+    an_audited_change_is_reported_in_its_transaction,
     a_bell_rings_for_its_workspace_only,
     nodes_ring_each_other,
     old_events_go_from_the_front_and_the_gap_is_told,
@@ -52,7 +56,7 @@ fn query(after: u64, topic: Topic, limit: u32) -> FeedQuery {
 }
 
 async fn read_feed(store: &Store, workspace: WorkspaceId, after: u64) -> FeedPage {
-    store.feed(workspace, Visibility::All, query(after, Topic::All, 100)).await.unwrap()
+    store.feed(&reader(workspace), query(after, Topic::All, 100)).await.unwrap()
 }
 
 /// Everything of the world's workspace after a number.
@@ -96,7 +100,7 @@ async fn eight_writers_and_a_reader_who_loses_nothing(database: Database) {
             world
                 .write(async |tx| {
                     let what = EventKind::LinesLogged { lines: 1 };
-                    let elsewhere = Event { workspace: other, app: world.app, at: at(0), kind: what };
+                    let elsewhere = Event::of_app(other, world.app, at(0), what);
                     if number % 2 == 0 {
                         tx.publish(elsewhere);
                         tx.enqueue(&run).await
@@ -219,7 +223,7 @@ async fn every_kind_survives_its_columns(database: Database) {
             tx.enqueue(&run).await?;
             for (number, what) in all.iter().enumerate() {
                 let at = at(number as i64);
-                tx.publish(Event { workspace: world.workspace, app: world.app, at, kind: what.clone() });
+                tx.publish(Event::of_app(world.workspace, world.app, at, what.clone()));
             }
             Ok(())
         })
@@ -227,14 +231,14 @@ async fn every_kind_survives_its_columns(database: Database) {
     let found = read_feed_to_end(&world, 1).await;
     assert_eq!(found.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(), all);
     assert_eq!(found[1].at, at(1));
-    assert_eq!((found[0].app, found[0].app_name.as_deref()), (world.app, Some("Invoices")));
+    assert_eq!((found[0].app, found[0].app_name.as_deref()), (Some(world.app), Some("Invoices")));
     let started = found[0].run_origin.as_ref().unwrap();
     assert_eq!((started.automation, started.trigger.as_str()), (Some(automation.id), "manual"));
     assert!(started.by_agent);
     assert_eq!(found[5].run_origin, None);
 
     let only = async |topic| {
-        let page = world.store.feed(world.workspace, Visibility::All, query(0, topic, 100)).await.unwrap();
+        let page = world.store.feed(&reader(world.workspace), query(0, topic, 100)).await.unwrap();
         assert_eq!((page.cursor, page.head), (15, 15));
         page.events.iter().map(|event| event.seq).collect::<Vec<_>>()
     };
@@ -343,8 +347,7 @@ async fn a_cursor_passes_what_the_reader_may_not_see(database: Database) {
     let shared = world.id();
     world.add_app(shared, Sharing::Team).await;
     let emit = async |app| {
-        let event =
-            Event { workspace: world.workspace, app, at: at(0), kind: EventKind::LinesLogged { lines: 1 } };
+        let event = Event::of_app(world.workspace, app, at(0), EventKind::LinesLogged { lines: 1 });
         world
             .write(async |tx| {
                 tx.publish(event);
@@ -356,18 +359,17 @@ async fn a_cursor_passes_what_the_reader_may_not_see(database: Database) {
         emit(app).await;
     }
     let bek = world.add_person("bek").await;
-    let visible =
-        Visibility::Shared { user: Some(bek), sharing_levels: &[Sharing::Team, Sharing::Workspace] };
-    let seen = async |after, visible, limit| {
-        let page = world.store.feed(world.workspace, visible, query(after, Topic::All, limit)).await.unwrap();
+    let visible = &member(world.workspace, bek, Role::Member);
+    let seen = async |after, reader: &Member, limit| {
+        let page = world.store.feed(reader, query(after, Topic::All, limit)).await.unwrap();
         (page.events.iter().map(|event| event.seq).collect::<Vec<_>>(), page.cursor)
     };
     assert_eq!(seen(0, visible, 100).await, (vec![3], 4));
     assert_eq!(seen(0, visible, 1).await, (vec![3], 3));
     assert_eq!(seen(3, visible, 100).await, (vec![], 4));
-    let viewer = Visibility::Shared { user: Some(bek), sharing_levels: &[Sharing::Workspace] };
+    let viewer = &member(world.workspace, bek, Role::Viewer);
     assert_eq!(seen(0, viewer, 100).await, (vec![], 4));
-    let maker = Visibility::Shared { user: Some(world.user), sharing_levels: &[Sharing::Workspace] };
+    let maker = &member(world.workspace, world.user, Role::Viewer);
     assert_eq!(seen(0, maker, 100).await, (vec![1, 2, 3, 4], 4));
     // A right that is granted is one from then on, also to what was before.
     world
@@ -379,6 +381,99 @@ async fn a_cursor_passes_what_the_reader_may_not_see(database: Database) {
     assert_eq!(seen(0, viewer, 100).await, (vec![1, 2, 4], 4));
     // Nor is another workspace's feed anybody's here.
     assert_eq!(read_feed(&world.store, world.id(), 0).await.head, 0);
+}
+
+async fn changes_are_for_those_who_may_see_the_object(database: Database) {
+    let world = World::new(database).await;
+    let shared = world.id();
+    world.add_app(shared, Sharing::Workspace).await;
+    let bek = world.add_person("bek").await;
+    let person = |user| Audience::Person { user, role: Role::Member };
+    let audiences = [
+        Audience::AppViewers(world.app),
+        Audience::AppViewers(shared),
+        Audience::Members(Role::Admin),
+        Audience::Members(Role::Member),
+        Audience::Members(Role::Viewer),
+        person(bek),
+        person(world.user),
+    ];
+    let change = |number: usize| Change {
+        kind: ChangedKind::ALL[number],
+        id: format!("object {number}"),
+        by: number.is_multiple_of(2).then_some(bek),
+        app: Some(shared),
+        automation: (number == 1).then(|| world.id()),
+        project: (number == 2).then(|| world.id()),
+        table: (number == 3).then(|| "notes".to_owned()),
+    };
+    let changes: Vec<Change> = (0..audiences.len()).map(change).collect();
+    let events = changes.iter().zip(&audiences).map(|(change, audience)| Event {
+        workspace: world.workspace,
+        audience: audience.clone(),
+        at: at(0),
+        kind: EventKind::Changed(change.clone()),
+    });
+    world.store.publish_events(events.collect()).await.unwrap();
+
+    let seen = async |user, role| {
+        let reader = member(world.workspace, user, role);
+        let page = world.store.feed(&reader, query(0, Topic::All, 100)).await.unwrap();
+        assert_eq!(page.cursor, 7);
+        for event in &page.events {
+            assert_eq!(event.kind, EventKind::Changed(changes[event.seq as usize - 1].clone()));
+            assert_eq!(event.app, Some(shared));
+            // By their role alone they do not learn the name of an app.
+            assert_eq!(event.app_name.is_some(), event.seq <= 2, "{event:?}");
+        }
+        page.events.iter().map(|event| event.seq).collect::<Vec<_>>()
+    };
+    assert_eq!(seen(world.id(), Role::Owner).await, [1, 2, 3, 4, 5]);
+    assert_eq!(seen(bek, Role::Admin).await, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(seen(bek, Role::Builder).await, [2, 4, 5, 6]);
+    assert_eq!(seen(bek, Role::Member).await, [2, 4, 5, 6]);
+    assert_eq!(seen(bek, Role::Viewer).await, [2, 5], "a viewer has no projects, not even their own");
+    assert_eq!(seen(world.user, Role::Member).await, [1, 2, 4, 5, 7], "the app's creator views it");
+    for topic in [Topic::Outcomes, Topic::AppLog(shared)] {
+        let page = world.store.feed(&reader(world.workspace), query(0, topic, 100)).await.unwrap();
+        assert_eq!((page.events, page.cursor), (Vec::new(), 7));
+    }
+}
+
+async fn an_audited_change_is_reported_in_its_transaction(database: Database) {
+    let world = World::new(database).await;
+    let ctx = context(session_of(world.user), at(5));
+    let entry = |action| ctx.audit_entry(action).workspace(world.workspace).target(world.app);
+    let commit = async |entries: Vec<kernel::AuditEntry>, writes: bool| {
+        let mut tx = Transactions::begin(&world.store).await.unwrap();
+        if writes {
+            tx.publish(Event::of_app(world.workspace, world.app, at(5), EventKind::LinesLogged { lines: 1 }));
+        }
+        entries.into_iter().for_each(|entry| tx.audit(entry));
+        Box::new(tx).commit().await
+    };
+    commit(vec![entry("app.update"), entry("session.create")], true).await.unwrap();
+    let events = read_feed_to_end(&world, 0).await;
+    let kinds: Vec<_> = events.iter().map(|event| event.kind.clone()).collect();
+    let change = Change {
+        kind: ChangedKind::App,
+        id: world.app.to_string(),
+        by: Some(world.user),
+        app: Some(world.app),
+        automation: None,
+        project: None,
+        table: None,
+    };
+    assert_eq!(kinds, [EventKind::LinesLogged { lines: 1 }, EventKind::Changed(change)]);
+    assert_eq!((events[1].at, events[1].app_name.as_deref()), (at(5), Some("Invoices")));
+
+    // What cannot be reported is not committed, except an entry of another store that a newer program wrote.
+    for action in ["invoice.create", "automation.update"] {
+        let refused = commit(vec![entry(action)], true).await;
+        assert!(matches!(refused, Err(StoreError::NotReportable(_))), "{refused:?}");
+        commit(vec![entry(action)], false).await.unwrap();
+    }
+    assert_eq!(read_feed_to_end(&world, 0).await.len(), 2);
 }
 
 async fn a_bell_rings_for_its_workspace_only(database: Database) {

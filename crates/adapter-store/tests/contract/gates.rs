@@ -173,7 +173,8 @@ async fn a_deadlock_asks_for_another_attempt(database: Database) {
             barrier.wait().await;
         }
         tx.set_gate_status(world.workspace, second, GateStatus::Closed).await?;
-        tx.audit(world.context().audit_entry("gate.close"));
+        let entry = world.context().audit_entry("gate.close").workspace(world.workspace);
+        tx.audit(entry.target(first));
         Box::new(tx).commit().await
     };
     let (forth, back) = tokio::join!(close_both(one, two), close_both(two, one));

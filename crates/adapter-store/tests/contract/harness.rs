@@ -18,9 +18,10 @@ use ::workspace::{
 use adapter_store::{DatabaseUrl, Store, StoreTx};
 use kernel::{
     Caller, Context, Id, SeededRandomness, StoreError, Timestamp, UnitOfWork as _,
-    authority::{Role, Sharing},
+    authority::{Member, Role, Sharing},
     id::{AppId, Kind, NodeId, RunId, UserId, VersionId, WorkspaceId},
     page::PageRequest,
+    testing::{context, id, session_of},
 };
 use migrations::Migrator;
 use runs::{
@@ -31,6 +32,15 @@ use runs::{
 use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection, Statement, Value};
 use sea_orm_migration::MigratorTrait as _;
 use tokio::sync::OnceCell;
+
+/// Returns an owner, who may receive everything.
+pub(crate) fn reader(workspace: WorkspaceId) -> Member {
+    member(workspace, id(900), Role::Owner)
+}
+
+pub(crate) fn member(workspace: WorkspaceId, user: UserId, role: Role) -> Member {
+    kernel::testing::member(&context(session_of(user), at(0)), workspace, role)
+}
 
 /// One test's database; gone when it is dropped.
 pub(crate) struct Database {
@@ -221,7 +231,7 @@ impl World {
     ) -> Result<R, StoreError> {
         let mut tx = self.store.begin().await?;
         let result = work(&mut tx).await?;
-        tx.audit(self.context().audit_entry("test.write"));
+        tx.audit(self.context().audit_entry("session.create"));
         Box::new(tx).commit().await?;
         Ok(result)
     }

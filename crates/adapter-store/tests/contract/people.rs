@@ -122,7 +122,7 @@ async fn owners_who_go_at_once_are_counted_one_after_the_other(database: Databas
             return false;
         }
         tx.delete_membership(world.workspace, user).await.unwrap();
-        tx.audit(world.context().audit_entry("test.leave"));
+        tx.audit(world.context().audit_entry("session.end"));
         Box::new(tx).commit().await.unwrap();
         true
     };
@@ -373,7 +373,9 @@ async fn the_audit_log_is_read_in_pages(database: Database) {
         }
         let mut tx = world.store.begin().await.unwrap();
         let place = if number == 6 { elsewhere } else { world.workspace };
-        tx.audit(context.audit_entry(if number < 3 { "first.kind" } else { "second.kind" }).workspace(place));
+        tx.audit(
+            context.audit_entry(if number < 3 { "session.create" } else { "session.end" }).workspace(place),
+        );
         Box::new(tx).commit().await.unwrap();
     }
     let read = async |filter: &AuditFilter, page| {
@@ -393,9 +395,9 @@ async fn the_audit_log_is_read_in_pages(database: Database) {
     assert_eq!(seen.len(), 6);
     assert!(seen.is_sorted_by(|newer, older| newer.id > older.id));
     let all = PageRequest { limit: 100, after: None };
-    let only = AuditFilter { action: Some("first.kind".to_owned()), actor: None };
+    let only = AuditFilter { action: Some("session.create".to_owned()), actor: None };
     assert_eq!(read(&only, all).await.len(), 3);
-    let only = AuditFilter { action: Some("first.kind".to_owned()), actor: Some(world.user) };
+    let only = AuditFilter { action: Some("session.create".to_owned()), actor: Some(world.user) };
     assert_eq!(read(&only, all).await.len(), 2);
     let nobody = AuditFilter { action: None, actor: Some(world.id()) };
     assert_eq!(read(&nobody, all).await, []);

@@ -101,7 +101,7 @@ async fn spans_of_repository_calls() {
         let mut tx = Transactions::begin(&world.store).await.unwrap();
         tx.insert_user(&person).await.unwrap();
         tx.insert_token(&token, &digests[0]).await.unwrap();
-        tx.audit(world.context().audit_entry("test.write"));
+        tx.audit(world.context().audit_entry("session.create"));
         Box::new(tx).commit().await.unwrap();
         assert_eq!(world.store.token_by_digest(&digests).await.unwrap(), Some(token));
         let page = PageRequest { limit: 10, after: None };

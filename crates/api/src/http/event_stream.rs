@@ -12,7 +12,7 @@ use axum::response::sse::Event;
 use futures::{Stream, stream};
 use kernel::{
     Context,
-    authority::{CanEdit, Member, Visibility},
+    authority::{CanEdit, Member},
     id::{AppId, WorkspaceId},
 };
 use observability::{
@@ -77,8 +77,7 @@ pub(crate) struct SseSubscription<W> {
     api: Api,
     ctx: Context,
     source: W,
-    workspace: WorkspaceId,
-    visibility: Visibility,
+    member: Member,
     notifier: Box<dyn EventListener>,
     permit: StreamPermit,
     /// Number up to which events have been read.
@@ -123,8 +122,7 @@ impl<W: EventSource> SseSubscription<W> {
             api: api.clone(),
             ctx: ctx.clone(),
             source,
-            workspace,
-            visibility: member.visibility(),
+            member: member.clone(),
             notifier,
             permit,
             cursor,
@@ -195,7 +193,11 @@ impl<W: EventSource> SseSubscription<W> {
         }
         let Some(event) = self.pending_events.front() else { return self.poll_feed().await };
         let mut buffer = SseBuffer(&mut self.outgoing);
-        match self.source.write_event(&self.api, self.workspace, event, self.next_part, &mut buffer).await? {
+        match self
+            .source
+            .write_event(&self.api, self.member.workspace(), event, self.next_part, &mut buffer)
+            .await?
+        {
             Some(from) => self.next_part = from,
             None => {
                 self.next_part = 0;
@@ -207,7 +209,7 @@ impl<W: EventSource> SseSubscription<W> {
 
     async fn poll_feed(&mut self) -> Result<(), Problem> {
         let query = FeedQuery { after: self.cursor, topic: self.source.topic(), limit: PAGE_SIZE };
-        let page = self.api.store().feed(self.workspace, self.visibility, query).await?;
+        let page = self.api.store().feed(&self.member, query).await?;
         if page.has_gap {
             // The missing events cannot be sent. The client has to load the current state, and continues from here.
             self.cursor = page.head;
@@ -225,11 +227,11 @@ impl<W: EventSource> SseSubscription<W> {
     /// Checks the caller's rights again.
     async fn reauthorize(&mut self) -> Result<(), Problem> {
         let ctx = self.api.reauthenticate(&self.ctx).await?;
-        let member = self.api.member(&ctx, &self.workspace.to_string()).await?;
+        let member = self.api.member(&ctx, &self.member.workspace().to_string()).await?;
         if let Some(app) = self.source.required_editable_app() {
             self.api.app_by_id(&ctx, app).await?.require::<CanEdit>()?;
         }
-        self.visibility = member.visibility();
+        self.member = member;
         self.authorized_at = Instant::now();
         Ok(())
     }

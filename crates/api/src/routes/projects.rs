@@ -1,6 +1,8 @@
 //! Backend projects, for the console.
 
 mod column_add;
+mod column_drop;
+mod column_rename;
 mod create;
 mod delete;
 mod index_add;
@@ -50,6 +52,8 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(table_create::create_project_table))
         .routes(op!(table_drop::drop_project_table))
         .routes(op!(column_add::add_project_column))
+        .routes(op!(column_rename::rename_project_column))
+        .routes(op!(column_drop::drop_project_column))
         .routes(op!(index_add::add_project_index))
         .routes(op!(index_drop::drop_project_index))
         .routes(op!(log_list::list_project_requests, cost = 2))

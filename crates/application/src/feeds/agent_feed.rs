@@ -121,14 +121,16 @@ impl AgentEvent {
             EventKind::AutomationFailing { run, code, .. } => {
                 (Alert, Some(AgentAlert::AutomationFailing), Some(run), Some(code))
             }
-            EventKind::VersionCreated { .. } | EventKind::LinesLogged { .. } => return None,
+            EventKind::VersionCreated { .. } | EventKind::LinesLogged { .. } | EventKind::Changed(_) => {
+                return None;
+            }
         };
         Some(Self {
             seq: event.seq,
             at: event.at,
             kind,
             alert,
-            app_id: Some(event.app),
+            app_id: event.app,
             app_name: event.app_name,
             run_id: run,
             approval_id,
@@ -192,7 +194,7 @@ impl Application {
         let mut gap = false;
         loop {
             let query = FeedQuery { after, topic: Topic::Outcomes, limit: PAGE_SIZE };
-            let page: FeedPage = self.store().feed(member.workspace(), member.visibility(), query).await?;
+            let page: FeedPage = self.store().feed(member, query).await?;
             gap = gap || page.has_gap;
             after = page.cursor;
             if !page.events.is_empty() || page.cursor >= page.head {

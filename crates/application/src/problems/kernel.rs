@@ -20,9 +20,10 @@ impl From<StoreError> for Problem {
             StoreError::Duplicate => Self::conflict("conflict", "Someone created this at the same time.")
                 .hint("Read the current state, then try again if you still need to.")
                 .caused_by(error),
-            StoreError::Inconsistent { .. } | StoreError::NotAudited | StoreError::Failed(_) => {
-                Self::internal(error)
-            }
+            StoreError::Inconsistent { .. }
+            | StoreError::NotAudited
+            | StoreError::NotReportable(_)
+            | StoreError::Failed(_) => Self::internal(error),
         }
     }
 }

@@ -11,6 +11,7 @@ use ::kernel::{
     StoreError,
     authority::{AppRightName, AuthorityError, Role},
     caller::InvalidScopes,
+    changes::UnreportableChange,
     page::InvalidPage,
 };
 use ::projects::{InvalidInput as InvalidProject, ProjectError, access::ProjectAccessError};
@@ -40,7 +41,8 @@ fn every_problem() -> Vec<Problem> {
     let invalid_text = ::apps::InvalidText::ControlCharacters;
     problems! {
         StoreError {
-            Duplicate, NotAudited, Contended("".into()), Unavailable("".into()), Failed("".into()),
+            Duplicate, NotAudited,
+            NotReportable(UnreportableChange { action: String::new(), reason: "" }), Contended("".into()), Unavailable("".into()), Failed("".into()),
             Inconsistent { table: "runs", row: String::new(), what: String::new() },
         }
         AuthorityError {

@@ -44,13 +44,14 @@ pub async fn replace_access(
     if tx.members_among(workspace, &users).await?.len() != users.len() {
         return Err(AppError::MemberNotFound);
     }
-    tx.replace_access(workspace, right.app(), sharing, &grants).await?;
-    tx.audit(ctx.audit_entry("app.share").workspace(workspace).target(right.app()).detail(
-        serde_json::json!({
-            "sharing": sharing,
-            "people": grants.iter().map(|grant| grant.user.to_string()).collect::<Vec<_>>(),
-        }),
-    ));
+    let previous = tx.replace_access(workspace, right.app(), sharing, &grants).await?;
+    let former = previous.map_or_else(Vec::new, |previous| previous.former_viewers(sharing, &users));
+    let detail = serde_json::json!({
+        "sharing": sharing,
+        "people": grants.iter().map(|grant| grant.user.to_string()).collect::<Vec<_>>(),
+    });
+    let entry = ctx.audit_entry("app.share").workspace(workspace).target(right.app());
+    tx.audit(entry.former_viewers(former).detail(detail));
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 use kernel::{
     Context, StoreError,
+    authority::Role,
+    changes::Audience,
     id::{UserId, WorkspaceId},
 };
 
@@ -21,7 +23,9 @@ pub async fn revoke_app_grants_of(
 ) -> Result<(), StoreError> {
     for app in tx.delete_grants_of(workspace, user).await? {
         let detail = serde_json::json!({ "of": user });
-        tx.audit(ctx.audit_entry("app.unshare").workspace(workspace).target(app).detail(detail));
+        let former = vec![Audience::Person { user, role: Role::Viewer }];
+        let entry = ctx.audit_entry("app.unshare").workspace(workspace).target(app);
+        tx.audit(entry.former_viewers(former).detail(detail));
     }
     Ok(())
 }

@@ -71,9 +71,9 @@ pub async fn create_version(
     app.category = content.manifest.category;
     tx.update_app(&app).await?;
     let what = EventKind::VersionCreated { version: version.id, number };
-    tx.publish(Event { workspace, app: app.id, at: ctx.now, kind: what });
+    tx.publish(Event::of_app(workspace, app.id, ctx.now, what));
     tx.audit(
-        ctx.audit_entry("version.create").workspace(workspace).target(version.id).detail(
+        ctx.audit_entry("version.create").workspace(workspace).target(version.id).app(app.id).detail(
             serde_json::json!({ "app": app.id, "number": number, "trustScore": version.trust_score }),
         ),
     );
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(app, expected);
         assert_eq!(tx.apps, [expected]);
         let kind = EventKind::VersionCreated { version: version.id, number: 1 };
-        assert_eq!(tx.work.events, [Event { workspace: workspace(), app: app.id, at: ctx.now, kind }]);
+        assert_eq!(tx.work.events, [Event::of_app(workspace(), app.id, ctx.now, kind)]);
         let detail = json!({ "app": app.id, "number": 1, "trustScore": 85 });
         assert_audited(&tx.work, "version.create", version.id, Some(&detail));
     }

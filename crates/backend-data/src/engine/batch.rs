@@ -133,6 +133,9 @@ impl Engine {
         };
         let results =
             self.run_on_catalog(project, plan, |writes| self.store.write_all(project, writes)).await?;
+        for (result, parsed) in results.iter().zip(&parsed) {
+            self.notify_written(project, parsed.operation.table, result.rows);
+        }
         results
             .into_iter()
             .zip(&parsed)

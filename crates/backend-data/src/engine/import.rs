@@ -181,6 +181,7 @@ impl Engine {
             let (from, upto) = (upto.saturating_sub(last), upto.saturating_sub(1));
             error.with_details(format!("It is among the rows {from} to {upto}. No row was inserted."))
         })?;
+        self.notify_written(project, table, rows);
         options.report_progress(Progress::Written(rows));
         Ok(rows)
     }

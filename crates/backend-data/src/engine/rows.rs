@@ -376,6 +376,7 @@ impl Engine {
         let run = |write| self.store.write(project, write);
         let StatementResult { body, rows, inserted, .. } =
             self.run_on_table(project, access, table, plan, run).await?;
+        self.notify_written(project, table, rows);
         write_outcome(body, rows, inserted, options)
     }
 }

@@ -90,6 +90,61 @@ impl Engine {
         catalog.get_table(table).cloned()
     }
 
+    /// Renames a column, also in the rules and indexes that name it; its own name changes nothing. Needs [`Scope::SchemaWrite`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such table or column,
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if the new name does not fit, `column_exists`, `system_column`
+    /// for `id` and `created_at`, and [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) without the scope.
+    pub async fn rename_column(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        column: &str,
+        name: &str,
+    ) -> Result<Table> {
+        require_schema_write(access, table)?;
+        if column == name {
+            let catalog = self.current_catalog(project).await?;
+            let table = catalog.get_table(table)?;
+            table.own_column_position(column)?;
+            return Ok(table.clone());
+        }
+        let catalog = self
+            .change_schema(project, |catalog, scope| {
+                catalog.rename_column(table, column, name)?;
+                let statements = sql::rename_column(scope, table, column, name);
+                Ok(SchemaEffect { statements, ..SchemaEffect::default() })
+            })
+            .await?;
+        catalog.get_table(table).cloned()
+    }
+
+    /// Drops a column with its values. Needs [`Scope::SchemaWrite`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such table or column, `column_in_use` if rules
+    /// or indexes name it, `system_column` for `id` and `created_at`, and
+    /// [`ErrorKind::Forbidden`](crate::ErrorKind::Forbidden) without the scope.
+    pub async fn drop_column(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        column: &str,
+    ) -> Result<Table> {
+        require_schema_write(access, table)?;
+        let catalog = self
+            .change_schema(project, |catalog, scope| {
+                catalog.drop_column(table, column)?;
+                let statements = sql::drop_column(scope, table, column);
+                Ok(SchemaEffect { statements, ..SchemaEffect::default() })
+            })
+            .await?;
+        catalog.get_table(table).cloned()
+    }
+
     /// Creates an index on a table. Writers wait until it is created. Needs [`Scope::SchemaWrite`].
     ///
     /// # Errors

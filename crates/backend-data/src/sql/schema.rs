@@ -36,6 +36,17 @@ pub(crate) fn add_column(
     vec![format!("ALTER TABLE {}\"{}\" ADD COLUMN {definition}", scope.prefix, table.name)]
 }
 
+/// Renames a column. Both databases rename it in the indexes too.
+pub(crate) fn rename_column(scope: &TableScope, table: &str, column: &str, name: &str) -> Vec<String> {
+    let (column, name) = (quote_ident(column), quote_ident(name));
+    vec![format!("ALTER TABLE {}\"{table}\" RENAME COLUMN {column} TO {name}", scope.prefix)]
+}
+
+/// Drops a column that no index has.
+pub(crate) fn drop_column(scope: &TableScope, table: &str, column: &str) -> Vec<String> {
+    vec![format!("ALTER TABLE {}\"{table}\" DROP COLUMN {}", scope.prefix, quote_ident(column))]
+}
+
 pub(crate) fn drop_table(scope: &TableScope, table: &str) -> Vec<String> {
     vec![format!("DROP TABLE {}\"{table}\"", scope.prefix)]
 }

@@ -22,7 +22,8 @@ pub async fn revoke_tokens_of(
     let revoked = tx.revoke_tokens_of(workspace, user, ctx.now).await?;
     for token in &revoked {
         let detail = serde_json::json!({ "of": user });
-        tx.audit(ctx.audit_entry("token.revoke").workspace(workspace).target(token).detail(detail));
+        let entry = ctx.audit_entry("token.revoke").workspace(workspace).target(token);
+        tx.audit(entry.owner(user).detail(detail));
     }
     for login in &tx.deny_device_logins_of(workspace, user).await? {
         tx.audit(ctx.audit_entry("device.lapse").workspace(workspace).target(login));

@@ -105,6 +105,7 @@ pub async fn create_key(
         ctx.audit_entry("project_key.create")
             .workspace(right.member().workspace())
             .target(key.id)
+            .owner(right.project_creator())
             .detail(json!({ "project": key.project, "kind": key.kind, "hint": key.hint.to_string() })),
     );
     Ok(CreatedKey { key, secret })

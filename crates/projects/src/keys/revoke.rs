@@ -28,6 +28,7 @@ pub async fn revoke_key(
         ctx.audit_entry("project_key.revoke")
             .workspace(workspace)
             .target(key.id)
+            .owner(right.project_creator())
             .detail(json!({ "project": key.project, "hint": key.hint.to_string() })),
     );
     Ok(key)

@@ -36,7 +36,7 @@ pub async fn decide_approval(
     tx.resolve_approval(&approval, ctx.now, Some(right.member().user())).await?;
     let action = if approved { "approval.approve" } else { "approval.refuse" };
     let detail = serde_json::json!({ "run": approval.run });
-    tx.audit(ctx.audit_entry(action).workspace(workspace).target(id).detail(detail));
+    tx.audit(ctx.audit_entry(action).workspace(workspace).target(id).app(right.app()).detail(detail));
     Ok(approval)
 }
 

@@ -49,7 +49,8 @@ pub async fn create_automation(
     automation.check_limits()?;
     automation.next_run_at = automation.next_after(ctx.now);
     tx.insert_automation(&automation).await?;
-    tx.audit(ctx.audit_entry("automation.create").workspace(automation.workspace).target(automation.id));
+    let entry = ctx.audit_entry("automation.create").workspace(automation.workspace).target(automation.id);
+    tx.audit(entry.app(automation.app));
     Ok(automation)
 }
 

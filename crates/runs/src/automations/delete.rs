@@ -24,7 +24,7 @@ pub async fn delete_automation(
     let found = tx.automation_for_update(workspace, id).await?;
     found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
     tx.delete_automation(workspace, id, ctx.now).await?;
-    tx.audit(ctx.audit_entry("automation.delete").workspace(workspace).target(id));
+    tx.audit(ctx.audit_entry("automation.delete").workspace(workspace).target(id).app(right.app()));
     Ok(())
 }
 

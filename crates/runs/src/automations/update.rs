@@ -71,7 +71,7 @@ pub async fn update_automation(
         Some(AutomationStatus::Active) => "automation.activate",
         _ => "automation.update",
     };
-    tx.audit(ctx.audit_entry(action).workspace(workspace).target(automation.id));
+    tx.audit(ctx.audit_entry(action).workspace(workspace).target(automation.id).app(automation.app));
     Ok(automation)
 }
 

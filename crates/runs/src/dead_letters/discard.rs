@@ -25,7 +25,7 @@ pub async fn discard_open_dead_letter(
     get_open_dead_letter(tx, right, id).await?;
     let workspace = right.member().workspace();
     tx.resolve_dead_letter(workspace, id, ctx.now, ctx.caller.user(), None).await?;
-    tx.audit(ctx.audit_entry("dead_letter.discard").workspace(workspace).target(id));
+    tx.audit(ctx.audit_entry("dead_letter.discard").workspace(workspace).target(id).app(right.app()));
     Ok(())
 }
 

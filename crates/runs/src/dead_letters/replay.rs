@@ -87,7 +87,8 @@ pub async fn replay_open_dead_letter(
     let ran = enqueue_replay(tx, ctx, right, source, (run, original), replay).await?;
     tx.resolve_dead_letter(workspace, id, ctx.now, ctx.caller.user(), Some(run)).await?;
     let detail = json!({"run": run, "version": version, "edited": edited});
-    tx.audit(ctx.audit_entry("dead_letter.replay").workspace(workspace).target(id).detail(detail));
+    let entry = ctx.audit_entry("dead_letter.replay").workspace(workspace).target(id);
+    tx.audit(entry.app(right.app()).detail(detail));
     Ok(ReplayedRun { run, dead_letter: Some(id), version: ran, is_edited: edited, is_on_hold: held })
 }
 

@@ -30,7 +30,7 @@ pub async fn cancel_run(
         return Err(RunsError::RunEnded);
     }
     let stage = RunStage::Failed { code: CANCELLED.to_owned() };
-    tx.publish(Event { workspace, app: right.app(), at: ctx.now, kind: EventKind::Run { run, stage } });
+    tx.publish(Event::of_app(workspace, right.app(), ctx.now, EventKind::Run { run, stage }));
     tx.audit(ctx.audit_entry("run.cancel").workspace(workspace).target(run));
     Ok(())
 }
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(tx.cancellations, [end]);
         let stage = RunStage::Failed { code: "cancelled".to_owned() };
         let kind = EventKind::Run { run: id(30), stage };
-        assert_eq!(tx.work.events, [Event { workspace: workspace(), app: app(), at: at(60_000), kind }]);
+        assert_eq!(tx.work.events, [Event::of_app(workspace(), app(), at(60_000), kind)]);
         assert_eq!(tx.work.audited_actions(), ["run.cancel"]);
         assert_eq!(tx.work.audit[0].target, Some(kernel::AuditTarget(end.run.to_string())));
     }

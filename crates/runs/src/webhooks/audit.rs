@@ -1,6 +1,9 @@
 //! Audit entries of webhooks.
 
-use kernel::{AuditEntry, Context};
+use kernel::{
+    AuditEntry, Context,
+    authority::{AppRight, CanEdit},
+};
 use serde_json::json;
 
 use super::Webhook;
@@ -30,6 +33,7 @@ pub(super) fn audit_actions(before: &Webhook, after: &Webhook) -> Vec<&'static s
 pub(super) async fn save_with_audit(
     tx: &mut dyn RunsTx,
     ctx: &Context,
+    right: &AppRight<CanEdit>,
     webhook: &Webhook,
     actions: Vec<&'static str>,
 ) -> Result<(), RunsError> {
@@ -37,18 +41,26 @@ pub(super) async fn save_with_audit(
         tx.upsert_webhook(webhook).await?;
     }
     for action in actions {
-        audit(tx, ctx, action, webhook);
+        audit(tx, ctx, right, action, webhook);
     }
     Ok(())
 }
 
 /// Audits an action on a webhook with its settings, and without its secret.
-pub(super) fn audit(tx: &mut dyn RunsTx, ctx: &Context, action: &'static str, webhook: &Webhook) {
+pub(super) fn audit(
+    tx: &mut dyn RunsTx,
+    ctx: &Context,
+    right: &AppRight<CanEdit>,
+    action: &'static str,
+    webhook: &Webhook,
+) {
     let detail = json!({
         "mode": webhook.proof.mode(),
         "hint": webhook.proof.hint(),
+        "automation": webhook.automation,
         "perMinute": webhook.per_minute,
         "form": webhook.proof.form(),
     });
-    tx.audit(ctx.audit_entry(action).workspace(webhook.workspace).target(webhook.id).detail(detail));
+    let entry = ctx.audit_entry(action).workspace(webhook.workspace).target(webhook.id);
+    tx.audit(entry.app(right.app()).detail(detail));
 }

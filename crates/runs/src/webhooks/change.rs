@@ -57,7 +57,7 @@ pub async fn change_webhook(
         return Ok(before);
     }
     webhook.updated_at = ctx.now;
-    save_with_audit(tx, ctx, &webhook, actions).await?;
+    save_with_audit(tx, ctx, right, &webhook, actions).await?;
     Ok(webhook)
 }
 
@@ -102,7 +102,7 @@ mod tests {
             let changed = change(&mut tx, input).await.unwrap();
             assert_eq!(changed, Webhook { is_enabled: enabled, updated_at: at(60_000), ..signed() });
             assert_eq!(tx.webhooks, [changed]);
-            let detail = json!({ "mode": "signed", "hint": "qws_…hint", "perMinute": 60, "form": null });
+            let detail = json!({ "mode": "signed", "hint": "qws_…hint", "automation": tx.webhooks[0].automation, "perMinute": 60, "form": null });
             assert_audited(&tx.work, action, tx.webhooks[0].id, Some(&detail));
         }
     }

@@ -96,7 +96,7 @@ pub async fn configure_webhook(
         Some(_) if !same_mode => vec!["webhook.mode"],
         Some(before) => audit_actions(before, &webhook),
     };
-    save_with_audit(tx, ctx, &webhook, actions).await?;
+    save_with_audit(tx, ctx, right, &webhook, actions).await?;
     Ok(WebhookWithSecret { webhook, secret })
 }
 

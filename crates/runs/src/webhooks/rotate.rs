@@ -38,7 +38,7 @@ pub async fn rotate_webhook(
     webhook.proof = proof;
     webhook.updated_at = ctx.now;
     tx.upsert_webhook(&webhook).await?;
-    audit(tx, ctx, "webhook.rotate", &webhook);
+    audit(tx, ctx, right, "webhook.rotate", &webhook);
     Ok(WebhookWithSecret { webhook, secret })
 }
 
@@ -91,7 +91,7 @@ mod tests {
             let expected = Webhook { updated_at: at(60_000), ..webhook(40, id(10), rotated.proof.clone()) };
             assert_eq!(rotated, expected);
             assert_eq!(tx.webhooks, [expected]);
-            let detail = json!({ "mode": old.mode(), "hint": new.hint, "perMinute": 60, "form": null });
+            let detail = json!({ "mode": old.mode(), "hint": new.hint, "automation": rotated.automation, "perMinute": 60, "form": null });
             assert!(!detail.to_string().contains(secret.expose_secret()));
             assert_audited(&tx.work, "webhook.rotate", rotated.id, Some(&detail));
         }

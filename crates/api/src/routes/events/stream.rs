@@ -36,7 +36,7 @@ pub(crate) struct FollowEvents {
     _view_as: Option<ViewedRole>,
 }
 
-/// All events of apps that the client can view.
+/// All events of apps that the client can view, and changes of what else it can see.
 struct WorkspaceEvents;
 
 #[async_trait::async_trait]
@@ -110,12 +110,23 @@ fn event_payload(what: &EventKind) -> (&'static str, Value) {
             ("alert", json!({ "alert": alert, "roadId": automation, "runId": run, "code": code }))
         }
         EventKind::LinesLogged { lines } => ("log", json!({ "lines": lines })),
+        EventKind::Changed(change) => {
+            let data = json!({
+                "kind": change.kind.as_str(),
+                "id": change.id,
+                "by": change.by,
+                "roadId": change.automation,
+                "projectId": change.project,
+                "table": change.table,
+            });
+            ("changed", data)
+        }
     }
 }
 
 /// Follow a workspace's events
 ///
-/// Live Server-Sent Events: `run`, `build`, `refusal`, `alert`, `log`, and `resync` if events that you have not
+/// Live Server-Sent Events: `run`, `build`, `refusal`, `alert`, `log`, `changed`, and `resync` if events that you have not
 /// received are no longer stored. Each event has its number as `id`. If you reconnect with that in `Last-Event-ID`, you
 /// miss nothing.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/events", tag = "events", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("Last-Event-ID" = Option<String>, Header, description = "Number of the last event that the client received; takes precedence over `since`."), FollowEvents), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]

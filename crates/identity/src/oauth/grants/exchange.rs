@@ -97,9 +97,8 @@ pub async fn exchange_code(
         }
         AuthorizationStage::Redeemed { consent, grant } => {
             if tx.revoke_grant(consent.workspace, grant, ctx.now).await? {
-                tx.audit(
-                    ctx.audit_entry("oauth_grant.code_replayed").workspace(consent.workspace).target(grant),
-                );
+                let entry = ctx.audit_entry("oauth_grant.code_replayed").workspace(consent.workspace);
+                tx.audit(entry.target(grant).owner(consent.by));
             }
             Ok(INVALID)
         }

@@ -20,7 +20,7 @@ pub async fn revoke_grants_of(
 ) -> Result<usize, StoreError> {
     let ended = tx.revoke_grants(workspace, user, ctx.now).await?;
     for grant in &ended {
-        tx.audit(ctx.audit_entry("oauth_grant.revoke").workspace(workspace).target(grant));
+        tx.audit(ctx.audit_entry("oauth_grant.revoke").workspace(workspace).target(grant).owner(user));
     }
     Ok(ended.len())
 }

@@ -75,7 +75,7 @@ async fn a_new_webhook_shows_its_signing_secret_once() {
         };
         assert_eq!((webhook.proof.mode(), &webhook), (mode, &expected));
         assert_eq!(tx.webhooks, std::slice::from_ref(&webhook));
-        let detail = json!({ "mode": mode, "hint": stored.hint, "perMinute": 60, "form": null });
+        let detail = json!({ "mode": mode, "hint": stored.hint, "automation": webhook.automation, "perMinute": 60, "form": null });
         assert_audited(&tx.work, "webhook.create", webhook.id, Some(&detail));
         assert_secret_not_audited(&tx, secret.expose_secret());
     }
@@ -109,7 +109,7 @@ async fn a_form_has_settings_in_place_of_a_secret() {
         assert!(secret.is_none());
         let settings = FormSettings { hidden_field: "website".to_owned(), ..FormSettings::default() };
         assert_eq!((webhook.proof.form(), webhook.per_minute), (Some(&settings), 20));
-        let detail = json!({ "mode": "form", "hint": null, "perMinute": 20, "form": settings });
+        let detail = json!({ "mode": "form", "hint": null, "automation": webhook.automation, "perMinute": 20, "form": settings });
         assert_audited(&tx.work, "webhook.create", webhook.id, Some(&detail));
     }
 }
@@ -149,7 +149,7 @@ async fn another_mode_has_to_be_confirmed_and_replaces_the_secret() {
     assert_eq!((webhook.id, webhook.proof.mode()), (signed().id, ProofMode::Token));
     assert_eq!((webhook.created_at, webhook.updated_at), (at(0), at(60_000)));
     assert_eq!(tx.webhooks, std::slice::from_ref(&webhook));
-    let detail = json!({ "mode": "token", "hint": webhook.proof.hint(), "perMinute": 60, "form": null });
+    let detail = json!({ "mode": "token", "hint": webhook.proof.hint(), "automation": webhook.automation, "perMinute": 60, "form": null });
     assert_audited(&tx.work, "webhook.mode", webhook.id, Some(&detail));
 }
 
@@ -172,7 +172,7 @@ async fn the_same_mode_keeps_the_secret_and_may_be_repeated() {
     let changed = configure(&mut tx, limited).await.unwrap();
     assert!(changed.secret.is_none());
     assert_eq!(tx.webhooks, [Webhook { per_minute: 5, updated_at: at(60_000), ..signed() }]);
-    let detail = json!({ "mode": "signed", "hint": "qws_…hint", "perMinute": 5, "form": null });
+    let detail = json!({ "mode": "signed", "hint": "qws_…hint", "automation": changed.webhook.automation, "perMinute": 5, "form": null });
     assert_audited(&tx.work, "webhook.limit", changed.webhook.id, Some(&detail));
 }
 
