@@ -39,6 +39,7 @@ pub(crate) struct FollowLogLines {
     /// Only lines after this number. Default: from now on, unless `Last-Event-ID` is sent.
     since: Option<u64>,
     /// Role as which you view the workspace, as in the header `Qala-View-As`.
+    #[param(inline)]
     #[serde(rename = "viewAs")]
     _view_as: Option<ViewedRole>,
 }

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { invalidate } from './resource';
 
 /** Kinds of events of the stream; see `docs/events.md`. */
-const KINDS = ['run', 'build', 'refusal', 'alert', 'log', 'changed', 'rows', 'resync'] as const;
+const KINDS = ['run', 'build', 'refusal', 'alert', 'log', 'changed', 'resync'] as const;
 export type EventKind = (typeof KINDS)[number];
 
 /** An event with whatever members its kind has. */
@@ -35,10 +35,21 @@ function topicsOf({ type, data }: WorkspaceEvent): string[] {
     case 'refusal': return [...of('refusal', data['appId']), ...(typeof data['roadId'] === 'string' ? [`delivery:${data['roadId']}`] : []), 'health'];
     case 'alert': return ['alert', 'health'];
     case 'log': return of('log', data['appId']);
-    case 'rows': return of('rows', data['id'] ?? data['table']);
-    case 'changed': return of(String(data['kind']), data['id']);
+    case 'changed': return changedTopics(String(data['kind']), data);
     case 'resync': return [];
   }
+}
+
+/** Returns the topics of a changed object and of what it belongs to. */
+function changedTopics(kind: string, { id, appId, roadId, projectId }: WorkspaceEvent['data']): string[] {
+  const topics = [kind, `${kind}:${String(id)}`];
+  // Rows change often, and nothing but a grid shows them.
+  if (kind === 'rows') return topics;
+  topics.push('changed');
+  for (const [owner, ownerId] of [['app', appId], ['automation', roadId], ['project', projectId]] as const) {
+    if (typeof ownerId === 'string' && owner !== kind) topics.push(`${owner}:${ownerId}`);
+  }
+  return topics;
 }
 
 function deliver(event: WorkspaceEvent): void {

@@ -2,6 +2,7 @@
 
 import { computed, signal } from '@preact/signals';
 import { api, viewAs } from '#api/client';
+import { invalidate, onInvalidate } from '#api/resource';
 import type { Problem } from '#api/problem';
 import type { Schemas } from '#api/types';
 import { view } from './router';
@@ -57,7 +58,7 @@ export async function loadSession(): Promise<void> {
     return;
   }
   try {
-    const [current, list] = await Promise.all([api.get('/v1/session', {}), api.get('/v1/workspaces', {})]);
+    const [current, list] = await Promise.all([api.get('/v1/session', {}), api.get('/v1/workspaces', { query: { limit: 200 } })]);
     session.value = current;
     workspaces.value = list.items;
   } catch (error) {
@@ -68,7 +69,20 @@ export async function loadSession(): Promise<void> {
 
 /** Reads the workspaces again, after one was created, renamed or left. */
 export async function loadWorkspaces(): Promise<void> {
-  workspaces.value = (await api.get('/v1/workspaces', {})).items;
+  workspaces.value = (await api.get('/v1/workspaces', { query: { limit: 200 } })).items;
+}
+
+/** Reads again what the frame shows, when the workspace or the person's role in it changes. Returns what ends that. */
+export function followMembership(): () => void {
+  return onInvalidate((topics) => {
+    if (topics === 'all') return;
+    const isOwn = topics.includes(`member:${session.peek()?.user.id ?? ''}`);
+    if (!isOwn && !topics.includes('workspace')) return;
+    void loadWorkspaces().then(() => {
+      // With another role, everything may look different.
+      if (isOwn) invalidate('all');
+    }, () => undefined);
+  });
 }
 
 /** Remembers on the server that the person is in this workspace, so that the next sign-in leads here. */

@@ -18,7 +18,7 @@ import { t } from './messages';
 import { openPalette } from './palette';
 import { Rail, isCollapsed, isDrawerOpen } from './rail';
 import { navigate, view, type View } from './router';
-import { rememberWorkspace, session, signInPath, signOut, workspace, workspaceId, workspaces } from './session';
+import { followMembership, rememberWorkspace, session, signInPath, signOut, workspace, workspaceId, workspaces } from './session';
 import { setTheme, shownTheme } from './theme';
 import { Toasts } from './toasts';
 
@@ -28,6 +28,7 @@ export function Shell() {
   const shown = view.value;
   const ws = workspaceId.value;
   useEffect(() => { document.documentElement.lang = locale.value; }, [locale.value]);
+  useEffect(followMembership, []);
   useEffect(() => {
     const isMember = session.value && workspaces.value.some((item) => item.id === ws);
     followWorkspace(isMember ? ws : null);

@@ -10,7 +10,7 @@ type Gate = Schemas['Gate'];
 
 /** Reads the gates of the hosts that an app names. */
 export function useGates(ws: string): readonly Gate[] | undefined {
-  return useResource('/v1/workspaces/{ws}/gates', { path: { ws } }, { on: ['gate', 'app'] }).data?.items;
+  return useResource('/v1/workspaces/{ws}/gates', { path: { ws }, query: { limit: 200 } }, { on: ['gate', 'app'] }).data?.items;
 }
 
 export function Permissions({ ws, manifest }: { ws: string; manifest: Manifest }) {

@@ -48,15 +48,15 @@ export function useCity(ws: string): City {
   const apps = useAll<Schemas['App']>(`${base}/apps`, ['app', 'version', 'alert']);
   const automations = useAll<Schemas['Automation']>(`${base}/automations`, ['automation']);
   const projects = useAll<Schemas['Project']>(`${base}/backend/projects`, ['project']);
-  const gates = useResource('/v1/workspaces/{ws}/gates', { path: { ws } }, { on: ['gate', 'refusal', 'version'] });
-  const members = useResource('/v1/workspaces/{ws}/members', { path: { ws } }, { on: ['member'] });
+  const gates = useResource('/v1/workspaces/{ws}/gates', { path: { ws }, query: { limit: 200 } }, { on: ['gate', 'refusal', 'version'] });
+  const members = useResource('/v1/workspaces/{ws}/members', { path: { ws }, query: { limit: 200 } }, { on: ['member'] });
   const runs = useResource('/v1/workspaces/{ws}/runs', { path: { ws }, query: { limit: 200 } });
   // What runs for long is not among the latest two hundred of a busy workspace.
   const isBusy = runs.data != null && runs.data.nextCursor !== null;
   const running = useResource('/v1/workspaces/{ws}/runs', isBusy ? { path: { ws }, query: { limit: 200, status: 'running' } } : null);
   const maySeeQueue = hasRole('member');
   const health = useResource('/v1/workspaces/{ws}/queue-health', maySeeQueue ? { path: { ws } } : null, { on: ['health'] });
-  const letters = useResource('/v1/workspaces/{ws}/dead-letters', maySeeQueue ? { path: { ws }, query: { state: 'open', limit: 200 } } : null);
+  const letters = useResource('/v1/workspaces/{ws}/dead-letters', maySeeQueue ? { path: { ws }, query: { state: 'open', limit: 200 } } : null, { on: ['dead_letter'] });
 
   const live = useMemo<LiveRuns>(() => ({ known: new KnownRuns(), endedAt: new Map(), listeners: new Set() }), [ws]);
   const drawn = useRedraw(live, { onEnded: () => { runs.refresh(); apps.refresh(); } });

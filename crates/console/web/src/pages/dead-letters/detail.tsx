@@ -14,7 +14,7 @@ import { Replay } from './replay';
 type Letter = Schemas['DeadLetter'];
 
 export default function DeadLetterPanel({ params: { ws, id } }: RouteProps<'/w/:ws/dead-letters/:id'>) {
-  const letter = useResource('/v1/dead-letters/{id}', { path: { id } }, { on: ['run', 'refusal'] });
+  const letter = useResource('/v1/dead-letters/{id}', { path: { id } }, { on: [`dead_letter:${id}`] });
   if (!letter.data) return <Panel title={t('letter')} size="wide"><Loaded resource={letter}>{() => null}</Loaded></Panel>;
   return <Detail key={id} ws={ws} letter={letter.data} refresh={letter.refresh} />;
 }

@@ -34,7 +34,7 @@ export default function DeadLetters({ params: { ws } }: RouteProps<'/w/:ws/dead-
   const list = useList('/v1/workspaces/{ws}/dead-letters', {
     path: { ws },
     query: { state: state === 'all' ? undefined : state, kind: filter('kind') as Letter['kind'] | undefined, appId: filter('appId'), automationId: filter('automationId'), trigger: filter('trigger') as Letter['trigger'] | undefined },
-  }, { on: ['run', 'refusal'] });
+  }, { on: ['run', 'refusal', 'dead_letter'] });
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const chosen = list.items.filter(({ id }) => ids.has(id));
   const settle = async (action: Schemas['BulkAction']) => {

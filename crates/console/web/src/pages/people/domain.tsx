@@ -17,7 +17,7 @@ export default function JoinDomainPage({ params: { ws } }: RouteProps<'/w/:ws/pe
 }
 
 function Settings({ ws }: { ws: string }) {
-  const resource = useResource('/v1/workspaces/{ws}/join-domain', { path: { ws } }, { on: ['workspace'] });
+  const resource = useResource('/v1/workspaces/{ws}/join-domain', { path: { ws } }, { on: ['join_domain'] });
   return (
     <Loaded resource={resource}>
       {(domain) => (domain.domain === null ? <Claim ws={ws} domain={domain} resource={resource} /> : <Claimed ws={ws} domain={domain} resource={resource} />)}

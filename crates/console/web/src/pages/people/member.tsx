@@ -19,7 +19,7 @@ export function membersChanged(): void {
 }
 
 export default function MemberPanel({ params: { ws, user } }: RouteProps<'/w/:ws/people/members/:user'>) {
-  const members = useResource('/v1/workspaces/{ws}/members', { path: { ws } }, { on: ['member'] });
+  const members = useResource('/v1/workspaces/{ws}/members', { path: { ws }, query: { limit: 200 } }, { on: ['member'] });
   const member = members.data?.items.find((item) => item.user.id === user);
   const url = urlOf('/v1/workspaces/{ws}/members', { path: { ws } });
   return (

@@ -10,7 +10,7 @@ import { t } from './messages';
 type Run = Schemas['RunSummary'];
 
 export function Waiting({ ws, run, decided }: { ws: string; run: Run; decided: () => void }) {
-  const approvals = useResource('/v1/runs/{id}/approvals', { path: { id: run.id } }, { on: [`run:${run.id}`] });
+  const approvals = useResource('/v1/runs/{id}/approvals', { path: { id: run.id } }, { on: [`run:${run.id}`, 'approval'] });
   const app = useResource('/v1/apps/{id}', { path: { id: run.appId } }, { on: [`app:${run.appId}`] });
   const mayDecide = !isReadOnly.value && (app.data?.rights.includes('can_edit') ?? false);
   return (

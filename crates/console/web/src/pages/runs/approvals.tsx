@@ -8,7 +8,7 @@ import { Button, Loaded, Time } from '#ui';
 import { t } from './messages';
 
 export function Approvals({ run }: { run: Schemas['Run'] }) {
-  const approvals = useResource('/v1/runs/{id}/approvals', { path: { id: run.id } }, { on: [`run:${run.id}`] });
+  const approvals = useResource('/v1/runs/{id}/approvals', { path: { id: run.id } }, { on: [`run:${run.id}`, 'approval'] });
   return (
     <Loaded resource={approvals} lines={2}>
       {({ items }) => <>{items.filter(({ state }) => state === 'waiting').map((approval) => <Question key={approval.id} run={run} approval={approval} />)}</>}

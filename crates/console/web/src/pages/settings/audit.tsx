@@ -19,8 +19,8 @@ export default function Audit({ params: { ws } }: RouteProps<'/w/:ws/settings/au
 
 function Log({ ws }: { ws: string }) {
   const filters = { action: query.value.get('action') ?? undefined, actor: query.value.get('actor') ?? undefined };
-  const list = useList('/v1/workspaces/{ws}/audit', { path: { ws }, query: filters }, { on: ['member', 'invite', 'app', 'automation', 'gate', 'project', 'table', 'policy', 'workspace'] });
-  const members = useResource('/v1/workspaces/{ws}/members', { path: { ws } }, { on: ['member'] });
+  const list = useList('/v1/workspaces/{ws}/audit', { path: { ws }, query: filters }, { on: ['changed', 'run'] });
+  const members = useResource('/v1/workspaces/{ws}/members', { path: { ws }, query: { limit: 200 } }, { on: ['member'] });
   const people = members.data?.items.map(({ user }) => ({ value: user.id, label: user.name })) ?? [];
   const empty = <Empty title={t('noEntries')} action={<Button onClick={() => setQuery({ action: null, actor: null })}>{t('showAll')}</Button>}><p>{t('noEntriesBody')}</p></Empty>;
   return (

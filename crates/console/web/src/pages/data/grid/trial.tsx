@@ -57,7 +57,7 @@ export function useTrial(project: Schemas['Project'], table: Schemas['Table'], m
 }
 
 export function CallerSwitch({ project, trial: { caller, set } }: { project: Schemas['Project']; trial: Trial }) {
-  const keys = useResource('/v1/backend/projects/{projectId}/keys', { path: { projectId: project.id } }, { on: ['project_key'] });
+  const keys = useResource('/v1/backend/projects/{projectId}/keys', { path: { projectId: project.id }, query: { limit: 200 } }, { on: ['project_key'] });
   const secretKeys = (keys.data ?? []).filter(({ kind, revokedAt }) => kind === 'secret' && revokedAt === null);
   const person = async () => {
     const claims = await askPerson(caller?.kind === 'person' ? caller.claims : { sub: '' });

@@ -30,7 +30,7 @@ export function Tester({ project, table, verdict, onVerdict }: TesterProps) {
   const [which, setWhich] = useState<Which>('all');
   const [filter, setFilter] = useState('');
   const [row, setRow] = useState('{}');
-  const keys = useResource('/v1/backend/projects/{projectId}/keys', project.canAdmin ? { path: { projectId: project.id } } : null, { on: ['project_key'] });
+  const keys = useResource('/v1/backend/projects/{projectId}/keys', project.canAdmin ? { path: { projectId: project.id }, query: { limit: 200 } } : null, { on: ['project_key'] });
   const secretKeys = (keys.data ?? []).filter((key) => key.kind === 'secret' && key.revokedAt === null);
   const chosenKey = secretKeys.some(({ id }) => id === keyId) ? keyId : (secretKeys[0]?.id ?? '');
   // An insert needs the row; an update may have values beside the rows that it is about.
