@@ -4,6 +4,7 @@ export * from './page';
 export * from './page-header';
 export * from './places';
 export * from './role';
+export { useSeen } from './seen';
 export { closePanel, navigate, path, query, setQuery } from './router';
 export { hasRole, isReadOnly, loadSession, loadWorkspaces, ownRole, role, session, signInPath, signOut, workspace, workspaceId, workspaces, type Role } from './session';
 export * from './theme';

@@ -1,11 +1,11 @@
 // What the frame does about responses that need the person.
 
-import type { Call, Interventions } from '#api/client';
+import type { Interventions } from '#api/client';
 import { send } from '#api/client';
 import { discardUnsaved } from './unsaved';
 import { Button } from '#ui/button';
-import { Code } from '#ui/code';
 import { Dialog, openDialog } from '#ui/dialog';
+import { chooseMine } from './conflict';
 import { t } from './messages';
 import { hasPasskeys, stepUp } from './passkeys';
 import { session, signInPath } from './session';
@@ -21,7 +21,7 @@ export const interventions: Interventions = {
 
   async conflict(call) {
     const { data } = await send<unknown>({ method: 'GET', url: call.changes ?? call.url });
-    return (await openDialog<boolean>((close) => <Conflict call={call} theirs={data} close={close} />)) ?? false;
+    return chooseMine(data, call.method === 'DELETE' ? undefined : (call.body ?? {}));
   },
 
   async stepUp() {
@@ -30,29 +30,6 @@ export const interventions: Interventions = {
     return goesOn ?? false;
   },
 };
-
-/** Of the object, shows only what the change is about. */
-function comparable(theirs: unknown, mine: unknown): unknown {
-  if (typeof theirs !== 'object' || theirs === null || typeof mine !== 'object' || mine === null) return theirs;
-  const names = Object.keys(mine);
-  return Object.fromEntries(Object.entries(theirs).filter(([name]) => names.includes(name)));
-}
-
-function Conflict({ call, theirs, close }: { call: Call; theirs: unknown; close: (again?: boolean) => void }) {
-  const text = (value: unknown) => JSON.stringify(value, null, 2);
-  const actions = (
-    <>
-      <Button onClick={() => close(false)} autofocus>{t('conflictTheirs')}</Button>
-      <Button variant="danger" onClick={() => close(true)}>{t('conflictMine')}</Button>
-    </>
-  );
-  return (
-    <Dialog title={t('conflictTitle')} size="wide" actions={actions} onClose={() => close(false)}>
-      <div class="prose"><p>{call.method === 'DELETE' ? t('conflictDelete') : t('conflictBody')}</p></div>
-      {call.body !== undefined && <Code label={t('conflictTitle')} language="json" value={text(call.body)} original={text(comparable(theirs, call.body))} height="short" />}
-    </Dialog>
-  );
-}
 
 function StepUp({ close }: { close: (done?: boolean) => void }) {
   const use = () => void stepUp().then(() => close(true), toastProblem);

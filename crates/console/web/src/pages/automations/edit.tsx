@@ -1,7 +1,7 @@
 // Changing an automation.
 
 import { api } from '#api/client';
-import { closePanel, discardUnsaved, toast, useAction, type RouteProps } from '#frame';
+import { closePanel, discardUnsaved, toast, useAction, useSeen, type RouteProps } from '#frame';
 import { Button, CopyCall, Loaded, Panel, ProblemView } from '#ui';
 import { useAutomation, useRights, type Automation } from './automation-page';
 import { bodyOf, draftOf } from './draft';
@@ -17,9 +17,10 @@ export default function EditAutomation({ params: { id } }: RouteProps<'/w/:ws/au
 
 function Edit({ automation, saved }: { automation: Automation; saved: () => void }) {
   const { mayEdit } = useRights(automation.appId);
-  const { draft, change, mistakes, check } = useDraft(draftOf(automation));
+  const { draft, change, mistakes, check, isDirty } = useDraft(draftOf(automation));
+  const seen = useSeen(bodyOf(draftOf(automation)), isDirty);
   const save = useAction(async () => {
-    if (!check()) return;
+    if (!check() || !(await seen.mayOverwrite(bodyOf(draft), () => change(null)))) return;
     await api.patch('/v1/automations/{id}', { path: { id: automation.id }, body: bodyOf(draft) });
     discardUnsaved();
     saved();
@@ -40,6 +41,7 @@ function Edit({ automation, saved }: { automation: Automation; saved: () => void
   return (
     <Panel title={t('editTitle')} actions={actions}>
       <form id="edit-automation" noValidate onSubmit={submit}><Fields draft={draft} mistakes={mistakes} onChange={change} /></form>
+      {seen.notice(save.busy)}
       {save.problem && <ProblemView problem={save.problem} />}
     </Panel>
   );

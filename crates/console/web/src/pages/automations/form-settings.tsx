@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import type { Schemas } from '#api/types';
-import { discardUnsaved, toast, useAction, useUnsaved } from '#frame';
+import { discardUnsaved, toast, useAction, useSeen, useUnsaved } from '#frame';
 import { Button, Card, ProblemView, TextArea, TextField } from '#ui';
 import { t } from './messages';
 import type { Webhook } from './webhook';
@@ -22,10 +22,10 @@ function mistakeOf(sites: readonly string[]): string | null {
 }
 
 export function FormSettings({ webhook: { automationId: id }, form, onChange }: { webhook: Webhook; form: Schemas['FormSettings']; onChange: () => void }) {
-  const [hiddenField, setHiddenField] = useState(form.hiddenField);
-  const [sites, setSites] = useState(form.allowedSites.join('\n'));
-  const [redirect, setRedirect] = useState(form.redirect ?? '');
-  const isChanged = hiddenField !== form.hiddenField || sites !== form.allowedSites.join('\n') || redirect !== (form.redirect ?? '');
+  const saved = { hiddenField: form.hiddenField, sites: form.allowedSites.join('\n'), redirect: form.redirect ?? '' };
+  const [draft, setDraft] = useState<Partial<typeof saved>>({});
+  const { hiddenField, sites, redirect } = { ...saved, ...draft };
+  const isChanged = hiddenField !== saved.hiddenField || sites !== saved.sites || redirect !== saved.redirect;
   const mistakes = {
     hiddenField: /^[A-Za-z0-9_-]{1,64}$/.test(hiddenField) ? null : t('notField'),
     sites: mistakeOf(sitesOf(sites)),
@@ -33,9 +33,12 @@ export function FormSettings({ webhook: { automationId: id }, form, onChange }: 
   };
   const hasMistake = Object.values(mistakes).some((mistake) => mistake !== null);
   useUnsaved(isChanged);
+  const seen = useSeen({ form }, isChanged);
   const save = useAction(async () => {
     if (hasMistake || !isChanged) return;
-    await api.patch('/v1/automations/{id}/webhook', { path: { id }, body: { form: { hiddenField, allowedSites: sitesOf(sites), redirect: redirect === '' ? null : redirect } } });
+    const body = { form: { hiddenField, allowedSites: sitesOf(sites), redirect: redirect === '' ? null : redirect } };
+    if (!(await seen.mayOverwrite(body, () => setDraft({})))) return;
+    await api.patch('/v1/automations/{id}/webhook', { path: { id }, body });
     discardUnsaved();
     toast(t('savedNow'));
     onChange();
@@ -47,9 +50,10 @@ export function FormSettings({ webhook: { automationId: id }, form, onChange }: 
   return (
     <Card title={t('formTitle')}>
       <form class="card-body automations-stack" noValidate onSubmit={submit}>
-        <TextField label={t('hiddenField')} hint={t('hiddenFieldHint')} value={hiddenField} onInput={setHiddenField} error={mistakes.hiddenField} maxlength={64} spellcheck={false} />
-        <TextArea label={t('sites')} hint={t('sitesHint')} rows={3} value={sites} onInput={setSites} error={mistakes.sites} spellcheck={false} placeholder="https://www.example.com" />
-        <TextField label={t('redirect')} hint={t('redirectHint')} type="url" value={redirect} onInput={setRedirect} error={mistakes.redirect} placeholder="https://www.example.com/thanks" spellcheck={false} />
+        <TextField label={t('hiddenField')} hint={t('hiddenFieldHint')} value={hiddenField} onInput={(value) => setDraft({ ...draft, hiddenField: value })} error={mistakes.hiddenField} maxlength={64} spellcheck={false} />
+        <TextArea label={t('sites')} hint={t('sitesHint')} rows={3} value={sites} onInput={(value) => setDraft({ ...draft, sites: value })} error={mistakes.sites} spellcheck={false} placeholder="https://www.example.com" />
+        <TextField label={t('redirect')} hint={t('redirectHint')} type="url" value={redirect} onInput={(value) => setDraft({ ...draft, redirect: value })} error={mistakes.redirect} placeholder="https://www.example.com/thanks" spellcheck={false} />
+        {seen.notice(save.busy)}
         {save.problem && <ProblemView problem={save.problem} />}
         <div class="automations-row"><Button type="submit" variant="primary" busy={save.busy} unavailable={isChanged ? (hasMistake ? t('mendFirst') : null) : t('nothingChanged')}>{t('save')}</Button></div>
       </form>

@@ -4,23 +4,25 @@ import { mistakesOf, type Draft, type Mistakes } from './draft';
 
 interface Editing {
   readonly draft: Draft;
-  readonly change: (draft: Draft) => void;
+  readonly change: (draft: Draft | null) => void;
   readonly mistakes: Mistakes;
+  readonly isDirty: boolean;
   /** Whether the draft may be sent. From the first try on, mistakes are shown. */
   readonly check: () => boolean;
 }
 
 const NONE: Mistakes = {};
 
-/** Holds a draft while it is edited, and asks before it is lost. */
+/** Holds a draft while it is edited, and asks before it is lost. Until then it follows `initial`; `null` gives it up. */
 export function useDraft(initial: Draft): Editing {
-  const [original] = useState(initial);
-  const [draft, setDraft] = useState(initial);
+  const [edited, setDraft] = useState<Draft | null>(null);
+  const draft = edited ?? initial;
+  const isDirty = JSON.stringify(draft) !== JSON.stringify(initial);
   const [isTried, setTried] = useState(false);
-  useUnsaved(JSON.stringify(draft) !== JSON.stringify(original));
+  useUnsaved(isDirty);
   const check = () => {
     setTried(true);
     return Object.keys(mistakesOf(draft)).length === 0;
   };
-  return { draft, change: setDraft, mistakes: isTried ? mistakesOf(draft) : NONE, check };
+  return { draft, change: setDraft, isDirty, mistakes: isTried ? mistakesOf(draft) : NONE, check };
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { api, urlOf } from '#api/client';
 import { useResource, type Resource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { discardUnsaved, loadWorkspaces, toast, useAction, useUnsaved, type RouteProps } from '#frame';
+import { discardUnsaved, loadWorkspaces, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
 import { formatNumber, LOCALE_NAMES, LOCALES } from '#i18n';
 import { Button, Card, Copyable, Facts, Loaded, ObjectMenu, ProblemView, Select, TextField } from '#ui';
 import { DeleteWorkspace } from './delete-workspace';
@@ -23,12 +23,30 @@ export default function WorkspaceSettings({ params: { ws } }: RouteProps<'/w/:ws
   return (
     <SettingsPage ws={ws}>
       <div class="settings-column">
-        <Loaded resource={resource}>{(workspace) => <Form key={JSON.stringify(workspace)} workspace={workspace} resource={resource} />}</Loaded>
+        <Loaded resource={resource}>{(workspace) => <Form key={workspace.id} workspace={workspace} resource={resource} />}</Loaded>
         <Retention ws={ws} />
         <DeleteWorkspace ws={ws} />
       </div>
     </SettingsPage>
   );
+}
+
+/** The fields of the form, as texts. */
+interface Texts extends Pick<Workspace, 'name' | 'locale' | 'timezone' | 'currency'> {
+  readonly cost: string;
+}
+type Draft = Partial<Texts>;
+
+function settingsOf({ name, locale, timezone, currency, hourlyCostMinor }: Workspace): Required<WorkspaceChange> {
+  return { name, locale, timezone, currency, hourlyCostMinor };
+}
+
+function textsOf({ name, locale, timezone, currency, hourlyCostMinor }: Workspace): Texts {
+  return { name, locale, timezone, currency, cost: String(hourlyCostMinor / MINOR) };
+}
+
+function valuesOf({ name, locale, timezone, currency, cost }: Texts): Required<WorkspaceChange> {
+  return { name: name.trim(), locale, timezone, currency, hourlyCostMinor: Math.round(Number(cost) * MINOR) };
 }
 
 /** Returns what differs from the saved workspace. */
@@ -37,34 +55,37 @@ function changesOf(workspace: Workspace, entered: Required<WorkspaceChange>): Wo
 }
 
 function Form({ workspace, resource }: { workspace: Workspace; resource: Resource<Workspace> }) {
-  const [name, setName] = useState(workspace.name);
-  const [locale, setLocale] = useState(workspace.locale);
-  const [timezone, setTimezone] = useState(workspace.timezone);
-  const [currency, setCurrency] = useState(workspace.currency);
-  const [cost, setCost] = useState(String(workspace.hourlyCostMinor / MINOR));
-  const changes = changesOf(workspace, { name: name.trim(), locale, timezone, currency, hourlyCostMinor: Math.round(Number(cost) * MINOR) });
+  // What the person has entered; the rest follows what is saved.
+  const [draft, setDraft] = useState<Draft>({});
+  const entered = { ...textsOf(workspace), ...draft };
+  const set = (change: Draft) => setDraft({ ...draft, ...change });
+  const changes = changesOf(workspace, valuesOf(entered));
   const isDirty = Object.keys(changes).length > 0;
   useUnsaved(isDirty);
+  const seen = useSeen(settingsOf(workspace), isDirty);
   const save = useAction(async () => {
+    if (!(await seen.mayOverwrite(changes, () => setDraft({})))) return;
     const saved = await api.patch('/v1/workspaces/{ws}', { path: { ws: workspace.id }, body: changes });
     discardUnsaved();
     resource.set(saved);
+    setDraft({});
     await loadWorkspaces();
     toast(t('saved'));
   }, { shows: 'inline' });
   return (
     <Card title={t('general')} aside={<ObjectMenu url={urlOf('/v1/workspaces/{ws}', { path: { ws: workspace.id } })} value={workspace} />}>
       <form class="card-body settings-fields" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
-        <TextField label={t('name')} value={name} onInput={setName} minlength={2} maxlength={60} required autocomplete="organization" />
+        <TextField label={t('name')} value={entered.name} onInput={(name) => set({ name })} minlength={2} maxlength={60} required autocomplete="organization" />
         <div class="settings-pair">
-          <Select label={t('language')} hint={t('languageHint')} value={locale} onChange={setLocale} options={LOCALES.map((value) => ({ value, label: LOCALE_NAMES[value] }))} />
-          <Select label={t('timezone')} hint={t('timezoneHint')} value={timezone} onChange={setTimezone} options={timeZones(workspace.timezone).map((value) => ({ value, label: value.replaceAll('_', ' ') }))} />
+          <Select label={t('language')} hint={t('languageHint')} value={entered.locale} onChange={(locale) => set({ locale })} options={LOCALES.map((value) => ({ value, label: LOCALE_NAMES[value] }))} />
+          <Select label={t('timezone')} hint={t('timezoneHint')} value={entered.timezone} onChange={(timezone) => set({ timezone })} options={timeZones(workspace.timezone).map((value) => ({ value, label: value.replaceAll('_', ' ') }))} />
         </div>
         <div class="settings-pair">
-          <TextField label={t('hourlyCost')} hint={t('hourlyCostHint')} type="number" min="0" max="10000000" step="0.01" value={cost} onInput={setCost} required />
-          <Select label={t('currency')} hint={t('currencyHint')} value={currency} onChange={setCurrency} options={CURRENCIES.map((value) => ({ value, label: t(`currency_${value}`) }))} />
+          <TextField label={t('hourlyCost')} hint={t('hourlyCostHint')} type="number" min="0" max="10000000" step="0.01" value={entered.cost} onInput={(cost) => set({ cost })} required />
+          <Select label={t('currency')} hint={t('currencyHint')} value={entered.currency} onChange={(currency) => set({ currency })} options={CURRENCIES.map((value) => ({ value, label: t(`currency_${value}`) }))} />
         </div>
         <Facts facts={[[t('id'), <Copyable value={workspace.id} />], [t('slug'), <Copyable value={workspace.slug} />], [t('profile'), t(`profile_${workspace.profile}`)], [t('region'), t(`region_${workspace.cell}`)], [t('membersCount'), formatNumber(workspace.memberCount)]]} />
+        {seen.notice(save.busy)}
         {save.problem && <ProblemView problem={save.problem} />}
         <div class="settings-actions">
           <Button type="submit" variant="primary" busy={save.busy} unavailable={notManaging() ?? (isDirty ? null : t('unchanged'))}>{t('save')}</Button>

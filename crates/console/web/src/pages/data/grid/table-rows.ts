@@ -2,7 +2,6 @@
 
 import { send } from '#api/client';
 import { Problem, asProblem } from '#api/problem';
-import { readTag } from '../later';
 import { bodyOf, rowOf, selectOf, type Cells, type Column, type Row } from './cells';
 import type { RowPage } from './row-window';
 
@@ -81,7 +80,7 @@ export class TableRows {
   /** Reads one row, with the tag that its next write is bound to; `null` if it is gone. */
   async fresh(id: string): Promise<Row | null> {
     try {
-      await patient(() => readTag(this.rowUrl(id)));
+      await patient(() => send({ method: 'GET', url: this.rowUrl(id) }));
     } catch (error) {
       if (asProblem(error).status === 404) return null;
       throw error;

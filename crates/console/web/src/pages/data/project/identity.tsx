@@ -41,7 +41,7 @@ export function Identity({ project }: { project: Project }) {
   };
   const set = (change: Partial<Draft>) => setDraft({ ...(shown ?? EMPTY), ...change });
   return (
-    <SettingsForm title={t('identity')} project={project} isDirty={isDirty} invalid={invalid} body={body} save={save}>
+    <SettingsForm title={t('identity')} project={project} isDirty={isDirty} invalid={invalid} saved={{ identity: now }} body={body} reset={() => setDraft(null)} save={save}>
       <Switch label={t('identityOn')} hint={t('identityLead')} checked={shown !== null} disabled={isReadOnly} onChange={(isOn) => setDraft(isOn ? (now ? draftOf(now) : EMPTY) : 'none')} />
       {shown !== null && (
         <>

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { api, urlOf } from '#api/client';
 import { invalidate } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { discardUnsaved, navigate, toast, useAction, useUnsaved, type RouteProps } from '#frame';
+import { discardUnsaved, navigate, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
 import { Button, Card, Checkbox, CopyCall, Notice, ObjectMenu, ProblemView, TextArea, TextField, confirm } from '#ui';
 import { t } from '../messages';
 import { ProjectPage, adminRefusal, type Place, type Project } from './frame';
@@ -44,15 +44,21 @@ interface FormProps {
   readonly project: Project;
   readonly isDirty: boolean;
   readonly invalid?: string | null;
+  /** What the form is about, as it is saved. */
+  readonly saved: unknown;
   /** What is sent. */
   readonly body: Change;
+  readonly reset: () => void;
   readonly save: () => Promise<unknown>;
   readonly children: ComponentChildren;
 }
 
 /** A card that is saved by itself. */
-export function SettingsForm({ title, project, isDirty, invalid = null, body, save, children }: FormProps) {
-  const saving = useAction(save, { shows: 'inline' });
+export function SettingsForm({ title, project, isDirty, invalid = null, saved, body, reset, save, children }: FormProps) {
+  const seen = useSeen(saved, isDirty);
+  const saving = useAction(async () => {
+    if (await seen.mayOverwrite(body, reset)) await save();
+  }, { shows: 'inline' });
   const refusal = adminRefusal(project);
   useUnsaved(isDirty);
   const unavailable = refusal ?? (isDirty ? invalid : t('nothingChanged'));
@@ -60,6 +66,7 @@ export function SettingsForm({ title, project, isDirty, invalid = null, body, sa
     <Card title={title}>
       <form class="data-form card-body" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void saving.run(); }}>
         {children}
+        {seen.notice(saving.busy)}
         {saving.problem && <ProblemView problem={saving.problem} />}
         {refusal === null && <div class="data-actions-start"><Button type="submit" variant="primary" busy={saving.busy} unavailable={unavailable}>{t('save')}</Button><CopyCall call={{ method: 'PATCH', url: `/v1/backend/projects/${project.id}/settings`, body }} /></div>}
       </form>
@@ -87,7 +94,7 @@ function Limits({ project }: { project: Project }) {
     setDraft({});
   };
   return (
-    <SettingsForm title={t('limits')} project={project} isDirty={changed.length > 0} invalid={LIMITS.map(error).find((text) => text !== null) ?? null} body={body} save={save}>
+    <SettingsForm title={t('limits')} project={project} isDirty={changed.length > 0} invalid={LIMITS.map(error).find((text) => text !== null) ?? null} saved={Object.fromEntries(LIMITS.map((name) => [name, now[name]]))} body={body} reset={() => setDraft({})} save={save}>
       {LIMITS.map((name) => (
         <TextField key={name} label={t(`limit_${name}`)} hint={t(`limitHint_${name}`)} type="number" min={RANGES[name][0]} max={RANGES[name][1]} value={draft[name] ?? String(now[name])} onInput={(value) => setDraft({ ...draft, [name]: value })} error={error(name)} readonly={isReadOnly} />
       ))}
@@ -111,7 +118,7 @@ function Origins({ project }: { project: Project }) {
     setDraft(null);
   };
   return (
-    <SettingsForm title={t('origins')} project={project} isDirty={origins.join() !== now.join()} invalid={error} body={body} save={save}>
+    <SettingsForm title={t('origins')} project={project} isDirty={origins.join() !== now.join()} invalid={error} saved={{ allowedOrigins: now }} body={body} reset={() => setDraft(null)} save={save}>
       <TextArea label={t('originsLabel')} hint={t('originsHint')} value={text} onInput={setDraft} error={error} placeholder="https://shop.example.com" spellcheck={false} readonly={adminRefusal(project) !== null} />
     </SettingsForm>
   );
@@ -133,7 +140,7 @@ function PublicTables({ project }: { project: Project }) {
   };
   if (project.tables.length === 0) return null;
   return (
-    <SettingsForm title={t('publicTables')} project={project} isDirty={isDirty} body={body} save={save}>
+    <SettingsForm title={t('publicTables')} project={project} isDirty={isDirty} saved={{ publicReadTables: now }} body={body} reset={() => setDraft(null)} save={save}>
       <p class="muted">{t('publicTablesLead')}</p>
       {project.tables.map(({ name }) => (
         <Checkbox key={name} label={name} checked={chosen.includes(name)} disabled={adminRefusal(project) !== null} onChange={(isOn) => setDraft(isOn ? [...chosen, name] : chosen.filter((other) => other !== name))} />

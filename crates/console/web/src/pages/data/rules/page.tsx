@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { discardUnsaved, query, setQuery, toast, useAction, useCommands, useUnsaved, type RouteProps } from '#frame';
+import { discardUnsaved, query, setQuery, toast, useAction, useCommands, useSeen, useUnsaved, type RouteProps } from '#frame';
 import { Button, CopyCall, Empty, JsonEditor, Notice, ProblemView, Segments, TextArea, confirm, parseJson } from '#ui';
 import { TablePage, adminRefusal, type Project, type Table } from '../project/frame';
 import { t } from './messages';
@@ -49,7 +49,9 @@ function Policy({ project, table, verdict }: { project: Project; table: Table; v
   const parsed = form === 'json' ? parseJson(text) : null;
   const body = form === 'menus' ? { rules: rules.map(plain) } : form === 'sentences' ? { sentences: text.split('\n').map((line) => line.trim()).filter((line) => line !== '') } : { rules: (parsed && 'value' in parsed ? parsed.value : []) as Rule[] };
   useUnsaved(isDirty);
+  const seen = useSeen({ rules: saved.map(plain), sentences: sentencesOf(saved).split('\n') }, isDirty);
   const save = useAction(async () => {
+    if (!(await seen.mayOverwrite(body, () => setDraft(null)))) return;
     const opened = form === 'sentences' ? [] : opensToAnyone(saved, body.rules as readonly Rule[]);
     if (opened.length > 0 && !(await confirm({ title: t('opensTitle'), body: t('opensBody'), action: t('save'), tone: 'bad', typed: table.name }))) return;
     await api.put('/v1/backend/projects/{projectId}/tables/{table}/policy', { path: { projectId: project.id, table: table.name }, body });
@@ -87,6 +89,7 @@ function Policy({ project, table, verdict }: { project: Project; table: Table; v
         ))}
       {form === 'sentences' && <TextArea label={t('sentences')} hint={t('sentencesHint')} value={text} onInput={(value) => setDraft({ form: 'sentences', text: value })} rows={8} spellcheck={false} readonly={refusal !== null} />}
       {form === 'json' && <JsonEditor label={t('formJson')} value={text} onChange={refusal === null ? (value) => setDraft({ form: 'json', text: value }) : undefined} />}
+      {seen.notice(save.busy)}
       {save.problem && <ProblemView problem={save.problem} />}
       {isDirty && (
         <div class="data-savebar">

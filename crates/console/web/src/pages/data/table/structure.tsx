@@ -6,7 +6,6 @@ import { invalidate } from '#api/resource';
 import { navigate, toast, useAction, useCommands, type RouteProps } from '#frame';
 import { Badge, Button, Card, CopyCall, Dialog, Menu, Table as FewRows, TextField, confirm, openDialog } from '#ui';
 import { TypeIcon, typeText } from '../grid/type-icon';
-import { dropColumn, renameColumn } from '../later';
 import { t } from '../messages';
 import { TablePage, editRefusal, projectPath, type Project, type Table } from '../project/frame';
 import { columnNameProblem } from './names';
@@ -48,13 +47,13 @@ function Columns({ project, table }: Part) {
   const rename = useAction(async (from: string) => {
     const name = await openDialog<string>((close) => <Rename from={from} taken={table.columns.map((column) => column.name)} close={close} />);
     if (name === undefined) return;
-    await renameColumn(project.id, table.name, from, name);
+    await api.patch('/v1/backend/projects/{projectId}/tables/{table}/columns/{column}', { path: { projectId: project.id, table: table.name, column: from }, body: { name } });
     invalidate([`project:${project.id}`]);
     toast(t('columnRenamed', { name }));
   });
   const drop = useAction(async (name: string) => {
     if (!(await confirm({ title: t('dropColumnTitle', { name }), body: t('dropColumnBody'), action: t('dropColumn'), tone: 'bad', typed: name }))) return;
-    await dropColumn(project.id, table.name, name);
+    await api.delete('/v1/backend/projects/{projectId}/tables/{table}/columns/{column}', { path: { projectId: project.id, table: table.name, column: name } });
     invalidate([`project:${project.id}`]);
     toast(t('columnDropped', { name }));
   });
