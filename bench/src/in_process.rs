@@ -102,7 +102,7 @@ async fn create_token(store: &Store, peppers: &Peppers) -> Result<(WorkspaceId, 
     tx.insert_workspace(&workspace).await?;
     tx.insert_member(workspace.id, user.id, Role::Owner, now).await?;
     tx.insert_token(&token, &peppers.digest(secret.expose_secret())).await?;
-    tx.audit(ctx.audit_entry("bench.make"));
+    tx.audit(ctx.audit_entry("workspace.create").workspace(workspace.id).target(workspace.id));
     Box::new(tx).commit().await?;
     Ok((workspace.id, secret))
 }

@@ -226,7 +226,8 @@ tests::on_both! {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?;
         let project = BackendProject::create(&owner, &workspace.id).await?;
-        let key = project.create_key("secret").await?;
+        let key = json!({"kind": "secret", "name": "Tests", "scopes": ["schema:write"]});
+        let key = owner.post(&project.console_path("/keys"), &key).await?.string_at("/secret")?;
         let member = owner.add_member(&workspace.id, "member").await?;
         let mut follower = Follower::open(&member, &workspace.id).await?;
         let id = format!("{}/items", project.id);

@@ -199,7 +199,7 @@ mod tests {
     use crate::document;
 
     /// Verbs of operation ids. Add new ones, but no synonyms of these.
-    const VERBS: [&str; 44] = [
+    const VERBS: [&str; 45] = [
         "accept",
         "add",
         "approve",
@@ -230,6 +230,7 @@ mod tests {
         "read",
         "receive",
         "remove",
+        "rename",
         "replay",
         "resend",
         "restore",

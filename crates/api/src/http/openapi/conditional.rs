@@ -61,9 +61,10 @@ mod tests {
     use crate::document;
 
     /// Reads that have no tag, each with the reason.
-    const READS_WITHOUT_TAG: [(&str, &str); 8] = [
+    const READS_WITHOUT_TAG: [(&str, &str); 9] = [
         ("read_authorization", "it is decided, not edited"),
         ("read_device_login", "it is decided, not edited"),
+        ("read_invite", "it is a preview, and accepted or not"),
         ("read_own_token", "it is the credential itself"),
         ("read_queue_health", "it is computed"),
         ("read_retention", "it follows from the plan"),

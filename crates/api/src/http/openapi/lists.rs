@@ -5,13 +5,14 @@ use serde_json::Value;
 use crate::document;
 
 /// Lists without pages, each with the reason.
-const LISTS_WITHOUT_PAGES: [(&str, &str); 6] = [
+const LISTS_WITHOUT_PAGES: [(&str, &str); 7] = [
     ("export_project_rows", "it is the whole table, as a file"),
     ("list_agent_events", "its cursor is a number: `since`"),
     ("list_join_suggestions", "there is at most one"),
     ("list_log_lines", "its cursor is the number of a line: `before`"),
     ("list_passkeys", "a person has at most 20"),
     ("list_run_approvals", "a run asks at most 10 questions"),
+    ("list_sign_in_methods", "it follows from the configuration"),
 ];
 
 /// Returns the schema of the body of a successful response, without a reference.

@@ -1,15 +1,16 @@
 //! Deleting a workspace.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use kernel::authority::Owner;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::workspaces::deletion;
 
+use super::view::WorkspaceView;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload, views::Ack},
+    http::{conditional::IfMatch, error::ApiResult, extract::Payload, views::Ack},
     state::Api,
 };
 
@@ -30,19 +31,23 @@ pub(crate) struct DeleteWorkspace {
 /// If you have a passkey, you must have used it in the last ten minutes; otherwise 403 `step_up_required`.
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}", tag = "workspaces",
-    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), IfMatch),
     request_body(content = DeleteWorkspace, example = json!({"confirmName": "Acme"})),
     responses((status = 200, body = Ack))
 )]
 pub(crate) async fn delete_workspace(
     State(api): State<Api>,
     Authorized(ctx, owner): Authorized<Console, Owner>,
+    if_match: IfMatch,
     payload: Payload,
 ) -> ApiResult<Json<Ack>> {
     let input: DeleteWorkspace = payload.json()?;
     api.require_step_up(&ctx).await?;
-    api.transaction(unit!(|tx| deletion::delete_workspace(tx, &ctx, &owner, &input.confirm_name).await))
-        .await?;
+    api.transaction(unit!(|tx| {
+        if_match.check(WorkspaceView::locked(tx, owner.workspace())).await?;
+        Ok::<_, Problem>(deletion::delete_workspace(tx, &ctx, &owner, &input.confirm_name).await?)
+    }))
+    .await?;
     api.invalidate_projects_of(owner.workspace());
     Ok(Json(Ack::OK))
 }

@@ -1,13 +1,13 @@
 //! Reading a workspace.
 
 use application::Problem;
-use axum::{Json, extract::State};
+use axum::extract::State;
 use kernel::authority::Member;
 
 use super::view::WorkspaceView;
 use crate::{
     auth::{Authorized, ReadToken},
-    http::error::ApiResult,
+    http::{conditional::Tagged, error::ApiResult},
     state::Api,
 };
 
@@ -20,8 +20,8 @@ use crate::{
 pub(crate) async fn read_workspace(
     State(api): State<Api>,
     Authorized(ctx, member): Authorized<ReadToken, Member>,
-) -> ApiResult<Json<WorkspaceView>> {
+) -> ApiResult<Tagged<WorkspaceView>> {
     let id = member.workspace();
     let workspace = api.store().workspace(id).await?.ok_or_else(|| Problem::not_found("workspace"))?;
-    Ok(Json(WorkspaceView::of(workspace, api.store().member_count(id, ctx.now).await?)))
+    Ok(Tagged(WorkspaceView::of(workspace, api.store().member_count(id, ctx.now).await?)))
 }

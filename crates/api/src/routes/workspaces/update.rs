@@ -1,7 +1,7 @@
 //! Changing a workspace.
 
-use application::unit;
-use axum::{Json, extract::State};
+use application::{Problem, unit};
+use axum::extract::State;
 use kernel::{Locale, authority::Admin};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -10,7 +10,12 @@ use workspace::workspaces::{Currency, WorkspaceChange};
 use super::view::WorkspaceView;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload, schemas},
+    http::{
+        conditional::{IfMatch, Tagged},
+        error::ApiResult,
+        extract::Payload,
+        schemas,
+    },
     state::Api,
 };
 
@@ -41,7 +46,7 @@ pub(crate) struct UpdateWorkspace {
 /// The name in URLs (`slug`) stays.
 #[utoipa::path(
     patch, path = "/v1/workspaces/{ws}", tag = "workspaces",
-    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), IfMatch),
     request_body(
         content = UpdateWorkspace,
         example = json!({
@@ -56,8 +61,9 @@ pub(crate) struct UpdateWorkspace {
 pub(crate) async fn update_workspace(
     State(api): State<Api>,
     Authorized(ctx, admin): Authorized<Console, Admin>,
+    if_match: IfMatch,
     payload: Payload,
-) -> ApiResult<Json<WorkspaceView>> {
+) -> ApiResult<Tagged<WorkspaceView>> {
     let input: UpdateWorkspace = payload.json()?;
     let change = WorkspaceChange {
         name: input.name,
@@ -67,10 +73,12 @@ pub(crate) async fn update_workspace(
         hourly_cost_minor: input.hourly_cost_minor,
     };
     let updated = api
-        .transaction(unit!(
-            |tx| workspace::workspaces::update_workspace(tx, &ctx, &admin, change.clone()).await
-        ))
+        .transaction(unit!(|tx| {
+            if_match.check(WorkspaceView::locked(tx, admin.workspace())).await?;
+            let updated = workspace::workspaces::update_workspace(tx, &ctx, &admin, change.clone()).await?;
+            Ok::<_, Problem>(updated)
+        }))
         .await?;
     let member_count = api.store().member_count(updated.id, ctx.now).await?;
-    Ok(Json(WorkspaceView::of(updated, member_count)))
+    Ok(Tagged(WorkspaceView::of(updated, member_count)))
 }

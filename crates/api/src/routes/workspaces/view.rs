@@ -1,11 +1,12 @@
 //! Workspaces on the wire.
 
+use application::{Problem, Tx};
 use kernel::{Locale, id::WorkspaceId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::workspaces::{Cell, Currency, Profile, Workspace};
 
-use crate::http::schemas;
+use crate::http::{conditional::Representation, schemas};
 
 /// A workspace.
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,7 +29,21 @@ pub(crate) struct WorkspaceView {
     member_count: u64,
 }
 
+impl Representation for WorkspaceView {
+    const COMPUTED: &'static [&'static str] = &["memberCount"];
+}
+
 impl WorkspaceView {
+    /// Returns what is stored of a workspace, locked until the transaction ends.
+    ///
+    /// # Errors
+    /// 404 `workspace_not_found` if it was deleted; a [`Problem`] if the store fails.
+    pub(super) async fn locked(tx: &mut dyn Tx, workspace: WorkspaceId) -> Result<Option<Self>, Problem> {
+        let found = tx.workspace_for_update(workspace).await?;
+        let workspace = found.ok_or_else(|| Problem::not_found("workspace"))?;
+        Ok(Some(Self::of(workspace, 0)))
+    }
+
     pub(super) fn of(workspace: Workspace, member_count: u64) -> Self {
         Self {
             id: workspace.id,

@@ -86,7 +86,7 @@ export default [
     async run({ page, api, base, world, expect }) {
       const { id } = await createAutomation(api, world, 'Greeting', { type: 'manual' });
       await page.goto(`${base}/w/${world.ws}/automations/${id}`);
-      await page.getByRole('button', { name: 'Run now…' }).click();
+      await page.getByRole('main').locator('header').getByRole('button', { name: 'Run now…' }).click();
       const panel = page.getByRole('complementary', { name: 'Run “Greeting”' });
       const editor = panel.getByRole('textbox', { name: 'Input' });
       await write(editor, '{"name": ');

@@ -1,5 +1,6 @@
 // What a person is asked once: a command line, an agent, an invite.
 
+import { CALLBACK } from '../browser.mjs';
 import { freshAddress, inviteByLink, newPerson } from '../second-person.mjs';
 
 async function startDevice(base, client = 'qala 1.0') {
@@ -12,7 +13,6 @@ async function pollDevice(base, deviceCode) {
   return response.json();
 }
 
-const CALLBACK = 'http://127.0.0.1:9/callback';
 
 /** Registers an agent, starts an authorization, and returns the path of its page. */
 async function startAuthorization(base) {
