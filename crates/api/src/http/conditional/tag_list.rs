@@ -1,6 +1,6 @@
 //! The value of `If-Match` and of `If-None-Match` (RFC 9110, sections 13.1.1 and 13.1.2).
 
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::EntityTag;
 
@@ -30,7 +30,7 @@ impl TagList {
         headers: &HeaderMap,
         name: &HeaderName,
     ) -> Result<Option<Self>, MalformedTagList> {
-        let lines: Vec<&[u8]> = headers.get_all(name).iter().map(|line| line.as_bytes()).collect();
+        let lines: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
         if lines.is_empty() { Ok(None) } else { Self::parse(&lines.join(&b","[..])).map(Some) }
     }
 
@@ -82,7 +82,7 @@ impl TagList {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::{HeaderValue, header};
+    use axum::http::header;
 
     use super::*;
 

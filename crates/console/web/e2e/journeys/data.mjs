@@ -184,6 +184,7 @@ export default [
       await page.keyboard.press('ArrowUp');
       await page.keyboard.press('ArrowRight');
       await page.keyboard.press('Enter');
+      await page.getByRole('menuitemradio', { name: 'Sort ascending' }).waitFor();
       await page.keyboard.press('Home');
       await page.keyboard.press('Enter');
       await page.waitForURL((url) => url.searchParams.get('order') === 'name');

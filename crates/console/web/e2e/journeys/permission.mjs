@@ -13,7 +13,6 @@ async function pollDevice(base, deviceCode) {
   return response.json();
 }
 
-
 /** Registers an agent, starts an authorization, and returns the path of its page. */
 async function startAuthorization(base) {
   const registered = await fetch(`${base}/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ client_name: 'Code assistant', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' }) });
@@ -32,7 +31,9 @@ async function redirected(page, click) {
     });
   });
   await click();
-  return arrived;
+  const url = await arrived;
+  await page.waitForURL(`${CALLBACK}**`);
+  return url;
 }
 
 export default [

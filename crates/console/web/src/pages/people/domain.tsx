@@ -5,7 +5,7 @@ import { api, urlOf } from '#api/client';
 import { useResource, type Resource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { hasRole, roleText, toast, useAction, type RouteProps } from '#frame';
-import { Button, Card, confirm, Copyable, Empty, Loaded, ObjectMenu, Particulars, ProblemView, Select, Status, Switch, TextField, Time } from '#ui';
+import { Button, Card, confirm, Copyable, Empty, Loaded, Notice, ObjectMenu, Particulars, ProblemView, Select, Status, Switch, TextField, Time } from '#ui';
 import { AdminsOnly, notManaging, PeoplePage } from './frame';
 import { t } from './messages';
 
@@ -71,15 +71,18 @@ function Claimed({ ws, domain, resource }: Props) {
 }
 
 function Verify({ ws, domain: { record }, resource }: Props) {
+  const [isMissing, setMissing] = useState(false);
   const verify = useAction(async () => {
     const checked = await api.post('/v1/workspaces/{ws}/join-domain/verify', { path: { ws }, body: {} });
+    setMissing(checked.status !== 'verified');
     resource.set(checked);
-    toast(t('verifiedNow', { domain: checked.domain ?? '' }));
+    if (checked.status === 'verified') toast(t('verifiedNow', { domain: checked.domain ?? '' }));
   }, { shows: 'inline' });
   return (
     <>
       <p>{t('publish')}</p>
       {record && <Particulars facts={[[t('recordType'), <code>{record.type}</code>], [t('recordHost'), <Copyable value={record.host} />], [t('recordValue'), <Copyable value={record.value} />]]} />}
+      {isMissing && !verify.busy && !verify.problem && <Notice tone="warn"><p>{t('recordMissing')}</p></Notice>}
       {verify.problem && <ProblemView problem={verify.problem} />}
       <div><Button variant="primary" busy={verify.busy} unavailable={notManaging()} onClick={() => void verify.run()}>{t('verify')}</Button></div>
       <p class="muted">{t('publishWait')}</p>
