@@ -2,7 +2,7 @@
 
 import { useMemo } from 'preact/hooks';
 import { signal } from '@preact/signals';
-import { send } from '#api/client';
+import { api } from '#api/client';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, navigate, toast, useAction, useCommands, type RouteProps } from '#frame';
@@ -47,7 +47,7 @@ function Actions({ ws, run }: { ws: string; run: Run }) {
   const replay = () => void navigate(`/w/${ws}/runs/${run.id}/replay`);
   const cancel = useAction(async () => {
     if (!(await confirm({ title: t('cancelTitle'), body: t('cancelBody'), action: t('cancel'), tone: 'bad' }))) return;
-    await send({ method: 'POST', url: `/v1/runs/${run.id}/cancel` });
+    await api.post('/v1/runs/{id}/cancel', { path: { id: run.id } });
     toast(t('cancelled'));
   });
   useCommands([{ id: 'run.replay', label: t('replay'), keys: 'r', when: () => hasFailed && mayRun, run: replay }]);
