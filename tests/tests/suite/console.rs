@@ -5,6 +5,7 @@ use std::{path::Path, process::Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
+use tests::{Database, Server, on_server};
 use tokio::process::Command;
 
 /// Journeys that run at the same time. Most of their time is the browser's, so more would only make each slower.
@@ -41,23 +42,32 @@ tests::on_both! {
     }
 
     async fn journeys_work_without_an_error_a_violation_or_a_request_elsewhere(server: Server) -> Result<()> {
-        let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/console/web");
-        let output = Command::new("node")
-            .args(["e2e/run.mjs", "--base", server.base_url(), "--at-once", AT_ONCE])
-            .current_dir(web)
-            .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output()
-            .await
-            .context("the journeys need Node.js")?;
-        let text = format!(
-            "{}{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
-        if !output.status.success() {
-            bail!("the journeys ended with {}:\n{text}", output.status);
-        }
-        Ok(())
+        run_journeys(&server, ["--skip", "accessibility: "]).await
     }
+}
+
+/// The pages are the same on both databases.
+#[tokio::test]
+async fn every_page_is_accessible_in_both_themes_and_fits_a_phone() -> Result<()> {
+    let server = Server::with(Database::Sqlite).args(["--no-rate-limits"]);
+    on_server(server, async |server| run_journeys(&server, ["--only", "accessibility: "]).await).await
+}
+
+async fn run_journeys(server: &Server, chosen: [&str; 2]) -> Result<()> {
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/console/web");
+    let output = Command::new("node")
+        .args(["e2e/run.mjs", "--base", server.base_url(), "--at-once", AT_ONCE])
+        .args(chosen)
+        .current_dir(web)
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .context("the journeys need Node.js")?;
+    if !output.status.success() {
+        let (out, errors) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        bail!("the journeys ended with {}:\n{out}{errors}", output.status);
+    }
+    Ok(())
 }

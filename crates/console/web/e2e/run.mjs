@@ -1,4 +1,4 @@
-// Runs the journeys against a running server: `node e2e/run.mjs --base http://127.0.0.1:7420 [--only NAME] [--at-once 3]`.
+// Runs the journeys against a running server: `node e2e/run.mjs --base http://127.0.0.1:7420 [--only NAME] [--skip NAME] [--at-once 3]`.
 //
 // Prints a line a journey, and fails with all that went wrong.
 
@@ -13,7 +13,7 @@ const STEP_TIMEOUT = 60_000;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
 
-const { values } = parseArgs({ options: { base: { type: 'string' }, only: { type: 'string', default: '' }, 'at-once': { type: 'string', default: '3' } } });
+const { values } = parseArgs({ options: { base: { type: 'string' }, only: { type: 'string', default: '' }, skip: { type: 'string' }, 'at-once': { type: 'string', default: '3' } } });
 if (!values.base) {
   console.error('Name the server: node e2e/run.mjs --base http://127.0.0.1:7420');
   process.exit(2);
@@ -27,7 +27,7 @@ async function journeys() {
     const { default: list } = await import(new URL(file, folder));
     return list.map((journey) => ({ ...journey, name: `${file.replace('.mjs', '')}: ${journey.name}` }));
   }));
-  return [...lists.flat(), ...checkPages()].filter(({ name }) => name.includes(values.only));
+  return [...lists.flat(), ...checkPages()].filter(({ name }) => name.includes(values.only) && (values.skip === undefined || !name.includes(values.skip)));
 }
 
 function expect(condition, message) {
