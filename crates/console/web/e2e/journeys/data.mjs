@@ -152,7 +152,16 @@ export default [
       await page.getByText('1 pasted value does not fit. Nothing was written.').waitFor();
       expect((await row(api, table, 'jam')).name === 'Jam', 'A part of a refused block was written.');
       await page.getByRole('gridcell', { name: 'Jam', exact: true }).click();
+      // The cells of rows that exist are shown before they are written.
+      const written = new Promise((resolve) => {
+        let left = THREE.length;
+        page.on('response', (response) => {
+          if (response.request().method() === 'PATCH' && response.ok()) left -= 1;
+          if (left === 0) resolve();
+        });
+      });
       await paste('Plum jam\t3\nRye bread\t4\nTea\t5\nOats\t6');
+      await written;
       await page.getByText('4 rows', { exact: true }).waitFor();
       await page.getByRole('gridcell', { name: 'Rye bread', exact: true }).waitFor();
       const rows = await api('GET', `${table}/rows?order=stock`);
