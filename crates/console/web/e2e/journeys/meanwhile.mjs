@@ -1,0 +1,50 @@
+// What a page shows when somebody else, a second tab or a script changes the same thing.
+
+const nameField = (page) => page.getByLabel('Name', { exact: true });
+const nameOf = async (api, ws) => (await api('GET', `/v1/workspaces/${ws}`)).name;
+
+export default [
+  {
+    name: 'A form keeps what was typed when a script saves the same field, and shows both versions before it saves',
+    run: async ({ page, base, api, world, expect }) => {
+      await page.goto(`${base}/w/${world.ws}/settings`);
+      await nameField(page).fill('Mine');
+      await api('PATCH', `/v1/workspaces/${world.ws}`, { name: 'Theirs' });
+      await page.getByText('Somebody else changed this meanwhile').waitFor();
+      expect((await nameField(page).inputValue()) === 'Mine', 'What was typed is gone.');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.locator('.cm-content').getByText('Theirs', { exact: true }).waitFor();
+      await dialog.locator('.cm-content').getByText('Mine', { exact: true }).waitFor();
+      await dialog.getByRole('button', { name: 'Keep theirs' }).click();
+      expect((await nameField(page).inputValue()) === 'Theirs', 'The form does not show what is saved.');
+      expect((await nameOf(api, world.ws)) === 'Theirs', 'The other version was overwritten.');
+
+      await nameField(page).fill('Mine after all');
+      await api('PATCH', `/v1/workspaces/${world.ws}`, { name: 'Theirs again' });
+      await page.getByText('Somebody else changed this meanwhile').waitFor();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save mine anyway' }).click();
+      await page.getByText('Saved.').waitFor();
+      expect((await nameOf(api, world.ws)) === 'Mine after all', 'The chosen version was not saved.');
+    },
+  },
+  {
+    name: 'Two tabs count what a script creates, and drop what it deletes',
+    run: async ({ page, base, api, world }) => {
+      const other = await page.context().newPage();
+      for (const tab of [page, other]) {
+        await tab.goto(`${base}/w/${world.ws}/data`);
+        await tab.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+      }
+      const inBoth = (see) => Promise.all([page, other].map((tab) => see(tab.getByRole('main'))));
+      const { id } = await api('POST', `/v1/workspaces/${world.ws}/backend/projects`, { name: 'Stock' });
+      // What is new moves nothing under the eyes of who reads.
+      await inBoth((main) => main.locator('.list-held button').click());
+      await inBoth((main) => main.getByText('Stock', { exact: true }).first().waitFor());
+      await api('DELETE', `/v1/backend/projects/${id}`, { confirmName: 'Stock' });
+      await inBoth((main) => main.getByText('Stock', { exact: true }).first().waitFor({ state: 'detached' }));
+      await other.close();
+    },
+  },
+];
