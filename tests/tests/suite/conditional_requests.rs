@@ -52,6 +52,7 @@ async fn objects(owner: &Client, workspace: &Workspace) -> Result<Vec<Object>> {
     let names = || [json!({"name": "One name"}), json!({"name": "Another name"})];
     Ok(vec![
         Object::new(Method::PATCH, &format!("/v1/apps/{app}"), names()),
+        Object::new(Method::PATCH, &format!("/v1/workspaces/{ws}"), names()),
         Object::new(
             Method::PUT,
             &format!("/v1/apps/{app}/access"),

@@ -15,7 +15,7 @@ use crate::{
 #[utoipa::path(
     get, path = "/v1/workspaces/{ws}", tag = "workspaces",
     params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
-    responses((status = 200, body = WorkspaceView))
+    responses((status = 200, body = WorkspaceView, headers(("ETag" = String))))
 )]
 pub(crate) async fn read_workspace(
     State(api): State<Api>,
