@@ -72,6 +72,34 @@ export default [
     },
   },
   {
+    name: 'An admin renames the workspace and reads the audit log, and may not delete the workspace',
+    role: 'admin',
+    run: async ({ page, base, world, expect }) => {
+      await page.goto(`${base}/w/${world.ws}/settings`);
+      await page.getByLabel('Name', { exact: true }).fill('Shymkent Bakery');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Saved.').waitFor();
+      expect((await page.locator('.settings-danger').count()) === 0, 'An admin is offered the deletion.');
+      await page.goto(`${base}/w/${world.ws}/settings/audit`);
+      await page.getByRole('row').filter({ hasText: 'workspace.update' }).first().waitFor();
+    },
+  },
+  {
+    name: 'A member creates a data project, and changes no setting',
+    role: 'member',
+    run: async ({ page, base, api, world, expect }) => {
+      await page.goto(`${base}/w/${world.ws}/data/new`);
+      await page.getByLabel('Name', { exact: true }).fill('Stock');
+      await page.getByRole('button', { name: 'Create project' }).click();
+      await page.getByRole('heading', { name: 'Stock' }).waitFor();
+      const { items } = await api('GET', `/v1/workspaces/${world.ws}/backend/projects`);
+      expect(items.some(({ name }) => name === 'Stock'), 'The project does not exist.');
+      await page.goto(`${base}/w/${world.ws}/settings`);
+      await page.getByLabel('Name', { exact: true }).fill('Mine');
+      expect((await page.getByRole('button', { name: 'Save', exact: true }).getAttribute('aria-disabled')) === 'true', 'A member may save.');
+    },
+  },
+  {
     name: 'A workspace is deleted only after its name is typed, and restored from the account',
     run: async ({ page, base, api, world, expect }) => {
       const { name } = (await api('GET', '/v1/workspaces')).items.find(({ id }) => id === world.ws);
