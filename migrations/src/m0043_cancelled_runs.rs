@@ -1,4 +1,4 @@
-//! Who cancelled a run.
+//! Adds the person who cancelled a run.
 
 use sea_orm_migration::prelude::*;
 

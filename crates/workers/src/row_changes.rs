@@ -135,7 +135,7 @@ impl RowChanges {
     }
 }
 
-/// What a [`RowChangeReporter`] needs of the store.
+/// The part of the store that a [`RowChangeReporter`] needs.
 #[async_trait]
 pub trait RowChangeStore: Send + Sync {
     /// Returns the workspace of a project; `None` if there is no such project.

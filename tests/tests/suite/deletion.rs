@@ -139,6 +139,24 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn deleted_workspaces_have_pages(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let mut deleted = Vec::new();
+        for name in ["First", "Second", "Third"] {
+            let workspace = owner.create_workspace(name).await?;
+            delete(&owner, &format!("/v1/workspaces/{}", workspace.id), name).await?.ok()?;
+            deleted.push(workspace.id);
+        }
+        let kept = owner.create_workspace("Kept").await?;
+        let first = owner.get("/v1/workspaces?deleted=true&limit=2").await?.ok()?;
+        assert_eq!(ids(&first), deleted[..2]);
+        let cursor = first["nextCursor"].as_str().context("no second page")?;
+        let second = owner.get(&format!("/v1/workspaces?deleted=true&limit=2&cursor={cursor}")).await?.ok()?;
+        assert_eq!((ids(&second), &second["nextCursor"]), (vec![deleted[2].as_str()], &Value::Null));
+        assert_eq!(ids(&owner.get("/v1/workspaces").await?.ok()?), [kept.id.as_str()]);
+        Ok(())
+    }
+
     async fn a_deleted_project_is_gone_until_it_is_restored(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let ws = owner.create_workspace("Tulpar").await?.id;

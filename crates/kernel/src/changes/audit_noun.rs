@@ -9,7 +9,7 @@ pub enum AuditNoun {
     App,
     /// A question of a run.
     Approval,
-    /// What an agent client asks a person to allow.
+    /// A request of an agent client that a person decides on.
     Authorization,
     /// An automation.
     Automation,

@@ -47,7 +47,7 @@ impl EntityTag {
     }
 }
 
-/// What a read of an object returns, and its other operations too.
+/// The representation of an object that a read and the other operations return.
 pub(crate) trait Representation: Serialize {
     /// Members that the server computes, such as counts and times of what comes next. The tag leaves them out: a client
     /// cannot change them, and a write must not fail because of them.

@@ -1,10 +1,10 @@
 // Who may do what with an app.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { useResource, type Resource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { discardUnsaved, session, toast, useAction, useUnsaved, type RouteProps } from '#frame';
+import { discardUnsaved, session, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
 import { Button, Card, Choice, Loaded, Notice, Person, ProblemView, Select } from '#ui';
 import { LEVEL_NAMES, levelOf, rightsOf, type Level } from './access-rights';
 import { AppPage, missingRight, type App } from './app-page';
@@ -30,41 +30,35 @@ function MayShare({ ws, app }: { ws: string; app: App }) {
 const text = (access: Access) => JSON.stringify([access.sharing, [...access.people].sort((a, b) => (a.userId < b.userId ? -1 : 1))]);
 
 function Form({ ws, app, saved, resource, refusal }: { ws: string; app: App; saved: Access; resource: Resource<Access>; refusal: string | null }) {
-  const [access, setAccess] = useState(saved);
-  // What the edit began from. It replaces the whole list: what somebody else saved meanwhile is not lost unseen.
-  const [base, setBase] = useState(saved);
-  const isDirty = text(access) !== text(base);
-  const isStale = text(saved) !== text(base);
-  const take = (next: Access) => {
-    setBase(next);
-    setAccess(next);
-  };
-  useEffect(() => { if (isStale && !isDirty) take(saved); }, [isStale, isDirty, saved]);
+  // What the person has chosen; until then, the form follows what is saved.
+  const [draft, setDraft] = useState<Access | null>(null);
+  const access = draft ?? saved;
+  const isDirty = text(access) !== text(saved);
   useUnsaved(isDirty);
+  // It replaces the whole list: what somebody else saved meanwhile is not lost unseen.
+  const seen = useSeen(saved, isDirty);
+  const reset = () => setDraft(null);
   const save = useAction(async () => {
+    if (!(await seen.mayOverwrite(access, reset))) return;
     const next = await api.put('/v1/apps/{id}/access', { path: { id: app.id }, body: access });
     discardUnsaved();
-    take(next);
     resource.set(next);
+    reset();
     toast(t('accessSaved'));
   }, { shows: 'inline' });
-  const setPeople = (people: Grant[]) => setAccess({ ...access, people });
+  const setPeople = (people: Grant[]) => setDraft({ ...access, people });
   return (
-    <form class="access" onSubmit={(event) => { event.preventDefault(); if (isDirty && !isStale && refusal === null) void save.run(); }}>
+    <form class="access" onSubmit={(event) => { event.preventDefault(); if (isDirty && refusal === null) void save.run(); }}>
       <Choice
-        label={t('sharingHead')} value={access.sharing} onChange={(sharing) => setAccess({ ...access, sharing })}
+        label={t('sharingHead')} value={access.sharing} onChange={(sharing) => setDraft({ ...access, sharing })}
         options={SHARINGS.map((value) => ({ value, label: t(`sharing_${value}`), detail: t(`sharingDetail_${value}`) }))}
       />
       <People ws={ws} app={app} people={access.people} onChange={setPeople} />
-      {isDirty && isStale && (
-        <Notice tone="warn" actions={<><Button size="small" onClick={() => take(saved)}>{t('takeTheirs')}</Button><Button size="small" onClick={() => setBase(saved)}>{t('keepMine')}</Button></>}>
-          <p>{t('accessMeanwhile')}</p>
-        </Notice>
-      )}
+      {seen.notice(save.busy)}
       {save.problem && <ProblemView problem={save.problem} />}
       <div class="app-form-actions">
-        <Button type="submit" variant="primary" busy={save.busy} unavailable={refusal ?? (!isDirty ? t('nothingChanged') : isStale ? t('decideFirst') : null)}>{t('save')}</Button>
-        {isDirty && <Button onClick={() => take(saved)}>{t('reset')}</Button>}
+        <Button type="submit" variant="primary" busy={save.busy} unavailable={refusal ?? (isDirty ? null : t('nothingChanged'))}>{t('save')}</Button>
+        {isDirty && <Button onClick={reset}>{t('reset')}</Button>}
       </div>
     </form>
   );

@@ -3,10 +3,9 @@
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
-import { discardUnsaved, navigate, toast, useAction, useUnsaved, type RouteProps } from '#frame';
+import { discardUnsaved, navigate, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
 import { Button, Card, Notice, ProblemView, RequestMenu, Switch, TextArea, TextField, confirm } from '#ui';
 import { AppPage, missingRight, useApp, type App } from './app-page';
-import { useEdited } from './edited';
 import { t } from './messages';
 
 export default function SettingsPage({ params: { ws, id } }: RouteProps<'/w/:ws/apps/:id/settings'>) {
@@ -27,17 +26,20 @@ function Settings({ ws, app }: { ws: string; app: App }) {
 
 function Names({ app }: { app: App }) {
   const resource = useApp(app.id);
-  const { text: name, setText: setName, theirs: theirName } = useEdited(app.name);
-  const { text: description, setText: setDescription, theirs: theirDescription } = useEdited(app.description);
-  const meanwhile = (theirs: string | null) => (theirs === null ? null : t('meanwhile', { value: theirs }));
+  const [draft, setDraft] = useState<Partial<Pick<App, 'name' | 'description'>>>({});
+  const { name, description } = { ...app, ...draft };
   const body = {
     ...(name.trim() === app.name ? {} : { name: name.trim() }),
     ...(description.trim() === app.description ? {} : { description: description.trim() }),
   };
   const isDirty = Object.keys(body).length > 0;
   useUnsaved(isDirty);
+  const seen = useSeen({ name: app.name, description: app.description }, isDirty);
+  const reset = () => setDraft({});
   const save = useAction(async () => {
+    if (!(await seen.mayOverwrite(body, reset))) return;
     resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body }));
+    reset();
     discardUnsaved();
     toast(t('settingsSaved'));
   }, { shows: 'inline' });
@@ -45,8 +47,9 @@ function Names({ app }: { app: App }) {
   return (
     <Card title={t('nameAndDescription')}>
       <form class="card-body app-form" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void save.run(); }}>
-        <TextField label={t('name')} hint={t('nameHint')} error={meanwhile(theirName)} value={name} onInput={setName} minlength={2} maxlength={60} required autocomplete="off" />
-        <TextArea label={t('description')} error={meanwhile(theirDescription)} value={description} onInput={setDescription} maxlength={280} rows={3} />
+        <TextField label={t('name')} hint={t('nameHint')} value={name} onInput={(value) => setDraft({ ...draft, name: value })} minlength={2} maxlength={60} required autocomplete="off" />
+        <TextArea label={t('description')} value={description} onInput={(value) => setDraft({ ...draft, description: value })} maxlength={280} rows={3} />
+        {seen.notice(save.busy)}
         {save.problem && <ProblemView problem={save.problem} />}
         <div class="app-form-actions">
           <Button type="submit" variant="primary" busy={save.busy} unavailable={unavailable}>{t('save')}</Button>
