@@ -14,8 +14,8 @@ use std::{
 };
 
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, WaitOptions, getsid, kill_process,
-    pidfd_open, pidfd_send_signal, setpriority_process, waitid, waitpid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, WaitOptions, kill_process, pidfd_open,
+    pidfd_send_signal, setpriority_process, waitid, waitpid,
 };
 use tokio::{
     io::{Interest, unix::AsyncFd},
@@ -137,7 +137,7 @@ impl ChildProcess {
             Priority::Idle => IDLE_SESSION_NICE,
         };
         // The session of this process must keep its priority.
-        if getsid(Some(self.id))? != self.id {
+        if !self.leads_session()? {
             return Ok(false);
         }
         match fs::write(format!("/proc/{}/autogroup", self.pid()), nice.to_string()) {
@@ -145,6 +145,15 @@ impl ChildProcess {
             // The kernel does not group by session.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
             other => other.map(|()| true),
+        }
+    }
+
+    fn leads_session(&self) -> io::Result<bool> {
+        // Not by `rustix`, whose result is a valid process id: of a session in another PID namespace the kernel says 0.
+        // SAFETY: the call only reads its argument.
+        match unsafe { libc::getsid(self.pid()) } {
+            -1 => Err(io::Error::last_os_error()),
+            session => Ok(session == self.pid()),
         }
     }
 
@@ -197,7 +206,10 @@ fn to_exit_status(status: WaitIdStatus) -> ExitStatus {
 #[cfg(test)]
 #[cfg(not(miri))]
 mod tests {
-    use std::process::{Command, Stdio};
+    use std::{
+        ffi::OsStr,
+        process::{Command, Stdio},
+    };
 
     use super::*;
 
@@ -300,5 +312,24 @@ mod tests {
             timeout(Duration::from_secs(20), lowered).await.unwrap();
             assert!(autogroup_nice(child.pid()).is_none_or(|nice| nice == expected));
         }
+    }
+
+    /// As where a container's first process was started in a session from outside.
+    #[test]
+    fn a_session_of_another_pid_namespace_is_not_the_childs_own() {
+        let in_namespace = |program: &OsStr, args: &[&str]| {
+            let mut command = Command::new("unshare");
+            command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]);
+            command.arg(program).args(args).output()
+        };
+        if !in_namespace(OsStr::new("true"), &[]).is_ok_and(|output| output.status.success()) {
+            eprintln!("not tested: no PID namespace may be made here");
+            return;
+        }
+        let program = std::env::current_exe().unwrap();
+        let test = "child_process::tests::only_a_session_of_its_own_gets_a_lower_priority";
+        let output = in_namespace(program.as_os_str(), &["--exact", test]).unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
 }
