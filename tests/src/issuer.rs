@@ -184,6 +184,9 @@ impl Issuer {
             None => {}
         }
         let (parts, body) = request.into_parts();
+        if parts.uri.path() == "/authorize" {
+            return Some(self.authorization_page(&parts.uri));
+        }
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let (status, body) = match parts.uri.path() {
             "/.well-known/openid-configuration" => (200, self.metadata()),
@@ -198,6 +201,25 @@ impl Issuer {
             _ => (404, json!({})),
         };
         Some(json_response(status, &body))
+    }
+
+    /// The page that asks the person, with a link for each answer.
+    fn authorization_page(&self, uri: &http::Uri) -> Response<Full<Bytes>> {
+        let address = format!("{}{uri}", self.base_url);
+        let Ok(signed_in) = self.sign_in(&address) else {
+            return json_response(400, &json!({"error": "invalid_request"}));
+        };
+        let denied = signed_in.replace("code=", "error=access_denied&was=");
+        let link = |url: &str, words: &str| format!("<a href='{}'>{words}</a>", url.replace('&', "&amp;"));
+        let page = format!(
+            "<!doctype html><title>Company</title><link rel=icon href='data:,'>{} {}",
+            link(&signed_in, "Continue"),
+            link(&denied, "Cancel")
+        );
+        let mut response = Response::new(Full::new(Bytes::from(page)));
+        let kind = http::HeaderValue::from_static("text/html; charset=utf-8");
+        response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+        response
     }
 
     fn metadata(&self) -> Value {

@@ -2,6 +2,7 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    path::PathBuf,
     process::{Child, Command, Stdio},
     time::Duration,
 };
@@ -53,6 +54,12 @@ impl MailServer {
         format!("smtp://{}", self.address)
     }
 
+    /// The maildir, which is created with the first e-mail.
+    #[must_use]
+    pub fn maildir(&self) -> PathBuf {
+        self.folder.path().join("mail")
+    }
+
     /// Waits for mail to an address, and fails if several arrive.
     pub async fn wait_for_mail(&self, to: &str) -> Result<Message<'static>> {
         let mails = eventually_within(MAIL_DEADLINE, "the mail arrives", async || {
@@ -66,8 +73,7 @@ impl MailServer {
     }
 
     fn mails_to(&self, to: &str) -> Result<Vec<Message<'static>>> {
-        // The maildir is created with the first e-mail.
-        let Ok(entries) = std::fs::read_dir(self.folder.path().join("mail/new")) else {
+        let Ok(entries) = std::fs::read_dir(self.maildir().join("new")) else {
             return Ok(Vec::new());
         };
         let mut mails = Vec::new();

@@ -28,7 +28,7 @@ use runs::{
 use crate::{Application, Problem, Tx, rows_problem};
 
 const SAMPLE_SOURCE: &str = include_str!("sample_data/main.js");
-const SAMPLE_HOST: &str = "app.github.com";
+const SAMPLE_HOST: &str = "api.github.com";
 /// Name of the project in the sample app's code.
 const SAMPLE_BINDING: &str = "main";
 const SAMPLE_TABLE: &str = "notes";

@@ -19,8 +19,11 @@ export function launch() {
 /** Where a client of the consent page waits for the browser; nothing listens there. */
 export const CALLBACK = 'http://127.0.0.1:9/callback';
 
-/** Collects what a page must not do: errors in the console, violations of the policy, requests to other hosts. */
-export function watch(context, base) {
+/**
+ * Collects what a page must not do: errors in the console, violations of the policy, requests to other hosts, save that of an
+ * issuer that the browser is sent to.
+ */
+export function watch(context, base, issuer) {
   const found = [];
   const host = new URL(base).host;
   context.on('page', (page) => {
@@ -31,7 +34,7 @@ export function watch(context, base) {
     });
     page.on('request', (request) => {
       const url = new URL(request.url());
-      if (request.isNavigationRequest() && request.url().startsWith(CALLBACK)) return;
+      if (request.isNavigationRequest() && (request.url().startsWith(CALLBACK) || url.origin === issuer)) return;
       if (/^(https?|wss?):$/.test(url.protocol) && url.host !== host) found.push(`a request to ${url.host}`);
     });
   });

@@ -1,19 +1,31 @@
-// Runs the journeys against a running server: `node e2e/run.mjs --base http://127.0.0.1:7420 [--only NAME] [--skip NAME] [--at-once 3]`.
+// Runs the journeys against a running server:
+// `node e2e/run.mjs --base http://127.0.0.1:7420 [--only NAME] [--skip NAME] [--at-once 3] [--issuer URL] [--maildir FOLDER]`.
 //
-// Prints a line a journey, and fails with all that went wrong.
+// Prints a line a journey, and fails with all that went wrong. A journey that needs an issuer, mail or passkeys is skipped, and
+// named, where the server has none.
 
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { checkPages } from './accessibility.mjs';
 import { launch, watch } from './browser.mjs';
+import { mailbox } from './mail.mjs';
 import { createWorld } from './world.mjs';
 
 /** Time a step of a journey may take; covers a loaded machine. */
-const STEP_TIMEOUT = 60_000;
+const STEP_TIMEOUT = 12_000;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
 
-const { values } = parseArgs({ options: { base: { type: 'string' }, only: { type: 'string', default: '' }, skip: { type: 'string' }, 'at-once': { type: 'string', default: '3' } } });
+const { values } = parseArgs({
+  options: {
+    base: { type: 'string' },
+    only: { type: 'string', default: '' },
+    skip: { type: 'string' },
+    'at-once': { type: 'string', default: '3' },
+    issuer: { type: 'string' },
+    maildir: { type: 'string' },
+  },
+});
 if (!values.base) {
   console.error('Name the server: node e2e/run.mjs --base http://127.0.0.1:7420');
   process.exit(2);
@@ -34,15 +46,21 @@ function expect(condition, message) {
   if (!condition) throw new Error(message);
 }
 
+/** What journeys may need that not every server has. */
+async function availableParts() {
+  const methods = await (await fetch(`${base}/v1/auth/methods`)).json();
+  return { issuer: values.issuer !== undefined, mail: values.maildir !== undefined, passkeys: methods.passkeys };
+}
+
 /** Runs a journey in a workspace of its own. Returns what went wrong. */
 async function runJourney(browser, journey) {
   const options = { ...(journey.phone ? PHONE : DESKTOP), locale: 'en-GB', reducedMotion: 'reduce', ...journey.options };
   const world = await createWorld(browser, base, { role: journey.role, options });
-  const found = watch(world.context, base);
+  const found = watch(world.context, base, values.issuer);
   const page = await world.context.newPage();
   page.setDefaultTimeout(STEP_TIMEOUT);
   try {
-    await journey.run({ page, base, browser, expect, context: world.context, api: world.api, person: world.person, world: world.world });
+    await journey.run({ page, base, browser, expect, context: world.context, api: world.api, person: world.person, world: world.world, mailTo: mailbox(values.maildir) });
   } catch (error) {
     found.push(`${error.message}\nat ${page.url()}`);
   } finally {
@@ -67,7 +85,10 @@ async function runAll(browser, queue) {
 }
 
 const browser = await launch();
-const queue = await journeys();
+const available = await availableParts();
+const chosen = await journeys();
+const queue = chosen.filter(({ needs }) => needs === undefined || available[needs]);
+for (const { name, needs } of chosen) if (needs !== undefined && !available[needs]) console.log(`skipped           ${name}: needs ${needs}`);
 const count = queue.length;
 const failures = await runAll(browser, queue);
 await browser.close();

@@ -1,5 +1,6 @@
 // What a person is asked once: a command line, an agent, an invite.
 
+import { startAuthorization } from '../authorization.mjs';
 import { CALLBACK } from '../browser.mjs';
 import { freshAddress, inviteByLink, newPerson } from '../second-person.mjs';
 
@@ -11,15 +12,6 @@ async function startDevice(base, client = 'qala 1.0') {
 async function pollDevice(base, deviceCode) {
   const response = await fetch(`${base}/v1/cli/device/poll`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ deviceCode }) });
   return response.json();
-}
-
-/** Registers an agent, starts an authorization, and returns the path of its page. */
-async function startAuthorization(base) {
-  const registered = await fetch(`${base}/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ client_name: 'Code assistant', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' }) });
-  const { client_id: clientId } = await registered.json();
-  const query = new URLSearchParams({ response_type: 'code', client_id: clientId, redirect_uri: CALLBACK, code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256', state: 'here', scope: 'read write' });
-  const started = await fetch(`${base}/oauth/authorize?${query}`, { redirect: 'manual' });
-  return new URL(started.headers.get('location'), base).pathname;
 }
 
 /** Answers what the page would be redirected to, and resolves to its URL. */

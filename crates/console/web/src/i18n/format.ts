@@ -81,7 +81,8 @@ export function formatRelative(when: When, now: number = Date.now()): string {
 /** Returns a number with a unit as `Intl` names it: `minute`, `megabyte`. */
 export function formatUnit(value: number, of: string, digits = 0): string {
   if (isKazakh()) return `${formatNumber(value, { maximumFractionDigits: digits })} ${kazakhUnit(of)}`;
-  return formatNumber(value, { style: 'unit', unit: of, unitDisplay: 'short', maximumFractionDigits: digits });
+  // English has no short form of bytes: it would say “39 byte”.
+  return formatNumber(value, { style: 'unit', unit: of, unitDisplay: of === 'byte' ? 'long' : 'short', maximumFractionDigits: digits });
 }
 
 /** `4 ms`, `1.24 sec`, `3 min 5 sec`, `2 hr 10 min`. */

@@ -37,9 +37,13 @@ function initialLocale(): Locale {
 /** The current language. Components that read it are drawn again when it changes. */
 export const locale = signal<Locale>(initialLocale());
 
-/** Returns the language whose numbers and clock times are written as in `of`, and that browsers have data for. */
+/**
+ * Returns the language tag by which numbers, dates and clock times are written in `of`: the browser's own with its region, as
+ * `en-GB`, else the language alone. Browsers have no data for Kazakh, and Russian writes them in the same way.
+ */
 export function numeralLocale(of: Locale): string {
-  return of === 'kk' ? 'ru' : of;
+  const language = of === 'kk' ? 'ru' : of;
+  return navigator.languages.find((tag) => tag.split('-')[0] === language) ?? language;
 }
 
 /** Changes the language, here and on the server's own pages. */

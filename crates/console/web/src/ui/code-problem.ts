@@ -54,7 +54,7 @@ const field = StateField.define<DecorationSet>({
 });
 
 const appearance = EditorView.theme({
-  '.cm-line.cm-problemLine': { backgroundColor: 'color-mix(in oklch, var(--bad) 12%, transparent)' },
+  '.cm-line.cm-problemLine': { backgroundColor: 'color-mix(in oklab, var(--bad) 12%, transparent)' },
   '.cm-problemText': { padding: '2px 12px', color: 'var(--bad)', fontFamily: 'var(--sans)', whiteSpace: 'pre-wrap', borderLeft: '3px solid var(--bad)' },
 });
 

@@ -89,7 +89,7 @@ export function List<T>({ label, list, columns, id, href, isCurrent, selection, 
         <thead>
           <tr>
             {selection && <th class="list-check"><SelectAll items={items.map(id)} selection={selection} /></th>}
-            {columns.map((column) => <th key={column.key} scope="col" class={cellClass(column)}>{column.header}</th>)}
+            {columns.map((column) => (column.header === '' ? <td key={column.key} class={cellClass(column)} /> : <th key={column.key} scope="col" class={cellClass(column)}>{column.header}</th>))}
           </tr>
         </thead>
         <tbody ref={body}>

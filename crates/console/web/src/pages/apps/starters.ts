@@ -1,6 +1,9 @@
 // Code that an app may begin with.
 
-export type Starter = 'scheduled' | 'fetch' | 'both' | 'approval';
+export type Starter = 'scheduled' | 'rows' | 'fetch' | 'both' | 'approval';
+
+/** Name by which the code of the starter `rows` knows its project. */
+export const ROWS_BINDING = 'main';
 
 const SCHEDULED = `  // A webhook, a schedule or a person started it.
   async scheduled(event, env, ctx) {
@@ -24,10 +27,19 @@ const APPROVAL = `  // The run waits until a person has answered.
   },
 `;
 
-const HANDLERS: Readonly<Record<Starter, readonly string[]>> = { scheduled: [SCHEDULED], fetch: [FETCH], both: [SCHEDULED, FETCH], approval: [APPROVAL] };
+const ROWS = `  // What started it becomes a row: each field of the input is a column.
+  async scheduled(event, env, ctx) {
+    const [row] = await env.data.${ROWS_BINDING}.insert("TABLE", event.data);
+    console.log("Kept the row", row.id);
+    return { row: row.id };
+  },
+`;
+
+const HANDLERS: Readonly<Record<Starter, readonly string[]>> = { scheduled: [SCHEDULED], rows: [ROWS], fetch: [FETCH], both: [SCHEDULED, FETCH], approval: [APPROVAL] };
 
 export const STARTERS = Object.keys(HANDLERS) as readonly Starter[];
 
-export function starterFiles(starter: Starter): Readonly<Record<string, string>> {
-  return { 'main.js': `export default {\n${HANDLERS[starter].join('\n')}};\n` };
+/** Returns the code; `table` is where the starter `rows` keeps its rows. */
+export function starterFiles(starter: Starter, table = ''): Readonly<Record<string, string>> {
+  return { 'main.js': `export default {\n${HANDLERS[starter].join('\n').replace('TABLE', table)}};\n` };
 }

@@ -8,10 +8,11 @@ import { Page, discardUnsaved, hasRole, isReadOnly, navigate, toast, useAction, 
 import { Button, Choice, Code, Notice, ProblemView, RequestMenu, Select, TextArea, TextField, parseJson, type LineProblem } from '#ui';
 import { ManifestEditor } from '../code/manifest-editor';
 import { MANIFEST, manifestText, parseManifest, type Manifest } from '../source';
-import { starterFiles, STARTERS, type Starter } from '../starters';
+import { ROWS_BINDING, starterFiles, STARTERS, type Starter } from '../starters';
 import { ARCHETYPES, CATEGORIES, archetypeText } from '../status';
 import { locate } from '../located';
 import { FileDrop, filesProblem } from './file-drop';
+import { TargetTable, type Target } from './target-table';
 import { t } from './messages';
 import type { ReadFiles } from './read-files';
 
@@ -34,6 +35,7 @@ function useForm() {
   const [category, setCategory] = useState<Schemas['Category']>('interface');
   const [begin, setBegin] = useState<Begin>('starter');
   const [starter, setStarter] = useState<Starter>('scheduled');
+  const [target, setTarget] = useState<Target | null>(null);
   const [own, setOwn] = useState<ReadFiles | null>(null);
   const [edited, setEdited] = useState<string | null>(null);
   /** Takes files, and from their manifest what the form does not say yet. */
@@ -46,19 +48,24 @@ function useForm() {
     if (given.archetype) setArchetype(String(given.archetype));
     if (CATEGORIES.includes(given.category)) setCategory(given.category);
   };
-  const files = begin === 'starter' ? starterFiles(starter) : (own?.files ?? {});
+  const files = begin === 'starter' ? starterFiles(starter, target?.table) : (own?.files ?? {});
+  /** Where the starter keeps rows; `null` for the others. */
+  const keepsRowsIn = begin === 'starter' && starter === 'rows' ? target : null;
   const made: Manifest = useMemo(() => ({
-    name: name.trim(), description: description.trim() || name.trim(), archetype, category,
-    permissions: { data: [], connectors: [], egress: [] },
+    name: name.trim(), description: description.trim() || t('defaultDescription', { name: name.trim() }), archetype, category,
+    permissions: {
+      data: keepsRowsIn === null ? [] : [{ name: ROWS_BINDING, projectId: keepsRowsIn.project, access: 'write', tables: [keepsRowsIn.table] }],
+      connectors: [], egress: [],
+    },
     triggers: [{ type: 'manual' }, { type: 'webhook' }, { type: 'schedule' }],
-  }), [name, description, archetype, category]);
-  const text = edited ?? (begin === 'files' ? own?.manifest : null) ?? null;
+  }), [name, description, archetype, category, keepsRowsIn]);
+  const text = edited ?? (begin === 'files' ? own?.manifest : keepsRowsIn && manifestText(made)) ?? null;
   const manifest = text === null ? null : parseManifest(text);
   const body = {
     name: name.trim(), archetype, category, ...(description.trim() === '' ? {} : { description: description.trim() }),
     ...(begin === 'nothing' ? {} : { files, ...(manifest === null ? {} : { manifest }) }),
   };
-  return { name, setName, description, setDescription, archetype, setArchetype, category, setCategory, begin, setBegin, starter, setStarter, own, take, setEdited, files, made: manifestText(made), text, body };
+  return { name, setName, description, setDescription, archetype, setArchetype, category, setCategory, begin, setBegin, starter, setStarter, target, setTarget, own, take, setEdited, files, made: manifestText(made), text, body };
 }
 
 function Form({ ws }: { ws: string }) {
@@ -76,7 +83,7 @@ function Form({ ws }: { ws: string }) {
   return (
     <form class="new-app" onSubmit={(event) => { event.preventDefault(); if (unavailableReason(form) === null) void create.run(); }}>
       <About form={form} />
-      <Begin form={form} problem={place && place.tab !== MANIFEST ? place : null} />
+      <Begin ws={ws} form={form} problem={place && place.tab !== MANIFEST ? place : null} />
       {form.begin !== 'nothing' && <ManifestPart ws={ws} form={form} problem={place && place.tab === MANIFEST ? place : null} />}
       {create.problem && <ProblemView problem={create.problem} />}
       <div class="new-actions">
@@ -90,8 +97,9 @@ function Form({ ws }: { ws: string }) {
 
 type FormState = ReturnType<typeof useForm>;
 
-function unavailableReason({ begin, own, text, name }: FormState): string | null {
+function unavailableReason({ begin, starter, target, own, text, name }: FormState): string | null {
   if (name.trim().length < 2) return t('nameFirst');
+  if (begin === 'starter' && starter === 'rows' && target === null) return t('tableFirst');
   if (begin === 'files') {
     if (own === null) return t('filesFirst');
     const problem = filesProblem(own.files);
@@ -117,7 +125,7 @@ function About({ form }: { form: FormState }) {
   );
 }
 
-function Begin({ form, problem }: { form: FormState; problem: (LineProblem & { readonly tab: string }) | null }) {
+function Begin({ ws, form, problem }: { ws: string; form: FormState; problem: (LineProblem & { readonly tab: string }) | null }) {
   return (
     <section class="new-part">
       <Choice
@@ -131,6 +139,7 @@ function Begin({ form, problem }: { form: FormState; problem: (LineProblem & { r
       {form.begin === 'starter' && (
         <>
           <Select label={t('starter')} value={form.starter} onChange={form.setStarter} options={STARTERS.map((value) => ({ value, label: t(`starter_${value}`) }))} />
+          {form.starter === 'rows' && <TargetTable ws={ws} value={form.target} onChange={form.setTarget} />}
           <Code label="main.js" language="javascript" value={form.files['main.js'] ?? ''} height="short" />
         </>
       )}

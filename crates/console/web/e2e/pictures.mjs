@@ -1,0 +1,87 @@
+// Takes the pictures of the documentation: `node e2e/pictures.mjs --base http://127.0.0.1:7420 --out ../../../docs/images`.
+//
+// Each picture shows one page four times: light and dark, on a desktop and on a phone.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { settled } from './accessibility.mjs';
+import { launch } from './browser.mjs';
+import { fillWorkspace } from './sample-workspace.mjs';
+import { createWorld } from './world.mjs';
+
+const DESKTOP = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+/** The four views, side by side. */
+const SHEET = { width: 1936, height: 470 };
+const QUALITY = 78;
+
+const { values: { base, out, only } } = parseArgs({ options: { base: { type: 'string' }, out: { type: 'string' }, only: { type: 'string', default: '' } } });
+if (!base || !out) {
+  console.error('Name the server and the folder: node e2e/pictures.mjs --base http://127.0.0.1:7420 --out FOLDER');
+  process.exit(2);
+}
+
+const PAGES = {
+  city: ({ ws }) => `/w/${ws}`,
+  apps: ({ ws }) => `/w/${ws}/apps`,
+  app: ({ ws, app }) => `/w/${ws}/apps/${app}`,
+  code: ({ ws, app }) => `/w/${ws}/apps/${app}/code`,
+  version: ({ ws, app }) => `/w/${ws}/apps/${app}/versions/2`,
+  access: ({ ws, app }) => `/w/${ws}/apps/${app}/access`,
+  logs: ({ ws, app }) => `/w/${ws}/apps/${app}/logs`,
+  automations: ({ ws }) => `/w/${ws}/automations`,
+  schedule: ({ ws, schedule }) => `/w/${ws}/automations/${schedule}/schedule`,
+  webhook: ({ ws, automation }) => `/w/${ws}/automations/${automation}/webhook`,
+  runs: ({ ws }) => `/w/${ws}/runs`,
+  run: ({ ws, run }) => `/w/${ws}/runs/${run}`,
+  'dead-letter': ({ ws, letter }) => `/w/${ws}/dead-letters/${letter}`,
+  queue: ({ ws }) => `/w/${ws}/queue`,
+  gates: ({ ws }) => `/w/${ws}/gates`,
+  project: ({ ws, project }) => `/w/${ws}/data/${project}`,
+  grid: ({ ws, project, table }) => `/w/${ws}/data/${project}/${table}`,
+  rules: ({ ws, project, table }) => `/w/${ws}/data/${project}/${table}/rules`,
+  api: ({ ws, project }) => `/w/${ws}/data/${project}/-/api`,
+  people: ({ ws }) => `/w/${ws}/people`,
+  audit: ({ ws }) => `/w/${ws}/settings/audit`,
+  tokens: ({ ws }) => `/w/${ws}/settings/tokens/new`,
+  account: () => '/account',
+};
+
+async function show(page, address, viewport, colorScheme) {
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.goto(base + address);
+  await settled(page);
+  // What is read on idle, such as the editor, comes after the content.
+  await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch((error) => { if (error.name !== 'TimeoutError') throw error; });
+  return (await page.screenshot({ type: 'png' })).toString('base64');
+}
+
+/** Writes what the page of the browser shows as WebP. */
+async function writePicture(page, name) {
+  const devtools = await page.context().newCDPSession(page);
+  const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+  writeFileSync(`${out}/console-${name}.webp`, Buffer.from(data, 'base64'));
+}
+
+async function takeSheet(page, sheet, name, address) {
+  const views = [];
+  for (const viewport of [DESKTOP, PHONE]) for (const scheme of ['light', 'dark']) views.push({ viewport, data: await show(page, address, viewport, scheme) });
+  const [desktopLight, desktopDark, phoneLight, phoneDark] = views;
+  const image = ({ viewport, data }) => `<img height=450 width=${Math.round((450 * viewport.width) / viewport.height)} src="data:image/png;base64,${data}">`;
+  await sheet.setContent(`<style>body{margin:10px;display:flex;gap:12px;background:#8b909a}img{border-radius:6px}</style>${[desktopLight, desktopDark, phoneLight, phoneDark].map(image).join('')}`);
+  await writePicture(sheet, name);
+}
+
+const browser = await launch();
+const world = await createWorld(browser, base, { options: { viewport: DESKTOP, locale: 'en-GB' } });
+const page = await world.context.newPage();
+const objects = await fillWorkspace({ page, base, api: world.api, world: world.world });
+const sheet = await browser.newPage({ viewport: SHEET });
+mkdirSync(out, { recursive: true });
+for (const [name, address] of Object.entries(PAGES)) {
+  if (!name.includes(only)) continue;
+  await takeSheet(page, sheet, name, address(objects));
+  console.log(`console-${name}.webp`);
+}
+await browser.close();
