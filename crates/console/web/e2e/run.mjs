@@ -12,7 +12,7 @@ import { mailbox } from './mail.mjs';
 import { createWorld } from './world.mjs';
 
 /** Time a step of a journey may take; covers a loaded machine. */
-const STEP_TIMEOUT = 12_000;
+const STEP_TIMEOUT = 60_000;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
 

@@ -13,6 +13,12 @@ const ORDERS = Array.from({ length: 120 }, (_, number) => ({
   note: number % 9 === 0 ? { gift: true } : null,
 }));
 
+const POLICY = [
+  'Anyone may read id, item, amount of rows where paid is true.',
+  'Signed-in people may read and insert rows where customer is their claim name.',
+  'People with the role clerk may read, update and delete every row.',
+];
+
 const INVOICES = `export default {
   async scheduled(event, env, ctx) {
     console.log("Invoice for", event.data.customer);
@@ -62,6 +68,7 @@ export async function fillWorkspace({ page, base, api, world }) {
     columns: [{ name: 'customer', type: 'text' }, { name: 'item', type: 'text' }, { name: 'amount', type: 'integer' }, { name: 'paid', type: 'boolean' }, { name: 'due', type: 'timestamp' }, { name: 'note', type: 'json' }],
   });
   await api('POST', `${tables}/orders/rows`, ORDERS);
+  await api('PUT', `${tables}/orders/policy`, { sentences: POLICY });
   const shared = { api, ws, project };
   const invoices = await createApp({ ...shared, name: 'Invoices', description: 'Writes an invoice for each order.', archetype: 'bank', category: 'money', source: INVOICES, trigger: { type: 'webhook' } });
   const report = await createApp({ ...shared, name: 'Unpaid', description: 'Lists who has not paid yet.', archetype: 'clocktower', category: 'time', source: REPORT, trigger: { type: 'schedule', cron: '0 9 * * 1-5', timezone: 'Asia/Almaty' } });
@@ -73,12 +80,13 @@ export async function fillWorkspace({ page, base, api, world }) {
   for (const { customer, amount } of ORDERS.slice(0, 14)) await call({ customer, amount });
   for (const customer of ['Olzhas', 'Dina']) await call({ customer });
   for (const { automation } of [report, rates]) await api('POST', `/v1/automations/${automation}/run`, {});
-  await waitUntil(async () => (await api('GET', `/v1/workspaces/${ws}/runs?status=queued,running`)).items.length === 0);
+  const hasNone = async (status) => (await api('GET', `/v1/workspaces/${ws}/runs?status=${status}`)).items.length === 0;
+  await waitUntil(async () => (await hasNone('queued')) && hasNone('running'));
   for (const [name, role] of [['daniyar', 'admin'], ['madina', 'builder'], ['saule', 'viewer']]) await addMember({ page, base, api, world, email: `${name}@shop.example`, role });
   await api('POST', `/v1/workspaces/${ws}/invites`, { emails: ['timur@shop.example'], role: 'builder', deliver: 'link' });
-  const failed = (await api('GET', `/v1/workspaces/${ws}/runs?status=failed`)).items.find(({ automationId }) => automationId === invoices.automation);
+  const blocked = (await api('GET', `/v1/workspaces/${ws}/runs?status=blocked`)).items[0];
   const letter = (await api('GET', `/v1/workspaces/${ws}/dead-letters?state=open`)).items[0];
-  return { ws, project, table: 'orders', app: report.app, automation: invoices.automation, schedule: report.automation, run: failed?.id, letter: letter?.id };
+  return { ws, project, table: 'orders', app: report.app, automation: invoices.automation, schedule: report.automation, run: blocked.id, letter: letter.id };
 }
 
 async function waitUntil(isDone) {
