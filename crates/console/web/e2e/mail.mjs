@@ -24,7 +24,7 @@ export function mailbox(folder) {
   return async (to) => {
     for (const until = Date.now() + DEADLINE; Date.now() < until; await sleep(PAUSE)) {
       const mail = mails(folder).find((text) => new RegExp(`^To: .*${to}`, 'mi').test(text));
-      if (mail) return { code: /^\d{6}\r?$/m.exec(mail)?.[0].trim(), link: /^http\S+/m.exec(mail)?.[0] };
+      if (mail) return { code: /^\s*(\d{6})\s*$/m.exec(mail)?.[1], link: /^\s*(http\S+)/m.exec(mail)?.[1] };
     }
     throw new Error(`No mail to ${to} arrived.`);
   };

@@ -90,7 +90,7 @@ export default [
       await addAuthenticator(visitor.page, used);
       await visitor.page.goto(`${base}/sign-in?next=/account/passkeys`);
       await visitor.page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-      await visitor.page.waitForURL('**/account/passkeys');
+      await visitor.page.waitForURL((url) => url.pathname === '/account/passkeys');
       const row = visitor.page.getByRole('row', { name: 'Laptop' });
       await row.getByRole('button', { name: 'Actions for Laptop' }).click();
       await visitor.page.getByRole('menuitem', { name: 'Delete' }).click();

@@ -109,7 +109,7 @@ export default [
       expect((await dialog(page).getByRole('button', { name: 'Delete workspace' }).getAttribute('aria-disabled')) === 'true', 'another name does not do');
       await dialog(page).getByRole('textbox').fill(name);
       await dialog(page).getByRole('button', { name: 'Delete workspace' }).click();
-      await page.waitForURL('**/account/workspaces');
+      await page.waitForURL((url) => url.pathname === '/account/workspaces');
       await page.locator('main').getByRole('button', { name: 'Restore' }).click();
       await page.getByText(`${name} is restored`).waitFor();
       await page.locator('main').getByRole('link', { name }).waitFor();
