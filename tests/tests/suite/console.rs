@@ -60,7 +60,8 @@ async fn every_page_is_accessible_in_both_themes_and_fits_a_phone() -> Result<()
 
 /// Runs journeys against a server on which people can sign in in every way: by mail, with a passkey and with an issuer.
 async fn run_journeys(database: Database, chosen: [&str; 2]) -> Result<()> {
-    let (issuer, mail_server, folder) = (Issuer::start().await?, MailServer::start().await?, tempfile::tempdir()?);
+    let (issuer, mail_server, folder) =
+        (Issuer::start().await?, MailServer::start().await?, tempfile::tempdir()?);
     let config = issuer.write_config(folder.path(), &[])?;
     let smtp_url = mail_server.url();
     let options = Server::with(database).args(["--no-rate-limits", "--oidc-config", &config]);
@@ -72,7 +73,15 @@ async fn run_journeys(database: Database, chosen: [&str; 2]) -> Result<()> {
         server.restart().await?;
         let maildir = mail_server.maildir();
         let mut journeys = Command::new("node");
-        journeys.args(["e2e/run.mjs", "--base", &base, "--at-once", AT_ONCE, "--issuer", issuer.issuer_url()]);
+        journeys.args([
+            "e2e/run.mjs",
+            "--base",
+            &base,
+            "--at-once",
+            AT_ONCE,
+            "--issuer",
+            issuer.issuer_url(),
+        ]);
         journeys.arg("--maildir").arg(maildir).args(chosen);
         expect_success(journeys).await
     })
