@@ -13,6 +13,15 @@ class Event {
   preventDefault() { if (this.#cancelable) this.#prevented = true; }
 }
 
+class CustomEvent extends Event {
+  #detail;
+  constructor(type, init = {}) {
+    super(type, init);
+    this.#detail = init?.detail ?? null;
+  }
+  get detail() { return this.#detail; }
+}
+
 class EventTarget {
   #listeners = new Map();
   addEventListener(type, listener, options) {

@@ -165,7 +165,8 @@ export const install = (lent) => {
   define(globalThis, {
     console: makeConsole(), fetch, Headers, Request, Response, URL, URLSearchParams, TextEncoder, TextDecoder, crypto,
     setTimeout, setInterval, clearTimeout, clearInterval: clearTimeout, atob, btoa, structuredClone,
-    Event, EventTarget, AbortController, AbortSignal,
+    Event, CustomEvent, EventTarget, AbortController, AbortSignal, CryptoKey, self: globalThis,
+    navigator: Object.freeze({ userAgent: 'Qala' }),
     queueMicrotask: (callback) => {
       if (typeof callback !== 'function') throw new TypeError('queueMicrotask takes a function');
       Promise.resolve().then(() => report(callback));

@@ -1,5 +1,7 @@
 //! The native functions of the prelude. App code cannot reach them.
 
+mod hmac;
+
 use std::{ptr::NonNull, rc::Rc};
 
 use base64::{Engine as _, alphabet, engine};
@@ -123,6 +125,24 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
     natives.add("digest", |ctx: Ctx<'js>, name: String, bytes: TypedArray<'js, u8>| {
         ArrayBuffer::new_copy(ctx, digest(&name, &copy_bytes(&bytes).unwrap_or_default()))
     })?;
+    natives.add(
+        "hmac",
+        |ctx: Ctx<'js>, hash: String, key: TypedArray<'js, u8>, data: TypedArray<'js, u8>| {
+            let [key, data] = [&key, &data].map(|bytes| copy_bytes(bytes).unwrap_or_default());
+            ArrayBuffer::new_copy(ctx, hmac::sign(&hash, &key, &data))
+        },
+    )?;
+    natives.add(
+        "verifyHmac",
+        |hash: String,
+         key: TypedArray<'js, u8>,
+         signature: TypedArray<'js, u8>,
+         data: TypedArray<'js, u8>| {
+            let [key, signature, data] =
+                [&key, &signature, &data].map(|bytes| copy_bytes(bytes).unwrap_or_default());
+            hmac::verify(&hash, &key, &signature, &data)
+        },
+    )?;
     natives.add("parseUrl", |text: String, base: Option<String>| parse_url(&text, base.as_deref()))?;
     natives.add("changeUrl", |href: String, part: u32, value: String| set_url_part(&href, part, &value))?;
     natives.add("parseQuery", |query: String| -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use runs::engine::{Engine as _, HandlerCall, HandlerOutput, HttpRequest};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -55,4 +56,29 @@ async fn the_tables_say_what_is_there() {
         .filter(|name| !language.contains(&name.as_str()) && !tables.contains_key(name.as_str()))
         .collect();
     assert!(unlisted.is_empty(), "docs/runtime.md does not list {unlisted:?}");
+}
+
+#[tokio::test]
+async fn the_example_of_signatures_accepts_only_a_valid_one() {
+    let (_, section) = PAGE.split_once("## Signatures").unwrap();
+    let (_, rest) = section.split_once("```js\n").unwrap();
+    let (source, _) = rest.split_once("\n```").unwrap();
+    // HMAC-SHA-256 of "an order" with the secret of the example, made with openssl dgst.
+    let valid = "7e5698c31b2b1bc025815b009605f0ee2580ce26cb67276ff7ff283ec34e4064";
+    let engine = engine();
+    for (signature, status) in [(valid, 200), (&valid.replace('7', "8"), 401), ("", 401), ("no digits", 401)]
+    {
+        let mut invocation = scheduled(1, bundle_of(&[("main.js", source)]), &json!(null));
+        invocation.handler = HandlerCall::Fetch(HttpRequest {
+            method: "POST".into(),
+            url: "https://shop.example/".into(),
+            headers: vec![("x-signature".into(), signature.into())],
+            body: "an order".into(),
+        });
+        let HandlerOutput::Response(response) = engine.invoke(invocation, TestHost::new()).await.unwrap()
+        else {
+            panic!("no response");
+        };
+        assert_eq!(response.status, status, "{signature}");
+    }
 }

@@ -57,6 +57,114 @@ async fn headers_requests_and_responses() {
     .await;
 }
 
+/// Code before a case of HMAC: bytes of text, and hexadecimal digits of bytes.
+macro_rules! hmac_cases {
+    ($(($code:expr, $gives:expr $(,)?)),+ $(,)?) => {
+        all_hold(&[$((concat!(
+            "const utf8 = (text) => new TextEncoder().encode(text);",
+            "const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');",
+            "const said = async (promise) => { try { return typeof await promise } catch (error) { return error.name } };",
+            "const { subtle } = crypto; const algorithm = (hash = 'SHA-256') => ({ name: 'HMAC', hash });",
+            "const key = (bytes, usages = ['sign', 'verify'], hash, extractable = false) => subtle.importKey('raw', bytes, algorithm(hash), extractable, usages);",
+            $code,
+        ), $gives)),+]).await
+    };
+}
+
+#[tokio::test]
+async fn hmac_signs_and_verifies() {
+    hmac_cases![
+        // RFC 4231, test cases 1 and 2; RFC 2202, test case 2.
+        ("const out = []; for (const hash of ['SHA-256', 'sha-384', { name: 'SHA-512' }]) out.push(hex(await subtle.sign('HMAC', await key(new Uint8Array(20).fill(11), ['sign'], hash), utf8('Hi There'))).slice(0, 16)); return out;",
+         json!(["b0344c61d8db3853", "afd03944d8489562", "87aa7cdea5ef619d"])),
+        ("return [hex(await subtle.sign('hmac', await key(utf8('Jefe')), utf8('what do ya want for nothing?'))).slice(-16), hex(await subtle.sign('HMAC', await key(utf8('Jefe'), ['sign'], 'SHA-1'), utf8('what do ya want for nothing?')))];",
+         json!(["9dec58b964ec3843", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"])),
+        // Keys longer than a block are hashed (RFC 4231, test case 6).
+        ("return hex(await subtle.sign('HMAC', await key(new Uint8Array(131).fill(0xaa)), utf8('Test Using Larger Than Block-Size Key - Hash Key First'))).slice(0, 16);",
+         json!("60e431591ee0b67f")),
+        ("const k = await key(utf8('k')); const good = await subtle.sign('HMAC', k, utf8('m')); const bad = good.slice(); new Uint8Array(bad)[31] ^= 1;
+          return [await subtle.verify('HMAC', k, good, utf8('m')), await subtle.verify('HMAC', k, bad, utf8('m')), await subtle.verify('HMAC', k, good.slice(0, 31), utf8('m')),
+            await subtle.verify('HMAC', k, new Uint8Array(0), utf8('m')), await subtle.verify({ name: 'HMAC' }, k, good, utf8('n'))];",
+         json!([true, false, false, false, false])),
+        // The key does not follow the buffer that it was made of.
+        ("const bytes = utf8('secret'); const k = await key(bytes); const before = hex(await subtle.sign('HMAC', k, bytes)); const data = bytes.slice(); bytes.fill(0); return hex(await subtle.sign('HMAC', k, data)) === before;",
+         json!(true)),
+    ];
+}
+
+#[tokio::test]
+async fn hmac_keys_are_imported_exported_and_generated() {
+    hmac_cases![
+        (
+            "const k = await key(utf8('0123'), ['verify', 'sign', 'sign'], 'SHA-384', true); return [k instanceof CryptoKey, k.type, k.extractable, k.algorithm, k.usages, [...new Uint8Array(await subtle.exportKey('raw', k))]];",
+            json!([true, "secret", true, {"name": "HMAC", "hash": {"name": "SHA-384"}, "length": 32}, ["sign", "verify"], [48, 49, 50, 51]])
+        ),
+        (
+            "const jwk = await subtle.exportKey('jwk', await key(new Uint8Array([251, 255]), ['sign'], 'SHA-256', true)); const back = await subtle.importKey('jwk', jwk, algorithm(), true, ['sign']); return [jwk, hex(await subtle.exportKey('raw', back))];",
+            json!([{"kty": "oct", "k": "-_8", "alg": "HS256", "key_ops": ["sign"], "ext": true}, "fbff"])
+        ),
+        (
+            "const lengths = []; for (const [hash, length] of [['SHA-1'], ['SHA-512'], ['SHA-256', 128]]) lengths.push((await subtle.generateKey({ name: 'HMAC', hash, length }, true, ['sign'])).algorithm.length); return lengths;",
+            json!([512, 1024, 128])
+        ),
+        (
+            "const made = async () => hex(await subtle.exportKey('raw', await subtle.generateKey(algorithm(), true, ['sign']))); return (await made()) !== (await made());",
+            json!(true)
+        ),
+    ];
+}
+
+#[tokio::test]
+async fn hmac_refuses_wrong_keys_usages_and_formats() {
+    hmac_cases![
+        (
+            "return [await said(key(new Uint8Array(0))), await said(key(utf8('k'), [])), await said(key(utf8('k'), ['encrypt'])), await said(key(utf8('k'), ['fly'])), await said(key('k')), await said(key(utf8('k'), ['sign'], 'MD5'))];",
+            json!(["DataError", "SyntaxError", "SyntaxError", "TypeError", "TypeError", "NotSupportedError"])
+        ),
+        (
+            "const k = await key(utf8('k'), ['sign']); return [await said(subtle.verify('HMAC', k, new Uint8Array(32), utf8('m'))), await said(subtle.exportKey('raw', k)), await said(subtle.sign('AES-GCM', k, utf8('m'))), await said(subtle.sign('HMAC', {}, utf8('m'))), await said(subtle.sign('HMAC', k, 'text'))];",
+            json!([
+                "InvalidAccessError",
+                "InvalidAccessError",
+                "InvalidAccessError",
+                "TypeError",
+                "TypeError"
+            ])
+        ),
+        (
+            "return [await said(subtle.importKey('pkcs8', utf8('k'), algorithm(), false, ['sign'])), await said(subtle.importKey('raw', utf8('k'), 'AES-GCM', false, ['sign'])), await said(subtle.generateKey({ name: 'HMAC', hash: 'SHA-256', length: 0 }, false, ['sign'])), await said(subtle.importKey('raw', utf8('k'), { ...algorithm(), length: 9 }, false, ['sign']))];",
+            json!(["NotSupportedError", "NotSupportedError", "OperationError", "DataError"])
+        ),
+        (
+            "const good = { kty: 'oct', k: 'AAAA' }; const out = []; for (const change of [{ kty: 'RSA' }, { k: '++' }, { k: 7 }, { alg: 'HS512' }, { use: 'enc' }, { key_ops: ['verify'] }, { ext: false }]) out.push(await said(subtle.importKey('jwk', { ...good, ...change }, algorithm(), true, ['sign']))); return [...out, await said(subtle.importKey('jwk', null, algorithm(), true, ['sign']))];",
+            json!([
+                "DataError",
+                "DataError",
+                "DataError",
+                "DataError",
+                "DataError",
+                "DataError",
+                "DataError",
+                "TypeError"
+            ])
+        ),
+        (
+            "return [(() => { try { new CryptoKey() } catch (error) { return error.name } })(), Object.getOwnPropertyNames(CryptoKey), JSON.stringify(await key(utf8('secret')))];",
+            json!(["TypeError", ["length", "name", "prototype"], "{}"])
+        ),
+    ];
+}
+
+#[tokio::test]
+async fn names_of_the_global_scope() {
+    all_hold(&[
+        ("return [self === globalThis, navigator.userAgent];", json!([true, "Qala"])),
+        ("const seen = []; const target = new EventTarget(); target.addEventListener('told', (event) => seen.push(event.detail, event instanceof Event)); target.dispatchEvent(new CustomEvent('told', { detail: { a: 1 } })); return [seen, new CustomEvent('x').detail];",
+         json!([[{"a": 1}, true], null])),
+    ])
+    .await;
+}
+
 #[tokio::test]
 async fn text_bytes_and_digests() {
     all_hold(&[
