@@ -54,6 +54,12 @@ export function intervene(by: Interventions): void {
 
 const etags = new Map<string, string>();
 
+/** Paths of ceremonies, whose requests can be sent only once. */
+const CEREMONIES = /^\/v1\/auth\//;
+
+/** The latest change that succeeded, so that it can be copied as a request whichever page made it. */
+export const latestChange = signal<Call | null>(null);
+
 /** Returns the URL for a path of the description: `/v1/runs/{id}` with its parameters filled in. */
 export function urlOf(path: string, input: { readonly path?: object | undefined; readonly query?: object | undefined } = {}): string {
   const values = (input.path ?? {}) as Readonly<Record<string, unknown>>;
@@ -111,6 +117,7 @@ export async function send<T>(call: Call): Promise<Answer<T>> {
 
 /** After a change, the tag that was known is old. The response has the new one, or the next read does. */
 function rememberChange(call: Call, etag: string | null): void {
+  if (!CEREMONIES.test(call.url)) latestChange.value = call;
   const url = call.changes ?? call.url;
   if (etag !== null && call.method !== 'DELETE') etags.set(url, etag);
   else etags.delete(url);

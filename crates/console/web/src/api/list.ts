@@ -41,6 +41,8 @@ type ItemOf<R> = R extends readonly (infer T)[] ? T : R extends { items: readonl
 export interface ListOptions<T> {
   /** Events after which the first page is read again; see `useResource`. */
   readonly on?: readonly string[];
+  /** Milliseconds after which the first page is read again, for what no event reports. */
+  readonly every?: number;
   /** Identity of an item; its `id` by default. */
   readonly key?: (item: T) => string;
 }
@@ -188,7 +190,7 @@ function pagesOf<T>(url: string, key: (item: T) => string): Pages<T> {
 }
 
 /** Reads a list of the API page by page, and follows it. */
-export function useList<P extends PathOf<'get'>, T = ItemOf<Reply<P, 'get'>>>(path: P, input: Input<P, 'get'> | null, { on = [], key = idOf }: ListOptions<T> = {}): List<T> {
+export function useList<P extends PathOf<'get'>, T = ItemOf<Reply<P, 'get'>>>(path: P, input: Input<P, 'get'> | null, { on = [], every, key = idOf }: ListOptions<T> = {}): List<T> {
   const url = input === null ? null : urlOf(path, input as object);
   const role = viewAs.value;
   const pages = useMemo(() => pagesOf<T>(url ?? '', key), [url, role]);
@@ -199,11 +201,13 @@ export function useList<P extends PathOf<'get'>, T = ItemOf<Reply<P, 'get'>>>(pa
     const stop = onInvalidate((changed) => {
       if (changed === 'all' || topics.split(' ').some((topic) => changed.includes(topic))) pages.follow();
     });
+    const timer = every === undefined ? null : setInterval(() => document.hidden || pages.follow(), every);
     return () => {
       stop();
+      if (timer !== null) clearInterval(timer);
       pages.close();
     };
-  }, [pages, url, topics]);
+  }, [pages, url, topics, every]);
   const state = pages.state.value;
   return {
     ...state,

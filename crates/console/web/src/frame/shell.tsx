@@ -3,10 +3,13 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { pages } from 'virtual:pages';
+import { latestChange } from '#api/client';
+import { asCommand, asCurl } from '#api/copy';
 import { followWorkspace } from '#api/events';
 import { Problem } from '#api/problem';
 import { inLocale, locale, LOCALE_NAMES, LOCALES, setLocale } from '#i18n';
 import { Button } from '#ui/button';
+import { copyText } from '#ui/copyable';
 import { Dialogs } from '#ui/dialog';
 import { Empty, ProblemView, Skeleton } from '#ui/feedback';
 import { Icon } from '#ui/icon';
@@ -20,9 +23,15 @@ import { Rail, isCollapsed, isDrawerOpen } from './rail';
 import { navigate, view, type View } from './router';
 import { followMembership, rememberWorkspace, session, signInPath, signOut, workspace, workspaceId, workspaces } from './session';
 import { setTheme, shownTheme } from './theme';
-import { Toasts } from './toasts';
+import { Toasts, toast } from './toasts';
 
 const pageCommands = pages.flatMap(({ page }) => page.commands ?? []);
+
+/** Copies what the person did last, for actions without a menu of their own. */
+async function copyLatest(as: typeof asCurl): Promise<void> {
+  const call = latestChange.peek();
+  if (call !== null && (await copyText(as(call)))) toast(t('copiedLatest', { call: `${call.method} ${call.url}` }));
+}
 
 export function Shell() {
   const shown = view.value;
@@ -39,6 +48,8 @@ export function Shell() {
     { id: 'frame.help', label: t('shortcuts'), keys: '?', group: t('groupFrame'), run: openHelp },
     { id: 'frame.theme', label: t('switchTheme'), group: t('groupFrame'), run: () => setTheme(shownTheme() === 'dark' ? 'light' : 'dark') },
     ...LOCALES.filter((name) => name !== locale.value).map((name) => ({ id: `frame.locale.${name}`, label: LOCALE_NAMES[name], group: t('language'), run: () => setLocale(name) })),
+    { id: 'frame.copyCurl', label: t('copyLatestCurl'), group: t('groupFrame'), when: () => latestChange.value !== null, run: () => void copyLatest(asCurl) },
+    { id: 'frame.copyCommand', label: t('copyLatestCommand'), group: t('groupFrame'), when: () => latestChange.value !== null, run: () => void copyLatest(asCommand) },
     { id: 'frame.signOut', label: t('signOut'), group: t('groupFrame'), when: () => session.value !== null, run: () => void signOut() },
     ...pageCommands.map((command, index) => ({
       id: `page.${index}`, label: inLocale(command.label), when: () => workspace.value !== null,

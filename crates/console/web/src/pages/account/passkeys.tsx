@@ -9,13 +9,13 @@ import { toast, toastProblem, useAction } from '#frame';
 import { createPasskey, hasPasskeys } from '#frame/passkeys';
 import { Button, confirm, Dialog, Empty, List, Menu, objectItems, openDialog, TextField, Time, type Column } from '#ui';
 import { deviceText } from './device';
-import { AccountPage, notWriting } from './frame';
+import { AccountPage, LOOK_AGAIN, notWriting } from './frame';
 import { t } from './messages';
 
 type Passkey = Schemas['Passkey'];
 
 export default function Passkeys() {
-  const list = useList('/v1/me/passkeys', {});
+  const list = useList('/v1/me/passkeys', {}, { every: LOOK_AGAIN });
   const add = useAction(async () => {
     const name = await openDialog<string>((close) => <NamePasskey close={close} />);
     if (name === undefined) return;

@@ -6,13 +6,13 @@ import type { Schemas } from '#api/types';
 import { signOut, toast, useAction } from '#frame';
 import { Badge, Button, confirm, List, Menu, objectItems, Time, type Column } from '#ui';
 import { deviceText } from './device';
-import { AccountPage, notWriting } from './frame';
+import { AccountPage, LOOK_AGAIN, notWriting } from './frame';
 import { t } from './messages';
 
 type Item = Schemas['SessionItem'];
 
 export default function Sessions() {
-  const list = useList('/v1/me/sessions', {});
+  const list = useList('/v1/me/sessions', {}, { every: LOOK_AGAIN });
   const endOthers = useAction(async () => {
     if (!(await confirm({ title: t('endOthersTitle'), body: <p>{t('endOthersBody')}</p>, action: t('endOthers'), tone: 'bad' }))) return;
     await api.delete('/v1/me/sessions', {});

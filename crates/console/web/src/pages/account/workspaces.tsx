@@ -5,7 +5,7 @@ import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { loadSession, navigate, roleText, session, toast, useAction, workspacePath, workspaces, type Role } from '#frame';
 import { Button, Card, confirm, Menu, objectItems, ProblemView, Time } from '#ui';
-import { AccountPage, notWriting } from './frame';
+import { AccountPage, LOOK_AGAIN, notWriting } from './frame';
 import { t } from './messages';
 
 export default function Workspaces() {
@@ -22,7 +22,7 @@ export default function Workspaces() {
 
 /** Workspaces that the person may join by the domain of their address. */
 function Suggestions() {
-  const suggestions = useResource('/v1/me/join-suggestions', {});
+  const suggestions = useResource('/v1/me/join-suggestions', {}, { every: LOOK_AGAIN });
   const join = useAction(async (ws: string) => {
     await api.post('/v1/workspaces/{ws}/join', { path: { ws }, body: {} });
     await loadSession();
