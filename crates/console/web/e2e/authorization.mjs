@@ -10,3 +10,17 @@ export async function startAuthorization(base) {
   const started = await fetch(`${base}/oauth/authorize?${query}`, { redirect: 'manual' });
   return new URL(started.headers.get('location'), base).pathname;
 }
+
+/** Answers what the page would be redirected to, and resolves to its URL. */
+export async function redirected(page, click) {
+  const arrived = new Promise((resolve) => {
+    void page.route(`${CALLBACK}**`, (route) => {
+      resolve(new URL(route.request().url()));
+      return route.fulfill({ contentType: 'text/plain', body: 'done' });
+    });
+  });
+  await click();
+  const url = await arrived;
+  await page.waitForURL(`${CALLBACK}**`);
+  return url;
+}

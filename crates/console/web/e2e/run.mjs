@@ -5,6 +5,7 @@
 // named, where the server has none.
 
 import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { checkPages } from './accessibility.mjs';
 import { launch, watch } from './browser.mjs';
@@ -13,6 +14,8 @@ import { createWorld } from './world.mjs';
 
 /** Time a step of a journey may take; covers a loaded machine. */
 const STEP_TIMEOUT = 60_000;
+/** Time the browser may take to close. */
+const CLOSE_TIMEOUT = 10_000;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
 
@@ -91,10 +94,12 @@ const queue = chosen.filter(({ needs }) => needs === undefined || available[need
 for (const { name, needs } of chosen) if (needs !== undefined && !available[needs]) console.log(`skipped           ${name}: needs ${needs}`);
 const count = queue.length;
 const failures = await runAll(browser, queue);
-await browser.close();
+// A browser that does not close is killed when this process ends.
+await Promise.race([browser.close(), sleep(CLOSE_TIMEOUT)]);
 if (count === 0) failures.push(`no journey is named like “${values.only}”`);
 if (failures.length > 0) {
   console.error(`\n${failures.length} of ${count} failed:\n\n${failures.join('\n\n')}`);
   process.exit(1);
 }
 console.log(`${count} journeys passed`);
+process.exit(0);

@@ -8,8 +8,8 @@ export function freshAddress(name) {
 }
 
 /** Opens a browser of somebody's own, signed in with `email`, or of a visitor. */
-export async function newPerson({ page, base, email }) {
-  const context = await page.context().browser().newContext({ locale: 'en', baseURL: base });
+export async function newPerson({ page, base, email, options = {} }) {
+  const context = await page.context().browser().newContext({ locale: 'en', baseURL: base, ...options });
   if (email !== undefined) {
     const signedIn = await context.request.post(`${base}/v1/auth/dev-login`, { data: { email }, headers: { origin: base } });
     if (!signedIn.ok()) throw new Error(`Nobody could sign in as ${email}: ${signedIn.status()}`);

@@ -1,5 +1,7 @@
 // What a page shows when somebody else, a second tab or a script changes the same thing.
 
+import { newPerson } from '../second-person.mjs';
+
 const nameField = (page) => page.getByLabel('Name', { exact: true });
 const nameOf = async (api, ws) => (await api('GET', `/v1/workspaces/${ws}`)).name;
 
@@ -45,6 +47,22 @@ export default [
       await api('DELETE', `/v1/backend/projects/${id}`, { confirmName: 'Stock' });
       await inBoth((main) => main.getByText('Stock', { exact: true }).first().waitFor({ state: 'detached' }));
       await other.close();
+    },
+  },
+  {
+    name: 'The list of sessions follows signing in and out elsewhere',
+    run: async ({ page, base, world, expect }) => {
+      await page.goto(`${base}/account/sessions`);
+      const rows = page.locator('.list-table tbody tr');
+      await rows.first().waitFor();
+      const before = await rows.count();
+      const elsewhere = await newPerson({ page, base, email: world.owner });
+      await page.locator('.list-held button').click();
+      await rows.nth(before).waitFor();
+      const ended = await elsewhere.context.request.delete(`${base}/v1/session`, { headers: { origin: base } });
+      expect(ended.ok(), `signing out: ${ended.status()}`);
+      await rows.nth(before).waitFor({ state: 'detached' });
+      await elsewhere.close();
     },
   },
 ];

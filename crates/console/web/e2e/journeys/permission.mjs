@@ -1,7 +1,6 @@
 // What a person is asked once: a command line, an agent, an invite.
 
-import { startAuthorization } from '../authorization.mjs';
-import { CALLBACK } from '../browser.mjs';
+import { redirected, startAuthorization } from '../authorization.mjs';
 import { freshAddress, inviteByLink, newPerson } from '../second-person.mjs';
 
 async function startDevice(base, client = 'qala 1.0') {
@@ -12,20 +11,6 @@ async function startDevice(base, client = 'qala 1.0') {
 async function pollDevice(base, deviceCode) {
   const response = await fetch(`${base}/v1/cli/device/poll`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ deviceCode }) });
   return response.json();
-}
-
-/** Answers what the page would be redirected to, and resolves to its URL. */
-async function redirected(page, click) {
-  const arrived = new Promise((resolve) => {
-    void page.route(`${CALLBACK}**`, (route) => {
-      resolve(new URL(route.request().url()));
-      return route.fulfill({ contentType: 'text/plain', body: 'done' });
-    });
-  });
-  await click();
-  const url = await arrived;
-  await page.waitForURL(`${CALLBACK}**`);
-  return url;
 }
 
 export default [

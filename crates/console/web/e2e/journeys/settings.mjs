@@ -122,4 +122,20 @@ export default [
       await page.getByText(/\/mcp$/).waitFor();
     },
   },
+  {
+    name: 'What was changed last is copied as a request from the search, whichever page changed it',
+    async run({ page, base, api, context, world, expect }) {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: base });
+      const [gate] = (await api('GET', `/v1/workspaces/${world.ws}/gates`)).items;
+      await page.goto(`${base}/w/${world.ws}/gates`);
+      await page.getByRole('button', { name: 'Close gate' }).first().click();
+      await page.getByText(`The gate to ${gate.host} is closed.`).waitFor();
+      await page.keyboard.press('ControlOrMeta+k');
+      await page.getByRole('dialog').getByRole('combobox').fill('latest change as curl');
+      await page.keyboard.press('Enter');
+      await page.getByText('Copied: PATCH').waitFor();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      expect(copied.includes(`-X PATCH`) && copied.includes(`/v1/gates/${gate.id}`) && !copied.includes('cookie'), copied);
+    },
+  },
 ];

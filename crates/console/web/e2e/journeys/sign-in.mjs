@@ -1,111 +1,150 @@
-// Signing in, and what a person decides for programs and from an invite.
+// Signing in, and what a person decides for programs and from an invite: on the pages of the console, and on the server's own,
+// which people without JavaScript get at the same addresses.
 
-import { freshAddress } from '../second-person.mjs';
-
-const signIn = async (page, email) => {
-  await page.getByLabel('Address', { exact: true }).fill(email);
-  await page.getByRole('button', { name: /without/i }).click();
-};
-
-const visitor = (browser, base) => browser.newContext({ baseURL: base, locale: 'en-GB' });
+import { redirected, startAuthorization } from '../authorization.mjs';
+import { freshAddress, inviteByLink, newPerson } from '../second-person.mjs';
 
 async function whoIs(context) {
   const session = await (await context.request.get('/v1/session')).json();
   return session.user?.email;
 }
 
-export default [
+/** Clicks, and returns when the request that changes something was answered. */
+async function submit(page, button) {
+  const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+  await button.click();
+  await answered;
+}
+
+async function askForCode(page, email) {
+  await page.goto('/sign-in?next=/account/sessions');
+  await page.getByLabel('E-mail address', { exact: true }).fill(email);
+  await submit(page, page.getByRole('button', { name: /^Send (me a )?code$/ }));
+}
+
+async function signInWithoutProof(page, email) {
+  const form = page.locator('form', { has: page.getByRole('button', { name: /without/ }) });
+  await form.locator('input[type="email"]').fill(email);
+  await submit(page, form.getByRole('button'));
+}
+
+/** Waits until the console has taken the place of the server's page, whose buttons have similar names. */
+async function settle(page, hasScript) {
+  if (hasScript) await page.locator('.narrow').waitFor();
+}
+
+const isAt = (path) => (url) => url.pathname === path;
+
+/** Returns the journeys with and without JavaScript. `open` opens a browser, with `email` signed in. */
+function onBothPages(journeys) {
+  return [true, false].flatMap((hasScript) => journeys.map(({ name, needs, run }) => ({
+    name: `${hasScript ? 'console' : 'without JavaScript'}: ${name}`,
+    needs,
+    run: async (tools) => {
+      const opened = [];
+      const open = async (email) => {
+        const person = await newPerson({ ...tools, email, options: { javaScriptEnabled: hasScript } });
+        opened.push(person);
+        return person;
+      };
+      await run({ ...tools, open, hasScript });
+      for (const person of opened) await person.close();
+    },
+  })));
+}
+
+export default onBothPages([
   {
     name: 'a code from the mail signs in and opens the page that was wanted, after a wrong one was refused',
     needs: 'mail',
-    run: async ({ browser, base, mailTo, expect }) => {
-      const [email, context] = [freshAddress('code'), await visitor(browser, base)];
-      const page = await context.newPage();
-      await page.goto('/sign-in?next=/account/sessions');
-      await page.getByLabel('E-mail address').fill(email);
-      await page.getByRole('button', { name: 'Send code' }).click();
+    run: async ({ open, mailTo, hasScript, expect }) => {
+      const [email, { context, page }] = [freshAddress('code'), await open()];
+      await askForCode(page, email);
       const { code } = await mailTo(email);
-      const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
-      await page.getByLabel('Code').fill(wrong);
-      await page.locator('[role="alert"]').first().waitFor();
+      // The console sends a code that is complete.
+      const enter = async (digits) => {
+        await page.getByLabel('Code', { exact: true }).fill(digits);
+        if (!hasScript) await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      };
+      await enter(String((Number(code) + 1) % 1_000_000).padStart(6, '0'));
+      await page.locator('.problem, .alarm').waitFor();
       expect((await whoIs(context)) === undefined, 'a wrong code signs nobody in');
-      await page.getByLabel('Code').fill(code);
-      await page.waitForURL((url) => url.pathname === '/account/sessions');
+      await enter(code);
+      await page.waitForURL(isAt('/account/sessions'));
       expect((await whoIs(context)) === email, 'the person of the address is signed in');
-      await context.close();
     },
   },
   {
     name: 'the link from the mail signs in once a person presses the button, in another browser too',
     needs: 'mail',
-    run: async ({ browser, base, mailTo, expect }) => {
-      const [email, context, other] = [freshAddress('link'), await visitor(browser, base), await visitor(browser, base)];
-      const page = await context.newPage();
-      await page.goto('/sign-in');
-      await page.getByLabel('E-mail address').fill(email);
-      await page.getByRole('button', { name: 'Send code' }).click();
-      const { link } = await mailTo(email);
-      const opened = await other.newPage();
-      await opened.goto(link);
-      const button = opened.getByRole('button', { name: 'Sign in', exact: true });
+    run: async ({ open, mailTo, expect }) => {
+      const [email, here, other] = [freshAddress('link'), await open(), await open()];
+      await askForCode(here.page, email);
+      await other.page.goto((await mailTo(email)).link);
+      const button = other.page.getByRole('button', { name: 'Sign in', exact: true });
       await button.waitFor();
-      expect((await whoIs(other)) === undefined, 'opening the link signs nobody in');
-      await button.click();
-      await opened.waitForURL((url) => !url.pathname.startsWith('/sign-in'));
-      expect((await whoIs(other)) === email, 'the person of the address is signed in');
-      await Promise.all([context.close(), other.close()]);
+      expect((await whoIs(other.context)) === undefined, 'opening the link signs nobody in');
+      await submit(other.page, button);
+      expect((await whoIs(other.context)) === email, 'the person of the address is signed in');
     },
   },
   {
     name: 'an issuer signs in and the page that was wanted opens; whoever cancels there can start again',
     needs: 'issuer',
-    run: async ({ browser, base, expect }) => {
-      const context = await visitor(browser, base);
-      const page = await context.newPage();
+    run: async ({ open, expect }) => {
+      const { context, page } = await open();
+      const toIssuer = page.getByRole('link', { name: /Company/ });
       await page.goto('/sign-in?next=/account/sessions');
-      await page.getByRole('link', { name: 'Sign in with Company' }).click();
+      await toIssuer.click();
       await page.getByRole('link', { name: 'Cancel' }).click();
       await page.getByText('This sign-in has ended').waitFor();
       expect((await whoIs(context)) === undefined, 'whoever cancels is not signed in');
       await page.goto('/sign-in?next=/account/sessions');
-      await page.getByRole('link', { name: 'Sign in with Company' }).click();
+      await toIssuer.click();
       await page.getByRole('link', { name: 'Continue' }).click();
-      await page.waitForURL((url) => url.pathname === '/account/sessions');
-      await page.getByText('Issuer').first().waitFor();
+      await page.waitForURL(isAt('/account/sessions'));
       expect((await whoIs(context)) === 'aigerim@example.test', 'the person whom the issuer names is signed in');
-      await context.close();
     },
   },
   {
     name: 'a program on a command line is connected, after its code was compared',
-    run: async ({ page, base, context, expect }) => {
+    run: async ({ open, base, context, world, hasScript, expect }) => {
       const start = await context.request.post(`${base}/v1/cli/device`, { data: { client: 'shell', scopes: ['read', 'write'] } });
-      expect(start.ok(), await start.text());
       const { deviceCode, userCode } = await start.json();
+      const { page } = await open(world.owner);
       await page.goto(`/device?user_code=${userCode}`);
+      await settle(page, hasScript);
       await page.getByText(userCode).first().waitFor();
       const pending = await context.request.post(`${base}/v1/cli/device/poll`, { data: { deviceCode } });
       expect((await pending.text()).includes('pending'), 'opening the page must not decide');
-      await page.getByRole('button', { name: 'Allow', exact: true }).click();
+      const allow = page.getByRole('button', { name: 'Allow', exact: true });
+      await submit(page, allow);
       await page.getByText(/shell/).first().waitFor();
-      await page.getByRole('button', { name: 'Allow', exact: true }).waitFor({ state: 'detached' });
+      await allow.waitFor({ state: 'detached' });
+    },
+  },
+  {
+    name: 'an agent is allowed, and gets its code',
+    run: async ({ open, base, world, hasScript, expect }) => {
+      const { page } = await open(world.owner);
+      await page.goto(await startAuthorization(base));
+      await settle(page, hasScript);
+      const url = await redirected(page, () => page.getByRole('button', { name: 'Allow', exact: true }).click());
+      expect(url.searchParams.has('code') && url.searchParams.get('state') === 'here', 'the agent gets a code');
     },
   },
   {
     name: 'an invite says who invites before it asks to sign in, and is accepted',
-    run: async ({ browser, base, api, world, expect }) => {
-      const email = `guest-${world.ws.slice(-8)}@example.com`;
-      const { links } = await api('POST', `/v1/workspaces/${world.ws}/invites`, { emails: [email], role: 'viewer', deliver: 'link' });
-      const guest = await browser.newContext({ baseURL: base, locale: 'en-GB' });
-      const page = await guest.newPage();
-      await page.goto(new URL(links[0].link).pathname);
-      await page.getByText(/Aru invites you/).first().waitFor();
-      await signIn(page, email);
-      await page.getByRole('button', { name: 'Join', exact: true }).click();
-      await page.waitForURL(`**/w/${world.ws}**`);
-      const session = await (await guest.request.get(`${base}/v1/session`)).json();
-      expect(session.workspaceRole === 'viewer', JSON.stringify(session));
-      await guest.close();
+    run: async ({ open, api, world, hasScript, expect }) => {
+      const email = freshAddress('guest');
+      const { context, page } = await open();
+      await page.goto(await inviteByLink({ api, world, email, role: 'viewer' }));
+      await settle(page, hasScript);
+      await page.getByText(/Aru.* invites you/).first().waitFor();
+      await signInWithoutProof(page, email);
+      await submit(page, page.getByRole('button', { name: hasScript ? 'Join' : 'Accept the invite', exact: true }));
+      const { items } = await (await context.request.get('/v1/workspaces')).json();
+      expect(items.some(({ id }) => id === world.ws), 'the guest is in the workspace');
     },
   },
-];
+]);
