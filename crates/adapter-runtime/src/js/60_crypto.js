@@ -41,9 +41,13 @@ class CryptoKey {
   #algorithm;
   #usages;
   #bytes;
+  #hash;
+  #allowed;
   constructor(key, bytes, hash, extractable, usages) {
     if (key !== KEY) throw new TypeError('Illegal constructor');
     this.#bytes = bytes;
+    this.#hash = hash;
+    this.#allowed = [...usages];
     this.#algorithm = { name: 'HMAC', hash: { name: hash }, length: bytes.length * 8 };
     this.#extractable = Boolean(extractable);
     this.#usages = usages;
@@ -52,9 +56,10 @@ class CryptoKey {
   get extractable() { return this.#extractable; }
   get algorithm() { return this.#algorithm; }
   get usages() { return this.#usages; }
+  /** What only the prelude sees: `algorithm` and `usages` are objects that app code may change. */
   static secretOf(key) {
     if (!(#bytes in key)) throw new TypeError('a CryptoKey is needed');
-    return { bytes: key.#bytes, hash: key.#algorithm.hash.name };
+    return { bytes: key.#bytes, hash: key.#hash, extractable: key.#extractable, usages: key.#allowed };
   }
 }
 const { secretOf } = CryptoKey;
@@ -74,14 +79,14 @@ const bytesFromJwk = (jwk, hash, extractable, usages) => {
   if (jwk.kty !== 'oct') throw cryptoError('DataError', 'the kty of an HMAC key must be oct');
   if (jwk.alg !== undefined && jwk.alg !== JWK_NAMES[hash]) throw cryptoError('DataError', `the alg must be ${JWK_NAMES[hash]}`);
   if (jwk.use !== undefined && jwk.use !== 'sig') throw cryptoError('DataError', 'the use must be sig');
-  if (jwk.key_ops !== undefined && !usages.every((usage) => jwk.key_ops.includes(usage))) {
+  if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && usages.every((usage) => jwk.key_ops.includes(usage)))) {
     throw cryptoError('DataError', 'the key_ops do not allow the usages');
   }
   if (jwk.ext === false && extractable) throw cryptoError('DataError', 'the key must not be extractable');
   return fromBase64Url(jwk.k);
 };
 
-/** Bytes of a length in bits. A key that is imported may be up to seven bits longer, which are cleared. */
+/** Checks the length in bits that is asked for: a key whose last byte is used in part is refused. */
 const cutTo = (bytes, length) => {
   if (length === undefined) return bytes;
   const bits = Number(length);
@@ -95,7 +100,7 @@ const cutTo = (bytes, length) => {
 const usable = (algorithm, key, usage) => {
   const secret = secretOf(key);
   if (algorithmName(algorithm) !== 'HMAC') throw cryptoError('InvalidAccessError', 'the key is for HMAC');
-  if (!key.usages.includes(usage)) throw cryptoError('InvalidAccessError', `the key may not ${usage}`);
+  if (!secret.usages.includes(usage)) throw cryptoError('InvalidAccessError', `the key may not ${usage}`);
   return secret;
 };
 
@@ -112,11 +117,11 @@ const subtle = {
     return new CryptoKey(KEY, cutTo(bytes, algorithm.length), hash, extractable, allowed);
   },
   async exportKey(format, key) {
-    const { bytes, hash } = secretOf(key);
+    const { bytes, hash, extractable, usages } = secretOf(key);
     if (!['raw', 'jwk'].includes(format)) throw cryptoError('NotSupportedError', 'an HMAC key is exported as raw or jwk');
-    if (!key.extractable) throw cryptoError('InvalidAccessError', 'the key is not extractable');
+    if (!extractable) throw cryptoError('InvalidAccessError', 'the key is not extractable');
     if (format === 'raw') return bytes.slice().buffer;
-    return { kty: 'oct', k: toBase64Url(bytes), alg: JWK_NAMES[hash], key_ops: [...key.usages], ext: true };
+    return { kty: 'oct', k: toBase64Url(bytes), alg: JWK_NAMES[hash], key_ops: [...usages], ext: true };
   },
   async generateKey(algorithm, extractable, usages) {
     hmacOf(algorithm);
