@@ -106,7 +106,7 @@ fn table_of(dist: &Path) -> Result<String> {
             "initial" => "Initial",
             "lazy" => "Lazy",
             "style" => "Style",
-            "theme" => "Theme",
+            "head" => "Head",
             _ => return Err(format!("files.tsv: {line}").into()),
         };
         let file = dist.join(path);

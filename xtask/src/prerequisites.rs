@@ -21,7 +21,7 @@ struct Prerequisite {
     is_installed: fn() -> bool,
 }
 
-const PREREQUISITES: [Prerequisite; 9] = [
+const PREREQUISITES: [Prerequisite; 10] = [
     Prerequisite {
         description: "the server programs of PostgreSQL (initdb, postgres)",
         packages: &["postgresql"],
@@ -31,6 +31,11 @@ const PREREQUISITES: [Prerequisite; 9] = [
         description: "Chromium and its driver",
         packages: &["chromium", "chromium-driver"],
         is_installed: || is_on_path("chromium") && is_on_path("chromedriver"),
+    },
+    Prerequisite {
+        description: "Chromium without windows, for the console's journeys",
+        packages: &["chromium-headless-shell"],
+        is_installed: || is_on_path("chromium-headless-shell"),
     },
     Prerequisite {
         description: "the pooler pgbouncer",

@@ -8,8 +8,8 @@ use ipnet::IpNet;
 /// Files that a document of the web console loads, as paths of this server.
 #[derive(Debug, Clone)]
 pub struct ConsoleEntry {
-    /// The script that sets the theme before the first paint.
-    pub theme: String,
+    /// The script that runs before the first paint.
+    pub head: String,
     /// The style sheet.
     pub style: String,
     /// The module that starts the console.

@@ -5,9 +5,10 @@ include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// Purpose of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "a build without the console has no files")]
 pub(crate) enum Role {
-    /// The script that sets the theme before the first paint.
-    Theme,
+    /// The script that runs before the first paint.
+    Head,
     /// The style sheet of every page.
     Style,
     /// The module that starts the console.
@@ -32,8 +33,9 @@ pub(crate) struct File {
 /// Paths that a document of the console loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The script that sets the theme. It is no module, so that it runs before the first paint.
-    pub theme: String,
+    /// The script that sets the theme and preloads what the page needs. It is no module, so that it runs before the first
+    /// paint.
+    pub head: String,
     /// The style sheet.
     pub style: String,
     /// The module that starts the console.
@@ -45,10 +47,10 @@ pub struct Entry {
 /// Returns what a document loads, or `None` if the console was not built.
 #[must_use]
 pub fn entry() -> Option<Entry> {
-    let mut theme = paths(Role::Theme);
+    let mut head = paths(Role::Head);
     let (mut style, mut script) = (paths(Role::Style), paths(Role::Entry));
     Some(Entry {
-        theme: theme.next()?,
+        head: head.next()?,
         style: style.next()?,
         script: script.next()?,
         preloads: paths(Role::Initial).collect(),

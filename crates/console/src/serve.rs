@@ -91,7 +91,7 @@ mod tests {
     #[tokio::test]
     async fn every_file_of_the_entry_is_served_compressed_and_forever() {
         let entry = entry().unwrap();
-        for path in [&entry.theme, &entry.style, &entry.script].into_iter().chain(&entry.preloads) {
+        for path in [&entry.head, &entry.style, &entry.script].into_iter().chain(&entry.preloads) {
             let response = get_file(path, &[("accept-encoding", "gzip, br")]).await;
             assert_eq!(response.status(), StatusCode::OK, "{path}");
             assert_eq!(response.headers()[header::CONTENT_ENCODING], "br", "{path}");

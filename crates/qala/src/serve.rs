@@ -146,8 +146,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let http = HttpConfig {
         trusted_proxies: arguments.trusted_proxies.clone(),
         scratch_dir: arguments.database.data_dir.clone(),
-        console: console::entry().map(|console::Entry { theme, style, script, preloads }| ConsoleEntry {
-            theme,
+        console: console::entry().map(|console::Entry { head, style, script, preloads }| ConsoleEntry {
+            head,
             style,
             script,
             preloads,

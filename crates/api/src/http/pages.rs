@@ -156,7 +156,7 @@ impl IntoResponse for Page {
 /// Returns what loads the console. Its module runs after the document has been parsed.
 fn console_links(console: &ConsoleEntry) -> Markup {
     html! {
-        script src=(console.theme) {}
+        script src=(console.head) {}
         link rel="stylesheet" href=(console.style);
         @for module in &console.preloads { link rel="modulepreload" href=(module); }
         script type="module" src=(console.script) {}

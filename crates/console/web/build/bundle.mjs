@@ -6,6 +6,7 @@ import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { findPages, pagesPlugin } from './pages.mjs';
+import { routeFiles } from './route-files.mjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Path under which the server serves the files. */
@@ -50,7 +51,8 @@ async function bundleScripts(pages, stylesheets, dev) {
   const files = result.outputFiles.map(({ path, contents }) => ({ path: basename(path), contents }));
   const outputs = Object.entries(result.metafile.outputs).map(([path, output]) => [basename(path), output]);
   const [entry] = outputs.find(([, output]) => output.entryPoint === 'src/main.tsx');
-  return { files, entry, initial: staticImports(Object.fromEntries(outputs), entry) };
+  const initial = staticImports(Object.fromEntries(outputs), entry);
+  return { files, entry, initial, routes: routeFiles(ROOT, pages, stylesheets, result.metafile.outputs, initial, BASE) };
 }
 
 /** Returns the entry and everything that it imports statically: what a browser fetches before the first page. */
@@ -64,19 +66,21 @@ function staticImports(outputs, entry) {
   return [...found];
 }
 
-async function bundleTheme(dev) {
+/** Bundles the script that runs before the first paint; it knows the files of each route. */
+async function bundleHead(routes, dev) {
   const result = await esbuild.build({
-    entryPoints: ['src/theme.ts'], absWorkingDir: ROOT, bundle: true, write: false, format: 'iife', minify: !dev, target: SCRIPT_TARGET, logLevel: 'silent',
+    entryPoints: ['src/head/index.ts'], absWorkingDir: ROOT, bundle: true, write: false, format: 'iife', minify: !dev, target: SCRIPT_TARGET,
+    define: { ROUTE_FILES: JSON.stringify(routes) }, logLevel: 'silent',
   });
   const contents = result.outputFiles[0].contents;
   const hash = createHash('sha256').update(contents).digest('base64url').slice(0, 8);
-  return { path: `theme-${hash}.js`, contents };
+  return { path: `head-${hash}.js`, contents };
 }
 
 /** Returns the tags that a document needs to load the console, in the order in which they belong into its head. */
-export function headTags({ theme, style, scripts }) {
+export function headTags({ head, style, scripts }) {
   return [
-    `<script src="${BASE}${theme}"></script>`,
+    `<script src="${BASE}${head}"></script>`,
     `<link rel="stylesheet" href="${BASE}${style}">`,
     ...scripts.slice(1).map((path) => `<link rel="modulepreload" href="${BASE}${path}">`),
     `<script type="module" src="${BASE}${scripts[0]}"></script>`,
@@ -96,26 +100,26 @@ function documentOf(tags) {
 /**
  * Bundles the console.
  *
- * Each file has a `role`: `document` for the page itself, `entry`, `style` and `theme` for what the server's own pages load
+ * Each file has a `role`: `document` for the page itself, `entry`, `style` and `head` for what the server's own pages load
  * too, `initial` for what the entry imports, `lazy` for everything else.
  */
 export async function bundle({ dev }) {
   const pages = findPages(ROOT, { dev });
-  const [style, theme, ...pageStyles] = await Promise.all([
+  const [style, ...pageStyles] = await Promise.all([
     bundleStyle('frame', frameStyles(), dev),
-    bundleTheme(dev),
     ...pages.filter(({ styles }) => styles.length > 0).map(async ({ name, styles }) => ({ name, file: await bundleStyle(name, styles, dev) })),
   ]);
   const stylesheets = Object.fromEntries(pageStyles.map(({ name, file }) => [name, `${BASE}${file.path}`]));
-  const { files, entry, initial } = await bundleScripts(pages, stylesheets, dev);
+  const { files, entry, initial, routes } = await bundleScripts(pages, stylesheets, dev);
+  const head = await bundleHead(routes, dev);
   const roleOf = (path) => (path === entry ? 'entry' : initial.includes(path) ? 'initial' : 'lazy');
-  const tags = headTags({ theme: theme.path, style: style.path, scripts: initial });
+  const tags = headTags({ head: head.path, style: style.path, scripts: initial });
   const html = new TextEncoder().encode(documentOf(tags));
   return {
     tags,
     files: [
       { path: 'index.html', contents: html, role: 'document' },
-      { ...theme, role: 'theme' },
+      { ...head, role: 'head' },
       { ...style, role: 'style' },
       ...pageStyles.map(({ file }) => ({ ...file, role: 'lazy' })),
       ...files.map((file) => ({ ...file, role: roleOf(file.path) })),

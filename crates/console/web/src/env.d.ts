@@ -3,6 +3,12 @@
 /** True in builds with `--dev`. */
 declare const DEVELOPMENT: boolean;
 
+/** The files of each route, beside those that every page loads: addresses, and for each pattern indexes into them. */
+declare const ROUTE_FILES: {
+  readonly files: readonly string[];
+  readonly routes: readonly (readonly [pattern: string, files: readonly number[]])[];
+};
+
 declare module 'virtual:pages' {
   import type { PageDefinition } from '#frame/page';
 

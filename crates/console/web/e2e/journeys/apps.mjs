@@ -264,4 +264,21 @@ export default [
       expect(overflow <= 0, `The page is ${overflow} px too wide.`);
     },
   },
+  {
+    name: 'what the page needs is requested once, before the modules have run',
+    phone: true,
+    async run({ page, world, expect }) {
+      await page.goto(`/w/${world.ws}/apps`);
+      await page.locator('.apps-name').first().waitFor();
+      const requests = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name, initiatorType, startTime }) => ({ path: name.slice(location.origin.length), initiatorType, startTime })));
+      const early = Math.min(...requests.filter(({ path }) => path.startsWith('/v1/workspaces/')).map(({ startTime }) => startTime));
+      for (const path of ['/v1/session', '/v1/workspaces?limit=200']) {
+        const found = requests.filter((request) => request.path === path);
+        expect(found.length === 1 && found[0].initiatorType === 'link', `${path} is preloaded and read from there: ${JSON.stringify(found)}`);
+      }
+      const modules = requests.filter(({ path }) => /^\/console\/.*\.(js|css)$/.test(path));
+      expect(new Set(modules.map(({ path }) => path)).size === modules.length, 'no file is requested twice');
+      expect(modules.every(({ startTime }) => startTime < early), 'every file is requested before the first list');
+    },
+  },
 ];

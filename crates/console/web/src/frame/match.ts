@@ -2,6 +2,7 @@
 
 import { pages } from 'virtual:pages';
 import type { Route } from './page';
+import { comparePatterns, patternOf } from './pattern';
 
 export interface KnownRoute extends Route {
   readonly pattern: RegExp;
@@ -13,23 +14,9 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-function patternOf(path: string): RegExp {
-  const segments = path.split('/').map((segment) => {
-    if (/^:\w+\*$/.test(segment)) return `(?<${segment.slice(1, -1)}>.+)`;
-    if (segment.startsWith(':')) return `(?<${segment.slice(1)}>[^/]+)`;
-    return segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  });
-  return new RegExp(`^${segments.join('/')}/?$`);
-}
-
-/** Orders fixed segments before parameters, and parameters before the rest of a path. */
-function rank(path: string): string {
-  return path.split('/').map((segment) => (segment.endsWith('*') ? '3' : segment.startsWith(':') ? '2' : '1')).join('');
-}
-
 const routes: readonly KnownRoute[] = pages
   .flatMap(({ page, stylesheet }) => page.routes.map((route) => ({ ...route, pattern: patternOf(route.path), stylesheet })))
-  .sort((a, b) => (rank(a.path) < rank(b.path) ? -1 : 1));
+  .sort((a, b) => comparePatterns(a.path, b.path));
 
 /** Returns the route of a path, or `null` if it has none. */
 export function match(path: string): Match | null {
