@@ -47,7 +47,7 @@ export function isServerPage(to: string): boolean {
 }
 
 async function loadStyle(href: string | null): Promise<void> {
-  if (href === null || document.querySelector(`link[href="${href}"]`)) return;
+  if (href === null || document.querySelector(`link[rel="stylesheet"][href="${href}"]`)) return;
   const link = document.createElement('link');
   link.rel = 'stylesheet';
   link.href = href;
