@@ -11,16 +11,8 @@ export async function startAuthorization(base) {
   return new URL(started.headers.get('location'), base).pathname;
 }
 
-/** Answers what the page would be redirected to, and resolves to its URL. */
+/** Returns the URL of the agent that the page is redirected to. Nothing listens there. */
 export async function redirected(page, click) {
-  const arrived = new Promise((resolve) => {
-    void page.route(`${CALLBACK}**`, (route) => {
-      resolve(new URL(route.request().url()));
-      return route.fulfill({ contentType: 'text/plain', body: 'done' });
-    });
-  });
-  await click();
-  const url = await arrived;
-  await page.waitForURL(`${CALLBACK}**`);
-  return url;
+  const [request] = await Promise.all([page.waitForRequest((sent) => sent.url().startsWith(CALLBACK)), click()]);
+  return new URL(request.url());
 }
