@@ -24,6 +24,7 @@ mod m0043_cancelled_runs;
 mod m0044_deletions;
 mod m0045_list_pages;
 mod m0046_changes;
+mod m0047_connections;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -57,6 +58,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0044_deletions::Migration),
             Box::new(m0045_list_pages::Migration),
             Box::new(m0046_changes::Migration),
+            Box::new(m0047_connections::Migration),
         ]
     }
 }

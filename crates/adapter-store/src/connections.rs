@@ -16,8 +16,8 @@ use kernel::{
 use observability::{LogLevel, LogSource};
 use sea_orm::{
     ActiveValue::Set,
-    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, PaginatorTrait as _,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _,
     sea_query::{
         Asterisk, BinOper, CommonTableExpression, Expr, ExprTrait as _, Func, Query, SelectStatement, Values,
     },
@@ -267,6 +267,25 @@ impl GateTx for StoreTx {
             created_at: Set(DbTime(gate.created_at)),
         };
         gates::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn count_gates(&mut self, workspace: WorkspaceId) -> Result<u32, StoreError> {
+        let count = gates::Entity::find()
+            .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
+            .count(self.read())
+            .await
+            .or_store_error()?;
+        Ok(count.try_into().unwrap_or(u32::MAX))
+    }
+
+    async fn delete_gate(&mut self, workspace: WorkspaceId, id: GateId) -> Result<(), StoreError> {
+        gates::Entity::delete_many()
+            .filter(gates::Column::Id.eq(DbId(id)))
+            .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
         Ok(())
     }
 

@@ -2,6 +2,9 @@
 //!
 //! An app may reach a host that its manifest declares and that an open gate of its workspace allows.
 
+mod create;
+mod delete;
+mod error;
 mod list;
 mod ports;
 mod set_status;
@@ -12,11 +15,17 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use create::{CreateGate, create_gate};
+pub use delete::delete_gate;
+pub use error::{GateError, InvalidGate};
 pub use list::{list_gates, view_gate};
 pub use ports::{ConnectionsTx, GateReader, GateTx};
-pub use set_status::{GateError, set_gate_status};
+pub use set_status::set_gate_status;
 
 use crate::host::GateHost;
+
+/// Maximum number of gates of a workspace.
+pub const MAX_GATES: u32 = 500;
 
 /// The status of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

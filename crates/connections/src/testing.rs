@@ -92,6 +92,16 @@ impl GateTx for FakeStore {
         Ok(())
     }
 
+    async fn count_gates(&mut self, workspace: WorkspaceId) -> Result<u32, StoreError> {
+        let own = self.gates.iter().filter(|gate| gate.workspace == workspace);
+        Ok(own.count().try_into().unwrap_or(u32::MAX))
+    }
+
+    async fn delete_gate(&mut self, workspace: WorkspaceId, gate: GateId) -> Result<(), StoreError> {
+        self.gates.retain(|known| known.workspace != workspace || known.id != gate);
+        Ok(())
+    }
+
     async fn set_gate_status(
         &mut self,
         workspace: WorkspaceId,

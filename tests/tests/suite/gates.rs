@@ -26,6 +26,60 @@ async fn gate_status(owner: &Client, workspace: &str, host: &str) -> Result<Stri
 }
 
 tests::on_both! {
+    async fn an_admin_creates_and_deletes_a_gate(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let gates = format!("/v1/workspaces/{workspace}/gates");
+        let app = owner.create_app(&workspace, CODE).await?;
+        let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
+        let declared = version_with_hosts(&["api.example.com"]);
+        token.post(&format!("/v1/apps/{app}/versions"), &declared).await?.ok()?;
+
+        // The version of a token made a closed gate to the host.
+        owner.post(&gates, &json!({"host": "API.example.com."})).await?.assert_error(409, "gate_exists");
+        let listed = owner.get(&gates).await?;
+        let found = listed.ok()?["items"].as_array().context("no items")?.clone();
+        let closed = found.iter().find(|gate| gate["host"] == "api.example.com").context("no gate")?;
+        let address = format!("/v1/gates/{}", closed["id"].as_str().context("no id")?);
+        let builder = owner.add_member(&workspace, "builder").await?;
+        builder.delete(&address).await?.assert_error(403, "admin_only");
+        assert_eq!(owner.delete(&address).await?.ok()?, json!({"ok": true}));
+        owner.delete(&address).await?.assert_error(404, "gate_not_found");
+
+        let body = json!({"host": "API.example.com.", "methods": ["POST", "GET", "POST"], "name": " Orders "});
+        let created = owner.post(&gates, &body).await?.ok()?;
+        assert_eq!(created["host"], "api.example.com");
+        assert_eq!((&created["name"], &created["methods"]), (&json!("Orders"), &json!(["GET", "POST"])));
+        assert_eq!((&created["status"], &created["connectionId"]), (&json!("open"), &Value::Null));
+        assert_eq!(created["appIds"], json!([app]));
+        for refused in ["127.0.0.1", "[::1]", "2130706433", "printer.local", "localhost", "https://a.com", "a.com:80", "*.a.com", "com"] {
+            let reply = owner.post(&gates, &json!({"host": refused})).await?;
+            reply.assert_error(400, "invalid_request");
+            assert!(String::from_utf8_lossy(&reply.body).contains("`host`"), "{reply}");
+        }
+        for refused in [
+            json!({"host": "b.example.com", "methods": []}),
+            json!({"host": "b.example.com", "methods": ["TRACE"]}),
+            json!({"host": "b.example.com", "name": " "}),
+            json!({"host": "b.example.com", "connectionId": "conn_01m82kt282f8t8vd5h94yy5t6e"}),
+        ] {
+            owner.post(&gates, &refused).await?.assert_error(400, "invalid_request");
+        }
+        Ok(())
+    }
+
+    async fn one_of_two_simultaneous_gates_to_a_host_is_created(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let gates = format!("/v1/workspaces/{workspace}/gates");
+        let body = json!({"host": "api.example.com"});
+        let (one, other) = tokio::join!(owner.post(&gates, &body), owner.post(&gates, &body));
+        let mut statuses = [one?.status, other?.status].map(|status| status.as_u16());
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409]);
+        Ok(())
+    }
+
     async fn an_app_cannot_name_an_unknown_connection(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?.id;

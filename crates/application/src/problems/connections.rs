@@ -1,14 +1,38 @@
 //! Problems of gates.
 
-use connections::gates::GateError;
+use connections::gates::{GateError, InvalidGate, MAX_GATES};
 
 use crate::problem::Problem;
 
 impl From<GateError> for Problem {
     fn from(error: GateError) -> Self {
         match error {
+            GateError::InvalidInput(error) => error.into(),
             GateError::NotFound => Self::not_found("gate"),
+            GateError::AlreadyExists => {
+                Self::conflict("gate_exists", "This workspace has a gate to this host.")
+                    .hint("Open that gate, or delete it first.")
+            }
+            GateError::TooManyGates => {
+                Self::conflict("too_many_gates", format!("A workspace can have at most {MAX_GATES} gates."))
+                    .hint("Delete the gates that no app needs.")
+            }
+            GateError::BelongsToConnection => Self::conflict(
+                "gate_of_connection",
+                "This gate belongs to a connection and is deleted with it.",
+            )
+            .hint("Close the gate, or delete the connection."),
             GateError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<InvalidGate> for Problem {
+    fn from(error: InvalidGate) -> Self {
+        match error {
+            InvalidGate::Host(error) => Self::invalid_field("host", error),
+            InvalidGate::Methods => Self::invalid_field("methods", "must name 1 to 7 methods"),
+            InvalidGate::Name => Self::invalid_field("name", "must have 1 to 60 printable characters"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use ::apps::{AppError, InvalidInput as InvalidApp};
-use ::connections::gates::GateError;
+use ::connections::gates::{GateError, InvalidGate};
 use ::identity::{
     IdentityError, InvalidInput as InvalidIdentity, oauth::ConsentError, passkeys::PasskeyRejected,
 };
@@ -73,7 +73,10 @@ fn every_problem() -> Vec<Problem> {
             InvalidInput(InvalidApp::Name(invalid_text)), AppNotFound, VersionConflict, MemberNotFound,
             NothingToChange, TooManyChanges, Store(StoreError::NotAudited),
         }
-        GateError { NotFound, Store(StoreError::NotAudited) }
+        GateError {
+            InvalidInput(InvalidGate::Methods), NotFound, AlreadyExists, TooManyGates, BelongsToConnection,
+            Store(StoreError::NotAudited),
+        }
         ProjectError {
             InvalidInput(InvalidProject::Origin), TooManyProjects, TooManyKeys, ProjectNotFound, ProjectNotDeleted, KeyNotFound,
             Store(StoreError::NotAudited),

@@ -68,6 +68,18 @@ pub trait GateTx: Send {
     /// [`StoreError::Duplicate`] when the workspace has a gate to this host; otherwise when the store fails.
     async fn insert_gate(&mut self, gate: &Gate) -> Result<(), StoreError>;
 
+    /// Counts the gates of a workspace.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store fails.
+    async fn count_gates(&mut self, workspace: WorkspaceId) -> Result<u32, StoreError>;
+
+    /// Deletes a gate.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store fails.
+    async fn delete_gate(&mut self, workspace: WorkspaceId, gate: GateId) -> Result<(), StoreError>;
+
     /// Opens or closes a gate.
     ///
     /// # Errors

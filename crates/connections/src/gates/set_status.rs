@@ -1,20 +1,9 @@
 //! Opening and closing a gate.
 
-use kernel::{Context, StoreError, authority::Admin, id::GateId};
+use kernel::{Context, authority::Admin, id::GateId};
 use serde_json::json;
 
-use super::{ConnectionsTx, Gate, GateStatus};
-
-/// An error of [`set_gate_status`].
-#[derive(Debug, thiserror::Error)]
-pub enum GateError {
-    /// The workspace has no such gate.
-    #[error("the workspace has no such gate")]
-    NotFound,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+use super::{ConnectionsTx, Gate, GateError, GateStatus};
 
 /// Opens or closes a gate of the admin's workspace. Runs that have started keep the gates they started with.
 ///

@@ -15,9 +15,10 @@ mod edges;
 
 /// Members with rules besides their bounds, which generated values do not satisfy. A value at the bound is rejected by
 /// the other rule, whose message is given here; a value beyond the bound is rejected as everywhere.
-const OTHER_RULES: [(&str, &str); 28] = [
+const OTHER_RULES: [(&str, &str); 29] = [
     ("/v1/apps/{id}/access /people", "names a person twice"),
     ("/trigger/", "`trigger."),
+    ("/gates /host", "`host` is"),
     ("/form/redirect", "`form.redirect` must be"),
     ("/form/allowedSites", "`form.allowedSites` must"),
     ("/settings /allowedOrigins", "must list origins"),

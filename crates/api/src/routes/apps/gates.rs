@@ -1,7 +1,10 @@
 //! Gates for the hosts in the manifest of a new version.
 
 use apps::Manifest;
-use connections::{Gate, GateHost, GateStatus, gates::Method};
+use connections::{
+    Gate, GateHost, GateStatus,
+    gates::{GateError, MAX_GATES, Method},
+};
 use kernel::{
     Caller, Context,
     authority::{Member, Role},
@@ -34,6 +37,9 @@ pub(super) async fn create_gates(
         let status = match known.iter().find(|gate| gate.host == host) {
             Some(gate) => gate.status,
             None => {
+                if known.len() >= MAX_GATES as usize {
+                    return Err(GateError::TooManyGates.into());
+                }
                 let methods =
                     vec![Method::Get, Method::Head, Method::Post, Method::Put, Method::Patch, Method::Delete];
                 let mut gate = Gate::new_open(ctx, workspace, egress.host.clone(), host, methods);
