@@ -2,6 +2,8 @@
 //!
 //! Callers are members of [`workspace()`]; unless a test says otherwise, everything happens there.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kernel::{
     Context, StoreError, Timestamp, delegate_unit_of_work,
@@ -10,7 +12,11 @@ use kernel::{
     testing::{RecordingUnitOfWork, at, context, id, session_of},
 };
 
-use crate::gates::{Gate, GateReader, GateStatus, GateTx, GateView, Method};
+use crate::{
+    auth::AuthInput,
+    connection::{BaseUrl, Connection, ConnectionStatus, HTTP_CONNECTOR, HttpConnectionInput},
+    gates::{Gate, GateReader, GateStatus, GateTx, GateView, Method},
+};
 
 /// A store whose tables are plain collections.
 #[derive(Debug, Default)]
@@ -126,5 +132,45 @@ pub(crate) fn open_gate(number: u128, host: &str) -> Gate {
         connection: None,
         status: GateStatus::Open,
         created_at: at(0),
+    }
+}
+
+/// A valid description of a connection with a bearer token.
+pub(crate) fn http_input() -> HttpConnectionInput {
+    HttpConnectionInput {
+        display_name: "CRM".to_owned(),
+        base_url: "https://api.example.com".to_owned(),
+        auth: AuthInput::Bearer { prefix: None },
+        methods: vec![Method::Get, Method::Post],
+        path_prefix: None,
+        headers: Vec::new(),
+        test_path: None,
+        testable: true,
+        preset: None,
+        secret: Some("s3cret-of-the-crm".into()),
+    }
+}
+
+/// A connection with a bearer token, which may use GET and POST.
+pub(crate) fn http_connection(number: u128, base_url: &str) -> Connection {
+    let mut http = http_input().validate().unwrap().http;
+    http.base_url = BaseUrl::parse(base_url).unwrap();
+    http.host = http.base_url.host().clone();
+    Connection {
+        id: id(number),
+        workspace: workspace(),
+        connector: HTTP_CONNECTOR.to_owned(),
+        display_name: "CRM".to_owned(),
+        status: ConnectionStatus::NEW,
+        connected_at: Some(at(0)),
+        key_id: Some("00000000".to_owned()),
+        secret_version: 1,
+        http,
+        values: BTreeMap::new(),
+        service_account: None,
+        gate: GateStatus::Open,
+        created_at: at(0),
+        updated_at: at(0),
+        revision: 1,
     }
 }
