@@ -117,7 +117,7 @@ pub enum Auth {
     },
     /// `Authorization: Basic`, with the secret as the password (RFC 7617).
     Basic {
-        /// User name; may be empty, but has no colon.
+        /// User name; may be empty, but has no colon. With `{secret}` the secret is the user name, and the password `X`.
         username: ShortText,
     },
     /// The secret in one header, after an optional prefix and a space.

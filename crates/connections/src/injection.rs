@@ -123,6 +123,10 @@ pub fn inject(permit: &EgressPermit, credential: Credential<'_>) -> Result<Injec
                     let word = prefix.as_ref().map_or("Bearer", |prefix| prefix.as_str());
                     headers.push(authorization(format!("{word} {text}")));
                 }
+                // Some services take the key as the user name, and any password.
+                Auth::Basic { username } if username.as_str() == "{secret}" => {
+                    headers.push(authorization(format!("Basic {}", STANDARD.encode(format!("{text}:X")))));
+                }
                 Auth::Basic { username } => {
                     let pair = STANDARD.encode(format!("{}:{text}", username.as_str()));
                     headers.push(authorization(format!("Basic {pair}")));
