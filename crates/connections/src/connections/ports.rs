@@ -110,7 +110,7 @@ pub trait ConnectionTx: UnitOfWork {
         sealed: &str,
     ) -> Result<(), StoreError>;
 
-    /// Deletes every sealed text of a connection.
+    /// Deletes the sealed texts of a connection for these purposes.
     ///
     /// # Errors
     /// [`StoreError`] when the store fails.
@@ -118,9 +118,11 @@ pub trait ConnectionTx: UnitOfWork {
         &mut self,
         workspace: WorkspaceId,
         connection: ConnectionId,
+        purposes: &[SecretPurpose],
     ) -> Result<(), StoreError>;
 
-    /// Sets the status only; revision and time of change stay.
+    /// Sets the status only; revision and time of change stay. A write of this kind needs no audit entry: rejections are
+    /// counted with it.
     ///
     /// # Errors
     /// [`StoreError`] when the store fails.
