@@ -9,6 +9,7 @@
 //! * [`egress`]: the decision on one request, by its URL, method and headers
 //! * [`health`]: counts of calls, and what they say about a connection
 //! * [`outbound`]: the port that sends permitted requests
+//! * [`scrub`]: redaction of secrets in what services send back
 //! * [`ip_filter`]: the IP addresses that may be dialled
 //! * [`host`]: names of external hosts
 
@@ -25,6 +26,7 @@ pub mod invalid_input;
 pub mod ip_filter;
 pub mod outbound;
 mod request_path;
+pub mod scrub;
 #[cfg(test)]
 mod testing;
 
