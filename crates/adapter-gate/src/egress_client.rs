@@ -145,7 +145,7 @@ impl OutboundClient for EgressClient {
         request: OutboundRequest,
         permit: EgressPermit,
     ) -> Result<OutboundResponse, Refusal> {
-        check_headers(&request.headers, None)?;
+        check_headers(&request.headers, &[])?;
         if request.body.len() > self.limits.max_request_body {
             let message = format!("the body is longer than {} bytes", self.limits.max_request_body);
             return Err(Refusal::new(RefusalCode::RequestTooLarge, message));

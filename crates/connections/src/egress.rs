@@ -5,6 +5,7 @@
 //! The adapter makes them, and reports them by the same [`RefusalCode`]s.
 
 mod authorize;
+mod connection;
 mod declared;
 mod headers;
 pub mod log_entry;
@@ -14,7 +15,9 @@ mod refusal;
 use crate::gates::Gate;
 
 pub use authorize::{EgressPermit, authorize_egress};
+pub use connection::{ConnectionPolicy, authorize_connection, authorize_token_request};
 pub use declared::{DeclaredEgress, InvalidDeclaration};
+pub(crate) use headers::is_reserved_header;
 pub use headers::{MAX_HEADERS_BYTES, check_headers};
 pub use operator::{AllowedHost, InvalidAllowedHost};
 pub use refusal::{Refusal, RefusalCode};

@@ -2,15 +2,28 @@
 //!
 //! Callers are members of [`workspace()`]; unless a test says otherwise, everything happens there.
 
+use std::collections::{BTreeMap, HashMap};
+
 use async_trait::async_trait;
 use kernel::{
-    Context, StoreError, Timestamp, delegate_unit_of_work,
-    id::{GateId, WorkspaceId},
+    Context, StoreError, Timestamp,
+    authority::{Admin, Role},
+    delegate_unit_of_work,
+    id::{ConnectionId, GateId, WorkspaceId},
     page::PageRequest,
-    testing::{RecordingUnitOfWork, at, context, id, session_of},
+    testing::{RecordingUnitOfWork, at, context, id, member, session_of},
+    vault::{MasterKeys, Vault},
 };
 
-use crate::gates::{Gate, GateReader, GateStatus, GateTx, GateView, Method};
+use crate::{
+    auth::AuthInput,
+    connection::{
+        BaseUrl, Connection, ConnectionHealth, ConnectionStatus, ConnectionUser, ConnectionView,
+        HTTP_CONNECTOR, HttpConnectionInput, SecretPurpose,
+    },
+    connections::{ConnectionReader, ConnectionTx},
+    gates::{Gate, GateReader, GateStatus, GateTx, GateView, Method},
+};
 
 /// A store whose tables are plain collections.
 #[derive(Debug, Default)]
@@ -19,6 +32,11 @@ pub(crate) struct FakeStore {
     pub(crate) gates: Vec<Gate>,
     /// Refusals of requests to a gate's host.
     pub(crate) refusals: Vec<(GateId, Timestamp)>,
+    pub(crate) connections: Vec<Connection>,
+    /// Sealed texts of connections.
+    pub(crate) sealed: HashMap<(ConnectionId, SecretPurpose), String>,
+    /// Apps that use a connection.
+    pub(crate) users: Vec<(ConnectionId, ConnectionUser)>,
 }
 
 delegate_unit_of_work!(FakeStore, work);
@@ -136,5 +154,203 @@ pub(crate) fn open_gate(number: u128, host: &str) -> Gate {
         connection: None,
         status: GateStatus::Open,
         created_at: at(0),
+    }
+}
+
+/// A valid description of a connection with a bearer token.
+pub(crate) fn http_input() -> HttpConnectionInput {
+    HttpConnectionInput {
+        display_name: "CRM".to_owned(),
+        base_url: "https://api.example.com".to_owned(),
+        auth: AuthInput::Bearer { prefix: None },
+        methods: vec![Method::Get, Method::Post],
+        path_prefix: None,
+        headers: Vec::new(),
+        test_path: None,
+        testable: true,
+        preset: None,
+        secret: Some("s3cret-of-the-crm".into()),
+    }
+}
+
+/// A connection with a bearer token, which may use GET and POST.
+pub(crate) fn http_connection(number: u128, base_url: &str) -> Connection {
+    let mut http = http_input().validate().unwrap().http;
+    http.base_url = BaseUrl::parse(base_url).unwrap();
+    http.host = http.base_url.host().clone();
+    Connection {
+        id: id(number),
+        workspace: workspace(),
+        connector: HTTP_CONNECTOR.to_owned(),
+        display_name: "CRM".to_owned(),
+        status: ConnectionStatus::NEW,
+        connected_at: Some(at(0)),
+        key_id: Some("00000000".to_owned()),
+        secret_version: 1,
+        http,
+        values: BTreeMap::new(),
+        service_account: None,
+        gate: GateStatus::Open,
+        created_at: at(0),
+        updated_at: at(0),
+        revision: 1,
+    }
+}
+
+/// The proof that the caller of a request is an admin of [`workspace()`].
+pub(crate) fn admin(ctx: &Context) -> Admin {
+    member(ctx, workspace(), Role::Admin).require_admin().unwrap()
+}
+
+/// A vault with one key.
+pub(crate) fn vault() -> Vault {
+    Vault::new(&MasterKeys::new(vec![[1; 32]]).unwrap())
+}
+
+impl FakeStore {
+    /// The store with a sealed secret of this connection.
+    pub(crate) fn with_sealed(mut self, number: u128) -> Self {
+        self.sealed.insert((id(number), SecretPurpose::Secret), "sealed".to_owned());
+        self
+    }
+
+    fn connection_view(&self, connection: &Connection) -> ConnectionView {
+        let used_by = self.users.iter().filter(|(id, _)| *id == connection.id).map(|(_, user)| user.clone());
+        let health = ConnectionHealth::default();
+        ConnectionView { connection: connection.clone(), health, used_by: used_by.collect() }
+    }
+
+    fn own_connection(&self, workspace: WorkspaceId, id: ConnectionId) -> Option<&Connection> {
+        self.connections.iter().find(|known| known.workspace == workspace && known.id == id)
+    }
+}
+
+#[async_trait]
+impl ConnectionReader for FakeStore {
+    async fn list_connections(
+        &self,
+        workspace: WorkspaceId,
+        _since: Timestamp,
+        page: PageRequest,
+    ) -> Result<Vec<ConnectionView>, StoreError> {
+        let own = self.connections.iter().filter(|known| known.workspace == workspace);
+        let rest = own.filter(|known| page.after.is_none_or(|after| known.id.uuid() > after));
+        let mut views: Vec<ConnectionView> = rest.map(|known| self.connection_view(known)).collect();
+        views.sort_by_key(|view| view.connection.id);
+        views.truncate(page.limit as usize + 1);
+        Ok(views)
+    }
+
+    async fn view_connection(
+        &self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        _since: Timestamp,
+    ) -> Result<Option<ConnectionView>, StoreError> {
+        Ok(self.own_connection(workspace, connection).map(|known| self.connection_view(known)))
+    }
+
+    async fn find_connection(
+        &self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+    ) -> Result<Option<Connection>, StoreError> {
+        Ok(self.own_connection(workspace, connection).cloned())
+    }
+
+    async fn connection_scope(&self, connection: ConnectionId) -> Result<Option<WorkspaceId>, StoreError> {
+        Ok(self.connections.iter().find(|known| known.id == connection).map(|known| known.workspace))
+    }
+
+    async fn sealed_secret(
+        &self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        purpose: SecretPurpose,
+    ) -> Result<Option<String>, StoreError> {
+        let known = self.own_connection(workspace, connection);
+        Ok(known.and_then(|known| self.sealed.get(&(known.id, purpose))).cloned())
+    }
+}
+
+#[async_trait]
+impl ConnectionTx for FakeStore {
+    async fn connection_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+    ) -> Result<Option<Connection>, StoreError> {
+        Ok(self.own_connection(workspace, connection).cloned())
+    }
+
+    async fn count_connections(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
+        Ok(self.connections.iter().filter(|known| known.workspace == workspace).count() as u64)
+    }
+
+    async fn insert_connection(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        self.connections.push(connection.clone());
+        Ok(())
+    }
+
+    async fn update_connection(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        if let Some(known) = self.connections.iter_mut().find(|known| known.id == connection.id) {
+            *known = connection.clone();
+        }
+        Ok(())
+    }
+
+    async fn put_sealed_secret(
+        &mut self,
+        _workspace: WorkspaceId,
+        connection: ConnectionId,
+        purpose: SecretPurpose,
+        sealed: &str,
+    ) -> Result<(), StoreError> {
+        self.sealed.insert((connection, purpose), sealed.to_owned());
+        Ok(())
+    }
+
+    async fn delete_sealed_secrets(
+        &mut self,
+        _workspace: WorkspaceId,
+        connection: ConnectionId,
+        purposes: &[SecretPurpose],
+    ) -> Result<(), StoreError> {
+        self.sealed.retain(|(id, purpose), _| *id != connection || !purposes.contains(purpose));
+        Ok(())
+    }
+
+    async fn set_connection_status(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        status: ConnectionStatus,
+    ) -> Result<(), StoreError> {
+        let mut own = self.connections.iter_mut().filter(|known| known.workspace == workspace);
+        if let Some(known) = own.find(|known| known.id == connection) {
+            known.status = status;
+        }
+        Ok(())
+    }
+
+    async fn set_connection_gate(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        status: GateStatus,
+    ) -> Result<(), StoreError> {
+        let mut own = self.connections.iter_mut().filter(|known| known.workspace == workspace);
+        if let Some(known) = own.find(|known| known.id == connection) {
+            known.gate = status;
+        }
+        Ok(())
+    }
+
+    async fn connection_users(
+        &mut self,
+        _workspace: WorkspaceId,
+        connection: ConnectionId,
+    ) -> Result<Vec<ConnectionUser>, StoreError> {
+        Ok(self.users.iter().filter(|(id, _)| *id == connection).map(|(_, user)| user.clone()).collect())
     }
 }

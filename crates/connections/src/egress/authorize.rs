@@ -10,10 +10,12 @@ use url::{Host, Url};
 
 use super::{
     EgressPolicy,
+    connection::{ConnectionPolicy, authorize_location},
     operator::AllowedHost,
     refusal::{Refusal, RefusalCode},
 };
 use crate::{
+    connection::Connection,
     gates::{GateStatus, Method},
     host::{GateHost, InvalidHost},
     ip_filter::is_blocked,
@@ -22,20 +24,41 @@ use crate::{
 /// Longest URL, in bytes.
 const MAX_URL_BYTES: usize = 8 << 10;
 
-/// Proof that one request may be sent. Only [`authorize_egress`] and [`EgressPermit::follow_redirect`] create it.
+/// Proof that one request may be sent. Only [`authorize_egress`], [`authorize_connection`](super::authorize_connection),
+/// [`authorize_token_request`](super::authorize_token_request) and [`EgressPermit::follow_redirect`] create it.
 #[derive(Debug, Clone)]
 pub struct EgressPermit {
     url: Url,
     method: Method,
     host: GateHost,
     port: u16,
-    gate: GateId,
-    connection: Option<ConnectionId>,
     allowed_host: Option<AllowedHost>,
-    policy: Arc<EgressPolicy>,
+    source: PermitSource,
+}
+
+/// The rules that a permit comes from.
+#[derive(Debug, Clone)]
+pub(super) enum PermitSource {
+    /// A manifest and a gate.
+    App { policy: Arc<EgressPolicy>, gate: GateId, connection: Option<ConnectionId> },
+    /// A connection, whose credential belongs into the request.
+    Connection(Arc<ConnectionPolicy>),
+    /// The token endpoint of a connection.
+    TokenEndpoint(Arc<ConnectionPolicy>),
 }
 
 impl EgressPermit {
+    pub(super) fn new(
+        url: Url,
+        method: Method,
+        host: GateHost,
+        port: u16,
+        allowed_host: Option<AllowedHost>,
+        source: PermitSource,
+    ) -> Self {
+        Self { url, method, host, port, allowed_host, source }
+    }
+
     /// Returns the URL, without a fragment.
     #[must_use]
     pub fn url(&self) -> &Url {
@@ -60,16 +83,33 @@ impl EgressPermit {
         self.port
     }
 
-    /// Returns the gate that allows the request.
+    /// Returns the gate that allows the request; none for a request through a connection, which is its own gate.
     #[must_use]
-    pub fn gate(&self) -> GateId {
-        self.gate
+    pub fn gate(&self) -> Option<GateId> {
+        match &self.source {
+            PermitSource::App { gate, .. } => Some(*gate),
+            PermitSource::Connection(_) | PermitSource::TokenEndpoint(_) => None,
+        }
     }
 
-    /// Returns the connection whose secret is to be added, if the gate has one.
+    /// Returns the id of the connection that the request belongs to.
     #[must_use]
     pub fn connection(&self) -> Option<ConnectionId> {
-        self.connection
+        match &self.source {
+            PermitSource::App { connection, .. } => *connection,
+            PermitSource::Connection(policy) | PermitSource::TokenEndpoint(policy) => {
+                Some(policy.connection.id)
+            }
+        }
+    }
+
+    /// Returns the connection whose credential is to be added; none for requests of another kind.
+    #[must_use]
+    pub fn credential_of(&self) -> Option<&Connection> {
+        match &self.source {
+            PermitSource::Connection(policy) => Some(&policy.connection),
+            PermitSource::App { .. } | PermitSource::TokenEndpoint(_) => None,
+        }
     }
 
     /// Returns the operator's exception for the host, if there is one.
@@ -99,7 +139,11 @@ impl EgressPermit {
         }
         let mut next = next;
         next.set_fragment(None);
-        authorize_egress(next.as_str(), self.method.as_str(), &self.policy)
+        match &self.source {
+            PermitSource::App { policy, .. } => authorize_egress(next.as_str(), self.method.as_str(), policy),
+            PermitSource::Connection(policy) => authorize_location(&next, self.method, policy),
+            PermitSource::TokenEndpoint(_) => Err(denied("is of a token endpoint")),
+        }
     }
 }
 
@@ -151,25 +195,17 @@ pub fn authorize_egress(
             format!("the manifest does not declare this path of {host}"),
         ));
     }
-    Ok(EgressPermit {
-        method,
-        port,
-        gate: gate.id,
-        connection: gate.connection,
-        allowed_host: allowed.cloned(),
-        policy: Arc::clone(policy),
-        host,
-        url: parsed,
-    })
+    let source = PermitSource::App { policy: Arc::clone(policy), gate: gate.id, connection: gate.connection };
+    Ok(EgressPermit::new(parsed, method, host, port, allowed.cloned(), source))
 }
 
-fn refuse(code: RefusalCode, message: impl Into<String>) -> Refusal {
+pub(super) fn refuse(code: RefusalCode, message: impl Into<String>) -> Refusal {
     Refusal::new(code, message)
 }
 
 /// Parses a URL, after refusing input that the parser would silently repair: tabs, line breaks, backslashes and
 /// credentials.
-fn parse_url(text: &str) -> Result<Url, Refusal> {
+pub(super) fn parse_url(text: &str) -> Result<Url, Refusal> {
     let invalid = |what: &str| refuse(RefusalCode::InvalidUrl, format!("the URL {what}"));
     if text.len() > MAX_URL_BYTES {
         return Err(invalid("is too long"));
@@ -203,7 +239,7 @@ fn parse_url(text: &str) -> Result<Url, Refusal> {
     Ok(url)
 }
 
-fn external_host(url: &Url) -> Result<GateHost, Refusal> {
+pub(super) fn external_host(url: &Url) -> Result<GateHost, Refusal> {
     GateHost::from_url(url).map_err(|error| match (error, url.host()) {
         (_, Some(Host::Ipv4(address))) => refuse_ip_literal(address.into()),
         (_, Some(Host::Ipv6(address))) => refuse_ip_literal(address.into()),

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalCode {
+    /// The request does not come from a run or a visit that is going on.
+    Unauthenticated,
+    /// The workspace has used up its quota, or the app is paused.
+    Quota,
     /// The URL does not parse, or has a part that is not allowed.
     InvalidUrl,
     /// The manifest does not declare the host, or the URL has a public IP address, which no manifest can declare.
@@ -48,6 +52,8 @@ pub enum RefusalCode {
 
 kernel::names! {
     RefusalCode {
+        Unauthenticated = "unauthenticated",
+        Quota = "quota",
         InvalidUrl = "invalid_url",
         EgressDenied = "egress_denied",
         HostDenied = "host_denied",

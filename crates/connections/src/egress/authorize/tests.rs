@@ -253,3 +253,5 @@ fn a_method_passes_only_where_manifest_and_gate_name_it() {
         assert_eq!(decided.map_or_else(|refusal| refusal.code(), |_| "ok"), expected, "{method}");
     }
 }
+
+mod address_spellings;

@@ -1,0 +1,143 @@
+//! The shape of a connection's secret, which depends on its `auth`.
+
+use std::{collections::BTreeMap, fmt};
+
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use url::Url;
+
+use super::{Auth, HeaderName, parts::parse_https};
+use crate::{
+    host::GateHost,
+    invalid_input::{Field, InvalidInput, Reason},
+};
+
+/// Longest secret, in characters.
+pub const MAX_SECRET_BYTES: usize = 4_096;
+
+impl Auth {
+    /// Checks that a secret has the shape that requests with this `auth` need.
+    ///
+    /// # Errors
+    /// [`InvalidInput`] about the secret. It never repeats the secret.
+    pub fn check_secret(&self, secret: &SecretString) -> Result<(), InvalidInput> {
+        let refuse = |reason| Err(InvalidInput::new(Field::Secret, reason));
+        let text = secret.expose_secret();
+        if !(1..=MAX_SECRET_BYTES).contains(&text.chars().count()) {
+            return refuse(Reason::Length { min: 1, max: MAX_SECRET_BYTES });
+        }
+        match self {
+            Self::None => return refuse(Reason::NotUsed),
+            Self::ServiceAccount { .. } => return parse_service_account(secret).map(drop),
+            Self::Headers { names } => return parse_header_secrets(names, secret).map(drop),
+            Self::AuthorizationCode => return Ok(()),
+            _ => {}
+        }
+        if text.chars().any(char::is_control) || text.trim() != text {
+            return refuse(Reason::Unprintable);
+        }
+        match self {
+            Self::Bearer { .. } | Self::HeaderKey { .. } if !text.is_ascii() => refuse(Reason::NotHeaderText),
+            Self::PathToken if text.contains(['/', '\\', '?', '#', '%']) || matches!(text, "." | "..") => {
+                refuse(Reason::NotPathToken)
+            }
+            Self::Url => parse_secret_url(secret).map(drop),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads the secret of [`Auth::Headers`]: a JSON object with exactly these names, in any case, and a text for each.
+///
+/// # Errors
+/// [`InvalidInput`] about the secret.
+pub fn parse_header_secrets(
+    names: &[HeaderName],
+    secret: &SecretString,
+) -> Result<Vec<(HeaderName, SecretString)>, InvalidInput> {
+    let refuse = || InvalidInput::new(Field::Secret, Reason::NotHeaderMap);
+    let given: BTreeMap<String, String> =
+        serde_json::from_str(secret.expose_secret()).map_err(|_| refuse())?;
+    if given.len() != names.len() {
+        return Err(refuse());
+    }
+    let value_of = |name: &HeaderName| {
+        let (_, value) = given.iter().find(|(given, _)| given.eq_ignore_ascii_case(name.as_str()))?;
+        Some((name.clone(), SecretString::from(value.as_str())))
+    };
+    let values: Vec<_> = names.iter().map(value_of).collect::<Option<_>>().ok_or_else(refuse)?;
+    for (_, value) in &values {
+        let text = value.expose_secret();
+        if text.is_empty() || !text.is_ascii() || text.bytes().any(|byte| byte.is_ascii_control()) {
+            return Err(InvalidInput::new(Field::Secret, Reason::NotHeaderText));
+        }
+    }
+    Ok(values)
+}
+
+/// The key of a service account. Its `token_uri` is not read: a changed file could send assertions elsewhere.
+#[derive(Clone)]
+pub struct ServiceAccountKey {
+    /// E-mail address of the account; 3 to 254 characters.
+    pub client_email: String,
+    /// Id of the key, for the header `kid` of assertions.
+    pub private_key_id: Option<String>,
+    /// Private key in PEM.
+    pub private_key: SecretString,
+}
+
+impl fmt::Debug for ServiceAccountKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServiceAccountKey").field("client_email", &self.client_email).finish_non_exhaustive()
+    }
+}
+
+/// Reads the secret of [`Auth::ServiceAccount`].
+///
+/// # Errors
+/// [`InvalidInput`] about the secret.
+pub fn parse_service_account(secret: &SecretString) -> Result<ServiceAccountKey, InvalidInput> {
+    #[derive(Deserialize)]
+    struct KeyFile {
+        client_email: String,
+        #[serde(default)]
+        private_key_id: Option<String>,
+        private_key: String,
+    }
+    let refuse = || InvalidInput::new(Field::Secret, Reason::NotServiceAccountKey);
+    let file: KeyFile = serde_json::from_str(secret.expose_secret()).map_err(|_| refuse())?;
+    let is_email = (3..=254).contains(&file.client_email.len())
+        && file.client_email.contains('@')
+        && file.client_email.bytes().all(|byte| byte.is_ascii_graphic());
+    let key = file.private_key.trim();
+    if !is_email || !key.starts_with("-----BEGIN ") || !key.ends_with("PRIVATE KEY-----") {
+        return Err(refuse());
+    }
+    Ok(ServiceAccountKey {
+        client_email: file.client_email,
+        private_key_id: file.private_key_id.filter(|id| id.len() <= 128),
+        private_key: SecretString::from(file.private_key),
+    })
+}
+
+/// Reads the secret of [`Auth::Url`]: an https URL of an external host, without credentials and fragment.
+///
+/// # Errors
+/// [`InvalidInput`] about the secret.
+pub fn parse_secret_url(secret: &SecretString) -> Result<(GateHost, Url), InvalidInput> {
+    let refuse = |reason| InvalidInput::new(Field::Secret, reason);
+    let mut url = parse_https(secret.expose_secret()).map_err(|_| refuse(Reason::NotSecretUrl))?;
+    if url.fragment().is_some() || crate::request_path::is_ambiguous(raw_path(secret.expose_secret())) {
+        return Err(refuse(Reason::NotSecretUrl));
+    }
+    let host = GateHost::from_url(&url).map_err(|reason| refuse(Reason::Host(reason)))?;
+    url.set_host(Some(host.as_str())).map_err(|_| refuse(Reason::NotSecretUrl))?;
+    Ok((host, url))
+}
+
+/// Returns the path as it is written, before a parser resolves its dot segments.
+fn raw_path(text: &str) -> &str {
+    let rest = text.get(8..).unwrap_or_default();
+    let path = rest.find(['/', '?', '#']).map_or("", |at| &rest[at..]);
+    path.split(['?', '#']).next().unwrap_or_default()
+}

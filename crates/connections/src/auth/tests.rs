@@ -1,0 +1,124 @@
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn parse(value: Value) -> Result<Auth, String> {
+    let input: AuthInput = serde_json::from_value(value).map_err(|_| "malformed".to_owned())?;
+    Auth::parse(input).map_err(|error| error.field.to_string())
+}
+
+#[test]
+fn every_kind_is_written_as_it_was_read() {
+    for value in [
+        json!({"type": "none"}),
+        json!({"type": "bearer"}),
+        json!({"type": "bearer", "prefix": "Bot"}),
+        json!({"type": "basic", "username": "api"}),
+        json!({"type": "basic", "username": ""}),
+        json!({"type": "api_key", "in": "header", "name": "x-api-key"}),
+        json!({"type": "api_key", "in": "query", "name": "api_token", "prefix": "v1"}),
+        json!({"type": "headers", "names": ["apikey", "authorization"]}),
+        json!({"type": "path_token"}),
+        json!({"type": "service_account", "tokenUrl": "https://oauth2.googleapis.com/token", "scopes": ["a", "b"],
+               "audience": "x", "subject": "a@b.example"}),
+        json!({"type": "oauth2_client_credentials", "tokenUrl": "https://a.example/token", "clientId": "c",
+               "scopes": [], "style": "body"}),
+        json!({"type": "url"}),
+        json!({"type": "oauth2_code"}),
+    ] {
+        let auth = parse(value.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&auth).unwrap(), value);
+        assert_eq!(auth.kind().as_str(), value["type"]);
+        assert_eq!(serde_json::from_value::<Auth>(value).unwrap(), auth);
+    }
+}
+
+#[test]
+fn a_refused_value_is_named() {
+    let key = |name: &str| json!({"type": "api_key", "in": "header", "name": name});
+    let token = |url: &str| json!({"type": "service_account", "tokenUrl": url, "scopes": []});
+    let many: Vec<String> = (0..5).map(|number| format!("x-{number}")).collect();
+    for (value, field) in [
+        (json!({"type": "bearer", "prefix": "a\r\nb"}), "auth.prefix"),
+        (json!({"type": "bearer", "prefix": "жетон"}), "auth.prefix"),
+        (json!({"type": "basic", "username": "a:b"}), "auth.username"),
+        (json!({"type": "basic", "username": "x".repeat(257)}), "auth.username"),
+        (key("a b"), "auth.name"),
+        (key(""), "auth.name"),
+        (key("host"), "auth.name"),
+        (key("Content-Length"), "auth.name"),
+        (key("X-Forwarded-For"), "auth.name"),
+        (json!({"type": "api_key", "in": "query", "name": "a&b"}), "auth.name"),
+        (json!({"type": "headers", "names": []}), "auth.names"),
+        (json!({"type": "headers", "names": many}), "auth.names"),
+        (json!({"type": "headers", "names": ["a", "A"]}), "auth.names"),
+        (token("http://a.example/"), "auth.tokenUrl"),
+        (token("https://127.0.0.1/t"), "auth.tokenUrl"),
+        (token("https://localhost/t"), "auth.tokenUrl"),
+        (token("https://u:p@a.example/"), "auth.tokenUrl"),
+        (token("https://a.example/#x"), "auth.tokenUrl"),
+        (
+            json!({"type": "service_account", "tokenUrl": "https://a.example/", "scopes": ["a b"]}),
+            "auth.scopes",
+        ),
+        (
+            json!({"type": "oauth2_client_credentials", "tokenUrl": "https://a.example/", "clientId": "",
+                "scopes": [], "style": "basic"}),
+            "auth.clientId",
+        ),
+        (json!({"type": "oauth"}), "malformed"),
+        (json!({"type": "none", "x": 1}), "malformed"),
+        (json!(["none"]), "malformed"),
+        (json!({"type": "api_key", "in": "body", "name": "x"}), "malformed"),
+    ] {
+        assert_eq!(parse(value.clone()), Err(field.to_owned()), "{value}");
+    }
+}
+
+#[test]
+fn a_secret_has_the_shape_of_its_kind() {
+    let key = r#"{"type":"service_account","client_email":"a@b.iam.example","private_key":"-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n","token_uri":"https://evil.example/"}"#;
+    let service = json!({"type": "service_account", "tokenUrl": "https://a.example/", "scopes": []});
+    let headers = json!({"type": "headers", "names": ["apikey", "x-b"]});
+    let bearer = json!({"type": "bearer"});
+    for (auth, secret, expected) in [
+        (bearer.clone(), "s3cret", true),
+        (bearer.clone(), "", false),
+        (bearer.clone(), "a\r\nb", false),
+        (bearer.clone(), "a\0b", false),
+        (bearer.clone(), "secret\n", false),
+        (bearer.clone(), "ключ", false),
+        (bearer.clone(), &"x".repeat(4_096), true),
+        (bearer, &"x".repeat(4_097), false),
+        (json!({"type": "basic", "username": "u"}), "пароль", true),
+        (json!({"type": "none"}), "x", false),
+        (json!({"type": "path_token"}), "123:ABC-d_e", true),
+        (json!({"type": "path_token"}), "a/b", false),
+        (json!({"type": "path_token"}), "..", false),
+        (json!({"type": "path_token"}), "a%2fb", false),
+        (headers.clone(), r#"{"ApiKey":"1","x-b":"2"}"#, true),
+        (headers.clone(), r#"{"apikey":"1"}"#, false),
+        (headers.clone(), r#"{"apikey":"1","x-b":"2","c":"3"}"#, false),
+        (headers.clone(), r#"{"apikey":"1","x-b":"a\r\nb"}"#, false),
+        (headers.clone(), r#"{"apikey":"1","x-b":2}"#, false),
+        (headers, "text", false),
+        (service.clone(), key, true),
+        (service.clone(), "{}", false),
+        (service, r#"{"client_email":"a@b","private_key":"x"}"#, false),
+        (json!({"type": "url"}), "https://hooks.example.com/T/B/x?y=z", true),
+        (json!({"type": "url"}), "http://hooks.example.com/T", false),
+        (json!({"type": "url"}), "https://10.0.0.1/T", false),
+        (json!({"type": "url"}), "https://hooks.example.com/a/../b", false),
+    ] {
+        let parsed = parse(auth.clone()).unwrap();
+        let checked = parsed.check_secret(&SecretString::from(secret));
+        assert_eq!(checked.is_ok(), expected, "{auth} {secret:.60}: {checked:?}");
+        if let Err(error) = checked {
+            assert!(secret.len() < 5 || !error.to_string().contains(secret), "{error}");
+        }
+    }
+    let parsed = parse_service_account(&SecretString::from(key)).unwrap();
+    assert_eq!(parsed.client_email, "a@b.iam.example");
+    assert!(!format!("{parsed:?}").contains("BEGIN"));
+}

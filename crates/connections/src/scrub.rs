@@ -1,0 +1,253 @@
+//! Redaction of secrets in what services send back and in what is logged.
+//!
+//! A service may echo a secret in a header, a body or an error, in its own encoding. The forms that are found are listed
+//! in [`forms`]. A secret that a service has changed in another way (compressed, encrypted, reversed, wrapped over lines
+//! within base64) is not found.
+//!
+//! A secret under [`MIN_SECRET_BYTES`] is not searched for by itself, since it would hit ordinary text: it is only found
+//! together with what stands beside it in a request, such as `Bearer SECRET` or the base64 of `user:SECRET`.
+
+mod forms;
+
+use std::{borrow::Cow, collections::BTreeSet, fmt, ops::Range};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::auth::{Auth, parse_header_secrets, parse_secret_url, parse_service_account};
+
+/// What stands in place of a secret.
+pub const REDACTED: &str = "[redacted]";
+/// Shortest secret that is searched for by itself, in bytes.
+pub const MIN_SECRET_BYTES: usize = 8;
+
+/// Finds a set of secrets in every form, and redacts them.
+#[derive(Clone)]
+pub struct Scrubber {
+    /// None without secrets.
+    automaton: Option<AhoCorasick>,
+    longest: usize,
+}
+
+/// The error of secrets that are too many or too long to search for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the secrets are too long to be searched for")]
+pub struct TooLong;
+
+impl Scrubber {
+    /// Creates a scrubber for texts. Those under [`MIN_SECRET_BYTES`] are left out.
+    ///
+    /// # Errors
+    /// [`TooLong`] when there is more to search for than memory allows.
+    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Result<Self, TooLong> {
+        let mut patterns = BTreeSet::new();
+        for secret in secrets {
+            let text = secret.expose_secret();
+            if text.len() >= MIN_SECRET_BYTES {
+                patterns.extend(forms::forms(text));
+            }
+        }
+        let longest = patterns.iter().map(Vec::len).max().unwrap_or_default();
+        let build = || {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::Standard)
+                // A table of every byte for each state would take many times the memory.
+                .kind(Some(AhoCorasickKind::ContiguousNFA))
+                .build(&patterns)
+                .map_err(|_| TooLong)
+        };
+        let automaton = if patterns.is_empty() { None } else { Some(build()?) };
+        Ok(Self { automaton, longest })
+    }
+
+    /// Creates a scrubber for what requests of a connection carry: its secret, the parts and combinations in which the
+    /// secret is sent, and access tokens.
+    ///
+    /// # Errors
+    /// [`TooLong`] when there is more to search for than memory allows.
+    pub fn for_connection(
+        auth: &Auth,
+        secret: Option<&SecretString>,
+        tokens: &[SecretString],
+    ) -> Result<Self, TooLong> {
+        let mut secrets: Vec<SecretString> = tokens.to_vec();
+        secrets.extend(secret.into_iter().flat_map(|secret| sent_texts(auth, secret)));
+        Self::new(&secrets)
+    }
+
+    /// Redacts secrets in bytes.
+    #[must_use]
+    pub fn scrub_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let found = self.find(bytes);
+        if found.is_empty() {
+            return Cow::Borrowed(bytes);
+        }
+        let mut scrubbed = Vec::with_capacity(bytes.len());
+        let mut from = 0;
+        for range in found {
+            scrubbed.extend_from_slice(&bytes[from..range.start]);
+            scrubbed.extend_from_slice(REDACTED.as_bytes());
+            from = range.end;
+        }
+        scrubbed.extend_from_slice(&bytes[from..]);
+        Cow::Owned(scrubbed)
+    }
+
+    /// Redacts secrets in a text.
+    #[must_use]
+    pub fn scrub_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.scrub_bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        }
+    }
+
+    /// Begins to redact a stream of chunks.
+    #[must_use]
+    pub fn stream(&self) -> StreamScrubber<'_> {
+        StreamScrubber { scrubber: self, held: Vec::new(), covered: 0 }
+    }
+
+    /// Returns the places of secrets, in order; those that touch are one.
+    fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let Some(automaton) = &self.automaton else { return Vec::new() };
+        let mut found: Vec<Range<usize>> =
+            automaton.find_overlapping_iter(bytes).map(|found| found.start()..found.end()).collect();
+        found.sort_unstable_by_key(|range| (range.start, range.end));
+        let mut merged: Vec<Range<usize>> = Vec::new();
+        for range in found {
+            match merged.last_mut() {
+                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        merged
+    }
+}
+
+impl fmt::Debug for Scrubber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scrubber").finish_non_exhaustive()
+    }
+}
+
+/// Redacts secrets in a stream, wherever its chunks are split. It holds back as many bytes as the longest form has.
+pub struct StreamScrubber<'a> {
+    scrubber: &'a Scrubber,
+    /// Bytes that were not returned yet.
+    held: Vec<u8>,
+    /// Bytes at the start of `held` that belong to a secret whose replacement was returned.
+    covered: usize,
+}
+
+impl fmt::Debug for StreamScrubber<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamScrubber").field("held", &self.held.len()).finish_non_exhaustive()
+    }
+}
+
+impl StreamScrubber<'_> {
+    /// Takes a chunk, and returns what can be sent on.
+    pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
+        self.held.extend_from_slice(chunk);
+        // Every secret that begins before this place is here as a whole, in its longest form.
+        let settled = self.held.len().saturating_sub(self.scrubber.longest.saturating_sub(1));
+        self.take(settled)
+    }
+
+    /// Returns the rest at the end of the stream.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        self.take(self.held.len())
+    }
+
+    /// Returns the first `settled` bytes, redacted. A secret that reaches beyond them stays in what is held.
+    fn take(&mut self, settled: usize) -> Vec<u8> {
+        let mut taken = Vec::with_capacity(settled);
+        let mut from = self.covered;
+        for range in self.scrubber.find(&self.held) {
+            if range.start >= settled {
+                break;
+            }
+            // What overlaps a secret that was replaced belongs to it.
+            if range.start >= from {
+                taken.extend_from_slice(&self.held[from..range.start]);
+                taken.extend_from_slice(REDACTED.as_bytes());
+            }
+            from = from.max(range.end);
+        }
+        if from < settled {
+            taken.extend_from_slice(&self.held[from..settled]);
+        }
+        self.covered = from.saturating_sub(settled);
+        self.held.drain(..settled);
+        taken
+    }
+}
+
+/// Returns every text that requests with a secret carry.
+fn sent_texts(auth: &Auth, secret: &SecretString) -> Vec<SecretString> {
+    let text = secret.expose_secret();
+    let mut texts = vec![secret.clone()];
+    let mut add = |text: String| texts.push(SecretString::from(text));
+    match auth {
+        Auth::Bearer { prefix } => {
+            add(format!("{} {text}", prefix.as_ref().map_or("Bearer", |word| word.as_str())))
+        }
+        Auth::HeaderKey { prefix: Some(prefix), .. } => add(format!("{} {text}", prefix.as_str())),
+        Auth::QueryKey { name, prefix } => {
+            add(format!("{}={}{text}", name.as_str(), prefix.as_ref().map_or("", |prefix| prefix.as_str())));
+        }
+        Auth::Basic { username } => {
+            let pair = match username.as_str() {
+                "{secret}" => format!("{text}:X"),
+                username => format!("{username}:{text}"),
+            };
+            add(format!("Basic {}", STANDARD.encode(&pair)));
+            add(pair);
+        }
+        Auth::ClientCredentials { client_id, .. } => {
+            let pair = format!("{}:{text}", client_id.as_str());
+            add(format!("Basic {}", STANDARD.encode(&pair)));
+            add(pair);
+        }
+        Auth::Headers { names } => {
+            for (_, value) in parse_header_secrets(names, secret).unwrap_or_default() {
+                let value = value.expose_secret();
+                add(value.to_owned());
+                // A word such as `Bearer` is no part of the secret.
+                if let Some((_, rest)) = value.split_once(' ') {
+                    add(rest.to_owned());
+                }
+            }
+        }
+        Auth::ServiceAccount { .. } => {
+            if let Ok(key) = parse_service_account(secret) {
+                let pem = key.private_key.expose_secret();
+                let lines = pem.lines().filter(|line| !line.starts_with("-----"));
+                lines.for_each(|line| add(line.trim().to_owned()));
+                add(pem.to_owned());
+            }
+        }
+        Auth::Url => {
+            if let Ok((_, url)) = parse_secret_url(secret) {
+                add(url.path().trim_end_matches('/').to_owned());
+                url.path_segments()
+                    .into_iter()
+                    .flatten()
+                    .filter(|part| part.len() >= 16)
+                    .for_each(|part| add(part.to_owned()));
+                url.query_pairs()
+                    .filter(|(_, value)| value.len() >= 16)
+                    .for_each(|(_, value)| add(value.into_owned()));
+                add(url.into());
+            }
+        }
+        Auth::None | Auth::HeaderKey { prefix: None, .. } | Auth::PathToken | Auth::AuthorizationCode => {}
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests;
