@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use ::connections::connection::SecretPurpose;
 use kernel::{
     Randomness, StoreError,
     id::{ProjectId, kind},
@@ -16,14 +17,17 @@ use sea_orm::{
     ActiveValue::Set,
     ColumnTrait, DerivePartialModel, EntityTrait, FromQueryResult, QueryFilter as _, QueryOrder as _,
     QuerySelect as _,
-    sea_query::{Asterisk, Expr, Func, OnConflict},
+    sea_query::{Asterisk, Expr, ExprTrait as _, Func, OnConflict},
 };
 use uuid::Uuid;
 
 use crate::{
+    connections as connections_store,
     convert::to_json,
     entity::{
-        backend_projects, column::DbId, invites, oauth_access_tokens, oauth_refresh_tokens, outbox,
+        backend_projects,
+        column::{DbId, DbText},
+        connection_secrets, connections, invites, oauth_access_tokens, oauth_refresh_tokens, outbox,
         project_keys, retired_peppers, sessions, tokens, webhooks,
     },
     error::OrStoreError as _,
@@ -39,7 +43,7 @@ const CHUNK_ROWS: u64 = 200;
 /// Outcome of sealing everything anew.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct RekeyReport {
-    /// Secrets, of webhooks, waiting mail and projects, that rest on the newest key now.
+    /// Secrets, of webhooks, connections, waiting mail and projects, that rest on the newest key now.
     pub sealed: u64,
     /// Secrets that no configured key opens. They stay as they are.
     pub unreadable: u64,
@@ -104,6 +108,7 @@ impl Store {
         self.rekey_webhooks(vault, random, &mut report).await?;
         self.rekey_outbox(vault, random, &mut report).await?;
         self.rekey_projects(vault, random, &mut report).await?;
+        self.rekey_connections(vault, random, &mut report).await?;
         let mut peppers = self.retired_peppers(vault).await?;
         peppers.extend(retired.iter().cloned());
         for pepper in &peppers {
@@ -147,6 +152,7 @@ impl Store {
         let sealed = [
             self.count_sealed(webhooks::Column::SecretSealed).await?,
             self.count_sealed(outbox::Column::Sealed).await?,
+            self.count_sealed(connection_secrets::Column::Sealed).await?,
             self.count_sealed(retired_peppers::Column::Sealed).await?,
         ];
         for row in sealed.into_iter().flatten() {
@@ -267,6 +273,52 @@ impl Store {
                 let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
                 self.reseal((vault, random), &owner, (Column::Sealed, Column::Id.eq(id)), sealed, report)
                     .await?;
+            }
+        }
+    }
+
+    async fn rekey_connections(
+        &self,
+        vault: &Vault,
+        random: &dyn Randomness,
+        report: &mut RekeyReport,
+    ) -> Result<(), StoreError> {
+        use connection_secrets::Column;
+        let mut after = Uuid::nil();
+        loop {
+            let found = connections::Entity::find()
+                .filter(connections::Column::KeyId.is_not_null())
+                .filter(connections::Column::Id.gt(after))
+                .order_by_asc(connections::Column::Id)
+                .limit(CHUNK_ROWS)
+                .all(self.read())
+                .await
+                .or_store_error()?;
+            let Some(last) = found.last() else { return Ok(()) };
+            after = last.id.0.uuid();
+            for model in found {
+                let of_connection = Column::ConnectionId.eq(model.id);
+                let secrets = connection_secrets::Entity::find().filter(of_connection.clone());
+                let connection = connections_store::without_gate(model)?;
+                for secret in secrets.clone().all(self.read()).await.or_store_error()? {
+                    let context = connection.sealing_context(secret.purpose.0);
+                    let is_row = of_connection.clone().and(Column::Purpose.eq(secret.purpose));
+                    let place = (Column::Sealed, is_row);
+                    self.reseal((vault, random), &context.parts(), place, secret.sealed, report).await?;
+                }
+                let stored = secrets.filter(Column::Purpose.eq(DbText(SecretPurpose::Secret)));
+                let stored = stored.one(self.read()).await.or_store_error()?;
+                let newest = stored.as_ref().and_then(|secret| key_id(&secret.sealed));
+                if newest.is_some() && newest != connection.key_id.as_deref() {
+                    connections::Entity::update_many()
+                        .col_expr(connections::Column::KeyId, Expr::value(newest.map(str::to_owned)))
+                        .filter(connections::Column::Id.eq(DbId(connection.id)))
+                        .filter(connections::Column::SecretVersion.eq(i64::from(connection.secret_version)))
+                        .filter(connections::Column::KeyId.is_not_null())
+                        .exec(&*self.write().await?)
+                        .await
+                        .or_store_error()?;
+                }
             }
         }
     }

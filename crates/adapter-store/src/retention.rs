@@ -1,5 +1,6 @@
 //! Deletion of what has expired, a little at a time.
 
+use ::connections::{connection::ConnectionStatusName, health::Bucket};
 use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp};
 use observability::logs::RETENTION_DAYS;
@@ -13,10 +14,12 @@ use crate::{
     caller_cache,
     convert::min_uuid_v7_at,
     entity::{
-        app_changes, app_log_volume, approvals, column::DbTime, deliveries, device_logins, invites,
-        log_lines, oauth_access_tokens, oauth_authorizations, oauth_clients, oauth_grants,
-        oauth_refresh_tokens, occurrences, passkey_ceremonies, project_minutes, project_requests,
-        repeat_signatures, sessions, sign_ins, webhook_keys,
+        app_changes, app_log_volume, approvals,
+        column::{DbText, DbTime},
+        connections, deliveries, device_logins, gate_calls, invites, log_lines, oauth_access_tokens,
+        oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens, occurrences,
+        passkey_ceremonies, project_minutes, project_requests, repeat_signatures, sessions, sign_ins,
+        webhook_keys,
     },
     error::OrStoreError as _,
     query::literal,
@@ -45,6 +48,8 @@ const DEVICE_LOGIN_RETENTION: TimeDelta = TimeDelta::minutes(10);
 const INVITE_RETENTION: TimeDelta = TimeDelta::days(90);
 /// Time that the volume of an app's log on a day is kept.
 const LOG_VOLUME_RETENTION: TimeDelta = TimeDelta::days(2);
+/// Time that a disconnected connection stays in the list.
+const DISCONNECTED_RETENTION: TimeDelta = TimeDelta::days(30);
 /// Rows that one statement deletes, so that the writer is never held for long.
 const CHUNK_ROWS: u64 = 500;
 /// Statements of one sweep for each kind; at most.
@@ -79,6 +84,13 @@ impl Store {
         self.delete_before(oauth_access_tokens::Column::ExpiresAt, DbTime(now)).await?;
         self.delete_before(oauth_refresh_tokens::Column::SpentAt, older_than(SPENT_REFRESH_TOKEN_RETENTION))
             .await?;
+        let disconnected = connections::Entity::find()
+            .filter(connections::Column::Status.eq(DbText(ConnectionStatusName::Disconnected)))
+            .filter(connections::Column::StatusSince.lte(older_than(DISCONNECTED_RETENTION)));
+        self.delete_in_chunks(disconnected).await?;
+        let last_kept = Bucket::of(now).oldest_of_day();
+        let calls = gate_calls::Entity::find().filter(gate_calls::Column::Bucket.lt(last_kept.0));
+        self.delete_in_chunks(calls).await?;
         self.delete_expired_deliveries(now - DELIVERY_RETENTION).await?;
         self.expire_approvals(now).await?;
         self.delete_expired_runs(now).await?;

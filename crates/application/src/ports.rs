@@ -5,7 +5,11 @@ use apps::{
     changes::{ChangesRead, ChangesTx},
 };
 use async_trait::async_trait;
-use connections::gates::{ConnectionsTx, GateReader};
+use connections::{
+    calls::CallLog,
+    connections::{ConnectionReader, ConnectionTx},
+    gates::{ConnectionsTx, GateReader},
+};
 use identity::{
     IdentityRead, IdentityTx,
     oauth::{OAuthRead, OAuthTx},
@@ -44,7 +48,7 @@ macro_rules! sum {
 sum! {
     /// Read ports of all domains.
     StoreRead =
-        ApprovalsRead AppsRead AuditRead ChangesRead DeadLettersRead DiagnosisRead EventFeed GateReader IdentityRead
+        ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead EventFeed GateReader IdentityRead
         InvitesRead JoinDomainsRead LogRead LogSink MembersRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RunsRead
         TrafficLog WebhookStore WorkspaceRead
 }
@@ -52,7 +56,7 @@ sum! {
 sum! {
     /// Write ports of all domains, in one transaction.
     Tx =
-        ApprovalsTx AppsTx ChangesTx ConnectionsTx DeadLettersTx DeletionTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
+        ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
         ProjectsTx RunsTx WorkspaceTx
 }
 

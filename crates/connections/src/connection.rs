@@ -162,6 +162,12 @@ pub struct ConnectionUser {
     pub app: AppId,
     /// Name of the app.
     pub name: String,
+    /// Archetype of the app.
+    pub archetype: String,
+    /// Category of the app.
+    pub category: String,
+    /// Whether the app is paused.
+    pub is_paused: bool,
 }
 
 /// A connection as members see it.

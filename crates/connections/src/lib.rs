@@ -4,6 +4,7 @@
 //! * [`connection`]: a service with a stored credential; validation of what people describe
 //! * [`connections`]: the use cases on connections
 //! * [`auth`]: how a connection proves itself; [`injection`]: what that adds to a request
+//! * [`calls`]: the record of requests by gate
 //! * [`catalogue`]: the services that are known, and what a connection to each needs
 //! * [`gates`]: a workspace's permission to reach one host, and the use cases on it
 //! * [`egress`]: the decision on one request, by its URL, method and headers
@@ -14,6 +15,7 @@
 //! * [`host`]: names of external hosts
 
 pub mod auth;
+pub mod calls;
 pub mod catalogue;
 pub mod connection;
 pub mod connections;

@@ -72,6 +72,8 @@ stored_text! {
     ::workspace::workspaces::Currency: |value| value.as_str().into();
     ::workspace::workspaces::Profile: |value| value.as_str().into();
     ::workspace::workspaces::TeamSize: |value| value.as_str().into();
+    ::connections::connection::ConnectionStatusName: |value| value.as_str().into();
+    ::connections::connection::SecretPurpose: |value| value.as_str().into();
     kernel::Locale: |value| value.as_str().into();
     kernel::authority::Role: |value| value.as_str().into();
     kernel::authority::Sharing: |value| value.as_str().into();

@@ -20,10 +20,10 @@ use crate::{
     entity::{
         app_changes, app_grants, app_log_volume, app_versions, approvals, apps, audit_log, automations,
         column::{DbId, DbTime},
-        dead_letters, deliveries, departures, device_logins, gates, invites, join_domains, log_lines,
-        members, oauth_access_tokens, oauth_authorizations, oauth_grants, oauth_refresh_tokens, occurrences,
-        repeat_signatures, run_queue, runs, tokens, webhook_keys, webhooks, workspace_events,
-        workspace_feeds, workspaces,
+        connection_secrets, connections, dead_letters, deliveries, departures, device_logins, gate_calls,
+        gates, invites, join_domains, log_lines, members, oauth_access_tokens, oauth_authorizations,
+        oauth_grants, oauth_refresh_tokens, occurrences, repeat_signatures, run_queue, runs, tokens,
+        webhook_keys, webhooks, workspace_events, workspace_feeds, workspaces,
     },
     error::OrStoreError as _,
     query,
@@ -70,6 +70,9 @@ impl WorkspacePurge for Store {
         self.purge_automations(workspace).await?;
         self.purge_apps(workspace).await?;
         self.purge_access(workspace).await?;
+        self.purge_rows(rows_of(connection_secrets::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(connections::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(gate_calls::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(gates::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(workspace_events::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(workspace_feeds::Column::WorkspaceId, workspace)).await?;

@@ -62,7 +62,13 @@ mod tests {
 
     #[tokio::test]
     async fn the_secret_is_deleted_and_the_apps_are_named_each_time() {
-        let user = ConnectionUser { app: id(7), name: "Orders".to_owned() };
+        let user = ConnectionUser {
+            app: id(7),
+            name: "Orders".to_owned(),
+            archetype: "bank".to_owned(),
+            category: "money".to_owned(),
+            is_paused: false,
+        };
         let connections =
             vec![http_connection(1, "https://a.example"), http_connection(2, "https://b.example")];
         let users = vec![(id(1), user.clone())];
