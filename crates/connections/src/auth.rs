@@ -242,14 +242,14 @@ impl Auth {
                     text.map(|text| ShortText::parse(field, &text, 1, 512)).transpose()
                 };
                 Self::ServiceAccount {
-                    token_url: ServiceUrl::parse(Field::AuthTokenUrl, &token_url)?,
+                    token_url: ServiceUrl::parse(&Field::AuthTokenUrl, &token_url)?,
                     scopes: Scopes::parse(scopes)?,
                     audience: text(Field::AuthAudience, audience)?,
                     subject: text(Field::AuthSubject, subject)?,
                 }
             }
             AuthInput::ClientCredentials { token_url, client_id, scopes, style } => Self::ClientCredentials {
-                token_url: ServiceUrl::parse(Field::AuthTokenUrl, &token_url)?,
+                token_url: ServiceUrl::parse(&Field::AuthTokenUrl, &token_url)?,
                 client_id: ShortText::parse(Field::AuthClientId, &client_id, 1, 256)?,
                 scopes: Scopes::parse(scopes)?,
                 style,

@@ -6,20 +6,26 @@
 
 mod authorize;
 mod connection;
+mod connection_policy;
 mod declared;
 mod headers;
 pub mod log_entry;
 mod operator;
+mod permit;
+mod redirect;
 mod refusal;
+mod request_url;
 
 use crate::gates::Gate;
 
-pub use authorize::{EgressPermit, authorize_egress};
-pub use connection::{ConnectionPolicy, authorize_connection, authorize_token_request};
+pub use authorize::authorize_egress;
+pub use connection::{authorize_connection, authorize_token_request};
+pub use connection_policy::ConnectionPolicy;
 pub use declared::{DeclaredEgress, InvalidDeclaration};
 pub(crate) use headers::is_reserved_header;
 pub use headers::{MAX_HEADERS_BYTES, check_headers};
 pub use operator::{AllowedHost, InvalidAllowedHost};
+pub use permit::EgressPermit;
 pub use refusal::{Refusal, RefusalCode};
 
 /// The ports that may be dialled: 443, and those that the operator adds.

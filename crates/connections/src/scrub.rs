@@ -193,7 +193,7 @@ fn sent_texts(auth: &Auth, secret: &SecretString) -> Vec<SecretString> {
     let mut add = |text: String| texts.push(SecretString::from(text));
     match auth {
         Auth::Bearer { prefix } => {
-            add(format!("{} {text}", prefix.as_ref().map_or("Bearer", |word| word.as_str())))
+            add(format!("{} {text}", prefix.as_ref().map_or("Bearer", |word| word.as_str())));
         }
         Auth::HeaderKey { prefix: Some(prefix), .. } => add(format!("{} {text}", prefix.as_str())),
         Auth::QueryKey { name, prefix } => {

@@ -139,7 +139,7 @@ pub struct ServiceUrl {
 }
 
 impl ServiceUrl {
-    pub(crate) fn parse(field: Field, text: &str) -> Result<Self, InvalidInput> {
+    pub(crate) fn parse(field: &Field, text: &str) -> Result<Self, InvalidInput> {
         let refuse = |reason| InvalidInput::new(field.clone(), reason);
         if !(9..=700).contains(&text.chars().count()) {
             return Err(refuse(Reason::Length { min: 9, max: 700 }));

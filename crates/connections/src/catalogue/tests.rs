@@ -77,7 +77,7 @@ fn every_entry_makes_a_connection_from_its_examples() {
         }
         assert_eq!(entry.oauth.is_some(), auth.kind() == AuthKind::AuthorizationCode, "{name}");
         for url in entry.oauth.iter().flat_map(|oauth| [&oauth.authorize_url, &oauth.token_url]) {
-            assert!(crate::auth::ServiceUrl::parse(Field::AuthTokenUrl, url).is_ok(), "{name}: {url}");
+            assert!(crate::auth::ServiceUrl::parse(&Field::AuthTokenUrl, url).is_ok(), "{name}: {url}");
         }
         let word = match auth.kind() {
             AuthKind::Basic => CatalogueAuth::Basic,

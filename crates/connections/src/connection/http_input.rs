@@ -236,7 +236,7 @@ mod tests {
             (with(|input| input.test_path = Some("https://evil.example/".to_owned())), "testPath"),
             (
                 with(|input| {
-                    (input.path_prefix, input.test_path) = (Some("/a".to_owned()), Some("/b".to_owned()))
+                    (input.path_prefix, input.test_path) = (Some("/a".to_owned()), Some("/b".to_owned()));
                 }),
                 "testPath",
             ),
@@ -244,13 +244,13 @@ mod tests {
             (with(|input| input.secret = Some("a\nb".into())), "secret"),
             (
                 with(|input| {
-                    input.headers = vec![HeaderInput { name: "a".to_owned(), value: "b".to_owned() }; 2]
+                    input.headers = vec![HeaderInput { name: "a".to_owned(), value: "b".to_owned() }; 2];
                 }),
                 "headers[1].name",
             ),
             (
                 with(|input| {
-                    input.headers = vec![HeaderInput { name: "a".to_owned(), value: "b".to_owned() }; 9]
+                    input.headers = vec![HeaderInput { name: "a".to_owned(), value: "b".to_owned() }; 9];
                 }),
                 "headers",
             ),

@@ -115,7 +115,7 @@ mod tests {
     async fn a_connection_is_stored_with_its_sealed_secret_and_audited() {
         let mut tx = FakeStore::default();
         let made = create(&mut tx, http_input()).await.unwrap();
-        assert_eq!(tx.connections, [made.clone()]);
+        assert_eq!(tx.connections, std::slice::from_ref(&made));
         assert_eq!((made.workspace, made.gate, made.revision), (workspace(), GateStatus::Open, 1));
         assert!(made.has_secret());
         let sealed = &tx.sealed[&(made.id, SecretPurpose::Secret)];

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use url::Url;
 
 use super::{
-    AllowedPorts,
-    authorize::{EgressPermit, PermitSource, external_host, parse_url, refuse},
+    connection_policy::ConnectionPolicy,
     operator::AllowedHost,
+    permit::{EgressPermit, PermitSource},
     refusal::{Refusal, RefusalCode},
+    request_url::{external_host, parse_url, refuse},
 };
 use crate::{
     auth::Auth,
@@ -17,41 +18,6 @@ use crate::{
     host::GateHost,
     request_path::{is_ambiguous, is_under},
 };
-
-/// The rules for requests through one connection. It is its own gate: no manifest declares its host as egress.
-#[derive(Debug, Clone)]
-pub struct ConnectionPolicy {
-    /// Connection.
-    pub connection: Connection,
-    /// Methods that the app's manifest limits its requests to; none for those of the connection.
-    pub methods: Option<Vec<Method>>,
-    /// Paths, below the base URL, that the app's manifest limits its requests to; empty for all of the connection.
-    pub paths: Vec<String>,
-    /// Ports that the operator allows.
-    pub ports: AllowedPorts,
-    /// Operator's exceptions for hosts of the internal network.
-    pub allowed_hosts: Vec<AllowedHost>,
-    /// URL that the operator sets in place of the base URL, without a slash at its end.
-    pub base_override: Option<String>,
-}
-
-impl ConnectionPolicy {
-    /// Creates the rules for a connection without limits of a manifest or exceptions of the operator.
-    #[must_use]
-    pub fn new(connection: Connection) -> Self {
-        let (methods, paths, ports) = (None, Vec::new(), AllowedPorts::default());
-        Self { connection, methods, paths, ports, allowed_hosts: Vec::new(), base_override: None }
-    }
-
-    /// Returns the URL that paths are appended to, with placeholders; of a secret URL, its origin.
-    pub(super) fn base(&self) -> &str {
-        if let Some(base) = &self.base_override {
-            return base;
-        }
-        let base = self.connection.http.base_url.as_str();
-        if self.connection.http.auth == Auth::Url { base.strip_suffix("/…").unwrap_or(base) } else { base }
-    }
-}
 
 /// Decides on one request through a connection. `target` is a path below the base URL, with an optional query:
 /// `/v1/items?limit=1`. The URL of the permit has placeholders where secrets belong;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    egress::{AllowedPorts, DeclaredEgress},
+    egress::{AllowedHost, AllowedPorts, DeclaredEgress},
     gates::Gate,
     testing::open_gate,
 };

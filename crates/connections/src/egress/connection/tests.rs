@@ -1,7 +1,7 @@
 use kernel::testing::at;
 
 use super::*;
-use crate::testing::http_connection;
+use crate::{egress::AllowedPorts, testing::http_connection};
 
 fn policy(change: impl FnOnce(&mut ConnectionPolicy)) -> Arc<ConnectionPolicy> {
     let mut connection = http_connection(1, "https://api.example.com/base");
