@@ -38,6 +38,7 @@ fn operations() -> OpenApiRouter<Api> {
         .merge(routes::invites::router())
         .merge(routes::join_domain::router())
         .merge(routes::audit::router())
+        .merge(routes::connections::router())
         .merge(routes::gates::router())
         .merge(routes::apps::router())
         .merge(routes::changes::router())

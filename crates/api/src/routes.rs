@@ -24,6 +24,7 @@ pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod automations;
 pub(crate) mod changes;
+pub(crate) mod connections;
 pub(crate) mod dead_letters;
 pub(crate) mod device;
 pub(crate) mod docs;

@@ -15,7 +15,7 @@ use std::{
 };
 
 use apps::AppError;
-use connections::gates::GateError;
+use connections::{connections::ConnectionError, gates::GateError};
 use identity::{IdentityError, oauth::ConsentError};
 use kernel::StoreError;
 use projects::ProjectError;
@@ -89,7 +89,16 @@ macro_rules! use_case_errors {
     )+};
 }
 
-use_case_errors!(AppError, ConsentError, GateError, IdentityError, ProjectError, RunsError, WorkspaceError,);
+use_case_errors!(
+    AppError,
+    ConnectionError,
+    ConsentError,
+    GateError,
+    IdentityError,
+    ProjectError,
+    RunsError,
+    WorkspaceError,
+);
 
 impl UseCaseError for StoreError {
     fn store_error(&self) -> Option<&StoreError> {

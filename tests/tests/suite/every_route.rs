@@ -364,6 +364,7 @@ impl PathParameters {
             ("/v1/workspaces/{ws}/alerts/rules/{id}", unknown_id("rule")),
             ("/v1/workspaces/{ws}/apps/{appId}", app),
             ("/v1/workspaces/{ws}/connections/{id}", created_id_or_unknown(&connection, "/id", "conn")?),
+            ("/v1/workspaces/{ws}/connectors/{connectorId}", "github".to_owned()),
             ("/v1/workspaces/{ws}/invites/{inviteId}", created_id_or_unknown(&invite, "/items/0/id", "inv")?),
             ("/v1/workspaces/{ws}/members/{userId}", me.clone()),
             ("/v1/workspaces/{ws}/messenger/people/{userId}", me),

@@ -16,6 +16,7 @@ mod changes;
 mod client_documents;
 mod clients;
 mod conditional_requests;
+mod connections;
 mod consent;
 mod console;
 mod dead_letters;

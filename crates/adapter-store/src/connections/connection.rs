@@ -270,12 +270,12 @@ impl ConnectionTx for StoreTx {
             let gate = gates::Entity::delete_by_id(gate_of(connection.id));
             gate.exec(self.write()).await.or_store_error()?;
         } else {
-            gates::Entity::update_many()
-                .col_expr(gates::Column::Name, Expr::value(connection.display_name.clone()))
-                .col_expr(gates::Column::Host, Expr::value(DbText(connection.http.host.clone())))
-                .col_expr(gates::Column::Methods, Expr::value(join_methods(&connection.http.methods)))
-                .filter(gates::Column::Id.eq(DbId(gate_of(connection.id))))
-                .exec(self.write())
+            let changed = OnConflict::column(gates::Column::Id)
+                .update_columns([gates::Column::Name, gates::Column::Host, gates::Column::Methods])
+                .to_owned();
+            gates::Entity::insert(gate_row(connection))
+                .on_conflict(changed)
+                .exec_without_returning(self.write())
                 .await
                 .or_store_error()?;
         }

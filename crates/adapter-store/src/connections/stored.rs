@@ -97,7 +97,8 @@ pub(super) fn connection(
         http: http(row, &model.http)?,
         values: row.json(&model.field_values)?,
         service_account: model.service_account,
-        gate: gate.unwrap_or(GateStatus::Closed),
+        // One that is connected again begins with an open gate.
+        gate: gate.unwrap_or(GateStatus::Open),
         created_at: model.created_at.0,
         updated_at: model.updated_at.0,
         revision: row.number(model.revision)?,

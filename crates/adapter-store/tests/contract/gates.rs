@@ -63,14 +63,16 @@ async fn a_gate_is_read_as_it_was_written(database: Database) {
         add_gate(&world, Gate { connection: Some(world.id()), ..gate(&world, "api.bank.example") }).await;
     let closed = Gate { status: GateStatus::Closed, methods: Vec::new(), ..gate(&world, "b.example") };
     let closed = add_gate(&world, closed).await;
-    for gate in [&connected, &closed] {
+    let open = add_gate(&world, gate(&world, "api.bank.example")).await;
+    for gate in [&connected, &closed, &open] {
         let found = world.write(async |tx| tx.gate(world.workspace, gate.id).await).await;
         assert_eq!(found.as_ref(), Some(gate));
     }
     let view = |gate: &Gate| GateView { gate: gate.clone(), apps: Vec::new(), blocked_24h: 0 };
     let list = world.store.list(world.workspace, at(0), PAGE).await.unwrap();
-    assert_eq!(list, [view(&connected), view(&closed)]);
-    assert_eq!(world.store.open_gates(world.workspace).await.unwrap(), [connected]);
+    assert_eq!(list, [view(&connected), view(&closed), view(&open)]);
+    // A connection is reached by its name, not by its host.
+    assert_eq!(world.store.open_gates(world.workspace).await.unwrap(), [open]);
     assert_eq!(world.store.list(world.id(), at(0), PAGE).await.unwrap(), []);
     assert_eq!(world.store.open_gates(world.id()).await.unwrap(), []);
 }

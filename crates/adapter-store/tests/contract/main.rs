@@ -15,6 +15,7 @@ mod automations;
 mod caller_cache;
 mod cancellations;
 mod claim_on_accept;
+mod connections;
 mod dead_letters;
 mod deletions;
 mod devices;

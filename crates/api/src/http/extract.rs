@@ -8,6 +8,9 @@ mod path;
 mod payload;
 mod spool;
 
+use secrecy::SecretString;
+use serde::{Deserialize, Deserializer};
+
 pub(crate) use form::Form;
 pub(crate) use params::Params;
 pub(crate) use path::Path;
@@ -20,7 +23,14 @@ pub(crate) fn deserialize_some<'de, D>(
     deserializer: D,
 ) -> Result<Option<Box<serde_json::value::RawValue>>, D::Error>
 where
-    D: serde::Deserializer<'de>,
+    D: Deserializer<'de>,
 {
-    serde::Deserialize::deserialize(deserializer).map(Some)
+    Deserialize::deserialize(deserializer).map(Some)
+}
+
+/// Deserializes a secret, which no other type may hold.
+pub(crate) fn deserialize_secret<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<SecretString>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map(SecretString::from))
 }

@@ -1,6 +1,11 @@
-//! Problems of gates.
+//! Problems of gates and connections.
 
-use connections::gates::{GateError, InvalidGate, MAX_GATES};
+use connections::{
+    InvalidInput,
+    connection::MAX_CONNECTIONS,
+    connections::ConnectionError,
+    gates::{GateError, InvalidGate, MAX_GATES},
+};
 
 use crate::problem::Problem;
 
@@ -34,5 +39,32 @@ impl From<InvalidGate> for Problem {
             InvalidGate::Methods => Self::invalid_field("methods", "must name 1 to 7 methods"),
             InvalidGate::Name => Self::invalid_field("name", "must have 1 to 60 printable characters"),
         }
+    }
+}
+
+impl From<ConnectionError> for Problem {
+    fn from(error: ConnectionError) -> Self {
+        match error {
+            ConnectionError::InvalidInput(error) => error.into(),
+            ConnectionError::TooMany => Self::conflict(
+                "too_many_connections",
+                format!("A workspace can have at most {MAX_CONNECTIONS} connections."),
+            )
+            .hint("Use an existing connection. A disconnected one counts for the 30 days in which it is listed."),
+            ConnectionError::NotFound => Self::not_found("connection"),
+            ConnectionError::UnknownConnector => Self::not_found("connector"),
+            ConnectionError::NeedsAuthorization => Self::conflict(
+                "needs_authorization",
+                "This connector is connected by an authorization in a browser, not with a secret.",
+            )
+            .hint("Choose another connector."),
+            ConnectionError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<InvalidInput> for Problem {
+    fn from(error: InvalidInput) -> Self {
+        Self::invalid(error.to_string())
     }
 }

@@ -3,7 +3,11 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use ::apps::{AppError, InvalidInput as InvalidApp};
-use ::connections::gates::{GateError, InvalidGate};
+use ::connections::{
+    Field, InvalidInput as InvalidConnection, Reason,
+    connections::ConnectionError,
+    gates::{GateError, InvalidGate},
+};
 use ::identity::{
     IdentityError, InvalidInput as InvalidIdentity, oauth::ConsentError, passkeys::PasskeyRejected,
 };
@@ -76,6 +80,10 @@ fn every_problem() -> Vec<Problem> {
         GateError {
             InvalidInput(InvalidGate::Methods), NotFound, AlreadyExists, TooManyGates, BelongsToConnection,
             Store(StoreError::NotAudited),
+        }
+        ConnectionError {
+            InvalidInput(InvalidConnection::new(Field::Secret, Reason::Required)), TooMany, NotFound, UnknownConnector,
+            NeedsAuthorization, Store(StoreError::NotAudited),
         }
         ProjectError {
             InvalidInput(InvalidProject::Origin), TooManyProjects, TooManyKeys, ProjectNotFound, ProjectNotDeleted, KeyNotFound,

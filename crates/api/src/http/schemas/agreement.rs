@@ -193,3 +193,32 @@ fn agent_feeds_are_read_as_described() {
     check_struct::<described::AgentEvent, real::AgentEvent>(&event);
     check_struct::<described::AgentFeed, real::AgentFeed>(&feed);
 }
+
+#[test]
+fn connections_are_read_as_described() {
+    use connections::{AuthInput, catalogue, connection};
+
+    use super::connections as described;
+
+    check_struct::<described::ExtraHeader, connection::ExtraHeader>(
+        &json!({"name": "accept", "value": "*/*"}),
+    );
+    check_struct::<described::Capability, catalogue::Capability>(&json!({"id": "send", "name": "Send"}));
+    let field = json!({"name": "shop", "label": "Shop", "form": "choice", "example": "a", "options": ["a"], "default": "a"});
+    check_struct::<described::ConnectorField, catalogue::CatalogueField>(&field);
+    let url = "https://auth.example.com/token";
+    for auth in [
+        json!({"type": "none"}),
+        json!({"type": "bearer", "prefix": "Token"}),
+        json!({"type": "basic", "username": "qala"}),
+        json!({"type": "api_key", "in": "query", "name": "key", "prefix": "k"}),
+        json!({"type": "headers", "names": ["x-key"]}),
+        json!({"type": "path_token"}),
+        json!({"type": "service_account", "tokenUrl": url, "scopes": ["a"], "audience": "b", "subject": "c"}),
+        json!({"type": "oauth2_client_credentials", "tokenUrl": url, "clientId": "a", "scopes": [], "style": "body"}),
+        json!({"type": "url"}),
+        json!({"type": "oauth2_code"}),
+    ] {
+        check_reading::<described::ConnectionAuth, AuthInput>(&auth);
+    }
+}

@@ -1,10 +1,146 @@
 //! Types of `connections`.
 
+#![expect(dead_code, reason = "described, never created")]
+
+use serde::Deserialize;
+use utoipa::ToSchema;
+
 use super::enumeration::enumerations;
 
 enumerations! {
     /// The status of a gate.
     GateStatus: connections::GateStatus;
+    /// The status of a connection.
+    ConnectionStatus: connections::connection::ConnectionStatusName;
+    /// Kind of secret of a connector.
+    ConnectorAuth: connections::catalogue::CatalogueAuth;
+    /// Group of connectors.
+    ConnectorGroup: connections::catalogue::CatalogueGroup;
+    /// Region for which a connector is meant.
+    ConnectorRegion: connections::catalogue::CatalogueRegion;
+    /// Whether a connection to a connector can be made.
+    ConnectorStatus: connections::catalogue::CatalogueStatus;
+    /// Form of a value.
+    FieldForm: connections::catalogue::FieldForm;
+    /// Place of a key in a request.
+    KeyPlace: connections::auth::KeyPlace;
+    /// Way in which a client proves itself to a token endpoint.
+    ClientAuthStyle: connections::auth::ClientAuthStyle;
     /// An HTTP method that a gate can allow. `CONNECT` and `TRACE` are never allowed.
     Method: connections::gates::Method;
+}
+
+/// How requests through a connection prove themselves.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"type": "bearer"}))]
+pub(crate) enum ConnectionAuth {
+    /// Not at all.
+    None {},
+    /// `Authorization: Bearer SECRET`.
+    Bearer {
+        /// Word in place of `Bearer`.
+        #[serde(default)]
+        #[schema(min_length = 1, max_length = 64)]
+        prefix: Option<String>,
+    },
+    /// `Authorization: Basic`, with the secret as the password (RFC 7617).
+    Basic {
+        /// User name, without a colon. With `{secret}` the secret is the user name, and the password is `X`.
+        #[schema(max_length = 256, example = "qala")]
+        username: String,
+    },
+    /// The secret in one header or one parameter of the query.
+    ApiKey {
+        #[serde(rename = "in")]
+        #[schema(value_type = KeyPlace)]
+        place: connections::auth::KeyPlace,
+        /// Name of the header or parameter.
+        #[schema(min_length = 1, max_length = 64, example = "X-Api-Key")]
+        name: String,
+        /// Text before the secret; in a header, a space follows it.
+        #[serde(default)]
+        #[schema(min_length = 1, max_length = 64)]
+        prefix: Option<String>,
+    },
+    /// Several headers. The secret is a JSON object with a text for each name.
+    Headers {
+        #[schema(min_items = 1, max_items = 4, example = json!(["X-Key", "X-Token"]))]
+        names: Vec<String>,
+    },
+    /// The secret takes the place of `{secret}` in the path of the base URL.
+    PathToken {},
+    /// Access tokens for an assertion that the key of a service account signs (RFC 7523). The secret is the key as JSON.
+    ServiceAccount {
+        /// Token endpoint.
+        #[schema(min_length = 9, max_length = 700, example = "https://oauth2.example.com/token")]
+        token_url: String,
+        #[schema(max_items = 32, example = json!(["read"]))]
+        scopes: Vec<String>,
+        /// Audience of the assertion. Default: the token endpoint.
+        #[serde(default)]
+        #[schema(min_length = 1, max_length = 512)]
+        audience: Option<String>,
+        /// Person for whom the service account acts.
+        #[serde(default)]
+        #[schema(min_length = 1, max_length = 512)]
+        subject: Option<String>,
+    },
+    /// Access tokens for the client itself (RFC 6749, section 4.4). The secret is the client's.
+    #[serde(rename = "oauth2_client_credentials")]
+    ClientCredentials {
+        /// Token endpoint.
+        #[schema(min_length = 9, max_length = 700, example = "https://auth.example.com/token")]
+        token_url: String,
+        #[schema(min_length = 1, max_length = 256, example = "qala")]
+        client_id: String,
+        #[schema(max_items = 32, example = json!(["read"]))]
+        scopes: Vec<String>,
+        #[schema(value_type = ClientAuthStyle)]
+        style: connections::auth::ClientAuthStyle,
+    },
+    /// The whole URL is the secret. Only connectors of the catalogue have it.
+    Url {},
+    /// Access tokens that a person allowed in a browser. Only connectors of the catalogue have it.
+    #[serde(rename = "oauth2_code")]
+    AuthorizationCode {},
+}
+
+/// A header that is added to every request.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtraHeader {
+    #[schema(min_length = 1, max_length = 64, example = "Accept-Version")]
+    name: String,
+    #[schema(min_length = 1, max_length = 512, example = "2")]
+    value: String,
+}
+
+/// A field of a connector's form.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConnectorField {
+    /// Name, as in `values`.
+    name: String,
+    /// Label of the field.
+    label: String,
+    /// Form of its values.
+    #[schema(value_type = FieldForm)]
+    form: connections::catalogue::FieldForm,
+    /// Value that the field could have.
+    example: String,
+    /// Values to choose from; for the form `choice`.
+    #[serde(default)]
+    options: Vec<String>,
+    /// Value if none is given. A field without a default is required.
+    #[serde(default)]
+    default: Option<String>,
+}
+
+/// Something that an app can do with a connector, or that its service can report.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Capability {
+    id: String,
+    name: String,
 }

@@ -71,6 +71,12 @@ impl<'a> ExampleFixture<'a> {
             }
             // The path and the body must name the same table, and the fixture has no table with the example's name.
             "drop_project_table" => call.path = call.path.replace("/things", "/notes"),
+            "update_connection" => {
+                let connectors = format!("/v1/workspaces/{}/connectors/github", self.fixture.workspace.id);
+                let input = json!({"displayName": "GitHub", "secret": "a-secret"});
+                let connection = owner.post(&connectors, &input).await?.string_at("/id")?;
+                call.path = format!("/v1/workspaces/{}/connections/{connection}", self.fixture.workspace.id);
+            }
             "delete_workspace" => call.replace("/confirmName", "Home")?,
             "delete_project" => call.replace("/confirmName", "Starter data")?,
             "update_rows" => call.path += "?id=eq.first",

@@ -1,0 +1,27 @@
+//! Connections: services with stored credentials, and the catalogue of those that are known.
+
+mod catalogue;
+mod create;
+mod create_http;
+mod disconnect;
+mod list;
+mod read;
+mod update;
+mod update_http;
+mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::state::Api;
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(op!(catalogue::read_connector_catalog))
+        .routes(op!(list::list_connections))
+        .routes(op!(read::read_connection))
+        .routes(op!(create_http::create_http_connection))
+        .routes(op!(create::create_connection))
+        .routes(op!(update_http::update_http_connection))
+        .routes(op!(update::update_connection))
+        .routes(op!(disconnect::disconnect))
+}

@@ -1,0 +1,55 @@
+//! Disconnecting a service.
+
+use application::{Problem, unit};
+use axum::{Json, extract::State};
+use connections::connection::{ConnectionHealth, ConnectionView};
+use kernel::{authority::Admin, id::AppId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{read::parse_connection_id, view::ConnectionItem};
+use crate::{
+    auth::{Authorized, Console},
+    http::{conditional::IfMatch, error::ApiResult, extract::Path},
+    state::Api,
+};
+
+/// A service that was disconnected.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DisconnectedConnection {
+    #[schema(example = true)]
+    ok: bool,
+    /// Apps whose current version names the connection.
+    #[schema(value_type = Vec<AppId>)]
+    affected_apps: Vec<AppId>,
+    connection: ConnectionItem,
+}
+
+/// Disconnect a service
+///
+/// Deletes the secret; apps cannot call the service any more. The connection stays in the list for 30 days.
+#[utoipa::path(
+    delete, path = "/v1/workspaces/{ws}/connections/{id}", tag = "connections",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("id" = kernel::id::ConnectionId, Path, description = "The connection."), IfMatch),
+    responses((status = 200, body = DisconnectedConnection))
+)]
+pub(crate) async fn disconnect(
+    State(api): State<Api>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
+    Path((_, id)): Path<(String, String)>,
+    if_match: IfMatch,
+) -> ApiResult<Json<DisconnectedConnection>> {
+    let id = parse_connection_id(&id)?;
+    let done = api
+        .transaction(unit!(|tx| {
+            if_match.check(ConnectionItem::locked(tx, &admin, id)).await?;
+            Ok::<_, Problem>(connections::connections::disconnect(tx, &ctx, &admin, id).await?)
+        }))
+        .await?;
+    let affected_apps = done.affected_apps.iter().map(|user| user.app).collect();
+    let shown = connections::connections::view_connection(api.store(), &ctx, &admin, id).await?;
+    let (health, used_by) = (ConnectionHealth::default(), done.affected_apps);
+    let shown = shown.unwrap_or(ConnectionView { connection: done.connection, health, used_by });
+    Ok(Json(DisconnectedConnection { ok: true, affected_apps, connection: shown.into() }))
+}

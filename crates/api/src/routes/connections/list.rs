@@ -1,0 +1,82 @@
+//! Listing connections.
+
+use axum::{Json, extract::State};
+use connections::{
+    catalogue::{CatalogueRegion, catalogue},
+    connection::HTTP_CONNECTOR,
+};
+use kernel::{
+    Caller,
+    authority::{Member, Role},
+    id::WorkspaceId,
+    page::Page,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+use workspace::workspaces::Profile;
+
+use super::view::ConnectionItem;
+use crate::{
+    auth::{Authorized, ReadToken},
+    http::{error::ApiResult, extract::Params, paging::PageParams},
+    state::Api,
+};
+use application::Problem;
+
+/// The connections of a workspace.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConnectionList {
+    workspace_id: WorkspaceId,
+    /// Whether the caller can connect and disconnect services.
+    can_manage: bool,
+    /// Connectors that the workspace's profile allows.
+    allowed: Vec<String>,
+    connections: Vec<ConnectionItem>,
+    /// Cursor of the next page; null on the last page.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// List the connections of a workspace
+///
+/// Oldest first. A disconnected connection stays in the list for 30 days, without its secret.
+#[utoipa::path(
+    get, path = "/v1/workspaces/{ws}/connections", tag = "connections",
+    params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), PageParams),
+    responses((status = 200, body = ConnectionList))
+)]
+pub(crate) async fn list_connections(
+    State(api): State<Api>,
+    Authorized(ctx, member): Authorized<ReadToken, Member>,
+    Params(input): Params<PageParams>,
+) -> ApiResult<Json<ConnectionList>> {
+    let page = input.request()?;
+    let workspace = api.store().workspace(member.workspace()).await?;
+    let profile = workspace.ok_or_else(|| Problem::not_found("workspace"))?.profile;
+    let found = connections::connections::list_connections(api.store(), &ctx, &member, page).await?;
+    let page =
+        Page::from_limit_plus_one(found, page.limit, |view| view.connection.id).map(ConnectionItem::from);
+    let is_admin = member.role().at_least(Role::Admin) && matches!(ctx.caller, Caller::Session(_));
+    Ok(Json(ConnectionList {
+        workspace_id: member.workspace(),
+        can_manage: is_admin,
+        allowed: allowed_connectors(profile),
+        connections: page.items,
+        next_cursor: page.next_cursor,
+    }))
+}
+
+/// Returns the connectors that a profile allows: with `kz-strict` those of the region, and own HTTP connections.
+fn allowed_connectors(profile: Profile) -> Vec<String> {
+    let is_allowed = |regions: &[CatalogueRegion], connector: &str| {
+        profile != Profile::KzStrict || connector == HTTP_CONNECTOR || regions.contains(&CatalogueRegion::Kz)
+    };
+    let entries = catalogue().iter();
+    entries
+        .filter_map(|entry| {
+            entry.connector_id.as_deref().filter(|connector| is_allowed(&entry.regions, connector))
+        })
+        .map(str::to_owned)
+        .collect()
+}

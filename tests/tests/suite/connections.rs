@@ -1,0 +1,180 @@
+//! Connections: who may make and change them, and that a secret is never seen again.
+
+use anyhow::{Context as _, Result};
+use http::{Method, header};
+use serde_json::{Value, json};
+use tests::Client;
+
+const SECRET: &str = "s3cret-value-that-nobody-sees-again";
+
+fn described(base_url: &str) -> Value {
+    json!({
+        "displayName": "Orders", "baseUrl": base_url, "auth": {"type": "bearer"}, "methods": ["GET", "POST"],
+        "pathPrefix": "/orders", "testPath": "/orders?limit=1", "secret": SECRET,
+    })
+}
+
+async fn create(owner: &Client, workspace: &str, body: &Value) -> Result<Value> {
+    owner.post(&format!("/v1/workspaces/{workspace}/connectors/http"), body).await?.ok()
+}
+
+fn without_secret(mut body: Value) -> Value {
+    body.as_object_mut().map(|members| members.remove("secret"));
+    body
+}
+
+tests::on_both! {
+    async fn a_connection_is_made_changed_and_disconnected(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let made = create(&owner, &workspace, &described("https://API.example.com/v1/")).await?;
+        assert!(!made.to_string().contains(SECRET), "{made}");
+        assert_eq!((&made["status"], &made["secret"]), (&json!("connected"), &json!("write-only")));
+        assert_eq!(made["http"]["baseUrl"], "https://api.example.com/v1");
+        assert_eq!(made["http"]["host"], "api.example.com");
+        assert_eq!(made["health"], json!({"calls24h": 0, "errors24h": 0, "blocked24h": 0, "lastCallAt": null}));
+        assert!(made["keyId"].is_string() && made["connectedAt"].is_string(), "{made}");
+
+        let id = made["id"].as_str().context("no id")?;
+        let path = format!("/v1/workspaces/{workspace}/connections/{id}");
+        let reader = owner.with_bearer(&owner.create_token(&workspace, &["read"]).await?);
+        assert_eq!(reader.get(&path).await?.ok()?, made);
+        let list = reader.get(&format!("/v1/workspaces/{workspace}/connections")).await?.ok()?;
+        assert_eq!((&list["canManage"], &list["connections"]), (&json!(false), &json!([made])));
+
+        // A connection is its own gate.
+        let gates = owner.get(&format!("/v1/workspaces/{workspace}/gates")).await?.ok()?;
+        let gate = gates["items"].as_array().and_then(|gates| gates.iter().find(|gate| gate["connectionId"] == id));
+        let gate = gate.context("the connection is not among the gates")?;
+        assert_eq!((&gate["host"], &gate["methods"]), (&json!("api.example.com"), &json!(["GET", "POST"])));
+        let gate = format!("/v1/gates/{}", gate["id"].as_str().context("no id")?);
+        owner.delete(&gate).await?.assert_error(409, "gate_of_connection");
+        owner.patch(&gate, &json!({"status": "closed"})).await?.ok()?;
+        assert_eq!(owner.get(&path).await?.ok()?["gate"], "closed");
+
+        // The secret stays at the same host, and is needed again for another.
+        let put = format!("{path}/http");
+        let same = owner.put(&put, &without_secret(described("https://api.example.com/v2"))).await?.ok()?;
+        assert_eq!((&same["http"]["baseUrl"], &same["keyId"]), (&json!("https://api.example.com/v2"), &made["keyId"]));
+        assert_eq!(same["gate"], "closed");
+        for elsewhere in ["https://evil.example.com/v1", "https://api.example.com:8443/v1"] {
+            let refused = owner.put(&put, &without_secret(described(elsewhere))).await?;
+            refused.assert_error(400, "invalid_request");
+            assert!(refused.to_string().contains("`secret`"), "{refused}");
+        }
+        let mut other_auth = without_secret(described("https://api.example.com/v2"));
+        other_auth["auth"] = json!({"type": "api_key", "in": "query", "name": "key"});
+        owner.put(&put, &other_auth).await?.assert_error(400, "invalid_request");
+        assert_eq!(owner.get(&path).await?.ok()?, same);
+
+        let gone = owner.delete(&path).await?.ok()?;
+        assert_eq!((&gone["ok"], &gone["affectedApps"]), (&json!(true), &json!([])));
+        assert_eq!((&gone["connection"]["status"], &gone["connection"]["secret"]), (&json!("disconnected"), &json!("none")));
+        assert_eq!(gone["connection"]["keyId"], Value::Null);
+        owner.delete(&path).await?.ok()?;
+        owner.put(&put, &without_secret(described("https://api.example.com/v2"))).await?.assert_error(400, "invalid_request");
+        let again = owner.put(&put, &described("https://other.example.com")).await?.ok()?;
+        assert_eq!((&again["status"], &again["gate"]), (&json!("connected"), &json!("open")));
+        Ok(())
+    }
+
+    async fn no_secret_is_in_answers_the_audit_log_or_errors(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        create(&owner, &workspace, &described("https://api.example.com")).await?;
+        let connectors = format!("/v1/workspaces/{workspace}/connectors");
+        let mail = json!({"displayName": "Mail", "secret": SECRET});
+        owner.post(&format!("{connectors}/sendgrid"), &mail).await?;
+        let url = json!({"displayName": "Hook", "secret": format!("https://hooks.example.com/{SECRET}?a={SECRET}")});
+        let made = owner.post(&format!("{connectors}/incoming_webhook"), &url).await?.ok()?;
+        assert_eq!(made["http"]["baseUrl"], "https://hooks.example.com/…");
+        let mut refused = described("http://api.example.com");
+        refused["auth"] = json!({"type": "headers", "names": ["x-key"]});
+        let refused = owner.post(&format!("{connectors}/http"), &refused).await?;
+        refused.assert_error(400, "invalid_request");
+        let mut seen = refused.to_string();
+        for read in ["connections", "gates", "audit"] {
+            seen += &owner.get(&format!("/v1/workspaces/{workspace}/{read}")).await?.to_string();
+        }
+        assert!(seen.contains("connection.create") && !seen.contains(SECRET), "{seen}");
+        Ok(())
+    }
+
+    async fn bad_input_is_refused_with_its_field(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let connectors = format!("/v1/workspaces/{workspace}/connectors");
+        let change = |name: &str, value: Value| {
+            let mut body = described("https://api.example.com");
+            body[name] = value;
+            body
+        };
+        for (field, body) in [
+            ("baseUrl", described("http://api.example.com")),
+            ("baseUrl", described("https://127.0.0.1/")),
+            ("baseUrl", described("https://[::ffff:10.0.0.1]/")),
+            ("baseUrl", described("https://2130706433/")),
+            ("baseUrl", described("https://user:pass@api.example.com/")),
+            ("baseUrl", described("https://api.example.com/?key=1")),
+            ("baseUrl", described("https://api.example.com/a/%2e%2e/b")),
+            ("baseUrl", described("https://api.example.com\\@evil.example/")),
+            ("baseUrl", described("https://printer.local/")),
+            ("secret", change("secret", json!("a\r\nx-evil: 1"))),
+            ("secret", without_secret(described("https://api.example.com"))),
+            ("methods", change("methods", json!([]))),
+            ("pathPrefix", change("pathPrefix", json!("/a/../b"))),
+            ("testPath", change("testPath", json!("/elsewhere"))),
+            ("auth.name", change("auth", json!({"type": "api_key", "in": "header", "name": "a b"}))),
+            ("headers[0].name", change("headers", json!([{"name": "Authorization", "value": "x"}]))),
+            ("headers[0].value", change("headers", json!([{"name": "x-a", "value": "a\nb"}]))),
+            ("auth", change("auth", json!({"type": "oauth2_code"}))),
+            ("auth.tokenUrl", change("auth", json!({
+                "type": "service_account", "tokenUrl": "https://169.254.169.254/token", "scopes": [],
+            }))),
+        ] {
+            let refused = owner.post(&format!("{connectors}/http"), &body).await?;
+            refused.assert_error(400, "invalid_request");
+            assert!(refused.to_string().contains(&format!("`{field}")), "{field}: {refused}");
+        }
+        let many: serde_json::Map<String, Value> = (0..250).map(|number| (format!("field{number}"), json!("x"))).collect();
+        let body = json!({"displayName": "Shop", "secret": SECRET, "values": many});
+        let refused = owner.post(&format!("{connectors}/shopify"), &body).await?;
+        refused.assert_error(400, "invalid_request");
+        assert!(refused.to_string().contains("`values.field"), "{refused}");
+        for shop in ["evil.example/", "a.b", "a@b", "..", ""] {
+            let body = json!({"displayName": "Shop", "secret": SECRET, "values": {"shop": shop}});
+            owner.post(&format!("{connectors}/shopify"), &body).await?.assert_error(400, "invalid_request");
+        }
+        owner.post(&format!("{connectors}/nobody"), &json!({"displayName": "X"})).await?.assert_error(404, "connector_not_found");
+        owner.post(&format!("{connectors}/gmail"), &json!({"displayName": "X"})).await?.assert_error(409, "needs_authorization");
+        Ok(())
+    }
+
+    async fn another_workspaces_connection_is_not_found(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let (mine, other) = (owner.create_workspace("Mine").await?.id, owner.create_workspace("Other").await?.id);
+        let made = create(&owner, &mine, &described("https://api.example.com")).await?;
+        let path = format!("/v1/workspaces/{other}/connections/{}", made["id"].as_str().context("no id")?);
+        owner.get(&path).await?.assert_error(404, "connection_not_found");
+        owner.put(&format!("{path}/http"), &described("https://api.example.com")).await?.assert_error(404, "connection_not_found");
+        owner.delete(&path).await?.assert_error(404, "connection_not_found");
+        Ok(())
+    }
+
+    async fn the_catalogue_has_guides_in_three_languages(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let mut guides = Vec::new();
+        for language in ["en", "ru", "kk"] {
+            let request = owner.request(Method::GET, "/v1/connector-catalog");
+            let read = request.header(header::ACCEPT_LANGUAGE, language)?.send().await?.ok()?;
+            let entries = read["entries"].as_array().context("no entries")?.clone();
+            assert!(entries.len() > 35, "{}", entries.len());
+            let github = entries.iter().find(|entry| entry["id"] == "github").context("no GitHub")?;
+            guides.push(github["guide"].as_str().context("no guide")?.to_owned());
+        }
+        guides.sort();
+        guides.dedup();
+        assert_eq!(guides.len(), 3);
+        Ok(())
+    }
+}
