@@ -7,6 +7,18 @@ use tests::Client;
 
 const SECRET: &str = "s3cret-value-that-nobody-sees-again";
 
+const CODE: &str = "export default { async scheduled() {} }";
+
+fn version_with_connection(name: &str, id: &str) -> Value {
+    json!({
+        "files": {"main.js": CODE},
+        "manifest": {
+            "name": "An app", "description": "Of a test.", "archetype": "workshop", "category": "interface",
+            "triggers": [{"type": "manual"}], "permissions": {"connectors": [{"name": name, "connectionId": id}]},
+        },
+    })
+}
+
 fn described(base_url: &str) -> Value {
     json!({
         "displayName": "Orders", "baseUrl": base_url, "auth": {"type": "bearer"}, "methods": ["GET", "POST"],
@@ -158,6 +170,42 @@ tests::on_both! {
         owner.get(&path).await?.assert_error(404, "connection_not_found");
         owner.put(&format!("{path}/http"), &described("https://api.example.com")).await?.assert_error(404, "connection_not_found");
         owner.delete(&path).await?.assert_error(404, "connection_not_found");
+        Ok(())
+    }
+
+    async fn only_an_admin_in_the_console_lets_an_app_use_a_connection(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let elsewhere = owner.create_workspace("Elsewhere").await?.id;
+        let foreign = create(&owner, &elsewhere, &described("https://api.example.com")).await?;
+        let made = create(&owner, &workspace, &described("https://api.example.com")).await?;
+        let id = made["id"].as_str().context("no id")?;
+        let builder = owner.add_member(&workspace, "builder").await?;
+        let app = builder.create_app(&workspace, CODE).await?;
+        let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
+        let versions = format!("/v1/apps/{app}/versions");
+        let naming = |name: &str, id: &str| version_with_connection(name, id);
+
+        for caller in [&owner, &builder, &token] {
+            for unknown in ["conn_01m82kt282f8t8vd5h94yy5t6e", foreign["id"].as_str().context("no id")?] {
+                caller.post(&versions, &naming("orders", unknown)).await?.assert_error(404, "connection_not_found");
+                let mut new = naming("orders", unknown);
+                new["name"] = json!("Another app");
+                let apps = format!("/v1/workspaces/{workspace}/apps");
+                caller.post(&apps, &new).await?.assert_error(404, "connection_not_found");
+            }
+        }
+        builder.post(&versions, &naming("orders", id)).await?.assert_error(403, "admin_approval_required");
+        token.post(&versions, &naming("orders", id)).await?.assert_error(403, "approval_needs_console");
+        owner.post(&versions, &naming("orders", id)).await?.ok()?;
+        // What the current version names stays, under another name too.
+        builder.post(&versions, &naming("again", id)).await?.ok()?;
+        token.post(&versions, &naming("orders", id)).await?.ok()?;
+
+        let path = format!("/v1/workspaces/{workspace}/connections/{id}");
+        let users = owner.get(&path).await?.ok()?["usedBy"].clone();
+        assert_eq!((&users[0]["appId"], &users[0]["status"]), (&json!(app), &json!("healthy")));
+        assert_eq!(owner.delete(&path).await?.ok()?["affectedApps"], json!([app]));
         Ok(())
     }
 

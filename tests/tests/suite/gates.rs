@@ -80,27 +80,6 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn an_app_cannot_name_an_unknown_connection(server: Server) -> Result<()> {
-        let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.create_workspace("Tulpar").await?.id;
-        let app = owner.create_app(&workspace, CODE).await?;
-        let mut named = version_with_hosts(&[]);
-        named["manifest"]["permissions"]["connectors"] =
-            json!([{"name": "mail", "connectionId": "conn_01m82kt282f8t8vd5h94yy5t6e"}]);
-        let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
-        for caller in [&owner, &token] {
-            let versions = format!("/v1/apps/{app}/versions");
-            let refused = caller.post(&versions, &named).await?;
-            refused.assert_error(400, "invalid_request");
-            assert!(String::from_utf8_lossy(&refused.body).contains("connectors[0]"), "{refused}");
-            let mut new = named.clone();
-            new["name"] = json!("Another app");
-            let apps = format!("/v1/workspaces/{workspace}/apps");
-            caller.post(&apps, &new).await?.assert_error(400, "invalid_request");
-        }
-        Ok(())
-    }
-
     async fn a_token_cannot_open_a_gate(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?.id;

@@ -15,17 +15,21 @@ mod edges;
 
 /// Members with rules besides their bounds, which generated values do not satisfy. A value at the bound is rejected by
 /// the other rule, whose message is given here; a value beyond the bound is rejected as everywhere.
-const OTHER_RULES: [(&str, &str); 29] = [
+const OTHER_RULES: [(&str, &str); 33] = [
     ("/v1/apps/{id}/access /people", "names a person twice"),
     ("/trigger/", "`trigger."),
     ("/gates /host", "`host` is"),
+    ("/baseUrl", "`baseUrl` is not a URL"),
+    ("/pathPrefix", "`pathPrefix` must begin with /"),
+    ("/testPath", "`testPath` must begin with /"),
+    ("/tokenUrl", "`auth.tokenUrl` is not a URL"),
+    ("/auth/", "`secret`"),
     ("/form/redirect", "`form.redirect` must be"),
     ("/form/allowedSites", "`form.allowedSites` must"),
     ("/settings /allowedOrigins", "must list origins"),
     ("/settings /publicReadTables", "names a table that does not exist"),
     ("/settings /identity/", "`identity"),
     ("/access /people/", "names someone who is not a member"),
-    ("/manifest/permissions/", "is not a connection of this workspace"),
     ("/manifest/permissions/", "is not a project of this workspace"),
     ("/indexes /columns", "has no column"),
     ("/policy /rules/-/where/", "conditions nest"),
@@ -49,7 +53,7 @@ const OTHER_RULES: [(&str, &str); 29] = [
 
 /// Operations that check something else before the values of the body: whether a resource exists, or a code in the
 /// body. The tests of their subjects check their bounds.
-const VALIDATED_AFTER_LOOKUP: [&str; 7] = [
+const VALIDATED_AFTER_LOOKUP: [&str; 8] = [
     "/v1/auth/email/link",
     "/v1/auth/email/verify",
     "/v1/auth/passkeys/register/finish",
@@ -57,6 +61,7 @@ const VALIDATED_AFTER_LOOKUP: [&str; 7] = [
     "/v1/auth/passkeys/step-up/finish",
     "/v1/cli/device/{userCode}/approve",
     "/v1/oauth/authorizations/{id}/decision",
+    "/v1/workspaces/{ws}/connections/{id}",
 ];
 
 fn error_message(reply: &Reply) -> String {

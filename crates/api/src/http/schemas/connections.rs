@@ -32,7 +32,7 @@ enumerations! {
 
 /// How requests through a connection prove themselves.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[schema(example = json!({"type": "bearer"}))]
 pub(crate) enum ConnectionAuth {
     /// Not at all.
@@ -47,7 +47,7 @@ pub(crate) enum ConnectionAuth {
     /// `Authorization: Basic`, with the secret as the password (RFC 7617).
     Basic {
         /// User name, without a colon. With `{secret}` the secret is the user name, and the password is `X`.
-        #[schema(max_length = 256, example = "qala")]
+        #[schema(max_length = 256)]
         username: String,
     },
     /// The secret in one header or one parameter of the query.
@@ -56,7 +56,7 @@ pub(crate) enum ConnectionAuth {
         #[schema(value_type = KeyPlace)]
         place: connections::auth::KeyPlace,
         /// Name of the header or parameter.
-        #[schema(min_length = 1, max_length = 64, example = "X-Api-Key")]
+        #[schema(min_length = 1, max_length = 64)]
         name: String,
         /// Text before the secret; in a header, a space follows it.
         #[serde(default)]
@@ -65,7 +65,7 @@ pub(crate) enum ConnectionAuth {
     },
     /// Several headers. The secret is a JSON object with a text for each name.
     Headers {
-        #[schema(min_items = 1, max_items = 4, example = json!(["X-Key", "X-Token"]))]
+        #[schema(value_type = Vec<HeaderName>, min_items = 1, max_items = 4)]
         names: Vec<String>,
     },
     /// The secret takes the place of `{secret}` in the path of the base URL.
@@ -73,9 +73,10 @@ pub(crate) enum ConnectionAuth {
     /// Access tokens for an assertion that the key of a service account signs (RFC 7523). The secret is the key as JSON.
     ServiceAccount {
         /// Token endpoint.
-        #[schema(min_length = 9, max_length = 700, example = "https://oauth2.example.com/token")]
+        #[serde(rename = "tokenUrl")]
+        #[schema(min_length = 9, max_length = 700)]
         token_url: String,
-        #[schema(max_items = 32, example = json!(["read"]))]
+        #[schema(value_type = Vec<OauthScope>, max_items = 32)]
         scopes: Vec<String>,
         /// Audience of the assertion. Default: the token endpoint.
         #[serde(default)]
@@ -90,11 +91,13 @@ pub(crate) enum ConnectionAuth {
     #[serde(rename = "oauth2_client_credentials")]
     ClientCredentials {
         /// Token endpoint.
-        #[schema(min_length = 9, max_length = 700, example = "https://auth.example.com/token")]
+        #[serde(rename = "tokenUrl")]
+        #[schema(min_length = 9, max_length = 700)]
         token_url: String,
-        #[schema(min_length = 1, max_length = 256, example = "qala")]
+        #[serde(rename = "clientId")]
+        #[schema(min_length = 1, max_length = 256)]
         client_id: String,
-        #[schema(max_items = 32, example = json!(["read"]))]
+        #[schema(value_type = Vec<OauthScope>, max_items = 32)]
         scopes: Vec<String>,
         #[schema(value_type = ClientAuthStyle)]
         style: connections::auth::ClientAuthStyle,
@@ -106,13 +109,23 @@ pub(crate) enum ConnectionAuth {
     AuthorizationCode {},
 }
 
+/// Name of a header.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(min_length = 1, max_length = 64)]
+pub(crate) struct HeaderName(String);
+
+/// A scope of an access token (RFC 6749, section 3.3).
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(min_length = 1, max_length = 256)]
+pub(crate) struct OauthScope(String);
+
 /// A header that is added to every request.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtraHeader {
-    #[schema(min_length = 1, max_length = 64, example = "Accept-Version")]
+    #[schema(min_length = 1, max_length = 64)]
     name: String,
-    #[schema(min_length = 1, max_length = 512, example = "2")]
+    #[schema(min_length = 1, max_length = 512)]
     value: String,
 }
 

@@ -133,7 +133,7 @@ pub(crate) async fn create_app(
             check_files(&files)?;
             version_create::check_code(&api, &ctx, builder.workspace(), &files).await?;
             version_create::check_projects(&api, &ctx, builder.workspace(), &manifest, &[]).await?;
-            version_create::check_connectors(&api, builder.workspace(), &manifest, &[]).await?;
+            version_create::check_connectors(&api, &ctx, &builder, &manifest, &[]).await?;
             Some(CreateVersion {
                 manifest,
                 files,

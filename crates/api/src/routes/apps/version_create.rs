@@ -9,11 +9,10 @@ use apps::{
     versions::{CreateVersion, check_files},
 };
 use axum::{Json, extract::State};
-use connections::Gate;
 use kernel::{
-    Context,
-    authority::{AppAccess, AppRight, CanEdit},
-    id::WorkspaceId,
+    Caller, Context,
+    authority::{AppAccess, AppRight, CanEdit, Member, Role},
+    id::{ConnectionId, WorkspaceId},
 };
 use runs::engine::{Bundle, FailureCode};
 use serde::{Deserialize, Serialize};
@@ -86,7 +85,7 @@ pub(crate) async fn create_version(
         }
     };
     check_projects(&api, &ctx, workspace, &manifest, &granted).await?;
-    check_connectors(&api, workspace, &manifest, &connected).await?;
+    check_connectors(&api, &ctx, right.member(), &manifest, &connected).await?;
     check_code(&api, &ctx, workspace, &input.files).await?;
 
     let version =
@@ -143,25 +142,37 @@ pub(super) async fn check_projects(
     Ok(())
 }
 
-/// Checks that the manifest names only connections of the app's workspace. Connections that the current version already
-/// has stay.
+/// Checks that the manifest names only connections of the app's workspace, and that the caller may let an app spend
+/// those that the current version does not name: an admin in the console.
 pub(super) async fn check_connectors(
     api: &Api,
-    workspace: WorkspaceId,
+    ctx: &Context,
+    member: &Member,
     manifest: &Manifest,
     granted: &[ConnectorPermission],
 ) -> Result<(), Problem> {
-    let anew = |connector: &&ConnectorPermission| !granted.contains(*connector);
-    if manifest.permissions.connectors.iter().find(anew).is_none() {
+    let is_granted = |id: ConnectionId| granted.iter().any(|known| known.connection_id == id);
+    let named = manifest.permissions.connectors.iter().map(|connector| connector.connection_id);
+    let anew: Vec<ConnectionId> = named.filter(|id| !is_granted(*id)).collect();
+    for connection in &anew {
+        let found = api.store().find_connection(member.workspace(), *connection).await?;
+        found.ok_or_else(|| Problem::not_found("connection"))?;
+    }
+    if anew.is_empty() {
         return Ok(());
     }
-    let gates: Vec<Gate> = api.store().gates(workspace).await?;
-    for (index, connector) in manifest.permissions.connectors.iter().enumerate() {
-        let is_here = gates.iter().any(|gate| gate.connection == Some(connector.connection_id));
-        if !is_here && !granted.contains(connector) {
-            let path = format!("manifest.permissions.connectors[{index}]");
-            return Err(Problem::invalid_field(&path, "is not a connection of this workspace"));
-        }
+    if !matches!(ctx.caller, Caller::Session(_) | Caller::System(_)) {
+        return Err(Problem::forbidden(
+            "approval_needs_console",
+            "An admin has to approve in the console that the app uses this connection.",
+        ));
+    }
+    if !member.role().at_least(Role::Admin) {
+        return Err(Problem::forbidden(
+            "admin_approval_required",
+            "Only an admin can let an app use a connection that its current version does not name.",
+        )
+        .hint("Ask an admin to save the version."));
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewConnection {
-    #[schema(min_length = 1, max_length = 60, example = "Mail")]
+    #[schema(min_length = 1, max_length = 60, example = "Our GitHub")]
     display_name: String,
     /// Values of the connector's fields.
     #[serde(default)]

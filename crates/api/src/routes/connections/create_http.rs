@@ -35,7 +35,7 @@ pub(crate) struct HttpConnectionBody {
     base_url: String,
     #[schema(value_type = schemas::connections::ConnectionAuth)]
     auth: AuthInput,
-    #[schema(value_type = Vec<schemas::connections::Method>, min_items = 1, max_items = 5)]
+    #[schema(value_type = Vec<schemas::apps::HttpMethod>, min_items = 1, max_items = 5)]
     methods: Vec<Method>,
     /// Path below the base URL that requests must be under. Default: `/`.
     #[serde(default)]

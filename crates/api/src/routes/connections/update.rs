@@ -26,7 +26,7 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ChangeConnection {
     #[serde(default)]
-    #[schema(min_length = 1, max_length = 60, example = "Mail")]
+    #[schema(min_length = 1, max_length = 60, example = "Our GitHub")]
     display_name: Option<String>,
     /// Values of the connector's fields, all of them.
     #[serde(default)]

@@ -83,7 +83,7 @@ pub(crate) struct HttpConnectionItem {
     host: String,
     #[schema(value_type = schemas::connections::ConnectionAuth)]
     auth: Auth,
-    #[schema(value_type = Vec<schemas::connections::Method>, min_items = 1, max_items = 5)]
+    #[schema(value_type = Vec<schemas::apps::HttpMethod>, min_items = 1, max_items = 5)]
     methods: Vec<Method>,
     /// Path below the base URL that requests must be under.
     #[schema(max_length = 512)]
