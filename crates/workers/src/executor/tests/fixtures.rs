@@ -16,7 +16,10 @@ use backend_data::{
     store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 };
 use connections::{
-    EgressPermit, Gate, GateStatus, OutboundRequest, OutboundResponse, Refusal, RefusalCode, gates::Method,
+    CredentialSource, EgressPermit, Gate, GateStatus, OutboundRequest, OutboundResponse, Refusal,
+    RefusalCode,
+    gates::Method,
+    outbound::{IssuedToken, TokenError},
 };
 use kernel::{
     Id, Locale, SeededRandomness, Timestamp,
@@ -249,6 +252,25 @@ impl OutboundClient for FakeOutbound {
             return Err(Refusal::new(RefusalCode::Timeout, "slow.example.com took too long"));
         }
         Ok(OutboundResponse { status: 200, headers: Vec::new(), body: request.body })
+    }
+
+    async fn send_through_connection(
+        &self,
+        request: OutboundRequest,
+        permit: EgressPermit,
+        credentials: &dyn CredentialSource,
+    ) -> Result<OutboundResponse, Refusal> {
+        credentials.open(permit.connection_policy().unwrap()).await?;
+        self.send(request, permit).await
+    }
+
+    async fn request_token(
+        &self,
+        permit: EgressPermit,
+        _: &dyn CredentialSource,
+        _: Timestamp,
+    ) -> Result<IssuedToken, TokenError> {
+        Err(Refusal::new(RefusalCode::UpstreamFailed, permit.host().as_str()).into())
     }
 }
 
