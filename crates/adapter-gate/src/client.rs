@@ -67,6 +67,11 @@ pub(crate) fn build_pinned_client(
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
+        // Whoever asks for a coding decodes it; a response with a secret in it must not arrive in one that nobody reads.
+        .no_gzip()
+        .no_brotli()
+        .no_deflate()
+        .no_zstd()
         // The caller must decide on a retry: the request may not be idempotent.
         .retry(reqwest::retry::never())
         .connect_timeout(connect)

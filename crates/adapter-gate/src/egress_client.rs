@@ -1,26 +1,35 @@
 //! Sends outbound requests.
 
-use std::{io, sync::Arc};
+use std::{io, net::IpAddr, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use connections::{
-    EgressPermit, GateHost, OutboundClient, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
-    egress::check_headers, gates::Method,
+    CredentialSource, EgressPermit, GateHost, OutboundClient, OutboundRequest, OutboundResponse, Refusal,
+    RefusalCode,
+    egress::check_headers,
+    gates::Method,
+    outbound::{IssuedToken, TokenError},
+    scrub::Scrubber,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use kernel::Timestamp;
 use tokio::time::{Instant, timeout, timeout_at};
+use url::Url;
 
 use crate::{
     client::ClientCache,
-    error::{refusal, timeout as timed_out},
+    content_coding::{Coding, decode, unread_coding},
+    credential::{Carried, scrub_body},
+    error::{refusal, timeout as timed_out, too_large},
     limits::EgressLimits,
     resolve::{Resolve, SystemResolver, resolve_permitted_address},
+    token_request,
 };
 
 /// HTTP client for the outbound requests of apps.
 pub struct EgressClient {
-    resolver: Arc<dyn Resolve>,
+    pub(crate) resolver: Arc<dyn Resolve>,
     clients: ClientCache,
     limits: EgressLimits,
 }
@@ -51,12 +60,13 @@ impl EgressClient {
         mut permit: EgressPermit,
         headers: HeaderMap,
         body: Bytes,
+        mut carried: Carried<'_>,
     ) -> Result<OutboundResponse, Refusal> {
         let mut hops = 0;
         loop {
-            let response = self.send_once(&permit, headers.clone(), body.clone()).await?;
+            let response = self.send_once(&permit, headers.clone(), body.clone(), &mut carried).await?;
             let Some(location) = redirect_location(&permit, &response) else {
-                return self.read_response(permit.host(), response).await;
+                return self.read_response(permit.host(), response, carried.scrubber()).await;
             };
             let location = location?;
             hops += 1;
@@ -80,53 +90,118 @@ impl EgressClient {
         permit: &EgressPermit,
         headers: HeaderMap,
         body: Bytes,
+        carried: &mut Carried<'_>,
+    ) -> Result<reqwest::Response, Refusal> {
+        let address = resolve_permitted_address(&*self.resolver, permit).await?;
+        // Nothing can refuse the request from here on, so its credential may be opened.
+        let (url, headers) = carried.complete(permit, headers).await?;
+        let response = self.dispatch(permit, address, url, headers, body).await?;
+        tracing::Span::current().record("status", response.status().as_u16());
+        Ok(response)
+    }
+
+    /// Sends a complete request to a checked address.
+    pub(crate) async fn dispatch(
+        &self,
+        permit: &EgressPermit,
+        address: IpAddr,
+        url: Url,
+        headers: HeaderMap,
+        body: Bytes,
     ) -> Result<reqwest::Response, Refusal> {
         let host = permit.host();
-        let address = resolve_permitted_address(&*self.resolver, permit).await?;
         let client = self.clients.get_or_build(permit, address).map_err(|error| refusal(host, &error))?;
-        let mut request =
-            client.request(to_http_method(permit.method()), permit.url().clone()).headers(headers);
+        let mut request = client.request(to_http_method(permit.method()), url).headers(headers);
         if !body.is_empty() {
             request = request.body(body);
         }
         let first_byte = self.limits.connect_timeout + self.limits.first_byte_timeout;
-        let response = match timeout(first_byte, request.send()).await {
-            Ok(sent) => sent.map_err(|error| refusal(host, &error))?,
-            Err(_) => return Err(timed_out(host)),
-        };
-        tracing::Span::current().record("status", response.status().as_u16());
-        Ok(response)
+        match timeout(first_byte, request.send()).await {
+            Ok(sent) => sent.map_err(|error| refusal(host, &error)),
+            Err(_) => Err(timed_out(host)),
+        }
     }
 
     async fn read_response(
         &self,
         host: &GateHost,
-        mut response: reqwest::Response,
+        response: reqwest::Response,
+        scrubber: Option<&Scrubber>,
     ) -> Result<OutboundResponse, Refusal> {
-        let too_large =
-            |what: &str| Refusal::new(RefusalCode::ResponseTooLarge, format!("{host} answered with {what}"));
-        let size: usize =
-            response.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-        if size > self.limits.max_response_headers {
-            return Err(too_large("too long headers"));
-        }
-        let promised = response.content_length().unwrap_or_default();
-        if promised > self.limits.max_response_body as u64 {
-            return Err(too_large("a too long body"));
-        }
-        let mut body = BytesMut::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| refusal(host, &error))? {
-            if body.len() + chunk.len() > self.limits.max_response_body {
-                return Err(too_large("a too long body"));
-            }
-            body.extend_from_slice(&chunk);
-        }
         let status = response.status().as_u16();
+        let mut headers = response.headers().clone();
+        let coding = match scrubber {
+            Some(_) => Coding::of(&headers).ok_or_else(|| unread_coding(host))?,
+            None => Coding::Identity,
+        };
+        let body = self.read_body(host, response, self.limits.max_response_body).await?;
         if !(200..=599).contains(&status) {
             let message = format!("{host} answered with the status {status}");
             return Err(Refusal::new(RefusalCode::UpstreamFailed, message));
         }
-        Ok(OutboundResponse { status, headers: to_response_headers(response.headers()), body: body.freeze() })
+        let Some(scrubber) = scrubber else {
+            return Ok(OutboundResponse { status, headers: to_response_headers(&headers), body });
+        };
+        let received = body.len();
+        let decoded = decode(host, coding, body, self.limits.max_response_body).await?;
+        if coding != Coding::Identity {
+            headers.remove(header::CONTENT_ENCODING);
+        }
+        let (scrubbed, was_changed) = scrub_body(host, scrubber, decoded).await?;
+        if was_changed || scrubbed.len() != received {
+            headers.remove(header::CONTENT_LENGTH);
+        }
+        Ok(OutboundResponse { status, headers: to_scrubbed_headers(&headers, scrubber), body: scrubbed })
+    }
+
+    /// Reads the body of a response, of at most `max_body` bytes, once its headers are found to be short enough.
+    pub(crate) async fn read_body(
+        &self,
+        host: &GateHost,
+        mut response: reqwest::Response,
+        max_body: usize,
+    ) -> Result<Bytes, Refusal> {
+        let size: usize =
+            response.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+        if size > self.limits.max_response_headers {
+            return Err(too_large(host, "too long headers"));
+        }
+        let promised = response.content_length().unwrap_or_default();
+        if promised > max_body as u64 {
+            return Err(too_large(host, "a too long body"));
+        }
+        let mut body = BytesMut::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| refusal(host, &error))? {
+            if body.len() + chunk.len() > max_body {
+                return Err(too_large(host, "a too long body"));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body.freeze())
+    }
+
+    /// Checks what the app gave, and returns its headers.
+    fn check_request(&self, request: &OutboundRequest, injected: &[&str]) -> Result<HeaderMap, Refusal> {
+        check_headers(&request.headers, injected)?;
+        if request.body.len() > self.limits.max_request_body {
+            let message = format!("the body is longer than {} bytes", self.limits.max_request_body);
+            return Err(Refusal::new(RefusalCode::RequestTooLarge, message));
+        }
+        to_request_headers(&request.headers)
+    }
+
+    async fn send_before_deadline(
+        &self,
+        permit: EgressPermit,
+        headers: HeaderMap,
+        body: Bytes,
+        carried: Carried<'_>,
+    ) -> Result<OutboundResponse, Refusal> {
+        let host = permit.host().clone();
+        let deadline = Instant::now() + self.limits.total_timeout;
+        timeout_at(deadline, self.send_following_redirects(permit, headers, body, carried))
+            .await
+            .unwrap_or_else(|_| Err(timed_out(&host)))
     }
 }
 
@@ -145,17 +220,55 @@ impl OutboundClient for EgressClient {
         request: OutboundRequest,
         permit: EgressPermit,
     ) -> Result<OutboundResponse, Refusal> {
-        check_headers(&request.headers, &[])?;
-        if request.body.len() > self.limits.max_request_body {
-            let message = format!("the body is longer than {} bytes", self.limits.max_request_body);
-            return Err(Refusal::new(RefusalCode::RequestTooLarge, message));
+        if permit.connection_policy().is_some() {
+            // Without the credential it would not be the request that was permitted.
+            let message = "a request through a connection needs its credential";
+            return Err(Refusal::new(RefusalCode::SecretUnavailable, message));
         }
-        let headers = to_request_headers(&request.headers)?;
-        let host = permit.host().clone();
+        let headers = self.check_request(&request, &[])?;
+        self.send_before_deadline(permit, headers, request.body, Carried::Nothing).await
+    }
+
+    #[tracing::instrument(
+        name = "egress",
+        level = "debug",
+        skip_all,
+        fields(host = %permit.host(), method = %permit.method()),
+        err(level = "debug")
+    )]
+    async fn send_through_connection(
+        &self,
+        request: OutboundRequest,
+        permit: EgressPermit,
+        credentials: &dyn CredentialSource,
+    ) -> Result<OutboundResponse, Refusal> {
+        let Some(connection) = permit.credential_of() else {
+            let message = "the request does not go through a connection";
+            return Err(Refusal::new(RefusalCode::NotConnected, message));
+        };
+        let mut headers = self.check_request(&request, &connection.http.injected_headers())?;
+        // In a coding, what the service echoes could not be scrubbed.
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        self.send_before_deadline(permit, headers, request.body, Carried::Sealed(credentials)).await
+    }
+
+    #[tracing::instrument(
+        name = "token_request",
+        level = "debug",
+        skip_all,
+        fields(host = %permit.host()),
+        err(level = "debug")
+    )]
+    async fn request_token(
+        &self,
+        permit: EgressPermit,
+        secrets: &dyn CredentialSource,
+        now: Timestamp,
+    ) -> Result<IssuedToken, TokenError> {
         let deadline = Instant::now() + self.limits.total_timeout;
-        timeout_at(deadline, self.send_following_redirects(permit, headers, request.body))
+        timeout_at(deadline, token_request::request_token(self, &permit, secrets, now))
             .await
-            .unwrap_or_else(|_| Err(timed_out(&host)))
+            .unwrap_or_else(|_| Err(timed_out(permit.host()).into()))
     }
 }
 
@@ -202,16 +315,23 @@ fn to_request_headers(headers: &[(String, String)]) -> Result<HeaderMap, Refusal
     Ok(map)
 }
 
-/// Reads values that are not UTF-8 as Latin 1, as browsers do.
 fn to_response_headers(headers: &HeaderMap) -> Vec<(String, String)> {
-    headers
-        .iter()
-        .filter(|(name, _)| !DROPPED_RESPONSE_HEADERS.contains(&name.as_str()))
-        .map(|(name, value)| {
-            let bytes = value.as_bytes();
-            let text = std::str::from_utf8(bytes)
-                .map_or_else(|_| bytes.iter().copied().map(char::from).collect(), str::to_owned);
-            (name.as_str().to_owned(), text)
-        })
+    kept_headers(headers).map(|(name, value)| (name.as_str().to_owned(), to_text(value.as_bytes()))).collect()
+}
+
+/// Redacts secrets in values. A header whose name has a secret is left out.
+fn to_scrubbed_headers(headers: &HeaderMap, scrubber: &Scrubber) -> Vec<(String, String)> {
+    kept_headers(headers)
+        .filter(|(name, _)| scrubber.scrub_text(name.as_str()) == name.as_str())
+        .map(|(name, value)| (name.as_str().to_owned(), to_text(&scrubber.scrub_bytes(value.as_bytes()))))
         .collect()
+}
+
+fn kept_headers(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+    headers.iter().filter(|(name, _)| !DROPPED_RESPONSE_HEADERS.contains(&name.as_str()))
+}
+
+/// Reads values that are not UTF-8 as Latin 1, as browsers do.
+fn to_text(bytes: &[u8]) -> String {
+    std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().copied().map(char::from).collect(), str::to_owned)
 }

@@ -25,6 +25,10 @@ pub(crate) fn timeout(host: &GateHost) -> Refusal {
     Refusal::new(RefusalCode::Timeout, format!("{host} took too long"))
 }
 
+pub(crate) fn too_large(host: &GateHost, what: &str) -> Refusal {
+    Refusal::new(RefusalCode::ResponseTooLarge, format!("{host} answered with {what}"))
+}
+
 fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn StdError + 'static)| (*error).source())
 }

@@ -5,6 +5,9 @@
 //! was checked is connected to, under the original name. There are no proxies, no cookies and no redirects to another
 //! origin. Time is bounded, and so are the bytes in both directions, which are counted while they stream.
 //!
+//! A request through a connection gets its credential when nothing is left that could refuse it, and its response loses
+//! every trace of the credential before the app sees it. Token endpoints are asked in the same way.
+//!
 //! The same holds for the metadata documents of agent clients, which [`ClientMetadataFetcher`] fetches.
 //!
 //! Hosts in private networks are reachable only through an operator's
@@ -12,10 +15,14 @@
 
 mod client;
 mod client_metadata;
+mod content_coding;
+mod credential;
 mod egress_client;
 mod error;
 mod limits;
 mod resolve;
+mod service_account;
+mod token_request;
 
 pub use client_metadata::ClientMetadataFetcher;
 pub use egress_client::EgressClient;

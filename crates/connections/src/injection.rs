@@ -140,7 +140,7 @@ pub fn inject(permit: &EgressPermit, credential: Credential<'_>) -> Result<Injec
                 Auth::QueryKey { name, prefix } => {
                     let value = format!("{}{text}", prefix.as_ref().map_or("", |prefix| prefix.as_str()));
                     let separator = if url.contains('?') { '&' } else { '?' };
-                    let (name, value) = (encode(name.as_str(), QUERY), encode(&value, QUERY));
+                    let (name, value) = (encode(name.as_str(), QUERY), query_form(&value));
                     url = format!("{url}{separator}{name}={value}");
                 }
                 Auth::Headers { names } => {
@@ -148,7 +148,7 @@ pub fn inject(permit: &EgressPermit, credential: Credential<'_>) -> Result<Injec
                     headers.extend(values.into_iter().map(|(name, value)| (name.as_str().to_owned(), value)));
                 }
                 // The base URL comes first and has the placeholder once; a path of the app has none.
-                Auth::PathToken => url = url.replacen("%7Bsecret%7D", &encode(text, SEGMENT), 1),
+                Auth::PathToken => url = url.replacen("%7Bsecret%7D", &path_form(text), 1),
                 Auth::Url => url = place_in_secret_url(secret, permit)?,
                 Auth::None
                 | Auth::ServiceAccount { .. }
@@ -186,6 +186,16 @@ fn place_in_secret_url(secret: &SecretString, permit: &EgressPermit) -> Result<S
         [base.query(), request.query()].into_iter().flatten().filter(|query| !query.is_empty()).collect();
     let separator = if query.is_empty() { "" } else { "?" };
     Ok(format!("{origin}{path}{separator}{}", query.join("&")))
+}
+
+/// Returns a text as it stands in the query of a request.
+pub(crate) fn query_form(text: &str) -> String {
+    encode(text, QUERY)
+}
+
+/// Returns a text as it stands in the path of a request.
+pub(crate) fn path_form(text: &str) -> String {
+    encode(text, SEGMENT)
 }
 
 fn encode(text: &str, set: &'static AsciiSet) -> String {

@@ -42,4 +42,4 @@ pub use egress::{
 pub use gates::{ConnectionsTx, Gate, GateReader, GateStatus, GateTx};
 pub use host::GateHost;
 pub use invalid_input::{Field, InvalidInput, Reason};
-pub use outbound::{OutboundClient, OutboundRequest, OutboundResponse};
+pub use outbound::{CredentialSource, OutboundClient, OutboundRequest, OutboundResponse};

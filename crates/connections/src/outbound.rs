@@ -1,9 +1,13 @@
 //! The port that sends permitted requests.
 
+use std::{sync::Arc, time::Duration};
+
 use async_trait::async_trait;
 use bytes::Bytes;
+use kernel::Timestamp;
+use secrecy::SecretString;
 
-use crate::{EgressPermit, Refusal};
+use crate::{ConnectionPolicy, EgressPermit, Refusal, injection::Credential};
 
 /// The headers and body of a request; its URL and method are in the [`EgressPermit`].
 #[derive(Debug, Clone, Default)]
@@ -25,13 +29,90 @@ pub struct OutboundResponse {
     pub body: Bytes,
 }
 
+/// The credential of a connection, opened for one request.
+#[derive(Debug, Clone)]
+pub enum OpenedCredential {
+    /// No credential.
+    None,
+    /// The secret that a person gave.
+    Secret(SecretString),
+    /// An access token from a token endpoint.
+    AccessToken(SecretString),
+}
+
+impl OpenedCredential {
+    /// Returns the credential for [`inject`](crate::injection::inject).
+    #[must_use]
+    pub fn as_credential(&self) -> Credential<'_> {
+        match self {
+            Self::None => Credential::None,
+            Self::Secret(secret) => Credential::Secret(secret),
+            Self::AccessToken(token) => Credential::AccessToken(token),
+        }
+    }
+}
+
+/// Opens the credentials of connections. A client asks for one only after all that could refuse the request: its
+/// headers, its size, and the addresses of its host.
+#[async_trait]
+pub trait CredentialSource: Send + Sync {
+    /// Opens the credential that a request through the policy's connection carries.
+    ///
+    /// # Errors
+    /// [`Refusal`] when there is none to be had: it does not open, or the token endpoint gives out none.
+    async fn open(&self, policy: &Arc<ConnectionPolicy>) -> Result<OpenedCredential, Refusal>;
+}
+
+/// An access token that a token endpoint gave out.
+#[derive(Debug, Clone)]
+pub struct IssuedToken {
+    /// Token.
+    pub access_token: SecretString,
+    /// Time for which it is valid from now on; none if the endpoint did not say.
+    pub lifetime: Option<Duration>,
+}
+
+/// The reason why a token endpoint gave out no token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// The grant has ended (`invalid_grant`): somebody has to connect again.
+    #[error("the grant has ended")]
+    GrantEnded,
+    /// The request was not sent, or its response is of no use.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
 /// A client for requests to other hosts.
 #[async_trait]
 pub trait OutboundClient: Send + Sync {
-    /// Sends a permitted request and returns the response.
+    /// Sends a permitted request and returns the response. The permit is not one of a connection.
     ///
     /// # Errors
     /// [`Refusal`] when the request was not sent, or its response not accepted.
     async fn send(&self, request: OutboundRequest, permit: EgressPermit)
     -> Result<OutboundResponse, Refusal>;
+
+    /// Sends a permitted request through a connection, with its credential, and returns the response without it.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the request was not sent, or its response not accepted. No message has the credential.
+    async fn send_through_connection(
+        &self,
+        request: OutboundRequest,
+        permit: EgressPermit,
+        credentials: &dyn CredentialSource,
+    ) -> Result<OutboundResponse, Refusal>;
+
+    /// Asks the token endpoint of a connection for an access token: for the client's own credentials (RFC 6749, section
+    /// 4.4), or for an assertion of a service account (RFC 7523). `secrets` opens the connection's secret.
+    ///
+    /// # Errors
+    /// [`TokenError`] when there is no token. No message has the secret or what the endpoint said.
+    async fn request_token(
+        &self,
+        permit: EgressPermit,
+        secrets: &dyn CredentialSource,
+        now: Timestamp,
+    ) -> Result<IssuedToken, TokenError>;
 }

@@ -15,7 +15,10 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::auth::{Auth, parse_header_secrets, parse_secret_url, parse_service_account};
+use crate::{
+    auth::{Auth, parse_header_secrets, parse_secret_url, parse_service_account},
+    injection::{path_form, query_form},
+};
 
 /// What stands in place of a secret.
 pub const REDACTED: &str = "[redacted]";
@@ -197,8 +200,13 @@ fn sent_texts(auth: &Auth, secret: &SecretString) -> Vec<SecretString> {
         }
         Auth::HeaderKey { prefix: Some(prefix), .. } => add(format!("{} {text}", prefix.as_str())),
         Auth::QueryKey { name, prefix } => {
-            add(format!("{}={}{text}", name.as_str(), prefix.as_ref().map_or("", |prefix| prefix.as_str())));
+            let prefix = prefix.as_ref().map_or("", |prefix| prefix.as_str());
+            add(format!("{}={prefix}{text}", name.as_str()));
+            // A service may echo its URL in another encoding.
+            add(query_form(text));
+            add(format!("{}={}", name.as_str(), query_form(&format!("{prefix}{text}"))));
         }
+        Auth::PathToken => add(path_form(text)),
         Auth::Basic { username } => {
             let pair = match username.as_str() {
                 "{secret}" => format!("{text}:X"),
@@ -241,10 +249,13 @@ fn sent_texts(auth: &Auth, secret: &SecretString) -> Vec<SecretString> {
                 url.query_pairs()
                     .filter(|(_, value)| value.len() >= 16)
                     .for_each(|(_, value)| add(value.into_owned()));
+                let pairs =
+                    url.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+                pairs.filter(|(_, value)| value.len() >= 16).for_each(|(_, value)| add(value.to_owned()));
                 add(url.into());
             }
         }
-        Auth::None | Auth::HeaderKey { prefix: None, .. } | Auth::PathToken | Auth::AuthorizationCode => {}
+        Auth::None | Auth::HeaderKey { prefix: None, .. } | Auth::AuthorizationCode => {}
     }
     texts
 }

@@ -14,7 +14,7 @@ use anyhow::Context as _;
 use api::{Api, ConsoleEntry, HttpConfig};
 use application::{Application, Services, Settings, demo::DemoCall};
 use backend_data::RowStore;
-use connections::AllowedPorts;
+use connections::{AllowedPorts, OutboundClient};
 use identity::{
     oauth::ports::GrantUsageWriter as _,
     passkeys::RelyingParty,
@@ -33,8 +33,9 @@ use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
-    Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorDeps, ExecutorSettings, MailWorker,
-    Purger, RowChangeReporter, RowChanges, Scheduler, purger::RowPurge, run_at_interval,
+    CallCountWriter, CallCounter, ConnectionCredentials, ConnectionCredentialsDeps, Dispatcher,
+    DispatcherOptions, DomainChecks, Executor, ExecutorDeps, ExecutorSettings, MailWorker, Purger,
+    RowChangeReporter, RowChanges, Scheduler, purger::RowPurge, run_at_interval,
 };
 use workspace::join_domains::TxtResolver;
 
@@ -96,12 +97,25 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         engine.confinement().await.context("--require-sandbox")?;
     }
     let engine: Arc<dyn Engine> = Arc::new(engine);
+    let outbound: Arc<dyn OutboundClient> =
+        Arc::new(EgressClient::new(EgressLimits::default()).context("cannot set up TLS")?);
+    let credentials = Arc::new(ConnectionCredentials::new(ConnectionCredentialsDeps {
+        store: Arc::new(store.clone()),
+        vault: Vault::new(&keys),
+        outbound: Arc::clone(&outbound),
+        clock: Arc::clone(&clock),
+        random: Arc::clone(&random),
+    }));
+    let calls = Arc::new(CallCounter::default());
     let executor = Executor::new(
         ExecutorDeps {
             engine: Arc::clone(&engine),
             rows: Arc::clone(&rows),
-            outbound: Arc::new(EgressClient::new(EgressLimits::default()).context("cannot set up TLS")?),
+            outbound,
             store: Arc::new(store.clone()),
+            connections: Arc::new(store.clone()),
+            credentials,
+            calls: Arc::clone(&calls),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
         },
@@ -183,9 +197,11 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let purger = Purger::new(store.clone(), Arc::clone(&rows) as Arc<dyn RowPurge>, Arc::clone(&clock));
     tasks.spawn(purger.run(shutdown.clone()));
     let reporter = RowChangeReporter::new(row_changes, Arc::new(store.clone()), Arc::clone(&clock));
-    // Requests and runs write rows until the end of the shutdown.
+    let call_counts = CallCountWriter::new(calls, Arc::new(store.clone()));
+    // Requests and runs write rows and send requests until the end of the shutdown.
     let end_of_writes = CancellationToken::new();
     let reporter = tokio::spawn(reporter.run(end_of_writes.clone()));
+    let call_counts = tokio::spawn(call_counts.run(end_of_writes.clone()));
     tasks.spawn(deliver_outboxes(app.clone(), shutdown.clone()));
     tasks.spawn(record_last_used_periodically(app.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(collect_garbage(app.clone(), store.clone(), clock, shutdown.clone()));
@@ -222,6 +238,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     executor.flush().await;
     end_of_writes.cancel();
     reporter.await.context("the reporter of written rows failed")?;
+    call_counts.await.context("the writer of counts of requests failed")?;
     record_last_used(&app, &store).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)

@@ -30,7 +30,7 @@ use runs::{
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{ExecutorStore, dispatcher::Runner};
+use crate::{CallCounter, ConnectionCredentials, ConnectionStore, ExecutorStore, dispatcher::Runner};
 use host::{AppHost, CallTimer};
 use trace::{MAX_HTTP_LOG_BYTES, MAX_RUN_LOG_BYTES, RunTrace, finished_step};
 use version_cache::{LoadedVersion, VersionCache};
@@ -52,6 +52,12 @@ pub struct ExecutorDeps {
     pub outbound: Arc<dyn OutboundClient>,
     /// Reads versions, projects, workspaces and gates, and takes log lines.
     pub store: Arc<dyn ExecutorStore>,
+    /// Reads connections.
+    pub connections: Arc<dyn ConnectionStore>,
+    /// Opens the credentials of connections.
+    pub credentials: Arc<ConnectionCredentials>,
+    /// Counts requests by gate.
+    pub calls: Arc<CallCounter>,
     /// Source of the current time.
     pub clock: Arc<dyn Clock>,
     /// Source of ids and of the jitter of retries.
@@ -78,6 +84,9 @@ struct Inner {
     rows: Arc<backend_data::Engine>,
     outbound: Arc<dyn OutboundClient>,
     store: Arc<dyn ExecutorStore>,
+    connections: Arc<dyn ConnectionStore>,
+    credentials: Arc<ConnectionCredentials>,
+    calls: Arc<CallCounter>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Randomness>,
     settings: ExecutorSettings,
@@ -93,7 +102,17 @@ impl Executor {
     /// Creates an executor.
     #[must_use]
     pub fn new(deps: ExecutorDeps, settings: ExecutorSettings) -> Self {
-        let ExecutorDeps { engine, rows, outbound, store: reads, clock, random } = deps;
+        let ExecutorDeps {
+            engine,
+            rows,
+            outbound,
+            store: reads,
+            connections,
+            credentials,
+            calls,
+            clock,
+            random,
+        } = deps;
         let contents = VersionCache::new(Arc::clone(&reads));
         let log_writes = Arc::new(Semaphore::new(MAX_CONCURRENT_LOG_WRITES as usize));
         let inner = Inner {
@@ -101,6 +120,9 @@ impl Executor {
             rows,
             outbound,
             store: reads,
+            connections,
+            credentials,
+            calls,
             clock,
             random,
             settings,

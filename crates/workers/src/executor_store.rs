@@ -34,8 +34,8 @@ pub trait ExecutorStore: Send + Sync {
     /// See [`WorkspaceRead::workspace`].
     async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError>;
 
-    /// See [`GateReader::open_gates`].
-    async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
+    /// See [`GateReader::gates`].
+    async fn gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
 
     /// See [`LogSink::append_log`].
     async fn append_log(
@@ -70,8 +70,8 @@ impl<T: AppsRead + GateReader + LogSink + ProjectsRead + WorkspaceRead> Executor
         WorkspaceRead::workspace(self, workspace).await
     }
 
-    async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
-        GateReader::open_gates(self, workspace).await
+    async fn gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
+        GateReader::gates(self, workspace).await
     }
 
     async fn append_log(

@@ -9,10 +9,16 @@
 //! * [`mail_worker`]: sends the e-mail in the outbox
 //! * [`row_changes`]: reports tables whose rows were written
 //! * [`executor_store`]: the reads and the log sink that the executor needs
+//! * [`connection_credentials`]: opens the credentials of connections, and renews access tokens
+//! * [`connection_store`]: what requests through connections need of the store
+//! * [`call_counter`]: counts requests by gate
 //!
 //! Every loop takes a [`CancellationToken`] and returns soon after it is cancelled.
 
 mod backoff;
+pub mod call_counter;
+pub mod connection_credentials;
+pub mod connection_store;
 pub mod dispatcher;
 pub mod domain_checks;
 pub mod executor;
@@ -23,6 +29,9 @@ pub mod purger;
 pub mod row_changes;
 pub mod scheduler;
 
+pub use call_counter::{CallCountWriter, CallCounter};
+pub use connection_credentials::{ConnectionCredentials, ConnectionCredentialsDeps};
+pub use connection_store::ConnectionStore;
 pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};
 pub use domain_checks::DomainChecks;
 pub use executor::{Executor, ExecutorDeps, ExecutorSettings};

@@ -36,10 +36,10 @@ use uuid::Uuid;
 pub(crate) const HOST: &str = "upstream.example";
 
 /// Resolves to these addresses in turn, then to the last ones for ever.
-struct FakeResolver(Vec<Vec<&'static str>>, AtomicUsize);
+pub(crate) struct FakeResolver(Vec<Vec<&'static str>>, AtomicUsize);
 
 impl FakeResolver {
-    fn new(responses: &[&[&'static str]]) -> Arc<Self> {
+    pub(crate) fn new(responses: &[&[&'static str]]) -> Arc<Self> {
         Arc::new(Self(responses.iter().map(|addresses| addresses.to_vec()).collect(), AtomicUsize::new(0)))
     }
 }
@@ -71,7 +71,7 @@ fn policy(allowed: Vec<AllowedHost>) -> Arc<EgressPolicy> {
     })
 }
 
-fn allowed_loopback(port: u16) -> AllowedHost {
+pub(crate) fn allowed_loopback(port: u16) -> AllowedHost {
     AllowedHost::new(HOST.parse().unwrap(), port, "127.0.0.0/8".parse().unwrap())
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn permit(method: &str, port: u16, path: &str) -> EgressPermit {
         .unwrap()
 }
 
-fn short_limits() -> EgressLimits {
+pub(crate) fn short_limits() -> EgressLimits {
     EgressLimits {
         connect_timeout: Duration::from_millis(300),
         first_byte_timeout: Duration::from_millis(300),

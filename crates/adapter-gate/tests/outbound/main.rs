@@ -2,6 +2,8 @@
 
 #![allow(clippy::allow_attributes, clippy::unwrap_used, clippy::panic, reason = "tests say so by failing")]
 
+mod connection;
 mod documents;
 mod gate;
 mod spans;
+mod tokens;

@@ -100,6 +100,21 @@ impl EgressPermit {
         }
     }
 
+    /// Returns the rules of the connection that the request goes through, or whose token endpoint it asks.
+    #[must_use]
+    pub fn connection_policy(&self) -> Option<&Arc<ConnectionPolicy>> {
+        match &self.source {
+            PermitSource::Connection(policy) | PermitSource::TokenEndpoint(policy) => Some(policy),
+            PermitSource::App { .. } => None,
+        }
+    }
+
+    /// Returns `true` if the request asks the token endpoint of a connection.
+    #[must_use]
+    pub fn is_token_request(&self) -> bool {
+        matches!(self.source, PermitSource::TokenEndpoint(_))
+    }
+
     /// Returns the operator's exception for the host, if there is one.
     #[must_use]
     pub fn allowed_host(&self) -> Option<&AllowedHost> {

@@ -6,17 +6,21 @@ use apps::{
     Manifest,
     manifest::{EgressPermission, HttpMethod},
 };
-use connections::{EgressPolicy, Gate, GateHost, egress::DeclaredEgress, gates::Method};
+use connections::{
+    Connection, ConnectionPolicy, EgressPolicy, Gate, GateHost, egress::DeclaredEgress, gates::Method,
+};
+use kernel::id::GateId;
 use url::Url;
 
 use super::ExecutorSettings;
 
-/// Bytes of a URL that are parsed for a label; longer ones are labelled without a host.
+/// Bytes of a URL that are parsed for a label or a count; longer ones are labelled without a host, and not counted.
 const MAX_URL: usize = 8 << 10;
 /// Bytes of a host name in a label.
 const MAX_HOST: usize = 253;
 
-/// Combines the manifest's egress with the open gates of the workspace and the operator's exceptions.
+/// Combines the manifest's egress with the gates of the workspace and the operator's exceptions. Those of connections are
+/// left out: a connection is reached by its name only.
 pub(super) fn policy(
     manifest: &Manifest,
     gates: Vec<Gate>,
@@ -24,10 +28,38 @@ pub(super) fn policy(
 ) -> Arc<EgressPolicy> {
     Arc::new(EgressPolicy {
         declared: manifest.permissions.egress.iter().filter_map(declared).collect(),
-        gates,
+        gates: gates.into_iter().filter(|gate| gate.connection.is_none()).collect(),
         ports: settings.ports.clone(),
         allowed_hosts: settings.allowed_private_hosts.clone(),
     })
+}
+
+/// Returns the rules for requests through a connection.
+pub(super) fn connection_policy(
+    connection: Connection,
+    settings: &ExecutorSettings,
+) -> Arc<ConnectionPolicy> {
+    Arc::new(ConnectionPolicy {
+        ports: settings.ports.clone(),
+        allowed_hosts: settings.allowed_private_hosts.clone(),
+        ..ConnectionPolicy::new(connection)
+    })
+}
+
+/// Returns the gate of a URL's host, which counts the request even if it is refused.
+pub(super) fn gate_of(url: &str, policy: &EgressPolicy) -> Option<GateId> {
+    let parsed = parse(url)?;
+    let host = GateHost::parse(parsed.host_str()?).ok()?;
+    policy.gates.iter().find(|gate| gate.host == host).map(|gate| gate.id)
+}
+
+/// Returns the gate of a connection: it has the connection's id.
+pub(super) fn gate_of_connection(connection: &Connection) -> GateId {
+    GateId::from_uuid(connection.id.uuid())
+}
+
+fn parse(url: &str) -> Option<Url> {
+    if url.len() <= MAX_URL { Url::parse(url).ok() } else { None }
 }
 
 /// Returns `None` for a host that is not valid, so that it permits nothing.
@@ -52,8 +84,7 @@ fn method(method: HttpMethod) -> Method {
 /// Returns a label such as `GET api.example.com`. Paths, queries and credentials may be secrets and are left out.
 pub(super) fn label(method: &str, url: &str) -> String {
     let method = method.parse::<Method>().map_or("?", Method::as_str);
-    let parsed = if url.len() <= MAX_URL { Url::parse(url).ok() } else { None };
-    match parsed.as_ref().and_then(Url::host_str) {
+    match parse(url).as_ref().and_then(Url::host_str) {
         Some(host) if host.len() <= MAX_HOST => format!("{method} {host}"),
         _ => format!("{method} (no proper host)"),
     }

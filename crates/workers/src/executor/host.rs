@@ -11,8 +11,10 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use connections::{
-    EgressPolicy, OutboundRequest, Refusal, RefusalCode, authorize_egress,
+    EgressPolicy, OutboundRequest, OutboundResponse, Refusal, RefusalCode, authorize_connection,
+    authorize_egress,
     egress::log_entry::{EgressLogEntry, EgressOutcome},
+    health::CallOutcome,
 };
 use kernel::{StoreError, Timestamp, id::WorkspaceId};
 use runs::{
@@ -111,27 +113,54 @@ impl AppHost {
 
     async fn policy(&self) -> Result<&Arc<EgressPolicy>, StoreError> {
         let load = async || {
-            let gates = self.inner.store.open_gates(self.workspace).await?;
+            let gates = self.inner.store.gates(self.workspace).await?;
             Ok(egress::policy(&self.content.manifest, gates, &self.inner.settings))
         };
         self.policy.get_or_try_init(load).await
     }
 
-    /// Sends a request that the policy permits.
+    /// Sends a request that the policy permits, and counts it at the gate of its host.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, FetchError> {
-        let policy = self.policy().await.map_err(FetchError::GatesUnavailable)?;
-        let permit = authorize_egress(&request.url, &request.method, policy)?;
-        if permit.connection().is_some() {
-            // Without the connection's secret it would not be the request that the gate allows.
-            let message = format!(
-                "the gate to {} requires a connection, and connections are not supported yet",
-                permit.host()
-            );
-            return Err(Refusal::new(RefusalCode::NotConnected, message).into());
+        let policy = self.policy().await.map_err(FetchError::Unavailable)?;
+        let gate = egress::gate_of(&request.url, policy);
+        let result = async {
+            let permit = authorize_egress(&request.url, &request.method, policy)?;
+            let outgoing = OutboundRequest { headers: request.headers, body: request.body };
+            self.inner.outbound.send(outgoing, permit).await
+        };
+        let result = result.await;
+        if let Some(gate) = gate {
+            self.inner.calls.count(self.workspace, gate, self.now(), outcome(&result));
         }
-        let outgoing = OutboundRequest { headers: request.headers, body: request.body };
-        let response = self.inner.outbound.send(outgoing, permit).await?;
-        Ok(HttpResponse { status: response.status, headers: response.headers, body: response.body })
+        Ok(response(result?))
+    }
+
+    /// Sends a request through the connection that the manifest names so. The connection is read for every request, so
+    /// that it ends with a disconnect.
+    async fn send_through(&self, name: &str, request: HttpRequest) -> Result<HttpResponse, FetchError> {
+        let inner = &self.inner;
+        let not_connected = |what: &str| {
+            FetchError::Gate(Refusal::new(RefusalCode::NotConnected, format!("the connection {name} {what}")))
+        };
+        let declared = self.content.manifest.permissions.connectors.iter().find(|known| known.name == name);
+        let Some(declared) = declared else {
+            let message = "the app's manifest does not name the connection";
+            return Err(Refusal::new(RefusalCode::NotConnected, message).into());
+        };
+        let found = inner.connections.find_connection(self.workspace, declared.connection_id).await;
+        let connection = found.map_err(FetchError::Unavailable)?;
+        let connection = connection.ok_or_else(|| not_connected("does not exist"))?;
+        let policy = egress::connection_policy(connection, &inner.settings);
+        let result = async {
+            let permit = authorize_connection(&request.url, &request.method, &policy)?;
+            let outgoing = OutboundRequest { headers: request.headers, body: request.body };
+            inner.outbound.send_through_connection(outgoing, permit, &*inner.credentials).await
+        };
+        let result = result.await;
+        let (connection, outcome) = (&policy.connection, outcome(&result));
+        inner.calls.count(self.workspace, egress::gate_of_connection(connection), self.now(), outcome);
+        inner.credentials.record_outcome(connection, outcome).await;
+        Ok(response(result?))
     }
 
     /// Records the result of a request as a log line and a step.
@@ -184,8 +213,8 @@ impl CallTimer {
 enum FetchError {
     /// The gate refused it, or the other side failed.
     Gate(Refusal),
-    /// The gates could not be read, so no request is sent.
-    GatesUnavailable(StoreError),
+    /// The gates or the connection could not be read, so no request is sent.
+    Unavailable(StoreError),
 }
 
 impl From<Refusal> for FetchError {
@@ -198,7 +227,7 @@ impl FetchError {
     fn code(&self) -> &'static str {
         match self {
             Self::Gate(refusal) => refusal.code(),
-            Self::GatesUnavailable(_) => "unavailable",
+            Self::Unavailable(_) => "unavailable",
         }
     }
 
@@ -212,8 +241,8 @@ impl From<FetchError> for HostError {
         let code = refused.code().to_owned();
         let message = match refused {
             FetchError::Gate(refusal) => refusal.message,
-            FetchError::GatesUnavailable(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "cannot read the gates");
+            FetchError::Unavailable(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "cannot read gates or connections");
                 "the gates are temporarily unavailable".to_owned()
             }
         };
@@ -240,8 +269,7 @@ impl Host for AppHost {
         let begun = self.start_timer();
         let declared = self.content.manifest.permissions.connectors.iter().any(|known| known.name == name);
         let label = egress::connection_label(&request.method, if declared { name } else { "?" });
-        let refusal = Refusal::new(RefusalCode::NotConnected, "connections are not supported yet");
-        let result = Err(FetchError::Gate(refusal));
+        let result = self.send_through(name, request).await;
         self.record_request(label, begun, &result);
         result.map_err(HostError::from)
     }
@@ -287,6 +315,18 @@ impl Host for AppHost {
         self.trace().push_step(finished_step(label, status, begun.elapsed(), detail));
         json(result?.body)
     }
+}
+
+/// Returns what a request says about its gate.
+fn outcome(result: &Result<OutboundResponse, Refusal>) -> CallOutcome {
+    match result {
+        Ok(response) => CallOutcome::of_status(response.status),
+        Err(refusal) => CallOutcome::of_refusal(refusal.code),
+    }
+}
+
+fn response(response: OutboundResponse) -> HttpResponse {
+    HttpResponse { status: response.status, headers: response.headers, body: response.body }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

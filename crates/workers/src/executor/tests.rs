@@ -1,5 +1,7 @@
 //! Runs: what they record, when they are retried, and what blocks them.
 
+mod connection_calls;
+mod fake_connections;
 mod fixtures;
 mod responses;
 

@@ -16,7 +16,10 @@ use backend_data::{
     store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 };
 use connections::{
-    EgressPermit, Gate, GateStatus, OutboundRequest, OutboundResponse, Refusal, RefusalCode, gates::Method,
+    CredentialSource, EgressPermit, Gate, GateStatus, OutboundRequest, OutboundResponse, Refusal,
+    RefusalCode,
+    gates::Method,
+    outbound::{IssuedToken, OpenedCredential, TokenError},
 };
 use kernel::{
     Id, Locale, SeededRandomness, Timestamp,
@@ -29,6 +32,7 @@ use runs::{
     TriggerKind,
     engine::{ExportedHandlers, Host, HostError},
 };
+use secrecy::ExposeSecret as _;
 use serde_json::{json, value::RawValue};
 use uuid::Uuid;
 use workspace::{
@@ -36,7 +40,7 @@ use workspace::{
     workspaces::{Currency, Profile, TeamSize, Workspace},
 };
 
-use super::super::*;
+use super::{super::*, fake_connections::*};
 
 /// A store with the app, its version and gates; project 7 of workspace 1 is the only project. What may be cached is read
 /// once.
@@ -116,7 +120,7 @@ impl ExecutorStore for FakeStore {
         }))
     }
 
-    async fn open_gates(&self, _: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
+    async fn gates(&self, _: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
         assert!(!self.gates_were_read.swap(true, Ordering::Relaxed), "the gates were read again");
         Ok(vec![gate("api.example.com"), gate("slow.example.com")])
     }
@@ -232,9 +236,14 @@ pub(super) fn statement_result(body: &str, rows: u64) -> StatementResult {
     StatementResult { body: body.into(), rows, total: None, inserted: None, cursor_keys: None }
 }
 
-/// Sends nothing: `slow.example.com` times out, other hosts respond with 200.
+/// Sends nothing: `slow.example.com` times out, other hosts respond with 200. Through a connection, `/reject` gets 401.
 #[derive(Default)]
-pub(super) struct FakeOutbound(Mutex<Vec<String>>);
+pub(super) struct FakeOutbound {
+    /// URLs of requests, with the credential of those through a connection.
+    pub(super) sent: Mutex<Vec<String>>,
+    /// Responses of token endpoints, the next last. Without one the endpoint is away.
+    pub(super) tokens: Mutex<Vec<Result<IssuedToken, TokenError>>>,
+}
 
 #[async_trait]
 impl OutboundClient for FakeOutbound {
@@ -243,12 +252,42 @@ impl OutboundClient for FakeOutbound {
         request: OutboundRequest,
         permit: EgressPermit,
     ) -> Result<OutboundResponse, Refusal> {
-        self.0.lock().unwrap().push(permit.url().to_string());
+        self.sent.lock().unwrap().push(permit.url().to_string());
         tokio::time::sleep(Duration::from_millis(34)).await;
         if permit.host().as_str() == "slow.example.com" {
             return Err(Refusal::new(RefusalCode::Timeout, "slow.example.com took too long"));
         }
         Ok(OutboundResponse { status: 200, headers: Vec::new(), body: request.body })
+    }
+
+    async fn send_through_connection(
+        &self,
+        request: OutboundRequest,
+        permit: EgressPermit,
+        credentials: &dyn CredentialSource,
+    ) -> Result<OutboundResponse, Refusal> {
+        let opened = credentials.open(permit.connection_policy().unwrap()).await?;
+        let text = match &opened {
+            OpenedCredential::None => "nothing",
+            OpenedCredential::Secret(text) | OpenedCredential::AccessToken(text) => text.expose_secret(),
+        };
+        self.sent.lock().unwrap().push(format!("{} with {text}", permit.url()));
+        let status = if permit.url().path().ends_with("/reject") { 401 } else { 200 };
+        Ok(OutboundResponse { status, headers: Vec::new(), body: request.body })
+    }
+
+    async fn request_token(
+        &self,
+        permit: EgressPermit,
+        secrets: &dyn CredentialSource,
+        _: Timestamp,
+    ) -> Result<IssuedToken, TokenError> {
+        let opened = secrets.open(permit.connection_policy().unwrap()).await?;
+        let OpenedCredential::Secret(secret) = opened else { panic!("not the secret") };
+        self.sent.lock().unwrap().push(format!("{} with {}", permit.url(), secret.expose_secret()));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let away = || Err(Refusal::new(RefusalCode::UpstreamFailed, "away").into());
+        self.tokens.lock().unwrap().pop().unwrap_or_else(away)
     }
 }
 
@@ -309,6 +348,7 @@ pub(super) fn gate(host: &str) -> Gate {
     }
 }
 
+/// An executor without connections.
 pub(super) fn executor<W>(
     store: FakeStore,
     script: impl Fn(Invocation, Arc<dyn Host>) -> W + Send + Sync + 'static,
@@ -316,17 +356,62 @@ pub(super) fn executor<W>(
 where
     W: Future<Output = Result<HandlerOutput, Failure>> + Send + 'static,
 {
-    let outside = ExecutorDeps {
-        engine: Arc::new(ScriptedEngine(Box::new(move |invocation, host| {
-            Box::pin(script(invocation, host))
-        }))),
-        rows: Arc::new(backend_data::Engine::with_system(Arc::new(FakeRowStore))),
-        outbound: Arc::new(FakeOutbound::default()),
-        store: Arc::new(store),
-        clock: Arc::new(ManualClock::new(start())),
-        random: Arc::new(SeededRandomness::new(1)),
-    };
-    Executor::new(outside, ExecutorSettings::default())
+    Fixture::default().executor(store, script)
+}
+
+/// What executors are built on.
+pub(super) struct Fixture {
+    pub(super) connections: FakeConnections,
+    pub(super) outbound: Arc<FakeOutbound>,
+    pub(super) calls: Arc<CallCounter>,
+    pub(super) clock: Arc<ManualClock>,
+}
+
+impl Default for Fixture {
+    fn default() -> Self {
+        Self {
+            connections: FakeConnections::default(),
+            outbound: Arc::default(),
+            calls: Arc::default(),
+            clock: Arc::new(ManualClock::new(start())),
+        }
+    }
+}
+
+impl Fixture {
+    pub(super) fn credentials(&self) -> Arc<ConnectionCredentials> {
+        Arc::new(ConnectionCredentials::new(crate::ConnectionCredentialsDeps {
+            store: Arc::new(self.connections.clone()),
+            vault: vault(),
+            outbound: Arc::clone(&self.outbound) as _,
+            clock: Arc::clone(&self.clock) as _,
+            random: Arc::new(SeededRandomness::new(2)),
+        }))
+    }
+
+    pub(super) fn executor<W>(
+        &self,
+        store: FakeStore,
+        script: impl Fn(Invocation, Arc<dyn Host>) -> W + Send + Sync + 'static,
+    ) -> Executor
+    where
+        W: Future<Output = Result<HandlerOutput, Failure>> + Send + 'static,
+    {
+        let outside = ExecutorDeps {
+            engine: Arc::new(ScriptedEngine(Box::new(move |invocation, host| {
+                Box::pin(script(invocation, host))
+            }))),
+            rows: Arc::new(backend_data::Engine::with_system(Arc::new(FakeRowStore))),
+            outbound: Arc::clone(&self.outbound) as _,
+            store: Arc::new(store),
+            connections: Arc::new(self.connections.clone()),
+            credentials: self.credentials(),
+            calls: Arc::clone(&self.calls),
+            clock: Arc::clone(&self.clock) as _,
+            random: Arc::new(SeededRandomness::new(1)),
+        };
+        Executor::new(outside, ExecutorSettings::default())
+    }
 }
 
 pub(super) fn claimed() -> ClaimedRun {

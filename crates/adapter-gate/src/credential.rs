@@ -1,0 +1,121 @@
+//! The credential of a request: added at the last moment, and taken out of the response.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use connections::{
+    CredentialSource, EgressPermit, GateHost, Refusal, RefusalCode, auth::Auth, connection::Connection,
+    injection::inject, outbound::OpenedCredential, scrub::Scrubber,
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::ExposeSecret as _;
+use url::Url;
+
+/// Bytes of text above which it is searched, or made searchable, on another thread.
+const MAX_INLINE_BYTES: usize = 64 << 10;
+/// Bytes of a secret above which its forms are put together on another thread.
+const MAX_INLINE_SECRET: usize = 256;
+
+/// What a request carries besides what the app gave.
+pub(crate) enum Carried<'a> {
+    /// Nothing.
+    Nothing,
+    /// A connection's credential, which is opened with the first address that may be dialled.
+    Sealed(&'a dyn CredentialSource),
+    /// A connection's opened credential, and the search for it.
+    Opened(OpenedCredential, Scrubber),
+}
+
+impl Carried<'_> {
+    /// Returns the search for the credential that was sent.
+    pub(crate) fn scrubber(&self) -> Option<&Scrubber> {
+        match self {
+            Self::Opened(_, scrubber) => Some(scrubber),
+            Self::Nothing | Self::Sealed(_) => None,
+        }
+    }
+
+    /// Returns the URL and the headers of a request, with the credential in them.
+    pub(crate) async fn complete(
+        &mut self,
+        permit: &EgressPermit,
+        mut headers: HeaderMap,
+    ) -> Result<(Url, HeaderMap), Refusal> {
+        if let Self::Sealed(source) = self {
+            let policy = permit.connection_policy().ok_or_else(|| unusable(None))?;
+            let opened = source.open(policy).await?;
+            let scrubber = scrubber_of(&policy.connection, opened.clone()).await?;
+            *self = Self::Opened(opened, scrubber);
+        }
+        let Self::Opened(opened, _) = self else { return Ok((permit.url().clone(), headers)) };
+        let failed = || unusable(permit.credential_of());
+        let injection = inject(permit, opened.as_credential()).map_err(|error| {
+            // The error never repeats the secret.
+            tracing::warn!(connection = ?permit.connection(), %error, "cannot add the credential of a connection");
+            failed()
+        })?;
+        let url = Url::parse(injection.url.expose_secret()).map_err(|_| failed())?;
+        if url.origin() != permit.url().origin() {
+            return Err(failed());
+        }
+        for (name, value) in &injection.headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| failed())?;
+            let mut value =
+                HeaderValue::from_bytes(value.expose_secret().as_bytes()).map_err(|_| failed())?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok((url, headers))
+    }
+}
+
+/// Returns the search for all that requests with this credential carry.
+async fn scrubber_of(connection: &Connection, opened: OpenedCredential) -> Result<Scrubber, Refusal> {
+    let length = match &opened {
+        OpenedCredential::None => 0,
+        OpenedCredential::Secret(secret) | OpenedCredential::AccessToken(secret) => {
+            secret.expose_secret().len()
+        }
+    };
+    let built = if length <= MAX_INLINE_SECRET {
+        build(&connection.http.auth, opened)
+    } else {
+        let auth = connection.http.auth.clone();
+        tokio::task::spawn_blocking(move || build(&auth, opened)).await.ok().flatten()
+    };
+    built.ok_or_else(|| unusable(Some(connection)))
+}
+
+fn build(auth: &Auth, opened: OpenedCredential) -> Option<Scrubber> {
+    match opened {
+        OpenedCredential::None => Scrubber::for_connection(auth, None, &[]),
+        OpenedCredential::Secret(secret) => Scrubber::for_connection(auth, Some(&secret), &[]),
+        OpenedCredential::AccessToken(token) => Scrubber::for_connection(auth, None, &[token]),
+    }
+    .ok()
+}
+
+/// Returns a body without secrets, and whether it had any.
+pub(crate) async fn scrub_body(
+    host: &GateHost,
+    scrubber: &Scrubber,
+    body: Bytes,
+) -> Result<(Bytes, bool), Refusal> {
+    let scrub = |scrubber: &Scrubber, body: Bytes| match scrubber.scrub_bytes(&body) {
+        Cow::Owned(scrubbed) => (Bytes::from(scrubbed), true),
+        Cow::Borrowed(_) => (body, false),
+    };
+    if body.len() <= MAX_INLINE_BYTES {
+        return Ok(scrub(scrubber, body));
+    }
+    let scrubber = scrubber.clone();
+    tokio::task::spawn_blocking(move || scrub(&scrubber, body)).await.map_err(|_| {
+        Refusal::new(RefusalCode::UpstreamFailed, format!("the response of {host} cannot be checked"))
+    })
+}
+
+fn unusable(connection: Option<&Connection>) -> Refusal {
+    let name = connection.map_or("", |connection| connection.display_name.as_str());
+    let message = format!("the credential of the connection {name} cannot be used");
+    Refusal::new(RefusalCode::SecretUnavailable, message)
+}

@@ -1,0 +1,164 @@
+//! Requests to token endpoints: client credentials (RFC 6749, section 4.4) and assertions (RFC 7523).
+
+use std::time::Duration;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use connections::{
+    CredentialSource, EgressPermit, GateHost, Refusal, RefusalCode,
+    auth::{Auth, ClientAuthStyle, parse_service_account},
+    connection::Connection,
+    outbound::{IssuedToken, OpenedCredential, TokenError},
+};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use kernel::Timestamp;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use url::form_urlencoded::{Serializer, byte_serialize};
+
+use crate::{
+    content_coding::{Coding, decode, unread_coding},
+    egress_client::EgressClient,
+    resolve::resolve_permitted_address,
+    service_account::{AssertionRequest, sign_assertion},
+};
+
+/// Bytes of a response of a token endpoint.
+const MAX_RESPONSE: usize = 64 << 10;
+/// Bytes of an access token.
+const MAX_TOKEN: usize = 16 << 10;
+
+/// Asks for a token. The secret is opened when nothing is left that could refuse the request.
+pub(crate) async fn request_token(
+    client: &EgressClient,
+    permit: &EgressPermit,
+    secrets: &dyn CredentialSource,
+    now: Timestamp,
+) -> Result<IssuedToken, TokenError> {
+    let host = permit.host();
+    let policy = permit.connection_policy().filter(|_| permit.is_token_request());
+    let policy = policy.ok_or_else(|| {
+        Refusal::new(RefusalCode::NotConnected, "the request does not go to a token endpoint")
+    })?;
+    let address = resolve_permitted_address(&*client.resolver, permit).await?;
+    let unusable = || unusable_secret(&policy.connection);
+    let OpenedCredential::Secret(secret) = secrets.open(policy).await? else { return Err(unusable().into()) };
+    let connection = policy.connection.clone();
+    // A signature takes milliseconds.
+    let form = tokio::task::spawn_blocking(move || form(&connection, &secret, now));
+    let Form { authorization, body } = form.await.ok().flatten().ok_or_else(unusable)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    let form_type = HeaderValue::from_static("application/x-www-form-urlencoded");
+    headers.insert(header::CONTENT_TYPE, form_type);
+    if let Some(authorization) = authorization {
+        headers.insert(header::AUTHORIZATION, authorization);
+    }
+    let response = client.dispatch(permit, address, permit.url().clone(), headers, body).await?;
+    let status = response.status();
+    let coding = Coding::of(response.headers()).ok_or_else(|| unread_coding(host))?;
+    let body = client.read_body(host, response, MAX_RESPONSE).await?;
+    let body = decode(host, coding, body, MAX_RESPONSE).await?;
+    read_response(host, status, &body)
+}
+
+/// What a token request carries.
+struct Form {
+    authorization: Option<HeaderValue>,
+    body: Bytes,
+}
+
+/// Returns none if the secret does not fit.
+fn form(connection: &Connection, secret: &SecretString, now: Timestamp) -> Option<Form> {
+    let auth = &connection.http.auth;
+    auth.check_secret(secret).ok()?;
+    let mut form = Serializer::new(String::new());
+    let mut authorization = None;
+    match auth {
+        Auth::ClientCredentials { client_id, scopes, style, .. } => {
+            form.append_pair("grant_type", "client_credentials");
+            if !scopes.as_slice().is_empty() {
+                form.append_pair("scope", &scopes.joined());
+            }
+            match style {
+                ClientAuthStyle::Basic => {
+                    let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+                    let pair = format!("{}:{}", encode(client_id.as_str()), encode(secret.expose_secret()));
+                    let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair))).ok()?;
+                    value.set_sensitive(true);
+                    authorization = Some(value);
+                }
+                ClientAuthStyle::Body => {
+                    form.append_pair("client_id", client_id.as_str());
+                    form.append_pair("client_secret", secret.expose_secret());
+                }
+            }
+        }
+        Auth::ServiceAccount { token_url, scopes, audience, subject } => {
+            let key = parse_service_account(secret).ok()?;
+            let request = AssertionRequest {
+                audience: audience.as_ref().map_or(token_url.as_str(), |audience| audience.as_str()),
+                scope: &scopes.joined(),
+                subject: subject.as_ref().map(|subject| subject.as_str()),
+                now,
+            };
+            let assertion = sign_assertion(&key, &request).ok()?;
+            form.append_pair("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer");
+            form.append_pair("assertion", assertion.expose_secret());
+        }
+        _ => return None,
+    }
+    Some(Form { authorization, body: form.finish().into() })
+}
+
+/// Reads the response of a token endpoint (RFC 6749, sections 5.1 and 5.2). No message repeats any of it.
+fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<IssuedToken, TokenError> {
+    #[derive(Deserialize)]
+    struct Failed {
+        error: String,
+    }
+    #[derive(Deserialize)]
+    struct Issued {
+        access_token: String,
+        #[serde(default)]
+        token_type: Option<String>,
+        #[serde(default)]
+        expires_in: serde_json::Value,
+    }
+    let refuse = |code, what: &str| {
+        Err(TokenError::Refused(Refusal::new(code, format!("the token endpoint at {host} {what}"))))
+    };
+    if status.is_redirection() {
+        return refuse(RefusalCode::RedirectDenied, "redirects");
+    }
+    if matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS) {
+        return refuse(RefusalCode::UpstreamFailed, "is overloaded");
+    }
+    if status.is_client_error() {
+        let error = serde_json::from_slice::<Failed>(body).map(|failed| failed.error).unwrap_or_default();
+        if error == "invalid_grant" {
+            return Err(TokenError::GrantEnded);
+        }
+        return refuse(RefusalCode::AuthRejected, "rejected the credential");
+    }
+    if status != StatusCode::OK {
+        return refuse(RefusalCode::UpstreamFailed, &format!("answered with the status {}", status.as_u16()));
+    }
+    let useless = || refuse(RefusalCode::UpstreamFailed, "answered without a bearer token");
+    let Ok(issued) = serde_json::from_slice::<Issued>(body) else { return useless() };
+    let token = issued.access_token;
+    let is_token =
+        (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic());
+    if !is_token || issued.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
+        return useless();
+    }
+    // Some endpoints write the number as a text.
+    let seconds = issued.expires_in.as_u64().or_else(|| issued.expires_in.as_str()?.parse().ok());
+    Ok(IssuedToken { access_token: SecretString::from(token), lifetime: seconds.map(Duration::from_secs) })
+}
+
+fn unusable_secret(connection: &Connection) -> Refusal {
+    let message = format!("the credential of the connection {} cannot be used", connection.display_name);
+    Refusal::new(RefusalCode::SecretUnavailable, message)
+}

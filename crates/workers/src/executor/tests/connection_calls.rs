@@ -1,0 +1,314 @@
+//! Requests through connections: which secret they carry, what is counted, and how access tokens are renewed.
+
+use connections::{
+    AuthInput, Connection, ConnectionPolicy, ConnectionStatus, CredentialSource as _, GateStatus, Refusal,
+    RefusalCode,
+    auth::ClientAuthStyle,
+    connection::SecretPurpose,
+    health::CallCounts,
+    outbound::{IssuedToken, OpenedCredential, TokenError},
+};
+use kernel::id::kind;
+use runs::engine::Host;
+use secrecy::ExposeSecret as _;
+
+use super::{super::*, fake_connections::*, fixtures::*};
+use crate::CallCountWriter;
+
+const SECRET: &str = "s3cret-of-the-crm";
+
+fn bearer() -> AuthInput {
+    AuthInput::Bearer { prefix: None }
+}
+
+fn oauth() -> AuthInput {
+    AuthInput::ClientCredentials {
+        token_url: "https://tokens.example.com/token".to_owned(),
+        client_id: "client".to_owned(),
+        scopes: Vec::new(),
+        style: ClientAuthStyle::Basic,
+    }
+}
+
+/// Sends requests through `crm` in one run; returns the statuses or codes, and the run.
+async fn call(fixture: &Fixture, requests: &[(&str, &str)]) -> (Vec<String>, FinishedRun) {
+    let results = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let requests: Vec<_> = requests.iter().map(|(method, path)| request(method, path)).collect();
+    let found = Arc::clone(&results);
+    let executor = fixture.executor(FakeStore::default(), move |_, host: Arc<dyn Host>| {
+        let (requests, found) = (requests.clone(), Arc::clone(&found));
+        async move {
+            for request in requests {
+                let result = host.connection_fetch("crm", request).await;
+                found.lock().unwrap().push(match result {
+                    Ok(response) => response.status.to_string(),
+                    Err(error) => {
+                        assert!(!error.message.contains(SECRET), "{error}");
+                        error.code
+                    }
+                });
+            }
+            nothing()
+        }
+    });
+    let finished = executor.run(claimed()).await;
+    let results = std::mem::take(&mut *results.lock().unwrap());
+    (results, finished)
+}
+
+async fn code_of(fixture: &Fixture, method: &str, path: &str) -> String {
+    call(fixture, &[(method, path)]).await.0.remove(0)
+}
+
+fn with_crm(change: impl FnOnce(&mut Connection)) -> Fixture {
+    let fixture = Fixture::default();
+    let mut connection = crm(bearer());
+    change(&mut connection);
+    fixture.connections.add(connection, SECRET);
+    fixture
+}
+
+#[tokio::test]
+async fn a_request_carries_the_opened_secret_and_leaves_a_step_and_a_line() {
+    let fixture = with_crm(|_| {});
+    let (results, finished) = call(&fixture, &[("GET", "/me?limit=1")]).await;
+    assert_eq!(results, ["200"]);
+    let sent = fixture.outbound.sent.lock().unwrap().clone();
+    assert_eq!(sent, [format!("https://crm.example.com/v1/me?limit=1 with {SECRET}")]);
+    assert_eq!(labels(&finished)[1], ("GET through crm", StepStatus::Ok, Some("200")));
+    assert!(finished.lines[0].message.starts_with("GET through crm allowed 200 "));
+    assert_eq!(fixture.connections.lock().transactions, 0, "a success writes nothing");
+}
+
+#[tokio::test]
+async fn what_is_not_connected_or_not_allowed_sends_nothing() {
+    let none = Fixture::default();
+    assert_eq!(code_of(&none, "GET", "/me").await, "not_connected");
+    type Change = fn(&mut Connection);
+    let cases: [(Change, &str, &str, &str); 9] = [
+        (|crm| crm.workspace = id(99), "GET", "/me", "not_connected"),
+        (|crm| crm.id = id(99), "GET", "/me", "not_connected"),
+        (|crm| crm.status = ConnectionStatus::Disconnected { since: start() }, "GET", "/me", "not_connected"),
+        (|crm| crm.status = ConnectionStatus::Expired { since: start() }, "GET", "/me", "expired"),
+        (|crm| crm.gate = GateStatus::Closed, "GET", "/me", "host_denied"),
+        (|crm| crm.http.path_prefix = "/contacts".to_owned(), "GET", "/me", "path_denied"),
+        (|_| {}, "DELETE", "/me", "method_denied"),
+        (|_| {}, "GET", "https://crm.example.com/me", "invalid_url"),
+        (|_| {}, "GET", "/../admin", "path_denied"),
+    ];
+    for (change, method, path, expected) in cases {
+        let fixture = with_crm(change);
+        assert_eq!(code_of(&fixture, method, path).await, expected, "{method} {path}");
+        assert!(fixture.outbound.sent.lock().unwrap().is_empty());
+    }
+    let fixture = with_crm(|_| {});
+    fixture.connections.lock().is_away = true;
+    assert_eq!(code_of(&fixture, "GET", "/me").await, "unavailable");
+}
+
+#[tokio::test]
+async fn a_secret_that_does_not_open_is_unavailable() {
+    // It was sealed for another number, and another master key.
+    let moved = with_crm(|_| {});
+    moved.connections.update(|crm| crm.secret_version = 2);
+    let foreign = with_crm(|_| {});
+    for sealed in foreign.connections.lock().sealed.values_mut() {
+        *sealed = sealed.replacen("qs1.", "qs1.ffffffff", 1);
+    }
+    let deleted = with_crm(|_| {});
+    deleted.connections.lock().sealed.clear();
+    for fixture in [moved, foreign, deleted] {
+        assert_eq!(code_of(&fixture, "GET", "/me").await, "secret_unavailable");
+        assert!(fixture.outbound.sent.lock().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_disconnect_takes_effect_with_the_next_request_of_a_run() {
+    let fixture = with_crm(|_| {});
+    let connections = fixture.connections.clone();
+    let executor = fixture.executor(FakeStore::default(), move |_, host: Arc<dyn Host>| {
+        let connections = connections.clone();
+        async move {
+            assert_eq!(host.connection_fetch("crm", request("GET", "/me")).await.unwrap().status, 200);
+            connections.update(|crm| crm.status = ConnectionStatus::Disconnected { since: start() });
+            let refused = host.connection_fetch("crm", request("GET", "/me")).await.unwrap_err();
+            assert_eq!(refused.code, "not_connected");
+            let unknown = host.connection_fetch("erp", request("GET", "/me")).await.unwrap_err();
+            assert_eq!(unknown.code, "not_connected");
+            nothing()
+        }
+    });
+    assert_eq!(executor.run(claimed()).await.outcome, AttemptOutcome::Succeeded);
+    assert_eq!(fixture.outbound.sent.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn rejections_change_the_status_and_a_success_restores_it() {
+    let fixture = with_crm(|_| {});
+    let reject = [("GET", "/reject")];
+    for failures in 1..3 {
+        assert_eq!(call(&fixture, &reject).await.0, ["401"]);
+        assert_eq!(fixture.connections.status(), ConnectionStatus::Connected { auth_failures: failures });
+    }
+    call(&fixture, &reject).await;
+    assert_eq!(fixture.connections.status().name().as_str(), "error");
+    // Further rejections change nothing, so nothing is written.
+    call(&fixture, &reject).await;
+    assert_eq!(fixture.connections.lock().transactions, 3);
+    assert_eq!(call(&fixture, &[("GET", "/me"), ("GET", "/me")]).await.0, ["200", "200"]);
+    assert_eq!(fixture.connections.status(), ConnectionStatus::NEW);
+    assert_eq!(fixture.connections.lock().transactions, 4);
+    assert_eq!(fixture.connections.lock().audited, ["connection.error", "connection.restore"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_are_counted_by_gate_and_written_in_the_background() {
+    let fixture = with_crm(|_| {});
+    call(&fixture, &[("GET", "/me"), ("GET", "/reject"), ("DELETE", "/me")]).await;
+    let executor = fixture.executor(FakeStore::default(), async |_, host: Arc<dyn Host>| {
+        for (method, url) in [
+            ("GET", "https://api.example.com/"),
+            ("DELETE", "https://api.example.com/"),
+            // Not a host of a gate.
+            ("GET", "https://evil.example/"),
+        ] {
+            drop(host.fetch(request(method, url)).await);
+        }
+        nothing()
+    });
+    executor.run(claimed()).await;
+    // While the store is away, the counts are kept.
+    fixture.connections.lock().is_away = true;
+    let shutdown = CancellationToken::new();
+    let writer = CallCountWriter::new(Arc::clone(&fixture.calls), Arc::new(fixture.connections.clone()));
+    let written = tokio::spawn(writer.run(shutdown.clone()));
+    tokio::time::sleep(std::time::Duration::from_secs(6)).await;
+    assert!(fixture.connections.lock().calls.is_empty());
+    fixture.connections.lock().is_away = false;
+    shutdown.cancel();
+    written.await.unwrap();
+    let mut calls = std::mem::take(&mut fixture.connections.lock().calls);
+    calls.sort_by_key(|entry| entry.gate);
+    let counts: Vec<_> = calls.iter().map(|entry| (entry.gate, entry.sum.counts)).collect();
+    assert_eq!(
+        counts,
+        [
+            (id::<kind::Gate>(5), CallCounts { calls: 1, errors: 0, blocked: 1 }),
+            (id::<kind::Gate>(9), CallCounts { calls: 2, errors: 1, blocked: 1 }),
+        ]
+    );
+    assert!(calls.iter().all(|entry| entry.workspace == id(1) && entry.sum.last_call_at == Some(start())));
+}
+
+fn with_oauth(tokens: Vec<Result<IssuedToken, TokenError>>) -> Fixture {
+    let fixture = Fixture::default();
+    fixture.connections.add(crm(oauth()), SECRET);
+    *fixture.outbound.tokens.lock().unwrap() = tokens.into_iter().rev().collect();
+    fixture
+}
+
+fn issued(token: &str) -> Result<IssuedToken, TokenError> {
+    let lifetime = Some(std::time::Duration::from_secs(1000));
+    Ok(IssuedToken { access_token: token.into(), lifetime })
+}
+
+fn asked(fixture: &Fixture) -> usize {
+    let sent = fixture.outbound.sent.lock().unwrap();
+    let to_endpoint = format!("https://tokens.example.com/token with {SECRET}");
+    sent.iter().filter(|sent| **sent == to_endpoint).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_is_stored_sealed_and_renewed_at_four_fifths_of_its_life() {
+    let fixture = with_oauth(vec![issued("token-1"), issued("token-2")]);
+    let me = "https://crm.example.com/v1/me with";
+    for (seconds, token, times) in
+        [(0, "token-1", 1), (799, "token-1", 1), (1, "token-2", 2), (10, "token-2", 2)]
+    {
+        fixture.clock.advance(chrono::TimeDelta::seconds(seconds));
+        assert_eq!(code_of(&fixture, "GET", "/me").await, "200");
+        assert_eq!(*fixture.outbound.sent.lock().unwrap().last().unwrap(), format!("{me} {token}"));
+        assert_eq!(asked(&fixture), times);
+    }
+    let tables = fixture.connections.lock();
+    assert!(!tables.sealed[&(id(9), SecretPurpose::Tokens)].contains("token-2"));
+    assert_eq!(tables.audited, ["connection.renew_token", "connection.renew_token"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_at_once_share_one_renewal() {
+    let fixture = with_oauth(vec![issued("token-1"), issued("token-2")]);
+    let credentials = fixture.credentials();
+    let policy = Arc::new(ConnectionPolicy::new(crm(oauth())));
+    let opened = futures::future::join_all((0..8).map(|_| credentials.open(&policy))).await;
+    for opened in opened {
+        let OpenedCredential::AccessToken(token) = opened.unwrap() else { panic!("no token") };
+        assert_eq!(token.expose_secret(), "token-1");
+    }
+    assert_eq!(asked(&fixture), 1);
+    // Another node finds the stored token.
+    fixture.credentials().open(&policy).await.unwrap();
+    assert_eq!(asked(&fixture), 1);
+    // A token of an older secret is not used.
+    fixture.connections.add(Connection { secret_version: 2, ..crm(oauth()) }, SECRET);
+    fixture.connections.lock().connections.remove(0);
+    let changed = Connection { secret_version: 2, revision: 2, ..crm(oauth()) };
+    let opened = credentials.open(&Arc::new(ConnectionPolicy::new(changed))).await.unwrap();
+    let OpenedCredential::AccessToken(token) = opened else { panic!("no token") };
+    assert_eq!((token.expose_secret(), asked(&fixture)), ("token-2", 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_endpoint_that_fails_is_spared_and_the_old_token_serves_to_its_end() {
+    let fixture = with_oauth(vec![issued("token-1")]);
+    let credentials = fixture.credentials();
+    let policy = Arc::new(ConnectionPolicy::new(crm(oauth())));
+    credentials.open(&policy).await.unwrap();
+    fixture.clock.advance(chrono::TimeDelta::seconds(900));
+    for _ in 0..3 {
+        credentials.open(&policy).await.unwrap();
+    }
+    assert_eq!(asked(&fixture), 2, "it was asked once more, and was away");
+    fixture.clock.advance(chrono::TimeDelta::seconds(95));
+    assert_eq!(credentials.open(&policy).await.unwrap_err().code, RefusalCode::UpstreamFailed);
+    assert_eq!(asked(&fixture), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_grant_expires_the_connection_and_a_rejection_counts() {
+    let fixture = with_oauth(vec![Err(TokenError::GrantEnded)]);
+    assert_eq!(call(&fixture, &[("GET", "/me"), ("GET", "/me")]).await.0, ["expired", "expired"]);
+    assert_eq!(fixture.connections.status().name().as_str(), "expired");
+    assert_eq!(
+        (asked(&fixture), fixture.connections.lock().audited.clone()),
+        (1, vec!["connection.expire".into()])
+    );
+
+    let rejected = Refusal::new(RefusalCode::AuthRejected, "rejected");
+    let fixture = with_oauth(vec![Err(rejected.into())]);
+    assert_eq!(code_of(&fixture, "GET", "/me").await, "auth_rejected");
+    assert_eq!(fixture.connections.status(), ConnectionStatus::Connected { auth_failures: 1 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_for_a_connection_that_was_changed_meanwhile_is_not_used() {
+    let changes: [fn(&mut Connection); 3] = [
+        |crm| crm.status = ConnectionStatus::Disconnected { since: start() },
+        |crm| crm.secret_version = 2,
+        |crm| crm.workspace = id(99),
+    ];
+    for change in changes {
+        let fixture = with_oauth(vec![issued("token-1")]);
+        let credentials = fixture.credentials();
+        let policy = Arc::new(ConnectionPolicy::new(crm(oauth())));
+        let opening = credentials.open(&policy);
+        let changing = async {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            fixture.connections.update(change);
+        };
+        let (opened, ()) = tokio::join!(opening, changing);
+        assert_eq!(opened.unwrap_err().code, RefusalCode::NotConnected);
+        assert!(!fixture.connections.lock().sealed.contains_key(&(id(9), SecretPurpose::Tokens)));
+    }
+}
