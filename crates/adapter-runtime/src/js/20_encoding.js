@@ -100,6 +100,7 @@ const structuredClone = (value) => {
       for (const entry of [...from]) to.add(copy(entry));
       return to;
     }
+    if (files?.isBlob(from)) return keep(files.copy(from));
     if (from instanceof DOMException) return keep(new DOMException(from.message, from.name));
     if (from instanceof Error) {
       const kind = errorKinds.find((kind) => kind.name === from.name) ?? Error;

@@ -1,16 +1,18 @@
 //! The native functions of the prelude. App code cannot reach them.
 
+mod forms;
 mod hmac;
 
-use std::{ptr::NonNull, rc::Rc};
+use std::{collections::BTreeMap, ptr::NonNull, rc::Rc};
 
 use base64::{Engine as _, alphabet, engine};
 use process_snapshot::{Bytecode, copy_bytes, copy_range};
-use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, function::IntoJsFunc};
+use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, Value, function::IntoJsFunc};
 use runs::engine::LogLevel;
 use sha2::Digest as _;
 use url::{Url, form_urlencoded, quirks};
 
+use self::forms::{Content, Entry};
 use super::invocation_state::{InvocationState, SendOutcome};
 use crate::protocol::{HostCall, Request, ResponseHead};
 
@@ -18,7 +20,7 @@ use crate::protocol::{HostCall, Request, ResponseHead};
 pub(super) fn build_natives<'js>(
     ctx: &Ctx<'js>,
     invocation: &Rc<InvocationState>,
-    streams: Bytecode,
+    modules: BTreeMap<&'static str, Bytecode>,
 ) -> rquickjs::Result<Object<'js>> {
     let natives = Natives { ctx, object: Object::new(ctx.clone())? };
     let own = || Rc::clone(invocation);
@@ -67,9 +69,10 @@ pub(super) fn build_natives<'js>(
     let number = own();
     natives.add("randomNumber", move || number.random_number())?;
     add_streaming_natives(&natives, invocation)?;
-    // Most code needs no streams, so their module is loaded when code first uses one.
-    natives.add("streams", move |ctx: Ctx<'js>| {
-        let (module, _) = streams.load(ctx)?.eval()?;
+    // Most code needs none of these modules, so one is loaded when code first uses a name of it.
+    natives.add("load", move |ctx: Ctx<'js>, name: String| {
+        let module = modules.get(name.as_str()).ok_or_else(|| rquickjs::Error::new_loading(name.clone()))?;
+        let (module, _) = module.load(ctx)?.eval()?;
         module.get::<_, Function<'js>>("install")
     })?;
     add_pure_natives(&natives)?;
@@ -143,6 +146,9 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
             hmac::verify(&hash, &key, &signature, &data)
         },
     )?;
+    natives.add("parseForm", |ctx: Ctx<'js>, content_type: String, body: TypedArray<'js, u8>| {
+        parse_form(&ctx, &content_type, &body)
+    })?;
     natives.add("parseUrl", |text: String, base: Option<String>| parse_url(&text, base.as_deref()))?;
     natives.add("changeUrl", |href: String, part: u32, value: String| set_url_part(&href, part, &value))?;
     natives.add("parseQuery", |query: String| -> Vec<String> {
@@ -175,6 +181,28 @@ fn decode(bytes: &TypedArray<'_, u8>, fatal: bool, keep_mark: bool) -> Option<St
         Err(_) if fatal => None,
         Err(error) => Some(String::from_utf8_lossy(error.as_bytes()).into_owned()),
     }
+}
+
+/// Returns five values for each entry of a form, as `files/20_multipart.js` expects, or text that says what is wrong.
+fn parse_form<'js>(
+    ctx: &Ctx<'js>,
+    content_type: &str,
+    body: &TypedArray<'js, u8>,
+) -> rquickjs::Result<Value<'js>> {
+    let body = copy_bytes(body).unwrap_or_default();
+    let entries = match forms::parse(content_type, &body) {
+        Ok(entries) => entries,
+        Err(problem) => return problem.into_js(ctx),
+    };
+    let mut flat = Vec::with_capacity(entries.len() * 5);
+    for Entry { name, filename, content_type, content } in entries {
+        flat.extend([name.into_js(ctx)?, filename.into_js(ctx)?, content_type.into_js(ctx)?]);
+        match content {
+            Content::Range(range) => flat.extend([range.start.into_js(ctx)?, range.end.into_js(ctx)?]),
+            Content::Text(text) => flat.extend([text.into_js(ctx)?, Value::new_null(ctx.clone())]),
+        }
+    }
+    flat.into_js(ctx)
 }
 
 /// Decodes base64 as the Infra standard's forgiving-base64 does: white space is ignored, padding is optional.

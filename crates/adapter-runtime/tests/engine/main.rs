@@ -10,6 +10,7 @@
 
 mod conformance;
 mod fairness;
+mod files;
 mod handlers;
 mod isolation;
 mod limits;
