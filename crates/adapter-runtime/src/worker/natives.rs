@@ -1,7 +1,9 @@
 //! The native functions of the prelude. App code cannot reach them.
 
 mod forms;
+mod held_values;
 mod hmac;
+mod text_decoder;
 
 use std::{collections::BTreeMap, ptr::NonNull, rc::Rc};
 
@@ -12,7 +14,12 @@ use runs::engine::LogLevel;
 use sha2::Digest as _;
 use url::{Url, form_urlencoded, quirks};
 
-use self::forms::{Content, Entry};
+pub(super) use self::held_values::HeldValues;
+use self::{
+    forms::{Content, Entry},
+    held_values::HeldValue,
+    text_decoder::StreamDecoder,
+};
 use super::invocation_state::{InvocationState, SendOutcome};
 use crate::protocol::{HostCall, Request, ResponseHead};
 
@@ -75,8 +82,42 @@ pub(super) fn build_natives<'js>(
         let (module, _) = module.load(ctx)?.eval()?;
         module.get::<_, Function<'js>>("install")
     })?;
+    add_decoder_natives(&natives, invocation)?;
     add_pure_natives(&natives)?;
     Ok(natives.object)
+}
+
+/// Adds the decoders of text, and the function that frees what is kept for an object.
+fn add_decoder_natives<'js>(
+    natives: &Natives<'_, 'js>,
+    invocation: &Rc<InvocationState>,
+) -> rquickjs::Result<()> {
+    let own = || Rc::clone(invocation);
+    let release = own();
+    natives.add("release", move |number: u32| release.held_values.release(number))?;
+    natives.add("encodingName", |label: String| text_decoder::find_name(&label))?;
+    natives.add(
+        "decodeAs",
+        |name: String, bytes: TypedArray<'js, u8>, is_fatal: bool, keeps_mark: bool| {
+            StreamDecoder::new(&name, is_fatal, keeps_mark)?.decode(&copy_bytes(&bytes)?, true)
+        },
+    )?;
+    let open = own();
+    natives.add("openDecoder", move |name: String, is_fatal: bool, keeps_mark: bool| {
+        open.held_values.keep(HeldValue::Decoder(StreamDecoder::new(&name, is_fatal, keeps_mark)?))
+    })?;
+    let decode = own();
+    natives.add("decodePart", move |number: u32, bytes: TypedArray<'js, u8>, is_last: bool| {
+        let bytes = copy_bytes(&bytes)?;
+        let text = decode.held_values.with(number, |value| {
+            let HeldValue::Decoder(decoder) = value else { return None };
+            decoder.decode(&bytes, is_last)
+        });
+        if is_last || text.is_none() {
+            decode.held_values.release(number);
+        }
+        text
+    })
 }
 
 /// Adds the functions that send a streamed response.

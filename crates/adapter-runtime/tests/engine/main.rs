@@ -9,6 +9,7 @@
 )]
 
 mod conformance;
+mod encodings;
 mod fairness;
 mod files;
 mod handlers;
