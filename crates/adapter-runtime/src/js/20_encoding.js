@@ -15,44 +15,53 @@ class TextEncoder {
   }
 }
 
+/** Has what Rust keeps for an object freed when the object is gone. */
+const { FinalizationRegistry } = globalThis;
+const { register } = FinalizationRegistry.prototype;
+const { apply: applyTo } = Reflect;
+let registry = null;
+const keepWhile = (holder, number) => {
+  registry ??= new FinalizationRegistry((gone) => native.release(gone));
+  applyTo(register, registry, [holder, number]);
+};
+
 class TextDecoder {
+  #encoding = 'utf-8';
   #fatal;
   #keepMark;
-  #rest = new Uint8Array(0);
-  /** Whether a mark at the start can no longer come. */
-  #begun = false;
+  /** The decoder that Rust keeps between two pieces of a stream; 0 for none. */
+  #open = 0;
   constructor(label = 'utf-8', options = {}) {
-    if (!['utf-8', 'utf8', 'unicode-1-1-utf-8'].includes(`${label}`.trim().toLowerCase())) {
-      throw new RangeError(`the encoding ${label} is not supported; only utf-8 is`);
+    if (label !== 'utf-8') {
+      const name = native.encodingName(text(label));
+      if (name == null) throw new RangeError(`there is no encoding called ${text(label).slice(0, 100)}`);
+      this.#encoding = name;
     }
     this.#fatal = Boolean(options?.fatal);
     this.#keepMark = Boolean(options?.ignoreBOM);
   }
-  get encoding() { return 'utf-8'; }
+  get encoding() { return this.#encoding; }
   get fatal() { return this.#fatal; }
   get ignoreBOM() { return this.#keepMark; }
   decode(input, options = {}) {
-    let bytes = input === undefined ? new Uint8Array(0) : bytesOf(input);
+    const bytes = input === undefined ? new Uint8Array(0) : bytesOf(input);
     if (bytes === null) throw new TypeError('TextDecoder.decode takes a buffer or a view');
-    if (this.#rest.length) {
-      const joined = new Uint8Array(this.#rest.length + bytes.length);
-      joined.set(this.#rest);
-      joined.set(bytes, this.#rest.length);
-      bytes = joined;
+    const out = Boolean(options?.stream) || this.#open !== 0 ? this.#decodePart(bytes, !options?.stream)
+      : this.#encoding === 'utf-8' ? native.decode(bytes, this.#fatal, this.#keepMark)
+        : native.decodeAs(this.#encoding, bytes, this.#fatal, this.#keepMark);
+    if (out == null) throw new TypeError(`the bytes are not valid ${this.#encoding}`);
+    return out;
+  }
+  #decodePart(bytes, isLast) {
+    if (this.#open === 0) {
+      const number = native.openDecoder(this.#encoding, this.#fatal, this.#keepMark);
+      if (number == null) throw new RangeError('too many streams are being decoded');
+      this.#open = number;
+      keepWhile(this, number);
     }
-    let end = bytes.length;
-    if (options?.stream) {
-      // Keep back a character whose bytes have not all come yet.
-      let start = end;
-      while (start > 0 && end - start < 3 && (bytes[start - 1] & 0xc0) === 0x80) start--;
-      const lead = start > 0 ? bytes[start - 1] : 0;
-      const need = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-      if (need > 1 && end - start + 1 < need) end = start - 1;
-    }
-    this.#rest = bytes.slice(end);
-    const out = native.decode(bytes.subarray(0, end), this.#fatal, this.#keepMark || this.#begun);
-    this.#begun = Boolean(options?.stream) && (this.#begun || end > 0);
-    if (out == null) throw new TypeError('the bytes are not valid utf-8');
+    const number = this.#open;
+    const out = native.decodePart(number, bytes, isLast);
+    if (isLast || out == null) this.#open = 0;
     return out;
   }
 }
@@ -100,6 +109,7 @@ const structuredClone = (value) => {
       for (const entry of [...from]) to.add(copy(entry));
       return to;
     }
+    if (files?.isBlob(from)) return keep(files.copy(from));
     if (from instanceof DOMException) return keep(new DOMException(from.message, from.name));
     if (from instanceof Error) {
       const kind = errorKinds.find((kind) => kind.name === from.name) ?? Error;

@@ -73,6 +73,8 @@ const takeBody = (body) => {
     if (bodies.locked(body) || bodies.disturbed(body)) throw new TypeError('the stream is locked or was read already');
     return [body, null];
   }
+  if (files?.isBlob(body)) return [files.bytes(body), body.type === '' ? null : body.type];
+  if (files?.isForm(body)) return files.encode(body);
   return [utf8(body), 'text/plain;charset=UTF-8'];
 };
 
@@ -140,6 +142,14 @@ class Body {
   async arrayBuffer() { return (await this.#take()).slice().buffer; }
   async text() { return utf8Text(await this.#take()); }
   async json() { return JSON.parse(utf8Text(await this.#take())); }
+  async blob() {
+    const bytes = await this.#take();
+    return loadFiles().blob(bytes.slice(), this.headers.get('content-type'));
+  }
+  async formData() {
+    const bytes = await this.#take();
+    return loadFiles().decode(bytes, this.headers.get('content-type'));
+  }
 }
 const { fill: fillBody, peek: peekBody, split: splitBody } = Body;
 delete Body.fill;

@@ -179,7 +179,7 @@ export const install = (lent) => {
   delete globalThis.SharedArrayBuffer;
   delete globalThis.Atomics;
   globalThis.performance = ownTime;
-  promiseStreams();
+  promiseModules();
   warmUp();
   return driver;
 };

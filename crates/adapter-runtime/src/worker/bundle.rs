@@ -36,24 +36,36 @@ const PRELUDE_SOURCE: &str = concat!(
     include_str!("../js/25_weak.js"),
     include_str!("../js/30_events.js"),
     include_str!("../js/40_url.js"),
-    include_str!("../js/45_streams.js"),
+    include_str!("../js/45_lazy.js"),
     include_str!("../js/50_http.js"),
     include_str!("../js/60_crypto.js"),
     include_str!("../js/70_sending.js"),
     include_str!("../js/90_install.js"),
 );
 
-/// Name of the module of streams, with the same rules.
-const STREAMS_MODULE: &str = "qala:streams";
-
-const STREAMS_SOURCE: &str = concat!(
-    include_str!("../js/streams/00_base.js"),
-    include_str!("../js/streams/10_readable.js"),
-    include_str!("../js/streams/20_writable.js"),
-    include_str!("../js/streams/30_pipe.js"),
-    include_str!("../js/streams/40_transform.js"),
-    include_str!("../js/streams/90_install.js"),
-);
+/// Modules beside the prelude, with the same rules, by the name that [`CompiledBundle::compile_prelude`] gives them.
+const LAZY_SOURCES: [(&str, &str); 2] = [
+    (
+        "files",
+        concat!(
+            include_str!("../js/files/00_blob.js"),
+            include_str!("../js/files/10_form_data.js"),
+            include_str!("../js/files/20_multipart.js"),
+            include_str!("../js/files/90_install.js"),
+        ),
+    ),
+    (
+        "streams",
+        concat!(
+            include_str!("../js/streams/00_base.js"),
+            include_str!("../js/streams/10_readable.js"),
+            include_str!("../js/streams/20_writable.js"),
+            include_str!("../js/streams/30_pipe.js"),
+            include_str!("../js/streams/40_transform.js"),
+            include_str!("../js/streams/90_install.js"),
+        ),
+    ),
+];
 
 /// Intrinsics of app code. Without [`intrinsic::Eval`] no text becomes code: `eval`, `Function` and the like throw.
 type AppIntrinsics = (
@@ -123,8 +135,8 @@ pub(super) fn gc_threshold(limits: JobLimits) -> usize {
 }
 
 impl CompiledBundle {
-    /// Compiles the prelude and the streams.
-    pub(super) fn compile_prelude() -> rquickjs::Result<(Bytecode, Bytecode)> {
+    /// Compiles the prelude, and the modules that it loads when code first uses them, by name.
+    pub(super) fn compile_prelude() -> rquickjs::Result<(Bytecode, BTreeMap<&'static str, Bytecode>)> {
         let limits = JobLimits {
             wall_micros: 60_000_000,
             cpu_micros: 60_000_000,
@@ -135,10 +147,14 @@ impl CompiledBundle {
             streamed: 0,
         };
         let realm = Realm::for_compiler(limits, BTreeSet::new())?;
-        let compile = |name, source: &str| {
+        let compile = |name: &str, source: &str| {
             realm.context.with(|ctx| Bytecode::stripped(&Module::declare(ctx, name, source)?))
         };
-        Ok((compile(PRELUDE_MODULE, PRELUDE_SOURCE)?, compile(STREAMS_MODULE, STREAMS_SOURCE)?))
+        let lazy = LAZY_SOURCES
+            .into_iter()
+            .map(|(name, source)| Ok((name, compile(&format!("qala:{name}"), source)?)))
+            .collect::<rquickjs::Result<_>>()?;
+        Ok((compile(PRELUDE_MODULE, PRELUDE_SOURCE)?, lazy))
     }
 
     /// Compiles all modules of a bundle.

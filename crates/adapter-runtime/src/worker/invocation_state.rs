@@ -12,7 +12,7 @@ use bytes::Bytes;
 use kernel::{Randomness, SystemRandomness};
 use runs::engine::{FailureCode, LogLevel};
 
-use super::parent_pipe::ParentPipe;
+use super::{natives::HeldValues, parent_pipe::ParentPipe};
 use crate::protocol::{
     CANCEL_GRACE, Fault, FromWorker, HostCall, JobLimits, MAX_CHUNK, MAX_LOG_LINE, ResponseHead,
     STREAM_WINDOW, truncate_text,
@@ -29,6 +29,8 @@ pub(super) struct InvocationState {
     timers: RefCell<Timers>,
     random_pool: RefCell<Vec<u8>>,
     stream: RefCell<ResponseStream>,
+    /// What the native functions keep for objects of the code.
+    pub(super) held_values: HeldValues,
 }
 
 /// A streamed response.
@@ -81,6 +83,7 @@ impl InvocationState {
             timers: RefCell::default(),
             random_pool: RefCell::default(),
             stream: RefCell::default(),
+            held_values: HeldValues::default(),
         })
     }
 
@@ -94,6 +97,7 @@ impl InvocationState {
         self.timers.take();
         self.random_pool.take();
         self.stream.take();
+        self.held_values.clear();
     }
 
     /// Sends a message, and ends the process if the parent is gone. Returns false if it is too long for a frame.

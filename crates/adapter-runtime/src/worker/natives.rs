@@ -1,16 +1,25 @@
 //! The native functions of the prelude. App code cannot reach them.
 
+mod forms;
+mod held_values;
 mod hmac;
+mod text_decoder;
 
-use std::{ptr::NonNull, rc::Rc};
+use std::{collections::BTreeMap, ptr::NonNull, rc::Rc};
 
 use base64::{Engine as _, alphabet, engine};
 use process_snapshot::{Bytecode, copy_bytes, copy_range};
-use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, function::IntoJsFunc};
+use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, Value, function::IntoJsFunc};
 use runs::engine::LogLevel;
 use sha2::Digest as _;
 use url::{Url, form_urlencoded, quirks};
 
+pub(super) use self::held_values::HeldValues;
+use self::{
+    forms::{Content, Entry},
+    held_values::HeldValue,
+    text_decoder::StreamDecoder,
+};
 use super::invocation_state::{InvocationState, SendOutcome};
 use crate::protocol::{HostCall, Request, ResponseHead};
 
@@ -18,7 +27,7 @@ use crate::protocol::{HostCall, Request, ResponseHead};
 pub(super) fn build_natives<'js>(
     ctx: &Ctx<'js>,
     invocation: &Rc<InvocationState>,
-    streams: Bytecode,
+    modules: BTreeMap<&'static str, Bytecode>,
 ) -> rquickjs::Result<Object<'js>> {
     let natives = Natives { ctx, object: Object::new(ctx.clone())? };
     let own = || Rc::clone(invocation);
@@ -67,13 +76,48 @@ pub(super) fn build_natives<'js>(
     let number = own();
     natives.add("randomNumber", move || number.random_number())?;
     add_streaming_natives(&natives, invocation)?;
-    // Most code needs no streams, so their module is loaded when code first uses one.
-    natives.add("streams", move |ctx: Ctx<'js>| {
-        let (module, _) = streams.load(ctx)?.eval()?;
+    // Most code needs none of these modules, so one is loaded when code first uses a name of it.
+    natives.add("load", move |ctx: Ctx<'js>, name: String| {
+        let module = modules.get(name.as_str()).ok_or_else(|| rquickjs::Error::new_loading(name.clone()))?;
+        let (module, _) = module.load(ctx)?.eval()?;
         module.get::<_, Function<'js>>("install")
     })?;
+    add_decoder_natives(&natives, invocation)?;
     add_pure_natives(&natives)?;
     Ok(natives.object)
+}
+
+/// Adds the decoders of text, and the function that frees what is kept for an object.
+fn add_decoder_natives<'js>(
+    natives: &Natives<'_, 'js>,
+    invocation: &Rc<InvocationState>,
+) -> rquickjs::Result<()> {
+    let own = || Rc::clone(invocation);
+    let release = own();
+    natives.add("release", move |number: u32| release.held_values.release(number))?;
+    natives.add("encodingName", |label: String| text_decoder::find_name(&label))?;
+    natives.add(
+        "decodeAs",
+        |name: String, bytes: TypedArray<'js, u8>, is_fatal: bool, keeps_mark: bool| {
+            StreamDecoder::new(&name, is_fatal, keeps_mark)?.decode(&copy_bytes(&bytes)?, true)
+        },
+    )?;
+    let open = own();
+    natives.add("openDecoder", move |name: String, is_fatal: bool, keeps_mark: bool| {
+        open.held_values.keep(HeldValue::Decoder(StreamDecoder::new(&name, is_fatal, keeps_mark)?))
+    })?;
+    let decode = own();
+    natives.add("decodePart", move |number: u32, bytes: TypedArray<'js, u8>, is_last: bool| {
+        let bytes = copy_bytes(&bytes)?;
+        let text = decode.held_values.with(number, |value| {
+            let HeldValue::Decoder(decoder) = value else { return None };
+            decoder.decode(&bytes, is_last)
+        });
+        if is_last || text.is_none() {
+            decode.held_values.release(number);
+        }
+        text
+    })
 }
 
 /// Adds the functions that send a streamed response.
@@ -143,6 +187,9 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
             hmac::verify(&hash, &key, &signature, &data)
         },
     )?;
+    natives.add("parseForm", |ctx: Ctx<'js>, content_type: String, body: TypedArray<'js, u8>| {
+        parse_form(&ctx, &content_type, &body)
+    })?;
     natives.add("parseUrl", |text: String, base: Option<String>| parse_url(&text, base.as_deref()))?;
     natives.add("changeUrl", |href: String, part: u32, value: String| set_url_part(&href, part, &value))?;
     natives.add("parseQuery", |query: String| -> Vec<String> {
@@ -175,6 +222,28 @@ fn decode(bytes: &TypedArray<'_, u8>, fatal: bool, keep_mark: bool) -> Option<St
         Err(_) if fatal => None,
         Err(error) => Some(String::from_utf8_lossy(error.as_bytes()).into_owned()),
     }
+}
+
+/// Returns five values for each entry of a form, as `files/20_multipart.js` expects, or text that says what is wrong.
+fn parse_form<'js>(
+    ctx: &Ctx<'js>,
+    content_type: &str,
+    body: &TypedArray<'js, u8>,
+) -> rquickjs::Result<Value<'js>> {
+    let body = copy_bytes(body).unwrap_or_default();
+    let entries = match forms::parse(content_type, &body) {
+        Ok(entries) => entries,
+        Err(problem) => return problem.into_js(ctx),
+    };
+    let mut flat = Vec::with_capacity(entries.len() * 5);
+    for Entry { name, filename, content_type, content } in entries {
+        flat.extend([name.into_js(ctx)?, filename.into_js(ctx)?, content_type.into_js(ctx)?]);
+        match content {
+            Content::Range(range) => flat.extend([range.start.into_js(ctx)?, range.end.into_js(ctx)?]),
+            Content::Text(text) => flat.extend([text.into_js(ctx)?, Value::new_null(ctx.clone())]),
+        }
+    }
+    flat.into_js(ctx)
 }
 
 /// Decodes base64 as the Infra standard's forgiving-base64 does: white space is ignored, padding is optional.

@@ -52,13 +52,13 @@ struct PreludeHandles {
 impl AppRealm {
     /// Builds the realm, runs the prelude in it and freezes it.
     pub(super) fn build(pipe: Rc<RefCell<ParentPipe>>) -> rquickjs::Result<Self> {
-        let (prelude, streams) = CompiledBundle::compile_prelude()?;
+        let (prelude, modules) = CompiledBundle::compile_prelude()?;
         let runtime = SnapshotRuntime::new(usize::try_from(BUILD_LIMITS.memory).unwrap_or(usize::MAX))?;
         let (current_bundle, invocation) = (Rc::default(), InvocationState::new(pipe, BUILD_LIMITS));
         let realm = Realm::for_app(BUILD_LIMITS, runtime.metered(), &current_bundle)?;
         let prelude = realm.context.with(|ctx| {
             let (module, _) = prelude.load(ctx.clone())?.eval()?;
-            let natives = build_natives(&ctx, &invocation, streams)?;
+            let natives = build_natives(&ctx, &invocation, modules)?;
             let install: Function<'_> = module.get("install")?;
             let driver: Object<'_> = install.call((natives.clone(),))?;
             while ctx.execute_pending_job() {}

@@ -9,7 +9,9 @@
 )]
 
 mod conformance;
+mod encodings;
 mod fairness;
+mod files;
 mod handlers;
 mod isolation;
 mod limits;

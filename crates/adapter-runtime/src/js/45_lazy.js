@@ -1,0 +1,77 @@
+// Names that most code never touches. Each group of them is a module of its own, which is loaded when code first touches
+// one: until then they are accessors of globalThis, which app code may replace.
+
+/** What bodies need of streams; null until a name of theirs is touched, before which there is no stream. */
+let bodies = null;
+/** Loads them; gives the names. */
+let loadStreams;
+const isStream = (value) => bodies !== null && bodies.is(value);
+
+/** What bodies need of blobs and forms; null until one can exist. */
+let files = null;
+/** Loads them; gives what bodies need. */
+let loadFiles;
+
+const STREAM_NAMES = [
+  'ReadableStream', 'ReadableStreamDefaultReader', 'ReadableStreamDefaultController', 'WritableStream',
+  'WritableStreamDefaultWriter', 'WritableStreamDefaultController', 'TransformStream', 'TransformStreamDefaultController',
+  'CountQueuingStrategy', 'ByteLengthQueuingStrategy', 'TextEncoderStream', 'TextDecoderStream',
+];
+const FILE_NAMES = ['Blob', 'File', 'FormData'];
+
+/** Puts the names into place. */
+const promiseModules = () => {
+  const { apply, defineProperty, getOwnPropertyDescriptor, setPrototypeOf } = Reflect;
+  const { addEventListener, removeEventListener } = EventTarget.prototype;
+  const { decode } = TextDecoder.prototype;
+  // As they are now: app code may put others into their places before a module is loaded.
+  const lent = {
+    native, Promise, TypeError, RangeError, then: Promise.prototype.then, apply, max: Math.max, create: Object.create,
+    slice: String.prototype.slice, asyncIterator: Symbol.asyncIterator, syncIterator: Symbol.iterator,
+    toStringTag: Symbol.toStringTag, defineProperty, setPrototypeOf, structuredClone, utf8, TextDecoder, AbortController,
+    asyncIteratorPrototype: Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype),
+    decode: (decoder, chunk, options) => apply(decode, decoder, [chunk, options]),
+    abort: abortSignalOf,
+    isSignal: (value) => value instanceof AbortSignal,
+    onAbort: (signal, callback) => apply(addEventListener, signal, ['abort', callback]),
+    offAbort: (signal, callback) => apply(removeEventListener, signal, ['abort', callback]),
+    Uint8Array, bytesOf, text, utf8Text, now: Date.now, readerOf: (bytes) => {
+      loadStreams();
+      return bodies.of(bytes);
+    },
+  };
+  const place = (target, name, value) => defineProperty(target, name, {
+    __proto__: null, value, writable: true, configurable: true, enumerable: false,
+  });
+  /** Promises the names of one module; gives the function that loads it, which gives its names. */
+  const promise = (module, promised, take) => {
+    const getters = { __proto__: null };
+    let names = null;
+    const load = () => {
+      if (names !== null) return names;
+      const made = native.load(module)(lent);
+      names = made.names;
+      take(made);
+      for (let at = 0; at < promised.length; at++) {
+        const name = promised[at];
+        // What app code has put there or taken away stays so.
+        if (getOwnPropertyDescriptor(globalThis, name)?.get === getters[name]) place(globalThis, name, names[name]);
+      }
+      return names;
+    };
+    for (const name of promised) {
+      getters[name] = () => load()[name];
+      defineProperty(globalThis, name, {
+        __proto__: null, get: getters[name], set(value) { place(this ?? globalThis, name, value); },
+        configurable: true, enumerable: false,
+      });
+    }
+    return load;
+  };
+  loadStreams = promise('streams', STREAM_NAMES, (made) => { ({ bodies } = made); });
+  const loadFileNames = promise('files', FILE_NAMES, (made) => { ({ files } = made); });
+  loadFiles = () => {
+    loadFileNames();
+    return files;
+  };
+};
