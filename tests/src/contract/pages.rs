@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 7] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 9] = [
     ("api-conventions.md", Some("ErrorEnvelope")),
     ("apps.md", Some("Manifest")),
     ("apps.md", Some("Gate")),
     ("backend-data.md", Some("ChangeColumn")),
     ("backend-data.md", Some("NewIndex")),
     ("backend-data.md", Some("DataErrorEnvelope")),
+    ("connections.md", Some("DescribeHttpConnection")),
+    ("connections.md", Some("Connection")),
     // The event that an app receives when a run has ended.
     ("runs.md", None),
 ];
