@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use backend_data::Engine as RowEngine;
+use connections::connection_test::ConnectionTester;
 use identity::{oauth::ClientDocumentFetcher, oidc::OidcProviders, passkeys::RelyingParty};
 use kernel::{
     Caller, Clock, Context, Randomness, Timestamp, id::RequestId, mail::Delivery, token::Peppers,
@@ -33,6 +34,8 @@ pub struct Services {
     pub spending_cap: Arc<dyn SpendingCap>,
     /// Server of requests to apps.
     pub app_server: Arc<dyn AppServer>,
+    /// Tests connections.
+    pub connection_tester: Arc<dyn ConnectionTester>,
     /// Fetcher of agent clients' metadata documents.
     pub client_documents: Arc<dyn ClientDocumentFetcher>,
     /// Relying party of passkeys; `None` if the site has no host name.
@@ -180,6 +183,12 @@ impl Application {
     #[must_use]
     pub fn app_server(&self) -> &dyn AppServer {
         &*self.0.services.app_server
+    }
+
+    /// Returns what tests connections.
+    #[must_use]
+    pub fn connection_tester(&self) -> &dyn ConnectionTester {
+        &*self.0.services.connection_tester
     }
 
     /// Returns the spending cap.

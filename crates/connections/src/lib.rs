@@ -2,6 +2,7 @@
 //! credential. No I/O happens here.
 //!
 //! * [`connection`]: a service with a stored credential; validation of what people describe
+//! * [`connection_test`]: one harmless request that tests a connection
 //! * [`connections`]: the use cases on connections
 //! * [`auth`]: how a connection proves itself; [`injection`]: what that adds to a request
 //! * [`calls`]: the record of requests by gate
@@ -18,6 +19,7 @@ pub mod auth;
 pub mod calls;
 pub mod catalogue;
 pub mod connection;
+pub mod connection_test;
 pub mod connections;
 pub mod egress;
 pub mod gates;

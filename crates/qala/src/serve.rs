@@ -134,6 +134,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             engine,
             spending_cap: Arc::new(NoSpendingCap),
             app_server: Arc::new(executor.clone()),
+            connection_tester: Arc::new(executor.clone()),
             client_documents: Arc::new(
                 ClientMetadataFetcher::new(bound.ip().is_loopback()).context("cannot set up TLS")?,
             ),

@@ -1,5 +1,6 @@
 //! Executes one version of an app with its host: queued runs and visits.
 
+mod connection_test;
 mod egress;
 mod host;
 mod rows;

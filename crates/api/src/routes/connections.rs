@@ -6,6 +6,7 @@ mod create_http;
 mod disconnect;
 mod list;
 mod read;
+mod test;
 mod update;
 mod update_http;
 mod view;
@@ -23,5 +24,6 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(create::create_connection))
         .routes(op!(update_http::update_http_connection))
         .routes(op!(update::update_connection))
+        .routes(op!(test::test_connection, cost = 10))
         .routes(op!(disconnect::disconnect))
 }

@@ -113,6 +113,7 @@ fn documented_enumerations_have_the_names_on_the_wire() {
         "Category": apps::Category,
         "Cell": workspace::workspaces::Cell,
         "ChangeState": apps::changes::ChangeState,
+        "Checked": connections::connection_test::Checked,
         "ClientAuthStyle": connections::auth::ClientAuthStyle,
         "ClientKind": identity::oauth::ClientKind,
         "Color": identity::user::Color,

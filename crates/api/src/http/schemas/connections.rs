@@ -10,6 +10,8 @@ use super::enumeration::enumerations;
 enumerations! {
     /// The status of a gate.
     GateStatus: connections::GateStatus;
+    /// How a connection was tested.
+    Checked: connections::connection_test::Checked;
     /// The status of a connection.
     ConnectionStatus: connections::connection::ConnectionStatusName;
     /// Kind of secret of a connector.

@@ -1,0 +1,71 @@
+//! Tests of connections, on the way that requests of apps take.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use connections::{
+    Connection, CredentialSource as _, OutboundRequest, Refusal, RefusalCode, authorize_connection,
+    connection_test::{Checked, ConnectionTestResult, ConnectionTester, TestRequest},
+    health::{CallOutcome, judge_test},
+};
+use tokio::time::{Instant, timeout};
+
+use super::{Executor, egress};
+
+/// Time that a test may take.
+const TEST_TIMEOUT: Duration = Duration::from_secs(15);
+
+#[async_trait]
+impl ConnectionTester for Executor {
+    async fn test(&self, connection: Connection) -> ConnectionTestResult {
+        if connection.status.is_disconnected() {
+            return ConnectionTestResult::refused(RefusalCode::NotConnected, None);
+        }
+        let request = TestRequest::of(&connection);
+        if request == TestRequest::None {
+            return ConnectionTestResult::FORM_IS_RIGHT;
+        }
+        let begun = Instant::now();
+        let (result, outcome) = match timeout(TEST_TIMEOUT, self.send_test(&connection, request)).await {
+            Ok(Ok((result, outcome))) => (result, outcome),
+            Ok(Err(refusal)) => {
+                let result = ConnectionTestResult::refused(refusal.code, Some(begun.elapsed()));
+                (result, CallOutcome::of_refusal(refusal.code))
+            }
+            Err(_) => {
+                let result = ConnectionTestResult::refused(RefusalCode::Timeout, Some(begun.elapsed()));
+                (result, CallOutcome::Failed)
+            }
+        };
+        self.0.credentials.record_outcome(&connection, outcome).await;
+        ConnectionTestResult { latency: Some(begun.elapsed()), ..result }
+    }
+}
+
+impl Executor {
+    async fn send_test(
+        &self,
+        connection: &Connection,
+        request: TestRequest,
+    ) -> Result<(ConnectionTestResult, CallOutcome), Refusal> {
+        let policy = egress::connection_policy(TestRequest::allowing_get(connection.clone()), &self.0.settings);
+        let TestRequest::Get { path, has_body_errors } = request else {
+            self.0.credentials.open(&policy).await?;
+            let result = ConnectionTestResult { checked: Checked::Gate, ..ConnectionTestResult::FORM_IS_RIGHT };
+            return Ok((result, CallOutcome::Succeeded));
+        };
+        let permit = authorize_connection(&path, "GET", &policy)?;
+        let credentials = &*self.0.credentials;
+        let sent = self.0.outbound.send_through_connection(OutboundRequest::default(), permit, credentials);
+        let response = sent.await?;
+        let verdict = judge_test(response.status, &response.body, has_body_errors);
+        let result = ConnectionTestResult {
+            ok: verdict.ok,
+            checked: Checked::Gate,
+            status: Some(response.status),
+            latency: None,
+            reason: verdict.reason.map(connections::health::TestReason::as_str),
+        };
+        Ok((result, verdict.outcome))
+    }
+}
