@@ -1,9 +1,9 @@
 //! Sends outbound requests.
 
-use std::{io, net::IpAddr, sync::Arc};
+use std::{io, sync::Arc};
 
 use async_trait::async_trait;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use connections::{
     CredentialSource, EgressPermit, GateHost, OutboundClient, OutboundRequest, OutboundResponse, Refusal,
     RefusalCode,
@@ -14,23 +14,21 @@ use connections::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use kernel::Timestamp;
-use tokio::time::{Instant, timeout, timeout_at};
-use url::Url;
+use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    client::ClientCache,
     content_coding::{Coding, decode, unread_coding},
     credential::{Carried, scrub_body},
-    error::{refusal, timeout as timed_out, too_large},
+    error::timeout as timed_out,
     limits::EgressLimits,
-    resolve::{Resolve, SystemResolver, resolve_permitted_address},
+    resolve::{Resolve, SystemResolver},
     token_request,
+    transport::Transport,
 };
 
 /// HTTP client for the outbound requests of apps.
 pub struct EgressClient {
-    pub(crate) resolver: Arc<dyn Resolve>,
-    clients: ClientCache,
+    transport: Transport,
     limits: EgressLimits,
 }
 
@@ -52,7 +50,7 @@ impl EgressClient {
     /// # Errors
     /// Fails if TLS cannot be set up.
     pub fn with_resolver(limits: EgressLimits, resolver: Arc<dyn Resolve>) -> io::Result<Self> {
-        Ok(Self { resolver, clients: ClientCache::new(&limits)?, limits })
+        Ok(Self { transport: Transport::new(limits, resolver)?, limits })
     }
 
     async fn send_following_redirects(
@@ -92,34 +90,12 @@ impl EgressClient {
         body: Bytes,
         carried: &mut Carried<'_>,
     ) -> Result<reqwest::Response, Refusal> {
-        let address = resolve_permitted_address(&*self.resolver, permit).await?;
+        let address = self.transport.resolve(permit).await?;
         // Nothing can refuse the request from here on, so its credential may be opened.
         let (url, headers) = carried.complete(permit, headers).await?;
-        let response = self.dispatch(permit, address, url, headers, body).await?;
+        let response = self.transport.dispatch(permit, address, url, headers, body).await?;
         tracing::Span::current().record("status", response.status().as_u16());
         Ok(response)
-    }
-
-    /// Sends a complete request to a checked address.
-    pub(crate) async fn dispatch(
-        &self,
-        permit: &EgressPermit,
-        address: IpAddr,
-        url: Url,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<reqwest::Response, Refusal> {
-        let host = permit.host();
-        let client = self.clients.get_or_build(permit, address).map_err(|error| refusal(host, &error))?;
-        let mut request = client.request(to_http_method(permit.method()), url).headers(headers);
-        if !body.is_empty() {
-            request = request.body(body);
-        }
-        let first_byte = self.limits.connect_timeout + self.limits.first_byte_timeout;
-        match timeout(first_byte, request.send()).await {
-            Ok(sent) => sent.map_err(|error| refusal(host, &error)),
-            Err(_) => Err(timed_out(host)),
-        }
     }
 
     async fn read_response(
@@ -134,7 +110,7 @@ impl EgressClient {
             Some(_) => Coding::of(&headers).ok_or_else(|| unread_coding(host))?,
             None => Coding::Identity,
         };
-        let body = self.read_body(host, response, self.limits.max_response_body).await?;
+        let body = self.transport.read_body(host, response, self.limits.max_response_body).await?;
         if !(200..=599).contains(&status) {
             let message = format!("{host} answered with the status {status}");
             return Err(Refusal::new(RefusalCode::UpstreamFailed, message));
@@ -152,32 +128,6 @@ impl EgressClient {
             headers.remove(header::CONTENT_LENGTH);
         }
         Ok(OutboundResponse { status, headers: to_scrubbed_headers(&headers, scrubber), body: scrubbed })
-    }
-
-    /// Reads the body of a response, of at most `max_body` bytes, once its headers are found to be short enough.
-    pub(crate) async fn read_body(
-        &self,
-        host: &GateHost,
-        mut response: reqwest::Response,
-        max_body: usize,
-    ) -> Result<Bytes, Refusal> {
-        let size: usize =
-            response.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-        if size > self.limits.max_response_headers {
-            return Err(too_large(host, "too long headers"));
-        }
-        let promised = response.content_length().unwrap_or_default();
-        if promised > max_body as u64 {
-            return Err(too_large(host, "a too long body"));
-        }
-        let mut body = BytesMut::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| refusal(host, &error))? {
-            if body.len() + chunk.len() > max_body {
-                return Err(too_large(host, "a too long body"));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body.freeze())
     }
 
     /// Checks what the app gave, and returns its headers.
@@ -266,7 +216,7 @@ impl OutboundClient for EgressClient {
         now: Timestamp,
     ) -> Result<IssuedToken, TokenError> {
         let deadline = Instant::now() + self.limits.total_timeout;
-        timeout_at(deadline, token_request::request_token(self, &permit, secrets, now))
+        timeout_at(deadline, token_request::request_token(&self.transport, &permit, secrets, now))
             .await
             .unwrap_or_else(|_| Err(timed_out(permit.host()).into()))
     }
@@ -290,18 +240,6 @@ fn redirect_location(permit: &EgressPermit, response: &reqwest::Response) -> Opt
     Some(location.to_str().map(str::to_owned).map_err(|_| {
         Refusal::new(RefusalCode::RedirectDenied, format!("{} redirects to no proper URL", permit.host()))
     }))
-}
-
-fn to_http_method(method: Method) -> http::Method {
-    match method {
-        Method::Get => http::Method::GET,
-        Method::Head => http::Method::HEAD,
-        Method::Post => http::Method::POST,
-        Method::Put => http::Method::PUT,
-        Method::Patch => http::Method::PATCH,
-        Method::Delete => http::Method::DELETE,
-        Method::Options => http::Method::OPTIONS,
-    }
 }
 
 fn to_request_headers(headers: &[(String, String)]) -> Result<HeaderMap, Refusal> {

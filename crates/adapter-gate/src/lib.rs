@@ -23,6 +23,7 @@ mod limits;
 mod resolve;
 mod service_account;
 mod token_request;
+mod transport;
 
 pub use client_metadata::ClientMetadataFetcher;
 pub use egress_client::EgressClient;

@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use connections::{
     CredentialSource, EgressPermit, GateHost, Refusal, RefusalCode,
-    auth::{Auth, ClientAuthStyle, parse_service_account},
+    auth::{Auth, ClientAuthStyle, ShortText, parse_service_account},
     connection::Connection,
     outbound::{IssuedToken, OpenedCredential, TokenError},
 };
@@ -18,9 +18,8 @@ use url::form_urlencoded::{Serializer, byte_serialize};
 
 use crate::{
     content_coding::{Coding, decode, unread_coding},
-    egress_client::EgressClient,
-    resolve::resolve_permitted_address,
     service_account::{AssertionRequest, sign_assertion},
+    transport::Transport,
 };
 
 /// Bytes of a response of a token endpoint.
@@ -30,7 +29,7 @@ const MAX_TOKEN: usize = 16 << 10;
 
 /// Asks for a token. The secret is opened when nothing is left that could refuse the request.
 pub(crate) async fn request_token(
-    client: &EgressClient,
+    transport: &Transport,
     permit: &EgressPermit,
     secrets: &dyn CredentialSource,
     now: Timestamp,
@@ -40,7 +39,7 @@ pub(crate) async fn request_token(
     let policy = policy.ok_or_else(|| {
         Refusal::new(RefusalCode::NotConnected, "the request does not go to a token endpoint")
     })?;
-    let address = resolve_permitted_address(&*client.resolver, permit).await?;
+    let address = transport.resolve(permit).await?;
     let unusable = || unusable_secret(&policy.connection);
     let OpenedCredential::Secret(secret) = secrets.open(policy).await? else { return Err(unusable().into()) };
     let connection = policy.connection.clone();
@@ -55,10 +54,10 @@ pub(crate) async fn request_token(
     if let Some(authorization) = authorization {
         headers.insert(header::AUTHORIZATION, authorization);
     }
-    let response = client.dispatch(permit, address, permit.url().clone(), headers, body).await?;
+    let response = transport.dispatch(permit, address, permit.url().clone(), headers, body).await?;
     let status = response.status();
     let coding = Coding::of(response.headers()).ok_or_else(|| unread_coding(host))?;
-    let body = client.read_body(host, response, MAX_RESPONSE).await?;
+    let body = transport.read_body(host, response, MAX_RESPONSE).await?;
     let body = decode(host, coding, body, MAX_RESPONSE).await?;
     read_response(host, status, &body)
 }
@@ -98,9 +97,9 @@ fn form(connection: &Connection, secret: &SecretString, now: Timestamp) -> Optio
         Auth::ServiceAccount { token_url, scopes, audience, subject } => {
             let key = parse_service_account(secret).ok()?;
             let request = AssertionRequest {
-                audience: audience.as_ref().map_or(token_url.as_str(), |audience| audience.as_str()),
+                audience: audience.as_ref().map_or(token_url.as_str(), ShortText::as_str),
                 scope: &scopes.joined(),
-                subject: subject.as_ref().map(|subject| subject.as_str()),
+                subject: subject.as_ref().map(ShortText::as_str),
                 now,
             };
             let assertion = sign_assertion(&key, &request).ok()?;

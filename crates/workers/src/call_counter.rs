@@ -126,3 +126,31 @@ impl std::fmt::Debug for CallCountWriter {
         f.debug_struct("CallCountWriter").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::{at, id};
+
+    use super::*;
+
+    #[test]
+    fn gates_are_counted_up_to_a_bound_and_what_was_not_written_is_counted_again() {
+        let counter = CallCounter::default();
+        for number in 0..MAX_ENTRIES as u128 + 5 {
+            counter.count(id(1), id(number), at(0), CallOutcome::Succeeded);
+        }
+        // A gate that is counted already goes on.
+        counter.count(id(1), id(0), at(1), CallOutcome::Failed);
+        let (entries, dropped) = counter.take();
+        assert_eq!((entries.len(), dropped), (MAX_ENTRIES, 5));
+        assert_eq!(counter.take(), (Vec::new(), 0));
+
+        counter.count(id(1), id(0), at(2), CallOutcome::Blocked);
+        counter.put_back(&entries);
+        let (again, dropped) = counter.take();
+        assert_eq!((again.len(), dropped), (MAX_ENTRIES, 0));
+        let sum = again.iter().find(|entry| entry.gate == id(0)).unwrap().sum;
+        assert_eq!((sum.counts.calls, sum.counts.errors, sum.counts.blocked), (2, 1, 1));
+        assert_eq!(sum.last_call_at, Some(at(1)), "a refused request was not sent");
+    }
+}

@@ -9,6 +9,7 @@ mod stored_token;
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 use connections::{
     Connection, ConnectionPolicy, CredentialSource, OutboundClient, Refusal, RefusalCode,
     authorize_token_request,
@@ -17,7 +18,7 @@ use connections::{
     health::{CallOutcome, status_after},
     outbound::{OpenedCredential, TokenError},
 };
-use kernel::{Caller, Clock, Context, Id, Randomness, StoreError, id::ConnectionId, vault::Vault};
+use kernel::{Caller, Clock, Context, Id, Randomness, StoreError, Timestamp, id::ConnectionId, vault::Vault};
 use moka::sync::Cache;
 use secrecy::SecretString;
 use serde_json::json;
@@ -32,6 +33,11 @@ const MAX_RENEWALS: u64 = 10_000;
 const RENEWAL_IDLE: Duration = Duration::from_secs(60);
 /// Time for which a token endpoint that refused is not asked again, unless the connection was changed.
 const REFUSAL_TTL: Duration = Duration::from_secs(5);
+
+/// Least time between two renewals because a service rejected a token before its end. An app can cause rejections.
+const REJECTION_INTERVAL: TimeDelta = TimeDelta::seconds(60);
+/// Time after which a rejection, or a renewal, is forgotten.
+const REJECTION_TTL: Duration = Duration::from_secs(600);
 
 /// Dependencies of [`ConnectionCredentials`].
 pub struct ConnectionCredentialsDeps {
@@ -52,6 +58,10 @@ pub struct ConnectionCredentials {
     deps: ConnectionCredentialsDeps,
     renewals: Cache<ConnectionId, Arc<Mutex<()>>>,
     refusals: Cache<(ConnectionId, u32), Refusal>,
+    /// Connections whose stored token a service rejected.
+    rejected: Cache<ConnectionId, ()>,
+    /// Times at which this node renewed tokens.
+    renewed: Cache<ConnectionId, Timestamp>,
 }
 
 impl ConnectionCredentials {
@@ -62,6 +72,8 @@ impl ConnectionCredentials {
             deps,
             renewals: Cache::builder().max_capacity(MAX_RENEWALS).time_to_idle(RENEWAL_IDLE).build(),
             refusals: Cache::builder().max_capacity(MAX_RENEWALS).time_to_live(REFUSAL_TTL).build(),
+            rejected: Cache::builder().max_capacity(MAX_RENEWALS).time_to_live(REJECTION_TTL).build(),
+            renewed: Cache::builder().max_capacity(MAX_RENEWALS).time_to_live(REJECTION_TTL).build(),
         }
     }
 
@@ -69,6 +81,12 @@ impl ConnectionCredentials {
     /// status changes.
     pub async fn record_outcome(&self, connection: &Connection, outcome: CallOutcome) {
         let ctx = self.context();
+        if outcome == CallOutcome::AuthRejected && connection.http.auth.uses_access_token() {
+            let renewed = self.renewed.get(&connection.id);
+            if renewed.is_none_or(|at| ctx.now - at >= REJECTION_INTERVAL) {
+                self.rejected.insert(connection.id, ());
+            }
+        }
         if status_after(connection.status, outcome, ctx.now).status == connection.status {
             return;
         }
@@ -125,11 +143,16 @@ impl ConnectionCredentials {
         StoredToken::parse(&opened).filter(|token| token.is_valid(self.deps.clock.now()))
     }
 
+    /// Returns true if a new token should be asked for: near the end of this one, or if the service rejected it.
+    fn is_due(&self, connection: &Connection, token: &StoredToken) -> bool {
+        token.is_due(self.deps.clock.now()) || self.rejected.contains_key(&connection.id)
+    }
+
     /// Returns an access token: the stored one until it is due for renewal.
     async fn access_token(&self, policy: &Arc<ConnectionPolicy>) -> Result<SecretString, Refusal> {
         let connection = &policy.connection;
         let stored = self.stored_token(connection).await;
-        if let Some(token) = stored.as_ref().filter(|token| !token.is_due(self.deps.clock.now())) {
+        if let Some(token) = stored.as_ref().filter(|token| !self.is_due(connection, token)) {
             return Ok(token.access_token.clone());
         }
         let renewal = self.renewals.get_with(connection.id, Arc::default);
@@ -143,7 +166,7 @@ impl ConnectionCredentials {
         };
         // Another request may have renewed it meanwhile, or another node.
         if let Some(token) =
-            self.stored_token(connection).await.filter(|it| !it.is_due(self.deps.clock.now()))
+            self.stored_token(connection).await.filter(|token| !self.is_due(connection, token))
         {
             return Ok(token.access_token);
         }
@@ -151,7 +174,11 @@ impl ConnectionCredentials {
         let refused = match self.refusals.get(&key) {
             Some(refusal) => refusal,
             None => match self.renew(policy).await {
-                Ok(token) => return Ok(token.access_token),
+                Ok(token) => {
+                    self.rejected.invalidate(&connection.id);
+                    self.renewed.insert(connection.id, self.deps.clock.now());
+                    return Ok(token.access_token);
+                }
                 Err(refusal) => {
                     self.refusals.insert(key, refusal.clone());
                     refusal

@@ -35,10 +35,10 @@ use uuid::Uuid;
 
 use crate::gate::{FakeResolver, HOST, allowed_loopback, egress_client, short_limits};
 
-const SECRET: &str = "sk-Zq8/9+x_TOKEN~value 0042=";
+pub(crate) const SECRET: &str = "sk-Zq8/9+x_TOKEN~value 0042=";
 
 /// Requests that a service got, as it echoes them.
-type Received = Arc<Mutex<Vec<String>>>;
+pub(crate) type Received = Arc<Mutex<Vec<String>>>;
 
 /// Responds with what it got, in the form that the end of the path names.
 async fn echo(State(received): State<Received>, request: Request) -> Response {
@@ -101,7 +101,7 @@ async fn echo(State(received): State<Received>, request: Request) -> Response {
     }
 }
 
-async fn service() -> (u16, Received) {
+pub(crate) async fn service() -> (u16, Received) {
     let received = Received::default();
     let router = Router::new().fallback(echo).with_state(Arc::clone(&received));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -169,15 +169,15 @@ pub(crate) fn policy(port: u16, path: &str, auth: AuthInput) -> Arc<ConnectionPo
     })
 }
 
-fn permit(port: u16, path: &str, auth: AuthInput, target: &str) -> EgressPermit {
+pub(crate) fn permit(port: u16, path: &str, auth: AuthInput, target: &str) -> EgressPermit {
     authorize_connection(target, "GET", &policy(port, path, auth)).unwrap()
 }
 
-fn bearer() -> AuthInput {
+pub(crate) fn bearer() -> AuthInput {
     AuthInput::Bearer { prefix: None }
 }
 
-async fn send(permit: EgressPermit, credential: &Opens) -> Result<OutboundResponse, Refusal> {
+pub(crate) async fn send(permit: EgressPermit, credential: &Opens) -> Result<OutboundResponse, Refusal> {
     egress_client().send_through_connection(OutboundRequest::default(), permit, credential).await
 }
 

@@ -5,7 +5,7 @@ use connections::{
     RefusalCode,
     auth::ClientAuthStyle,
     connection::SecretPurpose,
-    health::CallCounts,
+    health::{CallCounts, CallOutcome},
     outbound::{IssuedToken, OpenedCredential, TokenError},
 };
 use kernel::id::kind;
@@ -257,6 +257,20 @@ async fn requests_at_once_share_one_renewal() {
     let opened = credentials.open(&Arc::new(ConnectionPolicy::new(changed))).await.unwrap();
     let OpenedCredential::AccessToken(token) = opened else { panic!("no token") };
     assert_eq!((token.expose_secret(), asked(&fixture)), ("token-2", 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_the_service_rejects_is_renewed_at_most_once_a_minute() {
+    let fixture = with_oauth(vec![issued("token-1"), issued("token-2"), issued("token-3")]);
+    let credentials = fixture.credentials();
+    let policy = Arc::new(ConnectionPolicy::new(crm(oauth())));
+    for (seconds, times) in [(0, 1), (30, 1), (30, 2), (30, 2), (30, 3)] {
+        fixture.clock.advance(chrono::TimeDelta::seconds(seconds));
+        credentials.open(&policy).await.unwrap();
+        credentials.record_outcome(&policy.connection, CallOutcome::AuthRejected).await;
+        credentials.open(&policy).await.unwrap();
+        assert_eq!(asked(&fixture), times, "{seconds}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
