@@ -31,6 +31,7 @@ pub struct StoreTx {
     write_guard: WriteGuard,
     after_commit: Arc<AfterCommit>,
     has_writes: bool,
+    has_unaudited_writes: bool,
     audit: Vec<AuditEntry>,
     emails: Vec<OutboxEmail>,
     events: Vec<Event>,
@@ -56,6 +57,7 @@ impl StoreTx {
             write_guard,
             after_commit,
             has_writes: false,
+            has_unaudited_writes: false,
             audit: Vec::new(),
             emails: Vec::new(),
             events: Vec::new(),
@@ -76,6 +78,12 @@ impl StoreTx {
     /// The transaction, for writing: from now on it cannot commit without an audit entry.
     pub(crate) fn write(&mut self) -> &DatabaseTransaction {
         self.has_writes = true;
+        &self.tx
+    }
+
+    /// The transaction, for writing what nobody asked for, such as a count: it commits without an audit entry.
+    pub(crate) fn write_unaudited(&mut self) -> &DatabaseTransaction {
+        self.has_unaudited_writes = true;
         &self.tx
     }
 
@@ -142,7 +150,11 @@ impl UnitOfWork for StoreTx {
     async fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
         if self.audit.is_empty() {
             // Nothing to keep: the transaction is undone when it is dropped.
-            return if self.has_writes { Err(StoreError::NotAudited) } else { Ok(()) };
+            return match (self.has_writes, self.has_unaudited_writes) {
+                (true, _) => Err(StoreError::NotAudited),
+                (false, true) => self.flush_and_commit().await,
+                (false, false) => Ok(()),
+            };
         }
         for entry in &self.audit {
             match entry.events() {

@@ -88,7 +88,8 @@ impl TestRequest {
     #[must_use]
     pub fn of(connection: &Connection) -> Self {
         let http = &connection.http;
-        let entry = find_connector(&connection.connector).and_then(|entry: &CatalogueEntry| entry.http.as_ref());
+        let entry =
+            find_connector(&connection.connector).and_then(|entry: &CatalogueEntry| entry.http.as_ref());
         let get = || match http.test_path.clone().filter(|_| http.testable) {
             Some(path) => Self::Get { path, has_body_errors: entry.is_some_and(|entry| entry.body_errors) },
             None if http.auth.token_url().is_some() => Self::Token,

@@ -21,7 +21,6 @@ use connections::{
 use kernel::{Caller, Clock, Context, Id, Randomness, StoreError, Timestamp, id::ConnectionId, vault::Vault};
 use moka::sync::Cache;
 use secrecy::SecretString;
-use serde_json::json;
 use tokio::sync::Mutex;
 
 use crate::ConnectionStore;
@@ -246,8 +245,6 @@ impl ConnectionCredentials {
         let context = connection.sealing_context(SecretPurpose::Tokens);
         let sealed = self.deps.vault.seal(ctx.random(), &context.parts(), &token.to_text());
         tx.put_sealed_secret(workspace, id, SecretPurpose::Tokens, &sealed).await?;
-        let entry = ctx.audit_entry("connection.renew_token").workspace(workspace).target(id);
-        tx.audit(entry.detail(json!({ "name": connection.display_name })));
         tx.commit().await?;
         Ok(true)
     }

@@ -14,7 +14,7 @@ use kernel::{
 use sea_orm::{
     ActiveValue::Set,
     ColumnTrait as _, ConnectionTrait, EntityTrait as _, FromQueryResult, QueryFilter as _, QuerySelect as _,
-    sea_query::{Alias, Expr, ExprTrait as _, OnConflict},
+    sea_query::{Alias, CaseStatement, Expr, ExprTrait as _, OnConflict},
 };
 
 use crate::{
@@ -88,13 +88,12 @@ impl CallLog for Store {
             let new = Expr::col((Alias::new("excluded"), column));
             (column, Expr::col((gate_calls::Entity, column)).add(new))
         };
-        let last = Expr::cust_with_exprs(
-            "CASE WHEN $1 IS NULL OR $2 > $1 THEN $2 ELSE $1 END",
-            [
-                Expr::col((gate_calls::Entity, gate_calls::Column::LastCallAt)),
-                Expr::col((Alias::new("excluded"), gate_calls::Column::LastCallAt)),
-            ],
-        );
+        let stored = || Expr::col((gate_calls::Entity, gate_calls::Column::LastCallAt));
+        let new = || Expr::col((Alias::new("excluded"), gate_calls::Column::LastCallAt));
+        let last: Expr = CaseStatement::new()
+            .case(stored().is_null().or(new().gt(stored())), new())
+            .finally(stored())
+            .into();
         for chunk in entries.chunks(CHUNK_ROWS) {
             let rows = chunk.iter().map(|entry| gate_calls::ActiveModel {
                 gate_id: Set(DbId(entry.gate)),

@@ -301,9 +301,14 @@ impl ConnectionTx for StoreTx {
         ])
         .update_column(connection_secrets::Column::Sealed)
         .to_owned();
+        let db = match purpose {
+            SecretPurpose::Secret => self.write(),
+            // Nobody asked for a renewal.
+            SecretPurpose::Tokens => self.write_unaudited(),
+        };
         connection_secrets::Entity::insert(row)
             .on_conflict(replaced)
-            .exec_without_returning(self.write())
+            .exec_without_returning(db)
             .await
             .or_store_error()?;
         Ok(())
@@ -340,8 +345,8 @@ impl ConnectionTx for StoreTx {
             .col_expr(connections::Column::AuthFailures, Expr::value(auth_failures))
             .filter(connections::Column::Id.eq(DbId(connection)))
             .filter(connections::Column::WorkspaceId.eq(DbId(workspace)))
-            // Counting rejections is no change that somebody made: a change of the status is audited by its use case.
-            .exec(self.conditional_write())
+            // Counting rejections is no change that somebody made; its use case audits a change of the status.
+            .exec(self.write_unaudited())
             .await
             .or_store_error()?;
         Ok(())

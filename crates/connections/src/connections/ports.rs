@@ -98,7 +98,7 @@ pub trait ConnectionTx: UnitOfWork {
     /// [`StoreError`] when the store fails.
     async fn update_connection(&mut self, connection: &Connection) -> Result<(), StoreError>;
 
-    /// Stores a sealed text in place of the one before.
+    /// Stores a sealed text in place of the one before. Tokens need no audit entry: nobody asked for their renewal.
     ///
     /// # Errors
     /// [`StoreError`] when the store fails.

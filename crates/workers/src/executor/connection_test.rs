@@ -48,10 +48,12 @@ impl Executor {
         connection: &Connection,
         request: TestRequest,
     ) -> Result<(ConnectionTestResult, CallOutcome), Refusal> {
-        let policy = egress::connection_policy(TestRequest::allowing_get(connection.clone()), &self.0.settings);
+        let policy =
+            egress::connection_policy(TestRequest::allowing_get(connection.clone()), &self.0.settings);
         let TestRequest::Get { path, has_body_errors } = request else {
             self.0.credentials.open(&policy).await?;
-            let result = ConnectionTestResult { checked: Checked::Gate, ..ConnectionTestResult::FORM_IS_RIGHT };
+            let result =
+                ConnectionTestResult { checked: Checked::Gate, ..ConnectionTestResult::FORM_IS_RIGHT };
             return Ok((result, CallOutcome::Succeeded));
         };
         let permit = authorize_connection(&path, "GET", &policy)?;

@@ -22,7 +22,7 @@ const OTHER_RULES: [(&str, &str); 33] = [
     ("/baseUrl", "`baseUrl` is not a URL"),
     ("/pathPrefix", "`pathPrefix` must begin with /"),
     ("/testPath", "`testPath` must begin with /"),
-    ("/tokenUrl", "`auth.tokenUrl` is not a URL"),
+    ("/auth/", "`auth.tokenUrl` is not a URL"),
     ("/auth/", "`secret`"),
     ("/form/redirect", "`form.redirect` must be"),
     ("/form/allowedSites", "`form.allowedSites` must"),

@@ -233,7 +233,7 @@ async fn a_token_is_stored_sealed_and_renewed_at_four_fifths_of_its_life() {
     }
     let tables = fixture.connections.lock();
     assert!(!tables.sealed[&(id(9), SecretPurpose::Tokens)].contains("token-2"));
-    assert_eq!(tables.audited, ["connection.renew_token", "connection.renew_token"]);
+    assert!(tables.audited.is_empty(), "nobody asked for a renewal");
 }
 
 #[tokio::test(start_paused = true)]
