@@ -117,10 +117,16 @@ export async function send<T>(call: Call): Promise<Answer<T>> {
 
 /** After a change, the tag that was known is old. The response has the new one, or the next read does. */
 function rememberChange(call: Call, etag: string | null): void {
-  if (!CEREMONIES.test(call.url)) latestChange.value = call;
+  if (!CEREMONIES.test(call.url)) latestChange.value = withoutSecret(call);
   const url = call.changes ?? call.url;
   if (etag !== null && call.method !== 'DELETE') etags.set(url, etag);
   else etags.delete(url);
+}
+
+/** Returns the request with a placeholder for its secret, which nothing on the page may keep. */
+function withoutSecret(call: Call): Call {
+  const { body } = call;
+  return typeof body === 'object' && body !== null && 'secret' in body ? { ...call, body: { ...body, secret: 'SECRET' } } : call;
 }
 
 async function mended(call: Call, problem: Problem): Promise<boolean> {

@@ -36,7 +36,7 @@ export interface List<T> extends ListState<T> {
   remove(ids: readonly string[]): void;
 }
 
-type ItemOf<R> = R extends readonly (infer T)[] ? T : R extends { items: readonly (infer T)[] } ? T : R extends { versions: readonly (infer T)[] } ? T : never;
+type ItemOf<R> = R extends readonly (infer T)[] ? T : R extends { items: readonly (infer T)[] } ? T : R extends { versions: readonly (infer T)[] } ? T : R extends { connections: readonly (infer T)[] } ? T : never;
 
 export interface ListOptions<T> {
   /** Events after which the first page is read again; see `useResource`. */
@@ -52,11 +52,11 @@ interface Page<T> {
   readonly next: string | null;
 }
 
-/** Reads a page of any of the API's forms: a bare array with `Link`, or an object with one array in it. */
+/** Reads a page of any of the API's forms: a bare array with `Link`, or an object with an array in it. */
 function pageOf<T>(body: unknown, headers: Headers): Page<T> {
   if (Array.isArray(body)) return { items: body as T[], next: linkedCursor(headers.get('link')) ?? headers.get('next-cursor') };
   const members = body as Readonly<Record<string, unknown>>;
-  const items = members['items'] ?? Object.values(members).find(Array.isArray) ?? [];
+  const items = members['items'] ?? members['connections'] ?? Object.values(members).find(Array.isArray) ?? [];
   return { items: items as T[], next: (members['nextCursor'] as string | null | undefined) ?? null };
 }
 

@@ -25,7 +25,7 @@ export function Field({ label, hint, error, isLabelHidden = false, children }: F
 
 /** Attributes of an `<input>` that a field passes on. */
 type InputAttributes = 'name' | 'autocomplete' | 'autofocus' | 'disabled' | 'inputmode' | 'max' | 'maxlength' | 'min' | 'minlength' | 'pattern' | 'placeholder' | 'readonly' | 'required' | 'spellcheck' | 'step';
-type InputType = 'text' | 'email' | 'number' | 'search' | 'url' | 'date' | 'time' | 'datetime-local';
+type InputType = 'text' | 'password' | 'email' | 'number' | 'search' | 'url' | 'date' | 'time' | 'datetime-local';
 type InputProps = FieldProps & Pick<InputHTMLAttributes<HTMLInputElement>, InputAttributes> & { readonly type?: InputType; readonly value: string; readonly onInput: (value: string) => void };
 
 export function TextField({ label, hint, error, isLabelHidden = false, type = 'text', value, onInput, ...rest }: InputProps) {

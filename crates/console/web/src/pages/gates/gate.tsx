@@ -6,18 +6,20 @@ import { formatNumber } from '#i18n';
 import { Button, Copyable, Facts, Json, Loaded, Notice, Panel } from '#ui';
 import { t } from './messages';
 import { GateStatus } from './status';
-import { mayNotSet, useAppNames, useGates, useSetStatus, type Gate } from './use-gates';
+import { mayNotCreate, mayNotSet, useAppNames, useDelete, useGates, useSetStatus, type Gate } from './use-gates';
 
 export default function GatePanel({ params: { ws, id } }: RouteProps<'/w/:ws/gates/:id'>) {
   const list = useGates(ws);
   const gate = list.items.find((one) => one.id === id);
   const change = useSetStatus(list);
+  const remove = useDelete(ws, list);
   if (gate === undefined) {
     const isMissing = list.isComplete && !list.error;
     return <Panel title={t('gate')}>{isMissing ? <Notice tone="warn"><p>{t('notFound')}</p></Notice> : <Loaded resource={{ data: undefined, error: list.error, refresh: list.refresh }}>{() => null}</Loaded>}</Panel>;
   }
   const button = <Button variant={gate.status === 'open' ? 'quiet' : 'primary'} icon={gate.status === 'open' ? 'lock' : 'check'} busy={change.busy} unavailable={mayNotSet()} onClick={() => void change.run(gate)}>{gate.status === 'open' ? t('close') : t('open')}</Button>;
-  return <Panel title={gate.host} actions={button}><Detail ws={ws} gate={gate} /></Panel>;
+  const deletion = gate.connectionId === null && <Button variant="danger" busy={remove.busy} unavailable={mayNotCreate()} onClick={() => void remove.run(gate)}>{t('delete')}</Button>;
+  return <Panel title={gate.host} actions={<>{deletion}{button}</>}><Detail ws={ws} gate={gate} /></Panel>;
 }
 
 function Detail({ ws, gate }: { ws: string; gate: Gate }) {
@@ -33,6 +35,7 @@ function Detail({ ws, gate }: { ws: string; gate: Gate }) {
         ]}
       />
       <p>{t(gate.status === 'open' ? 'explainOpen' : 'explainClosed', { host: gate.host })}</p>
+      {gate.connectionId !== null && <Notice actions={<Button size="small" href={`/w/${ws}/connections/${gate.connectionId}`}>{t('openConnection')}</Button>}><p>{t('ofConnection')}</p></Notice>}
       <section>
         <h3>{t('apps')}</h3>
         {gate.appIds.length === 0

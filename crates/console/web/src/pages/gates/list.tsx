@@ -1,12 +1,12 @@
 // The gates of a workspace: hosts that apps can reach.
 
 import type { List as ListData } from '#api/list';
-import { Page, query, setQuery, type RouteProps } from '#frame';
+import { navigate, Page, query, setQuery, useCommands, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
 import { Button, Empty, FilterBar, List, Status, TextField, type Column } from '#ui';
 import { t } from './messages';
 import { GateStatus } from './status';
-import { mayNotSet, useAppNames, useGates, useSetStatus, type Gate } from './use-gates';
+import { mayNotCreate, mayNotSet, useAppNames, useGates, useSetStatus, type Gate } from './use-gates';
 
 const FILTERS = ['status', 'appId', 'q'] as const;
 
@@ -14,6 +14,8 @@ export default function Gates({ params: { ws } }: RouteProps<'/w/:ws/gates'>) {
   const list = useGates(ws);
   const { apps, nameOf } = useAppNames(ws);
   const change = useSetStatus(list);
+  const create = () => void navigate(`/w/${ws}/gates/new`);
+  useCommands([{ id: 'gate.new', label: t('create'), keys: 'n', when: () => mayNotCreate() === null, run: create }]);
   const columns: readonly Column<Gate>[] = [
     { key: 'host', header: t('host'), isMain: true, cell: (gate) => <code class="gate-host">{gate.host}</code> },
     { key: 'status', header: t('status'), cell: ({ status }) => <GateStatus status={status} /> },
@@ -23,7 +25,7 @@ export default function Gates({ params: { ws } }: RouteProps<'/w/:ws/gates'>) {
     { key: 'set', header: t('action'), align: 'end', cell: (gate) => <Button size="small" busy={change.busy} unavailable={mayNotSet()} onClick={() => void change.run(gate)}>{gate.status === 'open' ? t('close') : t('open')}</Button> },
   ];
   return (
-    <Page title={t('title')} lead={t('lead')}>
+    <Page title={t('title')} lead={t('lead')} actions={<Button variant="primary" icon="plus" command="gate.new" unavailable={mayNotCreate()} onClick={create}>{t('create')}</Button>}>
       <FilterBar
         views={`gates.${ws}`}
         filters={[

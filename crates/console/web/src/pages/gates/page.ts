@@ -3,6 +3,7 @@ import { definePage, route } from '#frame/page';
 export default definePage({
   routes: [
     route('/w/:ws/gates', () => import('./list')),
+    route('/w/:ws/gates/new', () => import('./new'), { over: '/w/:ws/gates' }),
     route('/w/:ws/gates/:id', () => import('./gate'), { over: '/w/:ws/gates' }),
   ],
   rail: {
@@ -12,4 +13,5 @@ export default definePage({
     to: '/gates',
     key: 'w',
   },
+  commands: [{ label: { en: 'Create a gate', ru: 'Создать шлюз', kk: 'Шлюз жасау' }, to: '/gates/new' }],
 });

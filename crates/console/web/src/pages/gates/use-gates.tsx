@@ -4,7 +4,7 @@ import { api } from '#api/client';
 import { useList, type List } from '#api/list';
 import { invalidate, useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { hasRole, isReadOnly, toast, useAction } from '#frame';
+import { closePanel, hasRole, isReadOnly, toast, useAction, type Action } from '#frame';
 import { confirm } from '#ui';
 import { t } from './messages';
 
@@ -25,6 +25,31 @@ export function useAppNames(ws: string): { readonly apps: readonly Schemas['App'
 export function mayNotSet(): string | null {
   if (isReadOnly.value) return t('readOnly');
   return hasRole('admin') ? null : t('adminsOnly');
+}
+
+/** Returns why the person may not create or delete gates, or `null`. */
+export function mayNotCreate(): string | null {
+  if (isReadOnly.value) return t('readOnly');
+  return hasRole('admin') ? null : t('mayNotCreate');
+}
+
+/** Deletes a gate after a question. Taking it back creates the gate again, closed if it was. */
+export function useDelete(ws: string, list: Pick<List<Gate>, 'remove'>): Action<[Gate]> {
+  const restore = useAction(async ({ host, name, methods, status }: Gate) => {
+    const { id } = await api.post('/v1/workspaces/{ws}/gates', { path: { ws }, body: { host, name, methods } });
+    if (status === 'closed') await api.patch('/v1/gates/{id}', { path: { id }, body: { status } });
+    invalidate(['gate']);
+  });
+  return useAction(async (gate: Gate) => {
+    const { id, host, appIds } = gate;
+    const body = <p>{appIds.length === 0 ? t('deleteUnused') : t('deleteBody', { count: appIds.length })}</p>;
+    if (!(await confirm({ title: t('deleteTitle', { host }), body, action: t('delete'), tone: 'bad' }))) return;
+    await api.delete('/v1/gates/{id}', { path: { id } });
+    closePanel();
+    list.remove([id]);
+    invalidate(['gate', `gate:${id}`]);
+    toast(t('deleted', { host }), { action: { label: t('undo'), run: () => void restore.run(gate) } });
+  });
 }
 
 /** Opens and closes gates. Opening is asked about first, and both can be taken back. */
