@@ -77,7 +77,7 @@ struct UserRow {
 }
 
 /// Returns the apps of a workspace by the connections that their current versions name.
-async fn users_of<C: ConnectionTrait>(
+pub(super) async fn users_of<C: ConnectionTrait>(
     db: &C,
     workspace: WorkspaceId,
 ) -> Result<HashMap<ConnectionId, Vec<ConnectionUser>>, StoreError> {

@@ -13,26 +13,21 @@ use kernel::{
     id::{AppId, GateId, WorkspaceId, kind},
     page::PageRequest,
 };
-use observability::{LogLevel, LogSource};
 use sea_orm::{
-    ActiveValue::Set,
-    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, PaginatorTrait as _,
+    ActiveValue::Set, ColumnTrait as _, DerivePartialModel, EntityTrait as _, JoinType, PaginatorTrait as _,
     QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _,
-    sea_query::{
-        Asterisk, BinOper, CommonTableExpression, Expr, ExprTrait as _, Func, Query, SelectStatement, Values,
-    },
+    sea_query::Expr,
 };
 
+use super::{calls::calls_of_day, connection::users_of};
 use crate::{
-    convert::{RowContext, escape_like},
+    convert::RowContext,
     entity::{
         app_versions, apps,
-        column::{DbId, DbNumber, DbText, DbTime},
-        gates, log_lines,
+        column::{DbId, DbText, DbTime},
+        gates,
     },
     error::OrStoreError as _,
-    query::{self, literal},
-    sql::statement_chunks,
     store::Store,
     tx::StoreTx,
 };
@@ -132,39 +127,6 @@ struct AppManifestRow {
     manifest: String,
 }
 
-/// Counts the refusals of gates. Each of `declared` is a gate, an app that declares its host, and a pattern of the
-/// host.
-fn refusal_counts(declared: Vec<Values>, since: Timestamp) -> SelectStatement {
-    use log_lines::Column;
-    let declared = CommonTableExpression::new()
-        .table_name("declared")
-        .columns(["gate_id", "app_id", "pattern"])
-        .values(declared)
-        .to_owned();
-    let line = |column| Expr::col((log_lines::Entity, column));
-    let pattern = Expr::col(("d", "pattern")).binary(BinOper::Escape, literal('\\'));
-    Query::select()
-        .with_cte(declared)
-        .column(("d", "gate_id"))
-        .expr_as(Func::count(Expr::col(Asterisk)), "count")
-        .from_as("declared", "d")
-        .join(JoinType::InnerJoin, log_lines::Entity, line(Column::AppId).equals(("d", "app_id")))
-        // Literals, so that the partial index serves.
-        .and_where(line(Column::Source).eq(literal(DbNumber(LogSource::Gate))))
-        .and_where(line(Column::Level).gte(literal(DbNumber(LogLevel::Warn))))
-        .and_where(line(Column::At).gte(DbTime(since)))
-        .and_where(Expr::from(Func::lower(line(Column::Message))).binary(BinOper::Like, pattern))
-        .group_by_col(("d", "gate_id"))
-        .to_owned()
-}
-
-/// Refusals of a gate.
-#[derive(FromQueryResult)]
-struct RefusalCountRow {
-    gate_id: DbId<kind::Gate>,
-    count: i64,
-}
-
 impl Store {
     /// Adds to gates of a workspace the apps that declare their hosts, and their refusals since a time.
     async fn views(
@@ -178,13 +140,22 @@ impl Store {
             return Ok(Vec::new());
         }
         let mut apps = self.apps_by_host(workspace).await?;
-        let mut views: Vec<GateView> = gates
-            .into_iter()
-            .map(|gate| GateView { apps: apps.remove(&gate.host).unwrap_or_default(), gate, blocked_24h: 0 })
-            .collect();
-        let refusals = self.refusals(&views, blocked_since).await?;
+        let mut users = match gates.iter().any(|gate| gate.connection.is_some()) {
+            true => users_of(self.read(), workspace).await?,
+            false => HashMap::new(),
+        };
+        let mut apps_of = |gate: &Gate| match gate.connection {
+            None => apps.remove(&gate.host).unwrap_or_default(),
+            Some(connection) => {
+                users.remove(&connection).unwrap_or_default().into_iter().map(|user| user.app).collect()
+            }
+        };
+        let mut views: Vec<GateView> =
+            gates.into_iter().map(|gate| GateView { apps: apps_of(&gate), gate, blocked_24h: 0 }).collect();
+        let ids: Vec<GateId> = views.iter().map(|view| view.gate.id).collect();
+        let calls = calls_of_day(self.read(), &ids, blocked_since).await?;
         for view in &mut views {
-            view.blocked_24h = refusals.get(&view.gate.id).copied().unwrap_or_default();
+            view.blocked_24h = calls.get(&view.gate.id).map_or(0, |sum| sum.counts.blocked);
         }
         Ok(views)
     }
@@ -217,30 +188,6 @@ impl Store {
             }
         }
         Ok(apps)
-    }
-
-    /// Counts the refusals of each gate since a time: warnings and errors that the gate logged for the apps that
-    /// declare its host, and that name the host.
-    async fn refusals(
-        &self,
-        views: &[GateView],
-        since: Timestamp,
-    ) -> Result<HashMap<GateId, u64>, StoreError> {
-        let pairs: Vec<(&Gate, AppId)> =
-            views.iter().flat_map(|view| view.apps.iter().map(|app| (&view.gate, *app))).collect();
-        let mut refusals = HashMap::new();
-        for pairs in statement_chunks(&pairs) {
-            let rows = pairs.iter().map(|(gate, app)| {
-                let pattern = format!("%{}%", escape_like(gate.host.as_str()));
-                Values(vec![DbId(gate.id).into(), DbId(*app).into(), pattern.into()])
-            });
-            let refusals_of_pairs = refusal_counts(rows.collect(), since);
-            for found in query::fetch_all::<RefusalCountRow>(&refusals_of_pairs, self.read()).await? {
-                let count: u64 = RowContext::new("gates", found.gate_id).number(found.count)?;
-                *refusals.entry(found.gate_id.0).or_default() += count;
-            }
-        }
-        Ok(refusals)
     }
 }
 

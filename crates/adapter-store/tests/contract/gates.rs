@@ -3,14 +3,15 @@
 use ::apps::{App, AppsTx as _, manifest::EgressPermission};
 use ::connections::{
     Gate, GateReader as _, GateStatus, GateTx as _,
+    calls::{CallLog as _, CallLogEntry, CallSum},
     gates::{GateView, Method},
+    health::{Bucket, CallCounts},
 };
 use kernel::{
     StoreError, UnitOfWork as _,
     authority::Sharing,
     id::{AppId, GateId},
 };
-use observability::{LogLevel, LogSink as _, LogSource, NewLogLine};
 
 use crate::{
     contract,
@@ -136,29 +137,19 @@ async fn a_list_names_the_apps_that_declare_the_host(database: Database) {
 
 async fn refusals_are_counted(database: Database) {
     let world = World::new(database).await;
-    let api = add_gate(&world, gate(&world, "my_api.example.com")).await;
+    let api = add_gate(&world, gate(&world, "api.example.com")).await;
     let quiet = add_gate(&world, gate(&world, "quiet.example.com")).await;
-    let app = add_app(&world, &["quiet.example.com"]).await;
-    // The manifest's own check is stricter than a gate's host: the row is written past it.
-    let other = add_app(&world, &["my_api.example.com"]).await;
-    let line =
-        |moment, level, source, message: &str| NewLogLine::new(at(moment), level, source, message.to_owned());
-    let refusal = "host_denied: No open gate leads to my_api.example.com.";
-    let lines = vec![
-        line(999, LogLevel::Warn, LogSource::Gate, refusal),
-        line(1_000, LogLevel::Warn, LogSource::Gate, refusal),
-        line(2_000, LogLevel::Error, LogSource::Gate, refusal),
-        line(2_000, LogLevel::Info, LogSource::Gate, refusal),
-        line(2_000, LogLevel::Error, LogSource::App, refusal),
-        line(2_000, LogLevel::Error, LogSource::Gate, "host_denied: myxapi.example.com"),
-    ];
-    // The same lines of an app that does not declare the host count for nothing.
-    for app in [other, app] {
-        world.store.append_log(world.workspace, app, lines.clone(), Vec::new()).await.unwrap();
-    }
-    let list = world.store.list(world.workspace, at(1_000), PAGE).await.unwrap();
+    let entry = |millis, blocked| CallLogEntry {
+        workspace: world.workspace,
+        gate: api.id,
+        bucket: Bucket::of(at(millis)),
+        sum: CallSum { counts: CallCounts { calls: 9, errors: 9, blocked }, last_call_at: None },
+    };
+    let bucket = 300_000;
+    world.store.add_calls(&[entry(0, 7), entry(bucket, 2), entry(2 * bucket, 3)]).await.unwrap();
+    let list = world.store.list(world.workspace, at(0), PAGE).await.unwrap();
     let counts: Vec<_> = list.iter().map(|view| (view.gate.id, view.blocked_24h)).collect();
-    assert_eq!(counts, [(api.id, 2), (quiet.id, 0)]);
+    assert_eq!(counts, [(api.id, 5), (quiet.id, 0)]);
 }
 
 /// Two transactions lock two rows in opposite order. PostgreSQL gives one of them up; on SQLite, transactions take turns.
