@@ -109,6 +109,7 @@ const structuredClone = (value) => {
       for (const entry of [...from]) to.add(copy(entry));
       return to;
     }
+    if (keys?.is(from)) return keep(keys.copy(from));
     if (files?.isBlob(from)) return keep(files.copy(from));
     if (from instanceof DOMException) return keep(new DOMException(from.message, from.name));
     if (from instanceof Error) {

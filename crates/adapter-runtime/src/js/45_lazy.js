@@ -12,12 +12,19 @@ let files = null;
 /** Loads them; gives what bodies need. */
 let loadFiles;
 
+/** What other parts need of keys; null until one can exist. */
+let keys = null;
+/** The functions behind `crypto.subtle`, which are there once keys are loaded. */
+let subtle;
+let loadKeys;
+
 const STREAM_NAMES = [
   'ReadableStream', 'ReadableStreamDefaultReader', 'ReadableStreamDefaultController', 'WritableStream',
   'WritableStreamDefaultWriter', 'WritableStreamDefaultController', 'TransformStream', 'TransformStreamDefaultController',
   'CountQueuingStrategy', 'ByteLengthQueuingStrategy', 'TextEncoderStream', 'TextDecoderStream',
 ];
 const FILE_NAMES = ['Blob', 'File', 'FormData'];
+const KEY_NAMES = ['CryptoKey'];
 
 /** Puts the names into place. */
 const promiseModules = () => {
@@ -35,7 +42,8 @@ const promiseModules = () => {
     isSignal: (value) => value instanceof AbortSignal,
     onAbort: (signal, callback) => apply(addEventListener, signal, ['abort', callback]),
     offAbort: (signal, callback) => apply(removeEventListener, signal, ['abort', callback]),
-    Uint8Array, bytesOf, text, utf8Text, now: Date.now, readerOf: (bytes) => {
+    Uint8Array, DOMException, bytesOf, text, utf8Text, now: Date.now, parse: JSON.parse, stringify: JSON.stringify,
+    keepWhile, readerOf: (bytes) => {
       loadStreams();
       return bodies.of(bytes);
     },
@@ -69,6 +77,7 @@ const promiseModules = () => {
     return load;
   };
   loadStreams = promise('streams', STREAM_NAMES, (made) => { ({ bodies } = made); });
+  loadKeys = promise('crypto', KEY_NAMES, (made) => { ({ keys, subtle } = made); });
   const loadFileNames = promise('files', FILE_NAMES, (made) => { ({ files } = made); });
   loadFiles = () => {
     loadFileNames();

@@ -165,7 +165,7 @@ export const install = (lent) => {
   define(globalThis, {
     console: makeConsole(), fetch, Headers, Request, Response, URL, URLSearchParams, TextEncoder, TextDecoder, crypto,
     setTimeout, setInterval, clearTimeout, clearInterval: clearTimeout, atob, btoa, structuredClone,
-    Event, CustomEvent, EventTarget, AbortController, AbortSignal, CryptoKey, self: globalThis,
+    Event, CustomEvent, EventTarget, AbortController, AbortSignal, self: globalThis,
     navigator: Object.freeze({ userAgent: 'Qala' }),
     queueMicrotask: (callback) => {
       if (typeof callback !== 'function') throw new TypeError('queueMicrotask takes a function');

@@ -44,7 +44,16 @@ const PRELUDE_SOURCE: &str = concat!(
 );
 
 /// Modules beside the prelude, with the same rules, by the name that [`CompiledBundle::compile_prelude`] gives them.
-const LAZY_SOURCES: [(&str, &str); 2] = [
+const LAZY_SOURCES: [(&str, &str); 3] = [
+    (
+        "crypto",
+        concat!(
+            include_str!("../js/crypto/00_parameters.js"),
+            include_str!("../js/crypto/10_keys.js"),
+            include_str!("../js/crypto/20_subtle.js"),
+            include_str!("../js/crypto/90_install.js"),
+        ),
+    ),
     (
         "files",
         concat!(

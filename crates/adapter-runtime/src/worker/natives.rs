@@ -1,8 +1,8 @@
 //! The native functions of the prelude. App code cannot reach them.
 
+mod crypto;
 mod forms;
 mod held_values;
-mod hmac;
 mod text_decoder;
 
 use std::{collections::BTreeMap, ptr::NonNull, rc::Rc};
@@ -11,7 +11,6 @@ use base64::{Engine as _, alphabet, engine};
 use process_snapshot::{Bytecode, copy_bytes, copy_range};
 use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, Value, function::IntoJsFunc};
 use runs::engine::LogLevel;
-use sha2::Digest as _;
 use url::{Url, form_urlencoded, quirks};
 
 pub(super) use self::held_values::HeldValues;
@@ -83,6 +82,7 @@ pub(super) fn build_natives<'js>(
         module.get::<_, Function<'js>>("install")
     })?;
     add_decoder_natives(&natives, invocation)?;
+    crypto::add_natives(&natives, invocation)?;
     add_pure_natives(&natives)?;
     Ok(natives.object)
 }
@@ -166,27 +166,6 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
     })?;
     natives.add("atob", |text: String| atob(&text))?;
     natives.add("btoa", |text: String| btoa(&text))?;
-    natives.add("digest", |ctx: Ctx<'js>, name: String, bytes: TypedArray<'js, u8>| {
-        ArrayBuffer::new_copy(ctx, digest(&name, &copy_bytes(&bytes).unwrap_or_default()))
-    })?;
-    natives.add(
-        "hmac",
-        |ctx: Ctx<'js>, hash: String, key: TypedArray<'js, u8>, data: TypedArray<'js, u8>| {
-            let [key, data] = [&key, &data].map(|bytes| copy_bytes(bytes).unwrap_or_default());
-            ArrayBuffer::new_copy(ctx, hmac::sign(&hash, &key, &data))
-        },
-    )?;
-    natives.add(
-        "verifyHmac",
-        |hash: String,
-         key: TypedArray<'js, u8>,
-         signature: TypedArray<'js, u8>,
-         data: TypedArray<'js, u8>| {
-            let [key, signature, data] =
-                [&key, &signature, &data].map(|bytes| copy_bytes(bytes).unwrap_or_default());
-            hmac::verify(&hash, &key, &signature, &data)
-        },
-    )?;
     natives.add("parseForm", |ctx: Ctx<'js>, content_type: String, body: TypedArray<'js, u8>| {
         parse_form(&ctx, &content_type, &body)
     })?;
@@ -263,15 +242,6 @@ fn btoa(text: &str) -> Option<String> {
     let bytes: Option<Vec<u8>> =
         text.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect();
     Some(engine::general_purpose::STANDARD.encode(bytes?))
-}
-
-fn digest(name: &str, bytes: &[u8]) -> Vec<u8> {
-    match name {
-        "SHA-1" => sha1::Sha1::digest(bytes).to_vec(),
-        "SHA-384" => sha2::Sha384::digest(bytes).to_vec(),
-        "SHA-512" => sha2::Sha512::digest(bytes).to_vec(),
-        _ => sha2::Sha256::digest(bytes).to_vec(),
-    }
 }
 
 fn parse_url(text: &str, base: Option<&str>) -> Option<Vec<String>> {

@@ -9,6 +9,7 @@
 )]
 
 mod conformance;
+mod crypto;
 mod encodings;
 mod fairness;
 mod files;

@@ -3,13 +3,15 @@
 use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
+    rc::Rc,
 };
 
-use super::text_decoder::StreamDecoder;
+use super::{crypto::Key, text_decoder::StreamDecoder};
 
 /// A value of any kind.
 pub(super) enum HeldValue {
     Decoder(StreamDecoder),
+    Key(Rc<Key>),
 }
 
 impl HeldValue {
@@ -17,6 +19,7 @@ impl HeldValue {
     fn quota(&self) -> usize {
         match self {
             Self::Decoder(_) => 10_000,
+            Self::Key(_) => 4096,
         }
     }
 }
