@@ -1,5 +1,6 @@
 // One gate, in the panel beside the list.
 
+import { useEffect } from 'preact/hooks';
 import { useResource } from '#api/resource';
 import type { RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
@@ -10,11 +11,13 @@ import { mayNotCreate, mayNotSet, useAppNames, useDelete, useGates, useSetStatus
 
 export default function GatePanel({ params: { ws, id } }: RouteProps<'/w/:ws/gates/:id'>) {
   const list = useGates(ws);
-  const gate = list.items.find((one) => one.id === id);
+  const gate = [...list.items, ...list.held].find((one) => one.id === id);
   const change = useSetStatus(list);
   const remove = useDelete(ws, list);
+  const needsMore = gate === undefined && list.hasMore && !list.loading && list.error === undefined;
+  useEffect(() => { if (needsMore) list.loadMore(); }, [needsMore, list.items.length]);
   if (gate === undefined) {
-    const isMissing = list.isComplete && !list.error;
+    const isMissing = list.isComplete && !list.loading && !list.hasMore && !list.error;
     return <Panel title={t('gate')}>{isMissing ? <Notice tone="warn"><p>{t('notFound')}</p></Notice> : <Loaded resource={{ data: undefined, error: list.error, refresh: list.refresh }}>{() => null}</Loaded>}</Panel>;
   }
   const button = <Button variant={gate.status === 'open' ? 'quiet' : 'primary'} icon={gate.status === 'open' ? 'lock' : 'check'} busy={change.busy} unavailable={mayNotSet()} onClick={() => void change.run(gate)}>{gate.status === 'open' ? t('close') : t('open')}</Button>;
