@@ -128,8 +128,14 @@ export default [
     name: 'a connection is disconnected by its name, and connected again',
     async run({ page, world, api, expect }) {
       const { id } = await api('POST', `/v1/workspaces/${world.ws}/connectors/http`, HTTP);
+      const { name, currentVersionId } = await api('GET', `/v1/apps/${world.app}`);
+      const { manifest, files } = await api('GET', `/v1/apps/${world.app}/versions/${currentVersionId}`);
+      const connectors = [{ name: 'orders', connectionId: id }];
+      await api('POST', `/v1/apps/${world.app}/versions`, { files, manifest: { ...manifest, permissions: { ...manifest.permissions, connectors } }, summary: 'Call orders' });
       await page.goto(`/w/${world.ws}/connections/${id}`);
+      await panel(page).getByRole('link', { name }).waitFor();
       await panel(page).getByRole('button', { name: 'Disconnect' }).click();
+      await dialog(page).getByRole('listitem').filter({ hasText: name }).waitFor();
       const go = dialog(page).getByRole('button', { name: 'Disconnect' });
       expect((await go.getAttribute('aria-disabled')) === 'true', 'It can be disconnected without its name.');
       await dialog(page).getByRole('textbox').fill('Orders');

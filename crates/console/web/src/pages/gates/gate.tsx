@@ -37,17 +37,22 @@ function Detail({ ws, gate }: { ws: string; gate: Gate }) {
           [t('gate'), <Copyable value={gate.id} />],
         ]}
       />
-      <p>{t(gate.status === 'open' ? 'explainOpen' : 'explainClosed', { host: gate.host })}</p>
+      <p>{explanation(gate)}</p>
       {gate.connectionId !== null && <Notice actions={<Button size="small" href={`/w/${ws}/connections/${gate.connectionId}`}>{t('openConnection')}</Button>}><p>{t('ofConnection')}</p></Notice>}
       <section>
         <h3>{t('apps')}</h3>
         {gate.appIds.length === 0
-          ? <p class="muted">{t('unused')}</p>
+          ? <p class="muted">{t(gate.connectionId === null ? 'unused' : 'unusedConnection')}</p>
           : <ul class="gate-list">{gate.appIds.map((id) => <AppRow key={id} ws={ws} id={id} name={nameOf(id)} />)}</ul>}
       </section>
       <details><summary>{t('raw')}</summary><Json value={gate} label={t('raw')} /></details>
     </div>
   );
+}
+
+function explanation({ status, host, connectionId, name }: Gate): string {
+  if (connectionId === null) return t(status === 'open' ? 'explainOpen' : 'explainClosed', { host });
+  return t(status === 'open' ? 'explainConnectionOpen' : 'explainConnectionClosed', { host, name });
 }
 
 /** Reads the name of an app that is not among the newest ones. */
