@@ -31,12 +31,13 @@ async function createObjects({ api, base, world }) {
   const tables = `/v1/backend/projects/${world.project}/tables`;
   await api('POST', tables, { name: 'products', columns: [{ name: 'name', type: 'text' }, { name: 'stock', type: 'integer' }, { name: 'sold', type: 'boolean' }] });
   await api('POST', `${tables}/products/rows`, [{ id: 'jam', name: 'Jam', stock: 3, sold: false }, { id: 'rye', name: 'Rye', stock: null, sold: null }]);
+  const connection = await api('POST', `/v1/workspaces/${world.ws}/connectors/http`, { displayName: 'Orders', baseUrl: 'https://api.example.com/v1', auth: { type: 'bearer' }, methods: ['GET'], secret: 'example-secret' });
   const items = async (list) => (await api('GET', `/v1/workspaces/${world.ws}/${list}`)).items;
   const [run, gate, { user }] = await Promise.all(['runs?status=failed', 'gates', 'members'].map(async (list) => (await items(list))[0]));
   const [letter] = await letters(api, world, 'open');
   const invite = await inviteByLink({ api, world, email: freshAddress('invited'), role: 'viewer' });
   return {
-    w: world.ws, apps: world.app, versions: 1, automations: automation.id, runs: run.id, gates: gate.id, 'dead-letters': letter.id, members: user.id,
+    w: world.ws, apps: world.app, versions: 1, automations: automation.id, runs: run.id, gates: gate.id, connections: connection.id, connector: 'shopify', 'dead-letters': letter.id, members: user.id,
     data: world.project, table: 'products', rows: 'jam', invite: invite.split('/').at(-1),
     consent: (await startAuthorization(base)).split('/').at(-1),
   };

@@ -48,4 +48,42 @@ export default [
       await page.getByText('No gate fits these filters').waitFor();
     },
   },
+  {
+    name: 'an admin creates a gate, deletes it and takes that back',
+    role: 'admin',
+    async run({ page, world, api, expect }) {
+      const find = async () => (await api('GET', `/v1/workspaces/${world.ws}/gates`)).items.find(({ host }) => host === 'api.example.com');
+      await page.goto(`/w/${world.ws}/gates`);
+      await page.getByRole('button', { name: 'New gate' }).click();
+      const panel = page.locator('aside.panel');
+      await panel.getByLabel('Host').fill('https://api.example.com/');
+      await panel.getByRole('button', { name: 'Create gate' }).click();
+      await panel.getByRole('alert').filter({ hasText: 'Enter the name of a host' }).waitFor();
+      await panel.getByLabel('Host').fill('api.example.com');
+      await panel.getByLabel('POST').check();
+      await panel.getByRole('button', { name: 'Create gate' }).click();
+      await page.getByText('The gate to api.example.com is created and open.').waitFor();
+      expect((await find()).methods.join() === 'GET,POST', 'The gate has other methods.');
+      await panel.getByRole('button', { name: 'Delete gate' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete gate' }).click();
+      await page.getByText('The gate to api.example.com is deleted.').waitFor();
+      expect((await find()) === undefined, 'The gate is not deleted.');
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await page.getByRole('row', { name: /api\.example\.com/ }).waitFor();
+      expect((await find()).methods.join() === 'GET,POST', 'The gate that was created again has other methods.');
+    },
+  },
+  {
+    name: 'the gate of a connection is deleted with the connection',
+    async run({ page, world, api, expect }) {
+      await api('POST', `/v1/workspaces/${world.ws}/connectors/github`, { displayName: 'Our GitHub', secret: 'ghp_000011112222333344445555666677778888' });
+      const gate = (await api('GET', `/v1/workspaces/${world.ws}/gates`)).items.find(({ connectionId }) => connectionId !== null);
+      await page.goto(`/w/${world.ws}/gates/${gate.id}`);
+      const panel = page.locator('aside.panel');
+      await panel.getByText('belongs to a connection').waitFor();
+      expect((await panel.getByRole('button', { name: 'Delete gate' }).count()) === 0, 'The gate of a connection can be deleted.');
+      await panel.getByRole('link', { name: 'Open the connection' }).click();
+      await page.getByRole('complementary', { name: 'Our GitHub' }).waitFor();
+    },
+  },
 ];

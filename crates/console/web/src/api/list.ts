@@ -74,18 +74,20 @@ class Pages<T> {
   readonly state: Signal<ListState<T>> = signal<ListState<T>>({ items: [], held: [], heldMore: false, next: null, loading: true, error: undefined, isComplete: false });
   private lastStart = 0;
   private timer: ReturnType<typeof setTimeout> | null = null;
-  private isClosed = false;
+  /** Components that show the list: a page, and the panel over it. */
+  private readers = 0;
 
   constructor(private readonly url: string, private readonly key: (item: T) => string) {}
 
   open(): void {
-    this.isClosed = false;
+    this.readers += 1;
     if (this.state.peek().isComplete) this.follow();
     else void this.reload();
   }
 
   close(): void {
-    this.isClosed = true;
+    this.readers -= 1;
+    if (this.readers > 0) return;
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
   }
@@ -128,7 +130,7 @@ class Pages<T> {
 
   /** Reads the first page again, at most once a second. */
   follow(): void {
-    if (this.timer !== null || this.isClosed) return;
+    if (this.timer !== null || this.readers === 0) return;
     this.timer = setTimeout(() => {
       this.timer = null;
       void this.update();

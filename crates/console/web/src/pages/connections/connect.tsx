@@ -7,7 +7,7 @@ import { catalogueDraft, catalogueFields, CatalogueFields, filledValues } from '
 import { notChoosable, useAllowed, useCatalogue, type Connector } from './catalogue';
 import { t } from './messages';
 import { Form, Guide, Refused, useEdited } from './parts';
-import { connectionsChanged, mayNotWrite } from './use-connections';
+import { connectionsChanged, mayNotWrite, useConnections } from './use-connections';
 
 export default function ConnectService({ params: { ws, connector: id } }: RouteProps<'/w/:ws/connections/new/:connector'>) {
   const catalogue = useCatalogue();
@@ -21,6 +21,7 @@ export default function ConnectService({ params: { ws, connector: id } }: RouteP
 }
 
 function Connect({ ws, connector }: { ws: string; connector: Connector }) {
+  const list = useConnections(ws);
   const { draft, change } = useEdited(catalogueDraft(connector, connector.name, {}));
   const connect = useAction(async () => {
     const { displayName, secret } = draft;
@@ -28,6 +29,7 @@ function Connect({ ws, connector }: { ws: string; connector: Connector }) {
     const { id } = await api.post('/v1/workspaces/{ws}/connectors/{connectorId}', { path: { ws, connectorId: connector.id }, body });
     discardUnsaved();
     connectionsChanged(id);
+    list.refresh();
     toast(t('connectedNow', { name: body.displayName }));
     await navigate(`/w/${ws}/connections/${id}`);
   }, { shows: 'inline' });

@@ -60,10 +60,10 @@ function Detail({ ws, connection }: { ws: string; connection: Connection }) {
           http && [t('auth'), t(`auth_${http.auth.type}`)],
           serviceAccount ? [t('serviceAccount'), <Copyable value={serviceAccount.email} />] : null,
           [t('secret'), secret === 'none' ? t('secretNone') : t('secretStored')],
-          connectedAt !== null ? [t('connectedAt'), <Time at={connectedAt} as="moment" />] : null,
+          secret !== 'none' && connectedAt !== null ? [t('connectedAt'), <Time at={connectedAt} as="moment" />] : null,
           http && [t('methods'), http.methods.join(', ')],
           http && [t('pathPrefix'), <code>{http.pathPrefix}</code>],
-          [t('gate'), <a class="link" href={`/w/${ws}/gates${http ? `?q=${encodeURIComponent(http.host)}` : ''}`}>{gate === 'open' ? t('gateOpen') : t('gateClosed')}</a>],
+          status === 'disconnected' ? null : [t('gate'), <a class="link" href={`/w/${ws}/gates${http ? `?q=${encodeURIComponent(http.host)}` : ''}`}>{gate === 'open' ? t('gateOpen') : t('gateClosed')}</a>],
           [t('id'), <Copyable value={id} />],
         ]}
       />

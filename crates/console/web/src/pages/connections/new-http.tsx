@@ -8,7 +8,7 @@ import { HTTP_FIELDS, httpBody, newHttpDraft } from './http-draft';
 import { HttpFields } from './http-form';
 import { t } from './messages';
 import { Form, Guide, Refused, useEdited } from './parts';
-import { connectionsChanged, mayNotWrite } from './use-connections';
+import { connectionsChanged, mayNotWrite, useConnections } from './use-connections';
 
 export default function NewHttpConnection({ params: { ws } }: RouteProps<'/w/:ws/connections/new/http'>) {
   const refusal = mayNotWrite();
@@ -17,12 +17,14 @@ export default function NewHttpConnection({ params: { ws } }: RouteProps<'/w/:ws
 
 function Connect({ ws }: { ws: string }) {
   const connector = useCatalogue().data?.find(({ id }) => id === HTTP);
+  const list = useConnections(ws);
   const { draft, change } = useEdited(newHttpDraft());
   const connect = useAction(async () => {
     const body = httpBody(draft);
     const { id } = await api.post('/v1/workspaces/{ws}/connectors/http', { path: { ws }, body });
     discardUnsaved();
     connectionsChanged(id);
+    list.refresh();
     toast(t('connectedNow', { name: body.displayName }));
     await navigate(`/w/${ws}/connections/${id}`);
   }, { shows: 'inline' });

@@ -14,7 +14,8 @@ const GROUPS: readonly Group[] = ['messaging', 'email', 'crm', 'commerce', 'data
 
 export default function NewConnection({ params: { ws } }: RouteProps<'/w/:ws/connections/new'>) {
   const catalogue = useCatalogue();
-  return <Panel title={t('connect')} size="wide"><Loaded resource={catalogue}>{(connectors) => <Choose ws={ws} connectors={connectors} />}</Loaded></Panel>;
+  const actions = <Button unavailable={mayNotWrite()} href={`/w/${ws}/connections/new/http${location.search}`}>{t('connectHttp')}</Button>;
+  return <Panel title={t('connect')} size="wide" actions={actions}><Loaded resource={catalogue}>{(connectors) => <Choose ws={ws} connectors={connectors} />}</Loaded></Panel>;
 }
 
 function Choose({ ws, connectors }: { ws: string; connectors: readonly Connector[] }) {
@@ -35,7 +36,7 @@ function Choose({ ws, connectors }: { ws: string; connectors: readonly Connector
         <TextField label={t('search')} type="search" value={text} onInput={setText} autofocus />
         <Select label={t('group')} value={group} onChange={setGroup} options={[{ value: 'all', label: t('allGroups') }, ...GROUPS.map((value) => ({ value, label: t(`group_${value}`) }))]} />
       </div>
-      {found.length === 0 && <Notice actions={<><Button size="small" onClick={showAll}>{t('showAll')}</Button><Button size="small" href={`/w/${ws}/connections/new/http${location.search}`}>{t('connectHttp')}</Button></>}><p>{t('noConnector')}</p></Notice>}
+      {found.length === 0 && <Notice actions={<Button size="small" onClick={showAll}>{t('showAll')}</Button>}><p>{t('noConnector')}</p></Notice>}
       {GROUPS.map((name) => {
         const members = found.filter((connector) => connector.group === name);
         return members.length > 0 && (

@@ -10,7 +10,7 @@ import { t } from './messages';
 export type Connection = Schemas['Connection'];
 
 export function useConnections(ws: string): List<Connection> {
-  return useList('/v1/workspaces/{ws}/connections', { path: { ws } }, { on: ['connection', 'gate', 'app'] });
+  return useList('/v1/workspaces/{ws}/connections', { path: { ws }, query: { limit: 200 } }, { on: ['connection', 'gate', 'app'] });
 }
 
 export function useConnection(ws: string, id: string): Resource<Connection> {

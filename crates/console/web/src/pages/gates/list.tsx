@@ -3,7 +3,7 @@
 import type { List as ListData } from '#api/list';
 import { navigate, Page, query, setQuery, useCommands, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
-import { Button, Empty, FilterBar, List, Status, TextField, type Column } from '#ui';
+import { Badge, Button, Empty, FilterBar, List, Status, TextField, type Column } from '#ui';
 import { t } from './messages';
 import { GateStatus } from './status';
 import { mayNotCreate, mayNotSet, useAppNames, useGates, useSetStatus, type Gate } from './use-gates';
@@ -17,7 +17,7 @@ export default function Gates({ params: { ws } }: RouteProps<'/w/:ws/gates'>) {
   const create = () => void navigate(`/w/${ws}/gates/new`);
   useCommands([{ id: 'gate.new', label: t('create'), keys: 'n', when: () => mayNotCreate() === null, run: create }]);
   const columns: readonly Column<Gate>[] = [
-    { key: 'host', header: t('host'), isMain: true, cell: (gate) => <code class="gate-host">{gate.host}</code> },
+    { key: 'host', header: t('host'), isMain: true, cell: ({ host, connectionId, name }) => <span class="gate-name"><code class="gate-host">{host}</code>{connectionId !== null && <Badge>{t('throughConnection', { name })}</Badge>}</span> },
     { key: 'status', header: t('status'), cell: ({ status }) => <GateStatus status={status} /> },
     { key: 'methods', header: t('methods'), hide: 'tablet', cell: ({ methods }) => <span class="muted">{methods.join(', ')}</span> },
     { key: 'apps', header: t('apps'), hide: 'phone', cell: (gate) => <Apps ws={ws} gate={gate} nameOf={nameOf} /> },

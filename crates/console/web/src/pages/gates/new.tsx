@@ -7,13 +7,14 @@ import type { Schemas } from '#api/types';
 import { closePanel, discardUnsaved, navigate, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, Checkbox, CopyCall, Panel, ProblemView, TextField } from '#ui';
 import { t } from './messages';
-import { mayNotCreate } from './use-gates';
+import { mayNotCreate, useGates } from './use-gates';
 
 type Method = Schemas['Method'];
 
 const METHODS: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 export default function NewGate({ params: { ws } }: RouteProps<'/w/:ws/gates/new'>) {
+  const list = useGates(ws);
   const [host, setHost] = useState('');
   const [name, setName] = useState('');
   const [methods, setMethods] = useState<readonly Method[]>(['GET']);
@@ -26,6 +27,7 @@ export default function NewGate({ params: { ws } }: RouteProps<'/w/:ws/gates/new
     const gate = await api.post('/v1/workspaces/{ws}/gates', { path: { ws }, body });
     discardUnsaved();
     invalidate(['gate']);
+    list.refresh();
     toast(t('created', { host: gate.host }));
     await navigate(`/w/${ws}/gates/${gate.id}`);
   }, { shows: 'inline' });

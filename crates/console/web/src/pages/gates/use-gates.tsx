@@ -11,7 +11,7 @@ import { t } from './messages';
 export type Gate = Schemas['Gate'];
 
 export function useGates(ws: string): List<Gate> {
-  return useList('/v1/workspaces/{ws}/gates', { path: { ws } }, { on: ['gate', 'app', 'refusal'] });
+  return useList('/v1/workspaces/{ws}/gates', { path: { ws }, query: { limit: 200 } }, { on: ['gate', 'app', 'refusal'] });
 }
 
 /** Names of the apps that the person sees, by their ids. */
@@ -34,11 +34,12 @@ export function mayNotCreate(): string | null {
 }
 
 /** Deletes a gate after a question. Taking it back creates the gate again, closed if it was. */
-export function useDelete(ws: string, list: Pick<List<Gate>, 'remove'>): Action<[Gate]> {
+export function useDelete(ws: string, list: Pick<List<Gate>, 'remove' | 'refresh'>): Action<[Gate]> {
   const restore = useAction(async ({ host, name, methods, status }: Gate) => {
     const { id } = await api.post('/v1/workspaces/{ws}/gates', { path: { ws }, body: { host, name, methods } });
     if (status === 'closed') await api.patch('/v1/gates/{id}', { path: { id }, body: { status } });
     invalidate(['gate']);
+    list.refresh();
   });
   return useAction(async (gate: Gate) => {
     const { id, host, appIds } = gate;
