@@ -5,7 +5,6 @@ include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// Purpose of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "a build without the console has no files")]
 pub(crate) enum Role {
     /// The script that runs before the first paint.
     Head,
