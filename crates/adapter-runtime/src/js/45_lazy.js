@@ -21,7 +21,8 @@ let loadKeys;
 const STREAM_NAMES = [
   'ReadableStream', 'ReadableStreamDefaultReader', 'ReadableStreamDefaultController', 'WritableStream',
   'WritableStreamDefaultWriter', 'WritableStreamDefaultController', 'TransformStream', 'TransformStreamDefaultController',
-  'CountQueuingStrategy', 'ByteLengthQueuingStrategy', 'TextEncoderStream', 'TextDecoderStream',
+  'CountQueuingStrategy', 'ByteLengthQueuingStrategy', 'TextEncoderStream', 'TextDecoderStream', 'CompressionStream',
+  'DecompressionStream',
 ];
 const FILE_NAMES = ['Blob', 'File', 'FormData'];
 const KEY_NAMES = ['CryptoKey'];

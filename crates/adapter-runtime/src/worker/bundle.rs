@@ -71,6 +71,7 @@ const LAZY_SOURCES: [(&str, &str); 3] = [
             include_str!("../js/streams/20_writable.js"),
             include_str!("../js/streams/30_pipe.js"),
             include_str!("../js/streams/40_transform.js"),
+            include_str!("../js/streams/50_compression.js"),
             include_str!("../js/streams/90_install.js"),
         ),
     ),

@@ -1,5 +1,6 @@
 //! The native functions of the prelude. App code cannot reach them.
 
+mod codec;
 mod crypto;
 mod forms;
 mod held_values;
@@ -15,6 +16,7 @@ use url::{Url, form_urlencoded, quirks};
 
 pub(super) use self::held_values::HeldValues;
 use self::{
+    codec::Codec,
     forms::{Content, Entry},
     held_values::HeldValue,
     text_decoder::StreamDecoder,
@@ -82,6 +84,7 @@ pub(super) fn build_natives<'js>(
         module.get::<_, Function<'js>>("install")
     })?;
     add_decoder_natives(&natives, invocation)?;
+    add_codec_natives(&natives, invocation)?;
     crypto::add_natives(&natives, invocation)?;
     add_pure_natives(&natives)?;
     Ok(natives.object)
@@ -145,6 +148,47 @@ fn add_streaming_natives<'js>(
     })?;
     let end = own();
     natives.add("sendEnd", move || end.send_end())
+}
+
+/// Adds the functions that compress and decompress.
+fn add_codec_natives<'js>(
+    natives: &Natives<'_, 'js>,
+    invocation: &Rc<InvocationState>,
+) -> rquickjs::Result<()> {
+    let own = || Rc::clone(invocation);
+    let open = own();
+    // Returns 0 if there are too many.
+    natives.add("openCodec", move |format: String, compresses: bool| -> Option<u32> {
+        let codec = Codec::new(&format, compresses)?;
+        Some(open.held_values.keep(HeldValue::Codec(codec)).unwrap_or_default())
+    })?;
+    let step = own();
+    natives.add("codecStep", move |number: u32| with_codec(&step, number, |codec| Some(codec.step())))?;
+    let convert = own();
+    natives.add("convert", move |ctx: Ctx<'js>, number: u32, bytes: TypedArray<'js, u8>, from: usize| {
+        let output = with_codec(&convert, number, |codec| {
+            let length = bytes.as_raw().map_or(0, NonNull::len);
+            let input = copy_range(&bytes, from..length.min(from.checked_add(codec.step())?));
+            codec.convert(&input.unwrap_or_default())
+        });
+        output.map(|output| ArrayBuffer::new_copy(ctx, output)).transpose()
+    })?;
+    let finish = own();
+    natives.add("finishCodec", move |ctx: Ctx<'js>, number: u32| {
+        let output = with_codec(&finish, number, Codec::finish);
+        output.map(|output| ArrayBuffer::new_copy(ctx, output)).transpose()
+    })
+}
+
+fn with_codec<T>(
+    invocation: &InvocationState,
+    number: u32,
+    call: impl FnOnce(&mut Codec) -> Option<T>,
+) -> Option<T> {
+    invocation.held_values.with(number, |value| match value {
+        HeldValue::Codec(codec) => call(codec),
+        _ => None,
+    })
 }
 
 struct Natives<'a, 'js> {

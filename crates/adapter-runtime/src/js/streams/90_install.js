@@ -2,7 +2,8 @@ const NAMES = {
   __proto__: null,
   ReadableStream, ReadableStreamDefaultReader, ReadableStreamDefaultController, WritableStream,
   WritableStreamDefaultWriter, WritableStreamDefaultController, TransformStream, TransformStreamDefaultController,
-  CountQueuingStrategy, ByteLengthQueuingStrategy, TextEncoderStream, TextDecoderStream,
+  CountQueuingStrategy, ByteLengthQueuingStrategy, TextEncoderStream, TextDecoderStream, CompressionStream,
+  DecompressionStream,
 };
 
 /** What bodies of requests and answers need. */
@@ -41,6 +42,7 @@ const bodies = {
 export const install = (lent) => {
   ({ Promise, TypeError, RangeError, then, apply, max, create, slice, asyncIterator, syncIterator } = lent);
   ({ AbortController, abort, onAbort, offAbort, isSignal, structuredClone, utf8, TextDecoder, decode } = lent);
+  ({ native, Uint8Array, bytesOf, keepWhile } = lent);
   const { defineProperty, setPrototypeOf, toStringTag, asyncIteratorPrototype } = lent;
   const hidden = (target, key, value, writable) =>
     defineProperty(target, key, { __proto__: null, value, writable, enumerable: false, configurable: true });

@@ -6,10 +6,11 @@ use std::{
     rc::Rc,
 };
 
-use super::{crypto::Key, text_decoder::StreamDecoder};
+use super::{codec::Codec, crypto::Key, text_decoder::StreamDecoder};
 
 /// A value of any kind.
 pub(super) enum HeldValue {
+    Codec(Codec),
     Decoder(StreamDecoder),
     Key(Rc<Key>),
 }
@@ -18,6 +19,8 @@ impl HeldValue {
     /// Returns how many values of this kind there may be.
     fn quota(&self) -> usize {
         match self {
+            // Each has some hundred KiB.
+            Self::Codec(_) => 64,
             Self::Decoder(_) => 10_000,
             Self::Key(_) => 4096,
         }
