@@ -1,10 +1,9 @@
 //! The native functions of the prelude. App code cannot reach them.
 
-mod codec;
-mod crypto;
+pub(super) mod codec;
+pub(super) mod crypto;
 mod forms;
-mod held_values;
-mod text_decoder;
+pub(super) mod text_decoder;
 
 use std::{collections::BTreeMap, ptr::NonNull, rc::Rc};
 
@@ -14,14 +13,15 @@ use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, Value, fu
 use runs::engine::LogLevel;
 use url::{Url, form_urlencoded, quirks};
 
-pub(super) use self::held_values::HeldValues;
 use self::{
     codec::Codec,
     forms::{Content, Entry},
-    held_values::HeldValue,
     text_decoder::StreamDecoder,
 };
-use super::invocation_state::{InvocationState, SendOutcome};
+use super::{
+    held_values::HeldValue,
+    invocation_state::{InvocationState, SendOutcome},
+};
 use crate::protocol::{HostCall, Request, ResponseHead};
 
 /// Builds the object of native functions that the prelude's `install` takes.

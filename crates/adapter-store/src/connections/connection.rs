@@ -27,8 +27,7 @@ use sea_orm::{
 
 use super::{
     calls::calls_of_day,
-    gates::join_methods,
-    stored::{connection, connection_row, status_columns},
+    stored::{connection, connection_row, join_methods, status_columns},
 };
 use crate::{
     convert::RowContext,

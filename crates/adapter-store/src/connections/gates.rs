@@ -3,10 +3,7 @@
 use std::collections::HashMap;
 
 use ::apps::Manifest;
-use ::connections::{
-    Gate, GateHost, GateReader, GateStatus, GateTx,
-    gates::{GateView, Method},
-};
+use ::connections::{Gate, GateHost, GateReader, GateStatus, GateTx, gates::GateView};
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
@@ -19,7 +16,7 @@ use sea_orm::{
     sea_query::Expr,
 };
 
-use super::{calls::calls_of_day, connection::users_of};
+use super::{calls::calls_of_day, connection::users_of, stored::join_methods};
 use crate::{
     convert::RowContext,
     entity::{
@@ -48,11 +45,6 @@ fn gate(model: gates::Model) -> Result<Gate, StoreError> {
         created_at: model.created_at.0,
         name: model.name,
     })
-}
-
-/// Space-separated names.
-pub(super) fn join_methods(methods: &[Method]) -> String {
-    methods.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 #[span_macros::traced]

@@ -135,6 +135,11 @@ pub(super) fn connection_row(connection: &Connection) -> Result<connections::Act
     })
 }
 
+/// Space-separated names.
+pub(super) fn join_methods(methods: &[Method]) -> String {
+    methods.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the columns `auth_failures` and `status_since`.
 pub(super) fn status_columns(status: ConnectionStatus) -> (i64, Option<DbTime>) {
     match status {

@@ -5,12 +5,13 @@ mod algorithm;
 mod derive;
 mod ec;
 mod encrypt;
+mod error;
 mod export;
 mod generate;
 mod hmac;
 mod import;
 mod jwk;
-mod key;
+pub(crate) mod key;
 mod rsa;
 mod sign;
 
@@ -19,41 +20,13 @@ use std::rc::Rc;
 use process_snapshot::copy_bytes;
 use rquickjs::{ArrayBuffer, Ctx, IntoJs, TypedArray, Value, convert::List};
 
-use self::algorithm::{Parameters, Usage};
 pub(super) use self::{algorithm::Hash, key::Key};
-use super::{Natives, held_values::HeldValue};
-use crate::worker::invocation_state::InvocationState;
-
-/// An error as a `DOMException` of this name.
-#[derive(Debug)]
-pub(super) struct CryptoError {
-    name: &'static str,
-    message: String,
-}
-
-impl CryptoError {
-    fn data(message: impl Into<String>) -> Self {
-        Self { name: "DataError", message: message.into() }
-    }
-
-    fn invalid_access(message: impl Into<String>) -> Self {
-        Self { name: "InvalidAccessError", message: message.into() }
-    }
-
-    fn not_supported(message: impl Into<String>) -> Self {
-        Self { name: "NotSupportedError", message: message.into() }
-    }
-
-    fn operation(message: impl Into<String>) -> Self {
-        Self { name: "OperationError", message: message.into() }
-    }
-
-    fn syntax(message: impl Into<String>) -> Self {
-        Self { name: "SyntaxError", message: message.into() }
-    }
-}
-
-type Result<T> = std::result::Result<T, CryptoError>;
+use self::{
+    algorithm::{Parameters, Usage},
+    error::{CryptoError, Result},
+};
+use super::Natives;
+use crate::worker::{held_values::HeldValue, invocation_state::InvocationState};
 
 /// What a function gives back: never an array, which stands for an error.
 enum Answer {

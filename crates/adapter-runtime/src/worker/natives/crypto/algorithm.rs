@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use sha2::Digest as _;
 
-use super::{CryptoError, Result};
+use super::error::{CryptoError, Result};
 
 /// An algorithm that keys are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Name {
 
 /// A digest (FIPS 180-4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Hash {
+pub(crate) enum Hash {
     Sha1,
     Sha256,
     Sha384,

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    Answer, CryptoError, Result,
+    Answer,
     algorithm::{Curve, Name},
     ec::EcPublic,
+    error::{CryptoError, Result},
     jwk::{self, text},
     key::{Key, KeyType, Material},
 };

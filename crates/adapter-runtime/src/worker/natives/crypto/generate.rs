@@ -3,10 +3,10 @@
 use ed25519_dalek as ed25519;
 
 use super::{
-    CryptoError, Result,
     algorithm::{Hash, Name, Parameters, Usage},
     derive,
     ec::EcPrivate,
+    error::{CryptoError, Result},
     key::{Key, KeyType, Material, check_usages},
     rsa::{self, RsaPrivate, RsaPublic},
 };

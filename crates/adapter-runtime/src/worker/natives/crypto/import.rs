@@ -4,9 +4,9 @@ use ed25519_dalek::{self as ed25519, pkcs8::DecodePrivateKey as _, pkcs8::Decode
 use zeroize::Zeroizing;
 
 use super::{
-    CryptoError, Result,
     algorithm::{Name, Parameters, Usage},
     ec::{EcPrivate, EcPublic},
+    error::{CryptoError, Result},
     jwk::{self, Expected, Jwk},
     key::{Key, KeyType, Material, check_usages},
     rsa::{self, Numbers, RsaPrivate, RsaPublic},

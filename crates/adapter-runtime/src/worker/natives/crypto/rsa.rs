@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::{
-    CryptoError, Result,
     algorithm::{Hash, Name},
+    error::{CryptoError, Result},
 };
 
 /// Bits of a modulus that a public key may have.

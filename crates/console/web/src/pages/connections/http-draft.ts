@@ -4,7 +4,7 @@ import type { Schemas } from '#api/types';
 
 type Auth = Schemas['ConnectionAuth'];
 export type AuthType = Auth['type'];
-export type Method = Schemas['Method'];
+export type Method = Schemas['HttpMethod'];
 
 /** Kinds of authentication that a person can choose. */
 export const AUTH_TYPES = ['bearer', 'api_key', 'basic', 'headers', 'path_token', 'oauth2_client_credentials', 'service_account', 'none'] as const satisfies readonly AuthType[];
@@ -55,8 +55,8 @@ function partsOf(auth: Auth): Partial<HttpDraft> {
     case 'basic': return { username: auth.username };
     case 'api_key': return { place: auth.in, keyName: auth.name, prefix: auth.prefix ?? '' };
     case 'headers': return { names: auth.names.join(', ') };
-    case 'oauth2_client_credentials': return { tokenUrl: auth.token_url, clientId: auth.client_id, scopes: auth.scopes.join(' '), style: auth.style };
-    case 'service_account': return { tokenUrl: auth.token_url, scopes: auth.scopes.join(' '), audience: auth.audience ?? '', subject: auth.subject ?? '' };
+    case 'oauth2_client_credentials': return { tokenUrl: auth.tokenUrl, clientId: auth.clientId, scopes: auth.scopes.join(' '), style: auth.style };
+    case 'service_account': return { tokenUrl: auth.tokenUrl, scopes: auth.scopes.join(' '), audience: auth.audience ?? '', subject: auth.subject ?? '' };
     default: return {};
   }
 }
@@ -72,8 +72,8 @@ function authOf(draft: HttpDraft): Auth {
     case 'basic': return { type, username: draft.username.trim() };
     case 'api_key': return { type, in: draft.place, name: draft.keyName.trim(), ...optional('prefix', draft.prefix) };
     case 'headers': return { type, names: words(draft.names, /[\s,]+/) };
-    case 'oauth2_client_credentials': return { type, token_url: draft.tokenUrl.trim(), client_id: draft.clientId.trim(), scopes, style: draft.style };
-    case 'service_account': return { type, token_url: draft.tokenUrl.trim(), scopes, ...optional('audience', draft.audience), ...optional('subject', draft.subject) };
+    case 'oauth2_client_credentials': return { type, tokenUrl: draft.tokenUrl.trim(), clientId: draft.clientId.trim(), scopes, style: draft.style };
+    case 'service_account': return { type, tokenUrl: draft.tokenUrl.trim(), scopes, ...optional('audience', draft.audience), ...optional('subject', draft.subject) };
     default: return { type };
   }
 }

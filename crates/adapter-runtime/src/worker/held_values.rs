@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use super::{codec::Codec, crypto::Key, text_decoder::StreamDecoder};
+use super::natives::{codec::Codec, crypto::key::Key, text_decoder::StreamDecoder};
 
 /// A value of any kind.
 pub(super) enum HeldValue {
@@ -29,14 +29,14 @@ impl HeldValue {
 
 /// The values of one invocation. A number is given once, so that a late release of one value frees no other.
 #[derive(Default)]
-pub(in crate::worker) struct HeldValues {
+pub(super) struct HeldValues {
     last: Cell<u32>,
     values: RefCell<HashMap<u32, HeldValue>>,
 }
 
 impl HeldValues {
     /// Drops all values.
-    pub(in crate::worker) fn clear(&self) {
+    pub(super) fn clear(&self) {
         self.values.take();
     }
 
