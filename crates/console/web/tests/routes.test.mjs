@@ -16,6 +16,7 @@ const BUILT = {
   import_project_rows: ['pages/data/table/import.tsx', '/import`'],
   insert_project_rows: ['pages/data/grid/table-rows.ts', "method: 'POST', url: this.url"],
   list_project_rows: ['pages/data/grid/table-rows.ts', '/tables/${table}/rows`'],
+  read_connector_catalog: ['pages/connections/catalogue.tsx', "method: 'GET', url: '/v1/connector-catalog'"],
   read_project_row: ['pages/data/grid/table-rows.ts', "method: 'GET', url: this.rowUrl(id)"],
   update_project_row: ['pages/data/grid/table-rows.ts', "method: 'PATCH', url: this.rowUrl(id)"],
 };

@@ -34,9 +34,18 @@ function Actions({ ws, connection }: { ws: string; connection: Connection }) {
     toast(t('disconnected', { name: displayName }));
     closePanel();
   });
+  const test = useAction(async () => {
+    const result = await api.post('/v1/workspaces/{ws}/connections/{id}/test', { path: { ws, id } });
+    connectionsChanged(id);
+    const details = { name: displayName, reason: result.reason ?? '', status: result.status === null ? '' : formatNumber(result.status) };
+    if (result.ok === null) toast(t('testUnanswered', details), { tone: 'bad' });
+    else if (!result.ok) toast(t('testFailed', details), { tone: 'bad' });
+    else toast(result.checked === 'gate' ? t('testPassed', details) : t('testFormat', details));
+  });
   const isGone = status === 'disconnected';
   return (
     <>
+      {!isGone && <Button busy={test.busy} unavailable={mayNotWrite()} onClick={() => void test.run()}>{t('test')}</Button>}
       {!isGone && <Button variant="danger" busy={disconnect.busy} unavailable={mayNotWrite()} onClick={() => void disconnect.run()}>{t('disconnect')}</Button>}
       <Button variant="primary" icon={isGone ? 'replay' : 'edit'} unavailable={mayNotWrite()} href={`/w/${ws}/connections/${id}/edit${location.search}`}>{isGone ? t('connectAgain') : t('change')}</Button>
     </>

@@ -2,6 +2,7 @@ import { defineMessages } from '#i18n';
 
 export const t = defineMessages({
   en: {
+    test: 'Test', testPassed: '{name} works: the service answered {status}.', testFormat: '{name}: the form of the secret is right. No request would be harmless, so none was sent.', testFailed: '{name} does not work: {reason} {status}', testUnanswered: '{name} could not be asked: {reason} {status}',
     title: 'Connections', connection: 'Connection', lead: 'Services that apps call with a stored secret. The secret is added to each request on the server: neither the code of an app nor this page can read it.',
     name: 'Name', connector: 'Service', host: 'Host', status: 'Status', usedBy: 'Used by', calls: 'Calls in 24 h', errors: 'Errors in 24 h', search: 'Search', id: 'ID',
     status_connected: 'Connected', status_expired: 'Expired', status_error: 'Rejected', status_disconnected: 'Disconnected', gate: 'Gate', gateOpen: 'Open', gateClosed: 'Gate closed',
@@ -22,6 +23,7 @@ export const t = defineMessages({
     pathPrefixHint: 'Apps may call only paths under it. Default: all.', testPath: 'Test path', testPathHint: 'Path of a GET request that changes nothing, for tests.', headers: 'Headers', headersHint: 'Added to every request; one a line. No secrets: they are shown.',
   },
   ru: {
+    test: 'Проверить', testPassed: '{name} работает: сервис ответил {status}.', testFormat: '{name}: секрет имеет правильный вид. Безопасного запроса нет, поэтому он не отправлялся.', testFailed: '{name} не работает: {reason} {status}', testUnanswered: '{name} не удалось спросить: {reason} {status}',
     title: 'Подключения', connection: 'Подключение', lead: 'Сервисы, к которым приложения обращаются с сохранённым секретом. Секрет добавляется к запросу на сервере: его не видят ни код приложения, ни эта страница.',
     name: 'Название', connector: 'Сервис', host: 'Хост', status: 'Статус', usedBy: 'Где используется', calls: 'Запросов за 24 ч', errors: 'Ошибок за 24 ч', search: 'Поиск', id: 'ID',
     status_connected: 'Подключено', status_expired: 'Истекло', status_error: 'Отклонено', status_disconnected: 'Отключено', gate: 'Шлюз', gateOpen: 'Открыт', gateClosed: 'Шлюз закрыт',
@@ -42,6 +44,7 @@ export const t = defineMessages({
     pathPrefixHint: 'Приложения могут обращаться только к путям под ним. По умолчанию: ко всем.', testPath: 'Путь для проверки', testPathHint: 'Путь запроса GET, который ничего не меняет.', headers: 'Заголовки', headersHint: 'Добавляются к каждому запросу, по одному в строке. Без секретов: они видны.',
   },
   kk: {
+    test: 'Тексеру', testPassed: '{name} жұмыс істейді: қызмет {status} деп жауап берді.', testFormat: '{name}: құпияның пішімі дұрыс. Қауіпсіз сұрау жоқ, сондықтан ол жіберілмеді.', testFailed: '{name} жұмыс істемейді: {reason} {status}', testUnanswered: '{name} қызметінен сұрау мүмкін болмады: {reason} {status}',
     title: 'Қосылымдар', connection: 'Қосылым', lead: 'Қолданбалар сақталған құпиямен сұрау жіберетін қызметтер. Құпия сұрауға серверде қосылады: оны қолданбаның коды да, бұл бет те көрмейді.',
     name: 'Атауы', connector: 'Қызмет', host: 'Хост', status: 'Күйі', usedBy: 'Қолданатындар', calls: 'Сұраулар, 24 сағ', errors: 'Қателер, 24 сағ', search: 'Іздеу', id: 'ID',
     status_connected: 'Қосылған', status_expired: 'Мерзімі өткен', status_error: 'Қабылданбады', status_disconnected: 'Ажыратылған', gate: 'Шлюз', gateOpen: 'Ашық', gateClosed: 'Шлюз жабық',
