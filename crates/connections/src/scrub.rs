@@ -1,7 +1,7 @@
 //! Redaction of secrets in what services send back and in what is logged.
 //!
 //! A service may echo a secret in a header, a body or an error, in its own encoding. The forms that are found are listed
-//! in [`forms`]. A secret that a service has changed in another way (compressed, encrypted, reversed, wrapped over lines
+//! in `scrub/forms.rs`. A secret that a service has changed in another way (compressed, encrypted, reversed, wrapped over lines
 //! within base64) is not found.
 //!
 //! A secret under [`MIN_SECRET_BYTES`] is not searched for by itself, since it would hit ordinary text: it is only found

@@ -8,7 +8,7 @@ use url::Url;
 use super::{EgressPolicy, connection_policy::ConnectionPolicy, operator::AllowedHost};
 use crate::{connection::Connection, gates::Method, host::GateHost, ip_filter::is_blocked};
 
-/// Proof that one request may be sent. Only [`authorize_egress`], [`authorize_connection`](super::authorize_connection),
+/// Proof that one request may be sent. Only [`authorize_egress`](super::authorize_egress), [`authorize_connection`](super::authorize_connection),
 /// [`authorize_token_request`](super::authorize_token_request) and [`EgressPermit::follow_redirect`] create it.
 #[derive(Debug, Clone)]
 pub struct EgressPermit {
