@@ -5,12 +5,15 @@ mod crypto;
 mod forms;
 mod held_values;
 mod text_decoder;
+mod time_zones;
 
 use std::{collections::BTreeMap, ptr::NonNull, rc::Rc};
 
 use base64::{Engine as _, alphabet, engine};
 use process_snapshot::{Bytecode, copy_bytes, copy_range};
-use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, Value, function::IntoJsFunc};
+use rquickjs::{
+    ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, Value, convert::List, function::IntoJsFunc,
+};
 use runs::engine::LogLevel;
 use url::{Url, form_urlencoded, quirks};
 
@@ -212,6 +215,10 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
     natives.add("btoa", |text: String| btoa(&text))?;
     natives.add("parseForm", |ctx: Ctx<'js>, content_type: String, body: TypedArray<'js, u8>| {
         parse_form(&ctx, &content_type, &body)
+    })?;
+    natives.add("zoneName", |name: String| time_zones::find_name(&name))?;
+    natives.add("zoneOffset", |name: String, millis: f64| {
+        time_zones::offset_at(&name, millis).map(|(seconds, abbreviation)| List((seconds, abbreviation)))
     })?;
     natives.add("parseUrl", |text: String, base: Option<String>| parse_url(&text, base.as_deref()))?;
     natives.add("changeUrl", |href: String, part: u32, value: String| set_url_part(&href, part, &value))?;
