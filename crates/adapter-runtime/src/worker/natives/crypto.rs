@@ -218,13 +218,13 @@ fn add_key_natives<'js>(
                 let random = |count| keys.0.random_bytes(count);
                 let usages = Usage::parse_all(&usages)?;
                 match generate::generate(&parameters, &exponent, extractable, &usages, random)? {
-                    generate::Generated::Secret(key) => keys.keep(key),
+                    generate::Generated::Secret(key) => keys.keep(*key),
                     generate::Generated::Pair { public, private } => {
                         let number = |key| match keys.keep(key)? {
                             Answer::Key(number) => Ok(number),
                             _ => Err(CryptoError::operation("the key is gone")),
                         };
-                        let (public, private) = (number(public)?, number(private)?);
+                        let (public, private) = (number(*public)?, number(*private)?);
                         Ok(Answer::Json(serde_json::json!({ "publicKey": public, "privateKey": private })))
                     }
                 }

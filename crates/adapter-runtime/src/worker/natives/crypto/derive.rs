@@ -30,7 +30,7 @@ pub(super) fn derive(
     let Material::Secret(secret) = &key.material else {
         return Err(CryptoError::invalid_access("nothing is derived from this key"));
     };
-    if length % 8 != 0 {
+    if !length.is_multiple_of(8) {
         return Err(CryptoError::operation("the length must be a multiple of 8"));
     }
     if length > MAX_LENGTH {

@@ -12,8 +12,8 @@ use super::{
 };
 
 pub(super) enum Generated {
-    Secret(Key),
-    Pair { public: Key, private: Key },
+    Secret(Box<Key>),
+    Pair { public: Box<Key>, private: Box<Key> },
 }
 
 /// Makes new keys of bytes that `random` gives. The exponent is that of RSA.
@@ -29,12 +29,18 @@ pub(super) fn generate(
         check_usages(name, KeyType::Secret, usages)?;
         let hash = (name == Name::Hmac).then(|| parameters.hash()).transpose()?;
         let bits = derive::key_length(parameters)?;
-        if bits == 0 || bits % 8 != 0 || bits > 65536 {
+        if bits == 0 || !bits.is_multiple_of(8) || bits > 65536 {
             return Err(CryptoError::operation("the length must be whole bytes, at most 65536 bits"));
         }
         let bytes = random(usize::try_from(bits / 8).unwrap_or_default());
         let material = Material::secret(bytes)?;
-        return Ok(Generated::Secret(Key { name, hash, extractable, usages: usages.to_vec(), material }));
+        return Ok(Generated::Secret(Box::new(Key {
+            name,
+            hash,
+            extractable,
+            usages: usages.to_vec(),
+            material,
+        })));
     }
     let (of_public, of_private): (Vec<_>, Vec<_>) = usages.iter().partition(|usage| **usage == Usage::Verify);
     check_usages(name, KeyType::Private, &of_private)?;
@@ -64,8 +70,8 @@ pub(super) fn generate(
         }
     };
     Ok(Generated::Pair {
-        public: Key { name, hash, extractable: true, usages: of_public, material: public },
-        private: Key { name, hash, extractable, usages: of_private, material: private },
+        public: Box::new(Key { name, hash, extractable: true, usages: of_public, material: public }),
+        private: Box::new(Key { name, hash, extractable, usages: of_private, material: private }),
     })
 }
 

@@ -88,7 +88,7 @@ impl Source<'_> {
             if length > bits || length + 8 <= bits {
                 return Err(CryptoError::data("the length does not fit the key"));
             }
-            if length % 8 != 0 {
+            if !length.is_multiple_of(8) {
                 return Err(CryptoError::not_supported("the length of a key must be whole bytes"));
             }
         }

@@ -134,7 +134,7 @@ pub(super) fn check_hash(name: Name, hash: Hash, is_private: bool) -> Result<()>
 
 impl RsaPrivate {
     pub(super) fn new(public: RsaPublic, numbers: Numbers) -> Result<Self> {
-        if !PRIVATE_BITS.contains(&bits(&public.n)) || bits(&public.n) % 512 != 0 {
+        if !PRIVATE_BITS.contains(&bits(&public.n)) || !bits(&public.n).is_multiple_of(512) {
             return Err(CryptoError::not_supported(
                 "the modulus of a private key must have from 2048 to 4096 bits, a multiple of 512",
             ));
@@ -202,7 +202,7 @@ impl RsaPrivate {
             return Err(CryptoError::not_supported("the public exponent of a new key must be 65537"));
         }
         let bits = usize::try_from(bits).unwrap_or(usize::MAX);
-        if !PRIVATE_BITS.contains(&bits) || bits % 512 != 0 {
+        if !PRIVATE_BITS.contains(&bits) || !bits.is_multiple_of(512) {
             return Err(CryptoError::operation(
                 "the modulusLength must be from 2048 to 4096, a multiple of 512",
             ));
