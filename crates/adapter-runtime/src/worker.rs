@@ -4,6 +4,7 @@
 mod budget;
 mod bundle;
 mod confine;
+mod held_values;
 mod invocation_state;
 mod natives;
 mod parent_pipe;

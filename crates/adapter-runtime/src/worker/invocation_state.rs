@@ -12,7 +12,7 @@ use bytes::Bytes;
 use kernel::{Randomness, SystemRandomness};
 use runs::engine::{FailureCode, LogLevel};
 
-use super::{natives::HeldValues, parent_pipe::ParentPipe};
+use super::{held_values::HeldValues, parent_pipe::ParentPipe};
 use crate::protocol::{
     CANCEL_GRACE, Fault, FromWorker, HostCall, JobLimits, MAX_CHUNK, MAX_LOG_LINE, ResponseHead,
     STREAM_WINDOW, truncate_text,

@@ -19,10 +19,15 @@ use std::rc::Rc;
 use process_snapshot::copy_bytes;
 use rquickjs::{ArrayBuffer, Ctx, IntoJs, TypedArray, Value, convert::List};
 
-use self::algorithm::{Parameters, Usage};
-pub(super) use self::{algorithm::Hash, key::Key};
-use super::{Natives, held_values::HeldValue};
+use self::{
+    algorithm::{Hash, Parameters, Usage},
+    key::Key,
+};
+use super::Natives;
 use crate::worker::invocation_state::InvocationState;
+
+/// Keys of one invocation, at most.
+const MAX_KEYS: usize = 4096;
 
 /// An error as a `DOMException` of this name.
 #[derive(Debug)]
@@ -248,16 +253,13 @@ struct KeyStore(Rc<InvocationState>);
 
 impl KeyStore {
     fn keep(&self, key: Key) -> Result<Answer> {
-        let number = self.0.held_values.keep(HeldValue::Key(Rc::new(key)));
+        let number = self.0.held_values.keep(Rc::new(key), MAX_KEYS);
         number.map(Answer::Key).ok_or_else(|| CryptoError::operation("the code keeps too many keys"))
     }
 
     fn get(&self, number: u32) -> Result<Rc<Key>> {
-        let find = |value: &mut HeldValue| match value {
-            HeldValue::Key(key) => Some(Rc::clone(key)),
-            _ => None,
-        };
-        self.0.held_values.with(number, find).ok_or_else(|| CryptoError::operation("the key is gone"))
+        let key = self.0.held_values.with(number, |key: &mut Rc<Key>| Some(Rc::clone(key)));
+        key.ok_or_else(|| CryptoError::operation("the key is gone"))
     }
 
     /// Returns a key for an algorithm and a use; an error if it is for another one.

@@ -46,7 +46,7 @@ impl Name {
 
 /// A digest (FIPS 180-4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Hash {
+pub(super) enum Hash {
     Sha1,
     Sha256,
     Sha384,
