@@ -29,8 +29,8 @@ class TextDecoder {
   #encoding = 'utf-8';
   #fatal;
   #keepMark;
-  /** The decoder that Rust keeps between two pieces of a stream; 0 for none. */
-  #open = 0;
+  /** What holds the decoder that Rust keeps between two pieces of a stream. */
+  #open = null;
   constructor(label = 'utf-8', options = {}) {
     if (label !== 'utf-8') {
       const name = native.encodingName(text(label));
@@ -46,22 +46,21 @@ class TextDecoder {
   decode(input, options = {}) {
     const bytes = input === undefined ? new Uint8Array(0) : bytesOf(input);
     if (bytes === null) throw new TypeError('TextDecoder.decode takes a buffer or a view');
-    const out = Boolean(options?.stream) || this.#open !== 0 ? this.#decodePart(bytes, !options?.stream)
+    const out = Boolean(options?.stream) || this.#open !== null ? this.#decodePart(bytes, !options?.stream)
       : this.#encoding === 'utf-8' ? native.decode(bytes, this.#fatal, this.#keepMark)
         : native.decodeAs(this.#encoding, bytes, this.#fatal, this.#keepMark);
     if (out == null) throw new TypeError(`the bytes are not valid ${this.#encoding}`);
     return out;
   }
   #decodePart(bytes, isLast) {
-    if (this.#open === 0) {
+    if (this.#open === null) {
       const number = native.openDecoder(this.#encoding, this.#fatal, this.#keepMark);
       if (number == null) throw new RangeError('too many streams are being decoded');
-      this.#open = number;
-      keepWhile(this, number);
+      this.#open = { number };
+      keepWhile(this.#open, number);
     }
-    const number = this.#open;
-    const out = native.decodePart(number, bytes, isLast);
-    if (isLast || out == null) this.#open = 0;
+    const out = native.decodePart(this.#open.number, bytes, isLast);
+    if (isLast || out == null) this.#open = null;
     return out;
   }
 }

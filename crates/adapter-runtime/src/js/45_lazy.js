@@ -26,6 +26,7 @@ const STREAM_NAMES = [
 ];
 const FILE_NAMES = ['Blob', 'File', 'FormData'];
 const KEY_NAMES = ['CryptoKey'];
+const INTL_NAMES = ['Intl'];
 
 /** Puts the names into place. */
 const promiseModules = () => {
@@ -44,7 +45,7 @@ const promiseModules = () => {
     onAbort: (signal, callback) => apply(addEventListener, signal, ['abort', callback]),
     offAbort: (signal, callback) => apply(removeEventListener, signal, ['abort', callback]),
     Uint8Array, DOMException, bytesOf, text, utf8Text, now: Date.now, parse: JSON.parse, stringify: JSON.stringify,
-    keepWhile, readerOf: (bytes) => {
+    NumberOf: Number, getTime: Date.prototype.getTime, construct: Reflect.construct, keepWhile, readerOf: (bytes) => {
       loadStreams();
       return bodies.of(bytes);
     },
@@ -84,4 +85,15 @@ const promiseModules = () => {
     loadFileNames();
     return files;
   };
+  let localize;
+  const loadIntl = promise('intl', INTL_NAMES, (made) => { ({ localize } = made); });
+  const localized = (date, locales, options, needs, defaults) => {
+    loadIntl();
+    return localize(date, locales, options, needs, defaults);
+  };
+  define(Date.prototype, {
+    toLocaleString(locales = undefined, options = undefined) { return localized(this, locales, options, 'any', 'all'); },
+    toLocaleDateString(locales = undefined, options = undefined) { return localized(this, locales, options, 'date', 'date'); },
+    toLocaleTimeString(locales = undefined, options = undefined) { return localized(this, locales, options, 'time', 'time'); },
+  });
 };

@@ -44,7 +44,7 @@ const PRELUDE_SOURCE: &str = concat!(
 );
 
 /// Modules beside the prelude, with the same rules, by the name that [`CompiledBundle::compile_prelude`] gives them.
-const LAZY_SOURCES: [(&str, &str); 3] = [
+const LAZY_SOURCES: [(&str, &str); 4] = [
     (
         "crypto",
         concat!(
@@ -61,6 +61,15 @@ const LAZY_SOURCES: [(&str, &str); 3] = [
             include_str!("../js/files/10_form_data.js"),
             include_str!("../js/files/20_multipart.js"),
             include_str!("../js/files/90_install.js"),
+        ),
+    ),
+    (
+        "intl",
+        concat!(
+            include_str!("../js/intl/00_locales.js"),
+            include_str!("../js/intl/10_options.js"),
+            include_str!("../js/intl/20_format.js"),
+            include_str!("../js/intl/90_install.js"),
         ),
     ),
     (

@@ -1,37 +1,16 @@
-//! Values that Rust keeps for objects of the code: decoders, codecs and keys. The code has their numbers in private fields.
+//! Values that Rust keeps for objects of the code: decoders, codecs and keys. The objects have their numbers in private fields.
 
 use std::{
+    any::Any,
     cell::{Cell, RefCell},
     collections::HashMap,
-    rc::Rc,
 };
-
-use super::natives::{codec::Codec, crypto::key::Key, text_decoder::StreamDecoder};
-
-/// A value of any kind.
-pub(super) enum HeldValue {
-    Codec(Codec),
-    Decoder(StreamDecoder),
-    Key(Rc<Key>),
-}
-
-impl HeldValue {
-    /// Returns how many values of this kind there may be.
-    fn quota(&self) -> usize {
-        match self {
-            // Each has some hundred KiB.
-            Self::Codec(_) => 64,
-            Self::Decoder(_) => 10_000,
-            Self::Key(_) => 4096,
-        }
-    }
-}
 
 /// The values of one invocation. A number is given once, so that a late release of one value frees no other.
 #[derive(Default)]
 pub(super) struct HeldValues {
     last: Cell<u32>,
-    values: RefCell<HashMap<u32, HeldValue>>,
+    values: RefCell<HashMap<u32, Box<dyn Any>>>,
 }
 
 impl HeldValues {
@@ -40,17 +19,15 @@ impl HeldValues {
         self.values.take();
     }
 
-    /// Keeps a value and returns its number; `None` if there are too many of its kind.
-    pub(super) fn keep(&self, value: HeldValue) -> Option<u32> {
+    /// Keeps a value and returns its number; `None` if there are `quota` of its type.
+    pub(super) fn keep<T: Any>(&self, value: T, quota: usize) -> Option<u32> {
         let mut values = self.values.borrow_mut();
-        let kind = std::mem::discriminant(&value);
-        let of_kind = values.values().filter(|held| std::mem::discriminant(*held) == kind);
-        if values.len() >= value.quota() && of_kind.count() >= value.quota() {
+        if values.len() >= quota && values.values().filter(|held| held.is::<T>()).count() >= quota {
             return None;
         }
         let number = self.last.get().checked_add(1)?;
         self.last.set(number);
-        values.insert(number, value);
+        values.insert(number, Box::new(value));
         Some(number)
     }
 
@@ -59,8 +36,8 @@ impl HeldValues {
         self.values.borrow_mut().remove(&number);
     }
 
-    /// Calls a function with a value; `None` if there is none with this number.
-    pub(super) fn with<T>(&self, number: u32, call: impl FnOnce(&mut HeldValue) -> Option<T>) -> Option<T> {
-        self.values.borrow_mut().get_mut(&number).and_then(call)
+    /// Calls a function with a value; `None` if there is none of this type with this number.
+    pub(super) fn with<T: Any, U>(&self, number: u32, call: impl FnOnce(&mut T) -> Option<U>) -> Option<U> {
+        self.values.borrow_mut().get_mut(&number)?.downcast_mut().and_then(call)
     }
 }

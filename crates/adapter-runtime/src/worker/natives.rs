@@ -1,15 +1,18 @@
 //! The native functions of the prelude. App code cannot reach them.
 
-pub(super) mod codec;
-pub(super) mod crypto;
+mod codec;
+mod crypto;
 mod forms;
-pub(super) mod text_decoder;
+mod text_decoder;
+mod time_zones;
 
 use std::{collections::BTreeMap, ptr::NonNull, rc::Rc};
 
 use base64::{Engine as _, alphabet, engine};
 use process_snapshot::{Bytecode, copy_bytes, copy_range};
-use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, Value, function::IntoJsFunc};
+use rquickjs::{
+    ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, Value, convert::List, function::IntoJsFunc,
+};
 use runs::engine::LogLevel;
 use url::{Url, form_urlencoded, quirks};
 
@@ -18,11 +21,13 @@ use self::{
     forms::{Content, Entry},
     text_decoder::StreamDecoder,
 };
-use super::{
-    held_values::HeldValue,
-    invocation_state::{InvocationState, SendOutcome},
-};
+use super::invocation_state::{InvocationState, SendOutcome};
 use crate::protocol::{HostCall, Request, ResponseHead};
+
+/// Decoders in the middle of a stream, at most.
+const MAX_DECODERS: usize = 10_000;
+/// Streams that are being compressed or decompressed, at most. Each takes some hundred KiB.
+const MAX_CODECS: usize = 64;
 
 /// Builds the object of native functions that the prelude's `install` takes.
 pub(super) fn build_natives<'js>(
@@ -107,15 +112,13 @@ fn add_decoder_natives<'js>(
     )?;
     let open = own();
     natives.add("openDecoder", move |name: String, is_fatal: bool, keeps_mark: bool| {
-        open.held_values.keep(HeldValue::Decoder(StreamDecoder::new(&name, is_fatal, keeps_mark)?))
+        open.held_values.keep(StreamDecoder::new(&name, is_fatal, keeps_mark)?, MAX_DECODERS)
     })?;
     let decode = own();
     natives.add("decodePart", move |number: u32, bytes: TypedArray<'js, u8>, is_last: bool| {
         let bytes = copy_bytes(&bytes)?;
-        let text = decode.held_values.with(number, |value| {
-            let HeldValue::Decoder(decoder) = value else { return None };
-            decoder.decode(&bytes, is_last)
-        });
+        let text =
+            decode.held_values.with(number, |decoder: &mut StreamDecoder| decoder.decode(&bytes, is_last));
         if is_last || text.is_none() {
             decode.held_values.release(number);
         }
@@ -160,7 +163,7 @@ fn add_codec_natives<'js>(
     // Returns 0 if there are too many.
     natives.add("openCodec", move |format: String, compresses: bool| -> Option<u32> {
         let codec = Codec::new(&format, compresses)?;
-        Some(open.held_values.keep(HeldValue::Codec(codec)).unwrap_or_default())
+        Some(open.held_values.keep(codec, MAX_CODECS).unwrap_or_default())
     })?;
     let step = own();
     natives.add("codecStep", move |number: u32| with_codec(&step, number, |codec| Some(codec.step())))?;
@@ -185,10 +188,7 @@ fn with_codec<T>(
     number: u32,
     call: impl FnOnce(&mut Codec) -> Option<T>,
 ) -> Option<T> {
-    invocation.held_values.with(number, |value| match value {
-        HeldValue::Codec(codec) => call(codec),
-        _ => None,
-    })
+    invocation.held_values.with(number, call)
 }
 
 struct Natives<'a, 'js> {
@@ -212,6 +212,10 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
     natives.add("btoa", |text: String| btoa(&text))?;
     natives.add("parseForm", |ctx: Ctx<'js>, content_type: String, body: TypedArray<'js, u8>| {
         parse_form(&ctx, &content_type, &body)
+    })?;
+    natives.add("zoneName", |name: String| time_zones::find_name(&name))?;
+    natives.add("zoneOffset", |name: String, millis: f64| {
+        time_zones::offset_at(&name, millis).map(|(seconds, abbreviation)| List((seconds, abbreviation)))
     })?;
     natives.add("parseUrl", |text: String, base: Option<String>| parse_url(&text, base.as_deref()))?;
     natives.add("changeUrl", |href: String, part: u32, value: String| set_url_part(&href, part, &value))?;

@@ -182,6 +182,13 @@ mod tests {
             ("timeout", "for (;;);"),
             ("ok", "new FinalizationRegistry(() => {}).register({}, 1); setInterval(() => {}, 5);"),
             ("ok", "for (let at = 0; at < 5000; at++) globalThis[Symbol.for(`s${at}`)] = BigInt(at) ** 9n;"),
+            (
+                "ok",
+                "globalThis.kept = [new TextDecoder('sjis'), new Blob(['x']), new CompressionStream('gzip'), new FormData(), Intl];
+                 kept[0].decode(new Uint8Array([0x93]), { stream: true });
+                 crypto.subtle.generateKey('Ed25519', true, ['sign']).then((pair) => kept.push(pair));
+                 return new Date(0).toLocaleString('kk', { timeZone: 'Asia/Almaty' });",
+            ),
             ("app_error", "throw Array.from({ length: 999 }, (_, at) => new Headers({ at }));"),
             (
                 "ok",

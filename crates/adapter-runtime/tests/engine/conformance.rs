@@ -37,8 +37,8 @@ async fn the_tables_say_what_is_there() {
     let names: Vec<&str> = tables.keys().copied().collect();
     let source = format!(
         "const names = {}; const there = (name) => {{ let at = globalThis; \
-         for (const part of name.split('.')) {{ if (at === undefined || at === null) return false; at = at[part] }} \
-         return at !== undefined }}; return [names.filter(there), Object.getOwnPropertyNames(globalThis)];",
+         for (const part of name.split('.')) {{ if (at === undefined || at === null) return false; \
+         try {{ at = at[part] }} catch {{ return false }} }} return at !== undefined }}; return [names.filter(there), Object.getOwnPropertyNames(globalThis)];",
         json!(names)
     );
     let (result, _) = run(&source).await;

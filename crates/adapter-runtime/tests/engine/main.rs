@@ -15,6 +15,7 @@ mod encodings;
 mod fairness;
 mod files;
 mod handlers;
+mod intl;
 mod isolation;
 mod limits;
 mod standard;

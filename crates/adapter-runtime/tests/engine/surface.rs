@@ -160,6 +160,31 @@ async fn names_of_the_global_scope() {
 }
 
 #[tokio::test]
+async fn the_origin_of_time() {
+    all_hold(&[
+        // The High Resolution Time standard: the origin and what has passed since are the time of day.
+        ("return Math.abs(performance.timeOrigin + performance.now() - Date.now()) < 50;", json!(true)),
+        ("const { timeOrigin } = performance; await new Promise((done) => setTimeout(done, 20)); return [performance.timeOrigin === timeOrigin, Number.isFinite(timeOrigin), typeof timeOrigin];", json!([true, true, "number"])),
+        ("return [performance.timeOrigin <= Date.now(), Date.now() - performance.timeOrigin < 10000, performance.timeOrigin > Date.UTC(2024, 0)];", json!([true, true, true])),
+        ("const before = performance.timeOrigin; try { performance.timeOrigin = 5 } catch {} return performance.timeOrigin === before;", json!(true)),
+        ("Date.now = () => 7; return performance.timeOrigin > 7;", json!(true)),
+        ("return [performance.now() >= 0, performance.now() < 10000];", json!([true, true])),
+        ("const a = performance.now(); for (let at = 0; at < 1e5; at++); return performance.now() > a;", json!(true)),
+    ])
+    .await;
+    // Each invocation of a process has its own.
+    let engine = engine_with_one_slot();
+    let source = body("return performance.timeOrigin;");
+    let mut last = 0.0;
+    for _ in 0..3 {
+        let origin = run_with(&engine, &source, |_| ()).await.0.unwrap().as_f64().unwrap();
+        assert!(origin > last, "{origin} {last}");
+        last = origin;
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
 async fn text_bytes_and_digests() {
     all_hold(&[
         ("return [...new TextEncoder().encode('aé😀')];", json!([97, 195, 169, 240, 159, 152, 128])),

@@ -22,19 +22,19 @@ enum Format {
 }
 
 /// A stream that is being compressed or decompressed.
-pub(crate) enum Codec {
+pub(super) enum Codec {
     Compressor(Box<Compressor>),
     Decompressor(Box<Decompressor>),
 }
 
-pub(crate) struct Compressor {
+pub(super) struct Compressor {
     state: Compress,
     format: Format,
     has_header: bool,
     checksum: Hasher,
 }
 
-pub(crate) struct Decompressor {
+pub(super) struct Decompressor {
     state: Decompress,
     format: Format,
     /// The header of a gzip member, until it is complete; then none.
@@ -47,7 +47,7 @@ pub(crate) struct Decompressor {
 
 impl Codec {
     /// Makes a codec; `None` if there is no such format.
-    pub(crate) fn new(format: &str, compresses: bool) -> Option<Self> {
+    pub(super) fn new(format: &str, compresses: bool) -> Option<Self> {
         let format = match format {
             "gzip" => Format::Gzip,
             "deflate" => Format::Deflate,
@@ -68,7 +68,7 @@ impl Codec {
     }
 
     /// Bytes of input that one call takes, at most.
-    pub(crate) fn step(&self) -> usize {
+    pub(super) fn step(&self) -> usize {
         match self {
             Self::Compressor(_) => COMPRESS_STEP,
             Self::Decompressor(_) => DECOMPRESS_STEP,
@@ -76,7 +76,7 @@ impl Codec {
     }
 
     /// Converts a piece of at most [`Codec::step`] bytes; `None` if it is not valid.
-    pub(crate) fn convert(&mut self, input: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn convert(&mut self, input: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Compressor(compressor) => compressor.compress(input, FlushCompress::None),
             Self::Decompressor(decompressor) => decompressor.decompress(input),
@@ -84,7 +84,7 @@ impl Codec {
     }
 
     /// Returns what is left at the end of the input; `None` if that is no end.
-    pub(crate) fn finish(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn finish(&mut self) -> Option<Vec<u8>> {
         match self {
             Self::Compressor(compressor) => compressor.finish(),
             Self::Decompressor(decompressor) => decompressor.has_ended.then(Vec::new),

@@ -5,13 +5,12 @@ mod algorithm;
 mod derive;
 mod ec;
 mod encrypt;
-mod error;
 mod export;
 mod generate;
 mod hmac;
 mod import;
 mod jwk;
-pub(crate) mod key;
+mod key;
 mod rsa;
 mod sign;
 
@@ -20,13 +19,46 @@ use std::rc::Rc;
 use process_snapshot::copy_bytes;
 use rquickjs::{ArrayBuffer, Ctx, IntoJs, TypedArray, Value, convert::List};
 
-pub(super) use self::{algorithm::Hash, key::Key};
 use self::{
-    algorithm::{Parameters, Usage},
-    error::{CryptoError, Result},
+    algorithm::{Hash, Parameters, Usage},
+    key::Key,
 };
 use super::Natives;
-use crate::worker::{held_values::HeldValue, invocation_state::InvocationState};
+use crate::worker::invocation_state::InvocationState;
+
+/// Keys of one invocation, at most.
+const MAX_KEYS: usize = 4096;
+
+/// An error as a `DOMException` of this name.
+#[derive(Debug)]
+pub(super) struct CryptoError {
+    name: &'static str,
+    message: String,
+}
+
+impl CryptoError {
+    fn data(message: impl Into<String>) -> Self {
+        Self { name: "DataError", message: message.into() }
+    }
+
+    fn invalid_access(message: impl Into<String>) -> Self {
+        Self { name: "InvalidAccessError", message: message.into() }
+    }
+
+    fn not_supported(message: impl Into<String>) -> Self {
+        Self { name: "NotSupportedError", message: message.into() }
+    }
+
+    fn operation(message: impl Into<String>) -> Self {
+        Self { name: "OperationError", message: message.into() }
+    }
+
+    fn syntax(message: impl Into<String>) -> Self {
+        Self { name: "SyntaxError", message: message.into() }
+    }
+}
+
+type Result<T> = std::result::Result<T, CryptoError>;
 
 /// What a function gives back: never an array, which stands for an error.
 enum Answer {
@@ -221,16 +253,13 @@ struct KeyStore(Rc<InvocationState>);
 
 impl KeyStore {
     fn keep(&self, key: Key) -> Result<Answer> {
-        let number = self.0.held_values.keep(HeldValue::Key(Rc::new(key)));
+        let number = self.0.held_values.keep(Rc::new(key), MAX_KEYS);
         number.map(Answer::Key).ok_or_else(|| CryptoError::operation("the code keeps too many keys"))
     }
 
     fn get(&self, number: u32) -> Result<Rc<Key>> {
-        let find = |value: &mut HeldValue| match value {
-            HeldValue::Key(key) => Some(Rc::clone(key)),
-            _ => None,
-        };
-        self.0.held_values.with(number, find).ok_or_else(|| CryptoError::operation("the key is gone"))
+        let key = self.0.held_values.with(number, |key: &mut Rc<Key>| Some(Rc::clone(key)));
+        key.ok_or_else(|| CryptoError::operation("the key is gone"))
     }
 
     /// Returns a key for an algorithm and a use; an error if it is for another one.

@@ -163,13 +163,13 @@ mod tests {
 
     #[test]
     fn parts_are_found_between_boundaries() {
-        let body = "preamble\r\n--b b \t\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n--b b\r\n\r\n--b b\r\n\
+        let body = "preamble\r\n--b b \t\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n--b\r\n--b b\r\n\
                     content-disposition: FORM-DATA; x; filename=f.txt; name=\"%22n%0D%0A\"\r\nContent-Type: text/css\r\n\r\n\r\n--b b--epilogue";
         let found = names(body).unwrap();
         assert_eq!(
             found,
             [
-                ("a".to_owned(), None, "--b b\r\n".to_owned()),
+                ("a".to_owned(), None, "--b".to_owned()),
                 ("\"n\r\n".to_owned(), Some("f.txt".to_owned()), String::new())
             ]
         );

@@ -6,19 +6,19 @@ use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding};
 const STEP: usize = 64 << 10;
 
 /// A decoder between two pieces of a stream.
-pub(crate) struct StreamDecoder {
+pub(super) struct StreamDecoder {
     decoder: Decoder,
     is_fatal: bool,
 }
 
 /// Returns the name of the encoding that a label means. Those that only replace (section 15.1) have none.
-pub(crate) fn find_name(label: &str) -> Option<String> {
+pub(super) fn find_name(label: &str) -> Option<String> {
     Encoding::for_label_no_replacement(label.as_bytes()).map(|encoding| encoding.name().to_ascii_lowercase())
 }
 
 impl StreamDecoder {
     /// Makes a decoder; `None` if there is no such encoding.
-    pub(crate) fn new(name: &str, is_fatal: bool, keeps_mark: bool) -> Option<Self> {
+    pub(super) fn new(name: &str, is_fatal: bool, keeps_mark: bool) -> Option<Self> {
         let encoding = Encoding::for_label_no_replacement(name.as_bytes())?;
         let decoder = if keeps_mark {
             encoding.new_decoder_without_bom_handling()
@@ -29,7 +29,7 @@ impl StreamDecoder {
     }
 
     /// Decodes the next piece; `None` if it is malformed and that is fatal, or if the text does not fit into memory.
-    pub(crate) fn decode(&mut self, bytes: &[u8], is_last: bool) -> Option<String> {
+    pub(super) fn decode(&mut self, bytes: &[u8], is_last: bool) -> Option<String> {
         let mut text = String::new();
         let mut pieces = bytes.chunks(STEP).peekable();
         loop {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use sha2::Digest as _;
 
-use super::error::{CryptoError, Result};
+use super::{CryptoError, Result};
 
 /// An algorithm that keys are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Name {
 
 /// A digest (FIPS 180-4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hash {
+pub(super) enum Hash {
     Sha1,
     Sha256,
     Sha384,

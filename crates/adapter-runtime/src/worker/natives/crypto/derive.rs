@@ -8,8 +8,8 @@ use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 
 use super::{
+    CryptoError, Result,
     algorithm::{Hash, Name, Parameters},
-    error::{CryptoError, Result},
     key::{Key, Material},
 };
 

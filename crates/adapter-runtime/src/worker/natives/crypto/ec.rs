@@ -7,8 +7,8 @@ use p256::{
 use zeroize::Zeroizing;
 
 use super::{
+    CryptoError, Result,
     algorithm::{Curve, Hash},
-    error::{CryptoError, Result},
 };
 
 pub(super) enum EcPrivate {

@@ -11,8 +11,8 @@ use aes_gcm::{
 use subtle::ConstantTimeEq as _;
 
 use super::{
+    CryptoError, Result,
     algorithm::Parameters,
-    error::{CryptoError, Result},
     key::{Key, Material},
 };
 

@@ -3,10 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    Answer,
+    Answer, CryptoError, Result,
     algorithm::{Curve, Name},
     ec::EcPublic,
-    error::{CryptoError, Result},
     jwk::{self, text},
     key::{Key, KeyType, Material},
 };

@@ -3,10 +3,10 @@
 use ed25519_dalek as ed25519;
 
 use super::{
+    CryptoError, Result,
     algorithm::{Hash, Name, Parameters, Usage},
     derive,
     ec::EcPrivate,
-    error::{CryptoError, Result},
     key::{Key, KeyType, Material, check_usages},
     rsa::{self, RsaPrivate, RsaPublic},
 };
@@ -29,7 +29,7 @@ pub(super) fn generate(
         check_usages(name, KeyType::Secret, usages)?;
         let hash = (name == Name::Hmac).then(|| parameters.hash()).transpose()?;
         let bits = derive::key_length(parameters)?;
-        if bits == 0 || bits % 8 != 0 || bits > 65536 {
+        if bits == 0 || !bits.is_multiple_of(8) || bits > 65536 {
             return Err(CryptoError::operation("the length must be whole bytes, at most 65536 bits"));
         }
         let bytes = random(usize::try_from(bits / 8).unwrap_or_default());

@@ -5,7 +5,7 @@ use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 use subtle::ConstantTimeEq as _;
 
-use super::algorithm::Hash;
+use super::Hash;
 
 /// Returns the authentication code of `data`.
 pub(super) fn sign(hash: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {

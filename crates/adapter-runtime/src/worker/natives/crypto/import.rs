@@ -4,9 +4,9 @@ use ed25519_dalek::{self as ed25519, pkcs8::DecodePrivateKey as _, pkcs8::Decode
 use zeroize::Zeroizing;
 
 use super::{
+    CryptoError, Result,
     algorithm::{Name, Parameters, Usage},
     ec::{EcPrivate, EcPublic},
-    error::{CryptoError, Result},
     jwk::{self, Expected, Jwk},
     key::{Key, KeyType, Material, check_usages},
     rsa::{self, Numbers, RsaPrivate, RsaPublic},
@@ -88,7 +88,7 @@ impl Source<'_> {
             if length > bits || length + 8 <= bits {
                 return Err(CryptoError::data("the length does not fit the key"));
             }
-            if length % 8 != 0 {
+            if !length.is_multiple_of(8) {
                 return Err(CryptoError::not_supported("the length of a key must be whole bytes"));
             }
         }

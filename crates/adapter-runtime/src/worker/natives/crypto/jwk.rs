@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
+    CryptoError, Result,
     algorithm::{Curve, Usage},
-    error::{CryptoError, Result},
     key::Key,
 };
 

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::{
+    CryptoError, Result,
     algorithm::{Hash, Name, Usage},
     ec::{EcPrivate, EcPublic},
-    error::{CryptoError, Result},
     rsa::{RsaPrivate, RsaPublic},
 };
 
@@ -15,7 +15,7 @@ use super::{
 const MAX_SECRET: usize = 16 << 10;
 
 /// What a key is, and what it may do. Nothing of it ever changes.
-pub(crate) struct Key {
+pub(super) struct Key {
     pub(super) name: Name,
     /// The digest that the key is for, if it is for one.
     pub(super) hash: Option<Hash>,

@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::{
+    CryptoError, Result,
     algorithm::{Hash, Name},
-    error::{CryptoError, Result},
 };
 
 /// Bits of a modulus that a public key may have.
@@ -202,7 +202,7 @@ impl RsaPrivate {
             return Err(CryptoError::not_supported("the public exponent of a new key must be 65537"));
         }
         let bits = usize::try_from(bits).unwrap_or(usize::MAX);
-        if !PRIVATE_BITS.contains(&bits) || bits % 512 != 0 {
+        if !PRIVATE_BITS.contains(&bits) || !bits.is_multiple_of(512) {
             return Err(CryptoError::operation(
                 "the modulusLength must be from 2048 to 4096, a multiple of 512",
             ));

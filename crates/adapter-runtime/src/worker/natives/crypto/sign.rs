@@ -3,8 +3,8 @@
 use ed25519_dalek::{self as ed25519, Signer as _};
 
 use super::{
+    CryptoError, Result,
     algorithm::{Hash, Name, Parameters},
-    error::{CryptoError, Result},
     hmac,
     key::{Key, Material},
 };

@@ -1,0 +1,254 @@
+//! `Intl.DateTimeFormat` and what `Date` has of it: texts that another implementation gives (`data/date_formats.json`, by
+//! Node.js 20), and what is refused.
+
+use serde_json::{Value, json};
+
+use crate::{support::*, surface::all_hold};
+
+const FORMATS: &str = include_str!("data/date_formats.json");
+
+#[tokio::test]
+async fn dates_read_as_in_another_implementation() {
+    let code = format!(
+        "const cases = {FORMATS}; const wrong = []; for (const [locale, options, timeZone, date, expected] of cases) {{ \
+         const found = new Intl.DateTimeFormat(locale, {{ ...options, timeZone }}).format(new Date(date)); \
+         if (found !== expected) wrong.push([locale, JSON.stringify(options), timeZone, date, expected, found]) }} return [cases.length, wrong];"
+    );
+    let (result, _) = run(&code).await;
+    let result = result.unwrap();
+    assert!(result[0].as_u64().unwrap() > 500);
+    let wrong: Vec<String> = result[1].as_array().unwrap().iter().map(Value::to_string).collect();
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Code before each case.
+const BEFORE: &str = "const throws = (call) => { try { call(); return 'no' } catch (error) { return error.name } };
+    const format = (locale, options, date = '2026-03-05T04:07:09.123Z') => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options }).format(new Date(date));
+    const parts = (locale, options) => new Intl.DateTimeFormat(locale, { timeZone: 'Asia/Almaty', ...options }).formatToParts(new Date('2026-03-05T04:07:09.123Z')).map(({ type, value }) => `${type}=${value}`).join('|');
+    const resolved = (locale, options) => new Intl.DateTimeFormat(locale, options).resolvedOptions();";
+
+macro_rules! cases {
+    ($(($code:expr, $gives:expr $(,)?)),+ $(,)?) => {{
+        let cases = [$((format!("{BEFORE} {}", $code), $gives)),+];
+        let cases: Vec<_> = cases.iter().map(|(code, gives)| (code.as_str(), gives.clone())).collect();
+        all_hold(&cases).await
+    }};
+}
+
+#[tokio::test]
+async fn parts_and_options() {
+    cases![
+        (
+            "return parts('en', { dateStyle: 'medium', timeStyle: 'short' });",
+            json!(
+                "month=Mar|literal= |day=5|literal=, |year=2026|literal=, |hour=9|literal=:|minute=07|literal= |dayPeriod=AM"
+            )
+        ),
+        (
+            "return parts('ru', { dateStyle: 'full' });",
+            json!("weekday=четверг|literal=, |day=5|literal= |month=марта|literal= |year=2026|literal= г.")
+        ),
+        (
+            "return parts('kk', { dateStyle: 'long', timeStyle: 'long' });",
+            json!(
+                "year=2026|literal= ж. |day=5|literal= |month=наурыз|literal=, |hour=09|literal=:|minute=07|literal=:|second=09|literal= |timeZoneName=GMT+5"
+            )
+        ),
+        (
+            "return parts('ru', { second: 'numeric', fractionalSecondDigits: 2 });",
+            json!("second=9|literal=,|fractionalSecond=12")
+        ),
+        ("return parts('en', { era: 'short', year: 'numeric' });", json!("year=2026|literal= |era=AD")),
+        (
+            "return resolved();",
+            json!({"locale": "en", "calendar": "gregory", "numberingSystem": "latn", "timeZone": "UTC", "year": "numeric", "month": "numeric", "day": "numeric"})
+        ),
+        (
+            "return resolved('ru-KZ', { dateStyle: 'full', timeStyle: 'short', timeZone: 'asia/almaty' });",
+            json!({"locale": "ru", "calendar": "gregory", "numberingSystem": "latn", "timeZone": "Asia/Almaty", "hourCycle": "h23", "hour12": false, "dateStyle": "full", "timeStyle": "short"})
+        ),
+        (
+            "return resolved('en', { hour: 'numeric', timeZoneName: 'short', fractionalSecondDigits: 3 });",
+            json!({"locale": "en", "calendar": "gregory", "numberingSystem": "latn", "timeZone": "UTC", "hourCycle": "h12", "hour12": true, "hour": "numeric", "fractionalSecondDigits": 3, "timeZoneName": "short"})
+        ),
+        (
+            "return [resolved('en', { hour: 'numeric', hour12: false }).hourCycle, resolved('ru', { hour: 'numeric', hour12: true }).hourCycle, resolved('en', { hour: 'numeric', hourCycle: 'h24', hour12: undefined }).hourCycle, resolved('en', { hourCycle: 'h23' }).hourCycle ?? null];",
+            json!(["h23", "h12", "h24", null])
+        ),
+        (
+            "return [['de', 'kk'], ['fr'], ['kk-Cyrl-KZ'], [], 'RU', ['en-GB', 'ru']].map((locales) => resolved(locales).locale);",
+            json!(["kk", "en", "kk", "en", "ru", "en"])
+        ),
+        (
+            "const of = Intl.DateTimeFormat.supportedLocalesOf; return [of(['EN-us', 'de', 'ru-kz', 'kk-cyrl-kz', 'ru-KZ', 'xx']), of('fr'), of(), of('en', { localeMatcher: 'lookup' }), throws(() => of('en', { localeMatcher: 'x' }))];",
+            json!([["en-US", "ru-KZ", "kk-Cyrl-KZ", "ru-KZ"], [], [], ["en"], "RangeError"])
+        ),
+        (
+            "return ['', 'e', 'en_US', 'en-', '1', 'en--US', 'nine-letters', 'toolonglanguage'].map((tag) => throws(() => new Intl.DateTimeFormat(tag)));",
+            json!([
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError"
+            ])
+        ),
+        (
+            "return [null, [1], [null], [undefined]].map((locales) => throws(() => new Intl.DateTimeFormat(locales))).concat(throws(() => new Intl.DateTimeFormat(1)));",
+            json!(["TypeError", "TypeError", "TypeError", "TypeError", "no"])
+        ),
+        (
+            "return [{ year: 'x' }, { month: 'tiny' }, { weekday: 'numeric' }, { hour: 'long' }, { fractionalSecondDigits: 0 }, { fractionalSecondDigits: 4 }, { timeZoneName: 'x' }, { dateStyle: 'x' }, { hourCycle: 'h25' }, { timeZone: 'Mars/Olympus' }, { timeZone: '' }, { timeZone: '+25:00' }, { timeZone: null }, { calendar: '!' }, { formatMatcher: 'x' }, { localeMatcher: 'x' }].map((options) => throws(() => new Intl.DateTimeFormat('en', options)));",
+            json!([
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError",
+                "RangeError"
+            ])
+        ),
+        (
+            "return [{ dateStyle: 'full', year: 'numeric' }, { timeStyle: 'full', timeZoneName: 'short' }].map((options) => throws(() => new Intl.DateTimeFormat('en', options))).concat(throws(() => new Intl.DateTimeFormat('en', null)), throws(() => new Intl.DateTimeFormat('en', { year: Symbol() })));",
+            json!(["TypeError", "TypeError", "TypeError", "TypeError"])
+        ),
+        (
+            "const f = new Intl.DateTimeFormat('en'); const bound = f.format; return [bound(0), bound === f.format, [0, 86400000].map(f.format), bound.length, f.format(new Date(0)), f.formatToParts(0).length, throws(() => bound(NaN)), throws(() => f.formatToParts(8.64e15 + 1)), bound(8.64e15), bound(-8.64e15)];",
+            json!([
+                "1/1/1970",
+                true,
+                ["1/1/1970", "1/2/1970"],
+                1,
+                "1/1/1970",
+                5,
+                "RangeError",
+                "RangeError",
+                "9/13/275760",
+                "4/20/271822"
+            ])
+        ),
+        (
+            "const now = new Intl.DateTimeFormat('en', { year: 'numeric' }); return [now.format() === `${new Date().getUTCFullYear()}`, now.format(undefined) === now.format(Date.now()), throws(() => now.format('x')), throws(() => now.format(1n))];",
+            json!([true, true, "RangeError", "TypeError"])
+        ),
+        (
+            "const f = Intl.DateTimeFormat('ru'); return [f instanceof Intl.DateTimeFormat, `${f}`, `${Intl}`, Intl.DateTimeFormat.length, Intl.DateTimeFormat.name, f.constructor === Intl.DateTimeFormat, throws(() => Intl.DateTimeFormat.prototype.formatToParts.call({})), Object.keys(Intl)];",
+            json!([
+                true,
+                "[object Intl.DateTimeFormat]",
+                "[object Intl]",
+                0,
+                "DateTimeFormat",
+                true,
+                "TypeError",
+                []
+            ])
+        ),
+        (
+            "class Own extends Intl.DateTimeFormat {} const f = new Own('en', { timeZone: 'Europe/Kyiv' }); return [f instanceof Own, f.format(0)];",
+            json!([true, "1/1/1970"])
+        ),
+    ];
+}
+
+#[tokio::test]
+async fn time_zones() {
+    cases![
+        // The hour that does not exist, and the one that is there twice.
+        ("const at = (date) => format('en', { timeZone: 'America/New_York', timeStyle: 'long' }, date); return [at('2026-03-08T06:59:59Z'), at('2026-03-08T07:00:00Z'), at('2026-11-01T05:59:59Z'), at('2026-11-01T06:00:00Z')];", json!(["1:59:59 AM EST", "3:00:00 AM EDT", "1:59:59 AM EDT", "1:00:00 AM EST"])),
+        // Kazakhstan has had one offset since March 2024.
+        ("const at = (date) => format('ru', { timeZone: 'Asia/Almaty', dateStyle: 'short', timeStyle: 'short' }, date); return [at('2024-02-29T17:59:00Z'), at('2024-02-29T18:00:00Z'), at('2026-01-01T00:00:00Z')];", json!(["29.02.2024, 23:59", "29.02.2024, 23:00", "01.01.2026, 05:00"])),
+        ("return ['+05:30', '-0330', '+14', '-00:00'].map((timeZone) => [resolved('en', { timeZone }).timeZone, format('en', { timeZone, timeStyle: 'short' })]);", json!([["+05:30", "9:37 AM"], ["-03:30", "12:37 AM"], ["+14:00", "6:07 PM"], ["+00:00", "4:07 AM"]])),
+        ("return ['utc', 'GMT', 'etc/gmt+5', 'EUROPE/kyiv', 'US/Pacific', 'Asia/Calcutta'].map((timeZone) => resolved('en', { timeZone }).timeZone);", json!(["UTC", "GMT", "Etc/GMT+5", "Europe/Kyiv", "US/Pacific", "Asia/Calcutta"])),
+        ("const name = (timeZone, timeZoneName, locale = 'en') => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName }).formatToParts(new Date('2026-07-01')).find(({ type }) => type === 'timeZoneName').value;
+          return [name('UTC', 'short'), name('UTC', 'long', 'ru'), name('Asia/Almaty', 'short'), name('Asia/Kolkata', 'short', 'kk'), name('Asia/Kolkata', 'longOffset'), name('America/Los_Angeles', 'short'), name('America/Los_Angeles', 'short', 'ru'), name('America/Los_Angeles', 'long'), name('Africa/Abidjan', 'shortOffset'), name('America/St_Johns', 'shortGeneric')];",
+         json!(["UTC", "Всемирное координированное время", "GMT+5", "GMT+5:30", "GMT+05:30", "PDT", "GMT-7", "GMT-07:00", "GMT", "GMT-2:30"])),
+        ("return [format('en', { timeZone: 'Europe/Amsterdam', timeStyle: 'medium' }, '1880-01-01T00:00:00Z'), format('en', { timeZone: 'Pacific/Apia', dateStyle: 'short' }, '2011-12-30T09:59:59Z'), format('en', { timeZone: 'Pacific/Apia', dateStyle: 'short' }, '2011-12-30T10:00:00Z')];", json!(["12:17:30 AM", "12/29/11", "12/31/11"])),
+        ("return [format('en', { year: 'numeric' }, '0000-06-01'), format('en', { year: 'numeric', era: 'short' }, '-000100-06-01'), format('ru', { era: 'short', year: 'numeric', month: 'long', day: 'numeric' }, '-000001-06-01'), format('en', { year: '2-digit' }, '0005-06-01')];", json!(["1", "101 BC", "1 июня 2 г. до н. э.", "05"])),
+    ];
+}
+
+#[tokio::test]
+async fn dates_in_the_language() {
+    cases![
+        (
+            "const d = new Date('2026-03-05T04:07:09Z'); return [d.toLocaleString(), d.toLocaleDateString(), d.toLocaleTimeString(), d.toLocaleString('ru'), d.toLocaleDateString('kk'), d.toLocaleTimeString('ru')];",
+            json!([
+                "3/5/2026, 4:07:09 AM",
+                "3/5/2026",
+                "4:07:09 AM",
+                "05.03.2026, 04:07:09",
+                "05.03.2026",
+                "04:07:09"
+            ])
+        ),
+        (
+            "const d = new Date('2026-03-05T20:07:09Z'); return [d.toLocaleString('en', { timeZone: 'Asia/Almaty' }), d.toLocaleDateString('ru', { timeZone: 'Asia/Almaty', weekday: 'long', day: 'numeric', month: 'long' }), d.toLocaleTimeString('kk', { timeZone: 'Asia/Almaty', hour: '2-digit', minute: '2-digit' })];",
+            json!(["3/6/2026, 1:07:09 AM", "пятница, 6 марта", "01:07"])
+        ),
+        (
+            "const d = new Date(0); return [d.toLocaleTimeString('en', { year: 'numeric' }), d.toLocaleDateString('en', { hour: 'numeric' }), d.toLocaleString('en', { weekday: 'short' }), d.toLocaleString('en', { timeZoneName: 'short' })];",
+            json!(["1970, 12:00:00 AM", "1/1/1970, 12 AM", "Thu", "1/1/1970, 12:00:00 AM UTC"])
+        ),
+        (
+            "const d = new Date(0); return [throws(() => d.toLocaleDateString('en', { timeStyle: 'short' })), throws(() => d.toLocaleTimeString('en', { dateStyle: 'short' })), throws(() => d.toLocaleString('x')), throws(() => d.toLocaleString('en', { timeZone: 'x' })), new Date(NaN).toLocaleString('ru'), throws(() => Date.prototype.toLocaleString.call({})), throws(() => new Date(NaN).toLocaleString('x')), Date.prototype.toLocaleString.length];",
+            json!([
+                "TypeError",
+                "TypeError",
+                "RangeError",
+                "RangeError",
+                "Invalid Date",
+                "TypeError",
+                "RangeError",
+                0
+            ])
+        ),
+        (
+            "return [new Date(0).toLocaleString('en', { dateStyle: 'long' }), new Date(0).toLocaleTimeString('ru', { timeStyle: 'short' })];",
+            json!(["January 1, 1970", "00:00"])
+        ),
+    ];
+}
+
+#[tokio::test]
+async fn what_else_is_asked_for_is_named() {
+    cases![
+        (
+            "const names = ['Collator', 'DisplayNames', 'DurationFormat', 'ListFormat', 'Locale', 'NumberFormat', 'PluralRules', 'RelativeTimeFormat', 'Segmenter', 'getCanonicalLocales', 'supportedValuesOf']; return names.filter((name) => { try { Intl[name]; return true } catch (error) { return !(error instanceof TypeError && error.message.startsWith(`Intl.${name} is not available`)) } });",
+            json!([])
+        ),
+        (
+            "const f = new Intl.DateTimeFormat(); const out = []; for (const call of [() => f.formatRange(0, 1), () => f.formatRangeToParts(0, 1), () => new Intl.DateTimeFormat('en', { dayPeriod: 'long' })]) try { call() } catch (error) { out.push(`${error.name}: ${error.message.split(' is not')[0]}`) } return out;",
+            json!([
+                "TypeError: Intl.DateTimeFormat.prototype.formatRange",
+                "TypeError: Intl.DateTimeFormat.prototype.formatRangeToParts",
+                "TypeError: dayPeriod of Intl.DateTimeFormat"
+            ])
+        ),
+        (
+            "globalThis.Date.prototype.getTime = () => { throw 1 }; globalThis.TypeError = globalThis.RangeError = globalThis.Number = null; return [new Intl.DateTimeFormat('en').format(new Date(0)), new Date(0).toLocaleDateString('ru')];",
+            json!(["1/1/1970", "01.01.1970"])
+        ),
+        (
+            "globalThis.Intl = 'mine'; return [Intl, new Date(0).toLocaleDateString()];",
+            json!(["mine", "1/1/1970"])
+        ),
+        (
+            "const before = Object.getOwnPropertyNames(globalThis).length; Intl; const { writable, enumerable, configurable } = Object.getOwnPropertyDescriptor(globalThis, 'Intl'); return [Object.getOwnPropertyNames(globalThis).length === before, writable, enumerable, configurable];",
+            json!([true, true, false, true])
+        ),
+    ];
+}
