@@ -383,7 +383,7 @@ async fn what_is_asked_often_is_found_by_an_index() {
     store.open_gates(workspace).await.unwrap();
     check("open gates", "gates_by_workspace").await;
     store.list(workspace, now(), first).await.unwrap();
-    check("refusals of gates", "log_lines_refused").await;
+    check("refusals of gates", "PRIMARY KEY").await;
     store.list(workspace, now(), page).await.unwrap();
     check("gates", "gates_by_workspace").await;
     let of = |action: Option<&str>, actor| AuditFilter { action: action.map(str::to_owned), actor };

@@ -25,5 +25,5 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(update_http::update_http_connection))
         .routes(op!(update::update_connection))
         .routes(op!(test::test_connection, cost = 10))
-        .routes(op!(disconnect::disconnect))
+        .routes(op!(disconnect::disconnect_service))
 }

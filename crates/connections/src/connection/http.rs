@@ -112,6 +112,7 @@ impl fmt::Display for BaseUrl {
 
 /// A header that a connection adds to every request, such as the version of an API. It is no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ExtraHeader {
     /// Name in lower case.
     pub name: String,

@@ -61,8 +61,9 @@ mod tests {
     use crate::document;
 
     /// Reads that have no tag, each with the reason.
-    const READS_WITHOUT_TAG: [(&str, &str); 9] = [
+    const READS_WITHOUT_TAG: [(&str, &str); 10] = [
         ("read_authorization", "it is decided, not edited"),
+        ("read_connector_catalog", "it is part of the program"),
         ("read_device_login", "it is decided, not edited"),
         ("read_invite", "it is a preview, and accepted or not"),
         ("read_own_token", "it is the credential itself"),

@@ -13,7 +13,7 @@ use crate::document;
 
 /// Enumerations that only responses have, or whose type is private to its operation. The black-box test of the
 /// description sends requests with the latter.
-const WITHOUT_A_PUBLIC_TYPE: [&str; 16] = [
+const WITHOUT_A_PUBLIC_TYPE: [&str; 17] = [
     "Answer",
     "AnswerSource",
     "BatchMethod",
@@ -29,6 +29,7 @@ const WITHOUT_A_PUBLIC_TYPE: [&str; 16] = [
     "JoinDomainStatus",
     "OccurrenceOutcome",
     "OutcomeView",
+    "SecretState",
     "SuggestionKind",
 ];
 

@@ -34,7 +34,7 @@ pub(crate) struct DisconnectedConnection {
     params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("id" = kernel::id::ConnectionId, Path, description = "The connection."), IfMatch),
     responses((status = 200, body = DisconnectedConnection))
 )]
-pub(crate) async fn disconnect(
+pub(crate) async fn disconnect_service(
     State(api): State<Api>,
     Authorized(ctx, admin): Authorized<Console, Admin>,
     Path((_, id)): Path<(String, String)>,
