@@ -21,9 +21,9 @@ let loadKeys;
 const STREAM_NAMES = [
   'ReadableStream', 'ReadableStreamDefaultReader', 'ReadableStreamDefaultController', 'WritableStream',
   'WritableStreamDefaultWriter', 'WritableStreamDefaultController', 'TransformStream', 'TransformStreamDefaultController',
-  'CountQueuingStrategy', 'ByteLengthQueuingStrategy', 'TextEncoderStream', 'TextDecoderStream', 'CompressionStream',
-  'DecompressionStream',
+  'CountQueuingStrategy', 'ByteLengthQueuingStrategy', 'TextEncoderStream', 'TextDecoderStream',
 ];
+const COMPRESSION_NAMES = ['CompressionStream', 'DecompressionStream'];
 const FILE_NAMES = ['Blob', 'File', 'FormData'];
 const KEY_NAMES = ['CryptoKey'];
 const INTL_NAMES = ['Intl'];
@@ -78,7 +78,13 @@ const promiseModules = () => {
     }
     return load;
   };
-  loadStreams = promise('streams', STREAM_NAMES, (made) => { ({ bodies } = made); });
+  let parts;
+  loadStreams = promise('streams', STREAM_NAMES, (made) => { ({ bodies, parts } = made); });
+  lent.ofStreams = () => {
+    loadStreams();
+    return parts;
+  };
+  promise('compression', COMPRESSION_NAMES, () => {});
   loadKeys = promise('crypto', KEY_NAMES, (made) => { ({ keys, subtle } = made); });
   const loadFileNames = promise('files', FILE_NAMES, (made) => { ({ files } = made); });
   loadFiles = () => {

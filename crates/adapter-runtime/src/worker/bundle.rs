@@ -44,7 +44,14 @@ const PRELUDE_SOURCE: &str = concat!(
 );
 
 /// Modules beside the prelude, with the same rules, by the name that [`CompiledBundle::compile_prelude`] gives them.
-const LAZY_SOURCES: [(&str, &str); 4] = [
+const LAZY_SOURCES: [(&str, &str); 5] = [
+    (
+        "compression",
+        concat!(
+            include_str!("../js/compression/00_streams.js"),
+            include_str!("../js/compression/90_install.js"),
+        ),
+    ),
     (
         "crypto",
         concat!(
@@ -80,7 +87,6 @@ const LAZY_SOURCES: [(&str, &str); 4] = [
             include_str!("../js/streams/20_writable.js"),
             include_str!("../js/streams/30_pipe.js"),
             include_str!("../js/streams/40_transform.js"),
-            include_str!("../js/streams/50_compression.js"),
             include_str!("../js/streams/90_install.js"),
         ),
     ),

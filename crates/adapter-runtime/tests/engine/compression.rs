@@ -52,6 +52,19 @@ async fn formats() {
             "const noise = crypto.getRandomValues(new Uint8Array(60000)); const out = []; for (const format of FORMATS) { const back = await large(format, await small(format, noise, noise, noise)); out.push(back.length, back.every((byte, at) => byte === noise[at % 60000])) } return out;",
             json!([180_000, true, 180_000, true, 180_000, true])
         ),
+        // Stored, fixed and dynamic blocks (RFC 1951, section 3.2.3).
+        (
+            "return [await text('deflate-raw', bytes('010400fbff61626364')), await text('deflate-raw', bytes('0300')), (await text('deflate-raw', await small('deflate-raw', utf8(Array.from({ length: 3000 }, (_, at) => at).join())))).length];",
+            json!(["abcd", "", 13_889])
+        ),
+        (
+            "const one = await small('deflate', utf8('abcd')); return [hex(one.slice(-4)), one.length < 20];",
+            json!(["03d8018b", true])
+        ),
+        (
+            "const a = await small('gzip', utf8('abcd')), b = await small('gzip', utf8('ab'), utf8('cd')); return [await text('gzip', a) === await text('gzip', b), hex(a.slice(-8)) === hex(b.slice(-8))];",
+            json!([true, true])
+        ),
         // Chunks of any size, and views of any kind.
         (
             "const out = []; for (const [format, data] of [['gzip', GZIP], ['deflate', DEFLATE], ['deflate-raw', RAW]]) out.push(await text(format, ...Array.from(data, (byte) => Uint8Array.of(byte)))); return out;",

@@ -4,7 +4,6 @@
 
 let Promise, TypeError, RangeError, then, apply, max, create, slice, asyncIterator, syncIterator;
 let AbortController, abort, onAbort, offAbort, isSignal, structuredClone, utf8, TextDecoder, decode;
-let native, Uint8Array, bytesOf, keepWhile;
 
 const object = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 

@@ -2,8 +2,7 @@ const NAMES = {
   __proto__: null,
   ReadableStream, ReadableStreamDefaultReader, ReadableStreamDefaultController, WritableStream,
   WritableStreamDefaultWriter, WritableStreamDefaultController, TransformStream, TransformStreamDefaultController,
-  CountQueuingStrategy, ByteLengthQueuingStrategy, TextEncoderStream, TextDecoderStream, CompressionStream,
-  DecompressionStream,
+  CountQueuingStrategy, ByteLengthQueuingStrategy, TextEncoderStream, TextDecoderStream,
 };
 
 /** What bodies of requests and answers need. */
@@ -42,7 +41,6 @@ const bodies = {
 export const install = (lent) => {
   ({ Promise, TypeError, RangeError, then, apply, max, create, slice, asyncIterator, syncIterator } = lent);
   ({ AbortController, abort, onAbort, offAbort, isSignal, structuredClone, utf8, TextDecoder, decode } = lent);
-  ({ native, Uint8Array, bytesOf, keepWhile } = lent);
   const { defineProperty, setPrototypeOf, toStringTag, asyncIteratorPrototype } = lent;
   const hidden = (target, key, value, writable) =>
     defineProperty(target, key, { __proto__: null, value, writable, enumerable: false, configurable: true });
@@ -52,5 +50,7 @@ export const install = (lent) => {
   delete iterator.constructor;
   setPrototypeOf(iterator, asyncIteratorPrototype);
   hidden(iterator, toStringTag, 'ReadableStream AsyncIterator', false);
-  return { names: NAMES, bodies };
+  // What other modules make their streams of.
+  const parts = { newTransform, enqueueTransformed, ends, after, resolved };
+  return { names: NAMES, bodies, parts };
 };

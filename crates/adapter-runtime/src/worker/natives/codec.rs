@@ -40,7 +40,8 @@ pub(super) struct Decompressor {
     /// The header of a gzip member, until it is complete; then none.
     header: Option<Vec<u8>>,
     checksum: Hasher,
-    /// What follows the data.
+    /// True if only the trailer of a gzip member is missing.
+    is_data_complete: bool,
     trailer: Vec<u8>,
     has_ended: bool,
 }
@@ -61,9 +62,15 @@ impl Codec {
             Self::Compressor(Box::new(Compressor { state, format, has_header: false, checksum }))
         } else {
             let header = (format == Format::Gzip).then(Vec::new);
-            let state = Decompress::new(is_zlib);
-            let (trailer, has_ended) = (Vec::new(), false);
-            Self::Decompressor(Box::new(Decompressor { state, format, header, checksum, trailer, has_ended }))
+            Self::Decompressor(Box::new(Decompressor {
+                state: Decompress::new(is_zlib),
+                format,
+                header,
+                checksum,
+                is_data_complete: false,
+                trailer: Vec::new(),
+                has_ended: false,
+            }))
         })
     }
 
@@ -140,7 +147,7 @@ impl Decompressor {
         let rest = self.skip_header(input)?;
         let mut rest = &input[input.len() - rest..];
         while self.header.is_none() && !rest.is_empty() && !self.has_ended {
-            if self.trailer.is_empty() && !self.is_data_complete() {
+            if !self.is_data_complete {
                 rest = self.inflate(rest, &mut output)?;
             } else {
                 let (trailer, after) = rest.split_at(rest.len().min(GZIP_TRAILER - self.trailer.len()));
@@ -156,11 +163,6 @@ impl Decompressor {
         rest.is_empty().then_some(output)
     }
 
-    /// Returns true if the data of a gzip member has ended, and only its trailer is missing.
-    fn is_data_complete(&self) -> bool {
-        self.format == Format::Gzip && self.trailer.capacity() > 0
-    }
-
     fn inflate<'a>(&mut self, mut input: &'a [u8], output: &mut Vec<u8>) -> Option<&'a [u8]> {
         loop {
             output.try_reserve(16 << 10).ok()?;
@@ -173,7 +175,7 @@ impl Decompressor {
             }
             if status == Status::StreamEnd {
                 if self.format == Format::Gzip {
-                    self.trailer.reserve(GZIP_TRAILER);
+                    self.is_data_complete = true;
                 } else {
                     self.has_ended = true;
                 }

@@ -1,5 +1,9 @@
-// The streams of the Compression standard (compression.spec.whatwg.org). Rust converts a step of a chunk at a time; between
-// two of them there is time for the reader, so that little input that becomes much is never in memory as a whole.
+// The streams of the Compression standard (compression.spec.whatwg.org), made of those of the Streams standard. The module is
+// loaded when app code first touches a name of it. Rust converts a step of a chunk at a time; between two of them there is
+// time for the reader, so that little input that becomes much is never in memory as a whole.
+
+let native, TypeError, RangeError, Uint8Array, apply, slice, bytesOf, keepWhile, defineProperty, toStringTag;
+let newTransform, enqueueTransformed, ends, after, resolved;
 
 const shortened = (text) => apply(slice, text, [0, 40]);
 
