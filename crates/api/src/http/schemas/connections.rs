@@ -43,7 +43,7 @@ pub(crate) enum ConnectionAuth {
     Bearer {
         /// Word in place of `Bearer`.
         #[serde(default)]
-        #[schema(min_length = 1, max_length = 64)]
+        #[schema(max_length = 64)]
         prefix: Option<String>,
     },
     /// `Authorization: Basic`, with the secret as the password (RFC 7617).
@@ -62,7 +62,7 @@ pub(crate) enum ConnectionAuth {
         name: String,
         /// Text before the secret; in a header, a space follows it.
         #[serde(default)]
-        #[schema(min_length = 1, max_length = 64)]
+        #[schema(max_length = 64)]
         prefix: Option<String>,
     },
     /// Several headers. The secret is a JSON object with a text for each name.
