@@ -16,7 +16,7 @@ const MAX_INLINE_BYTES: usize = 64 << 10;
 /// Bytes of a secret above which its forms are put together on another thread.
 const MAX_INLINE_SECRET: usize = 256;
 
-/// What a request carries besides what the app gave.
+/// The credential that a request carries besides what the app gave.
 pub(crate) enum Carried<'a> {
     /// Nothing.
     Nothing,

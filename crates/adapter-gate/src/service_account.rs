@@ -18,7 +18,7 @@ const LIFETIME: i64 = 3600;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UnusableKey;
 
-/// What an assertion says besides who signed it.
+/// The claims of an assertion besides its signer.
 pub(crate) struct AssertionRequest<'a> {
     pub(crate) audience: &'a str,
     /// Scopes, separated by spaces; empty for none.

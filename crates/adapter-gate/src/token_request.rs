@@ -62,7 +62,7 @@ pub(crate) async fn request_token(
     read_response(host, status, &body)
 }
 
-/// What a token request carries.
+/// The parts of a token request.
 struct Form {
     authorization: Option<HeaderValue>,
     body: Bytes,

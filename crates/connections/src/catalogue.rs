@@ -163,10 +163,10 @@ pub struct CatalogueEntry {
     /// Fields that a person fills beside the secret; at most [`MAX_FIELDS`].
     #[serde(default)]
     pub fields: Vec<CatalogueField>,
-    /// What apps can do with the service.
+    /// Actions of apps with the service.
     #[serde(default)]
     pub actions: Vec<Capability>,
-    /// What the service can report.
+    /// Events that the service can report.
     #[serde(default)]
     pub triggers: Vec<Capability>,
     /// How a person gets the secret.

@@ -74,7 +74,7 @@ pub fn sum_of_day(buckets: &[(Bucket, CallCounts)], now: Timestamp) -> CallCount
     sum
 }
 
-/// What a call says about its connection.
+/// The outcome of a call for its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallOutcome {
     /// The service accepted the credential.
@@ -171,14 +171,14 @@ kernel::names! {
     }
 }
 
-/// What a response to a test says.
+/// The verdict of a response to a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestVerdict {
     /// Whether the connection works; none if the service could not be asked.
     pub ok: Option<bool>,
     /// Reason, if it does not work or could not be asked.
     pub reason: Option<TestReason>,
-    /// What the response says about the connection's health.
+    /// Outcome for the connection's health.
     pub outcome: CallOutcome,
 }
 

@@ -20,7 +20,7 @@ use crate::{
     injection::{path_form, query_form},
 };
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 /// Shortest secret that is searched for by itself, in bytes.
 pub const MIN_SECRET_BYTES: usize = 8;

@@ -111,8 +111,8 @@ impl GateTx for FakeStore {
     }
 
     async fn count_gates(&mut self, workspace: WorkspaceId) -> Result<u32, StoreError> {
-        let own = self.gates.iter().filter(|gate| gate.workspace == workspace);
-        Ok(own.count().try_into().unwrap_or(u32::MAX))
+        let own = |gate: &&Gate| gate.workspace == workspace && gate.connection.is_none();
+        Ok(self.gates.iter().filter(own).count().try_into().unwrap_or(u32::MAX))
     }
 
     async fn delete_gate(&mut self, workspace: WorkspaceId, gate: GateId) -> Result<(), StoreError> {

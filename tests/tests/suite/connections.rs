@@ -205,7 +205,64 @@ tests::on_both! {
         let path = format!("/v1/workspaces/{workspace}/connections/{id}");
         let users = owner.get(&path).await?.ok()?["usedBy"].clone();
         assert_eq!((&users[0]["appId"], &users[0]["status"]), (&json!(app), &json!("healthy")));
+        // A new app is private to its maker and to admins.
+        let viewer = owner.add_member(&workspace, "viewer").await?;
+        for (reader, count) in [(&builder, 1), (&viewer, 0)] {
+            let users = reader.get(&path).await?.ok()?["usedBy"].clone();
+            assert_eq!(users.as_array().map(Vec::len), Some(count), "{users}");
+            let list = reader.get(&format!("/v1/workspaces/{workspace}/connections")).await?.ok()?;
+            assert_eq!(list["connections"][0]["usedBy"], users);
+        }
         assert_eq!(owner.delete(&path).await?.ok()?["affectedApps"], json!([app]));
+        Ok(())
+    }
+
+    async fn a_profile_may_allow_only_the_connectors_of_its_region(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let settings = json!({"name": "Strict", "profile": "kz-strict", "teamSize": "solo", "intents": ["automations"], "timezone": "Asia/Almaty"});
+        let workspace = owner.post("/v1/workspaces", &settings).await?.string_at("/workspace/id")?;
+        let connectors = format!("/v1/workspaces/{workspace}/connectors");
+        let body = json!({"displayName": "A service", "secret": SECRET});
+        owner.post(&format!("{connectors}/github"), &body).await?.assert_error(403, "connector_not_allowed");
+        owner.post(&format!("{connectors}/mobizon"), &body).await?.ok()?;
+        create(&owner, &workspace, &described("https://api.example.com")).await?;
+        let allowed = owner.get(&format!("/v1/workspaces/{workspace}/connections")).await?.ok()?["allowed"].clone();
+        let allowed = allowed.as_array().context("no list")?;
+        assert!(allowed.contains(&json!("mobizon")) && allowed.contains(&json!("http")) && !allowed.contains(&json!("github")));
+        Ok(())
+    }
+
+    async fn a_test_without_a_harmless_request_checks_the_form(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let mut body = described("https://api.example.com");
+        body["testable"] = json!(false);
+        let made = create(&owner, &workspace, &body).await?;
+        let path = format!("/v1/workspaces/{workspace}/connections/{}", made["id"].as_str().context("no id")?);
+        let result = owner.post(&format!("{path}/test"), &json!({})).await?.ok()?;
+        assert_eq!((&result["ok"], &result["checked"], &result["status"]), (&json!(true), &json!("format"), &Value::Null));
+        owner.delete(&path).await?.ok()?;
+        let result = owner.post(&format!("{path}/test"), &json!({})).await?.ok()?;
+        assert_eq!((&result["ok"], &result["reason"]), (&json!(false), &json!("not_connected")));
+        Ok(())
+    }
+
+    async fn a_host_and_a_connection_to_it_have_gates_of_their_own(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        for _ in 0..2 {
+            create(&owner, &workspace, &described("https://api.example.com")).await?;
+        }
+        let app = owner.create_app(&workspace, CODE).await?;
+        let mut version = version_with_connection("unused", "");
+        version["manifest"]["permissions"] = json!({"egress": [{"host": "api.example.com", "methods": ["GET"]}]});
+        owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.ok()?;
+        let gates = owner.get(&format!("/v1/workspaces/{workspace}/gates")).await?.ok()?["items"].clone();
+        let gates = gates.as_array().context("no items")?;
+        let mut to_host = gates.iter().filter(|gate| gate["host"] == "api.example.com").collect::<Vec<_>>();
+        assert_eq!(to_host.len(), 3, "{to_host:?}");
+        to_host.retain(|gate| gate["connectionId"].is_null());
+        assert!(matches!(&to_host[..], [gate] if gate["appIds"] == json!([app])), "{to_host:?}");
         Ok(())
     }
 

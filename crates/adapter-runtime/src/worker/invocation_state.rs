@@ -29,7 +29,7 @@ pub(super) struct InvocationState {
     timers: RefCell<Timers>,
     random_pool: RefCell<Vec<u8>>,
     stream: RefCell<ResponseStream>,
-    /// What the native functions keep for objects of the code.
+    /// Values that the native functions keep for objects of the code.
     pub(super) held_values: HeldValues,
 }
 

@@ -34,7 +34,7 @@ use crate::{
     entity::{
         app_versions, apps,
         column::{DbId, DbText, DbTime},
-        connection_secrets, connections, gates, workspaces,
+        connection_secrets, connections, gates,
     },
     error::OrStoreError as _,
     store::Store,
@@ -243,8 +243,7 @@ impl ConnectionTx for StoreTx {
     }
 
     async fn count_connections(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
-        // Two transactions that count the same workspace wait for each other here.
-        workspaces::Entity::find_by_id(workspace).lock_exclusive().one(self.read()).await.or_store_error()?;
+        self.lock_workspace(workspace).await?;
         connections::Entity::find()
             .filter(connections::Column::WorkspaceId.eq(DbId(workspace)))
             .count(self.read())

@@ -212,8 +212,10 @@ impl GateTx for StoreTx {
     }
 
     async fn count_gates(&mut self, workspace: WorkspaceId) -> Result<u32, StoreError> {
+        self.lock_workspace(workspace).await?;
         let count = gates::Entity::find()
             .filter(gates::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(gates::Column::ConnectionId.is_null())
             .count(self.read())
             .await
             .or_store_error()?;

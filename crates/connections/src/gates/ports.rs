@@ -68,7 +68,8 @@ pub trait GateTx: Send {
     /// [`StoreError::Duplicate`] when the workspace has a gate to this host; otherwise when the store fails.
     async fn insert_gate(&mut self, gate: &Gate) -> Result<(), StoreError>;
 
-    /// Counts the gates of a workspace.
+    /// Counts the gates of a workspace, without those of connections. Concurrent transactions that count the same workspace
+    /// wait for each other.
     ///
     /// # Errors
     /// [`StoreError`] when the store fails.

@@ -60,7 +60,7 @@ impl CryptoError {
 
 type Result<T> = std::result::Result<T, CryptoError>;
 
-/// What a function gives back: never an array, which stands for an error.
+/// The result of a function: never an array, which stands for an error.
 enum Answer {
     Bytes(Vec<u8>),
     Flag(bool),

@@ -30,6 +30,8 @@ pub(super) async fn create_gates(
     let in_console = matches!(ctx.caller, Caller::Session(_) | Caller::System(_));
     let may_open = in_console && member.role().at_least(Role::Admin);
     let mut known: Vec<Gate> = api.store().gates(workspace).await?;
+    // A host is not reached through the gate of a connection.
+    known.retain(|gate| gate.connection.is_none());
     let mut needs_console = Vec::new();
     for egress in &manifest.permissions.egress {
         let host = GateHost::parse(&egress.host)

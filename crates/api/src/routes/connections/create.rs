@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
-use connections::connections::CatalogueConnectionInput;
+use connections::{catalogue::find_connector, connections::CatalogueConnectionInput};
 use kernel::authority::Admin;
 use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{create_http::shown, view::ConnectionItem};
+use super::{create_http::shown, list::allowed_connectors, view::ConnectionItem};
 use crate::{
     auth::{Authorized, Console},
     http::{
@@ -51,6 +51,16 @@ pub(crate) async fn create_connection(
     payload: Payload,
 ) -> ApiResult<Json<ConnectionItem>> {
     let NewConnection { display_name, values, secret } = payload.json()?;
+    let workspace = api.store().workspace(admin.workspace()).await?;
+    let profile = workspace.ok_or_else(|| Problem::not_found("workspace"))?.profile;
+    if find_connector(&connector).is_some() && !allowed_connectors(profile).contains(&connector) {
+        return Err(Problem::forbidden(
+            "connector_not_allowed",
+            "The profile of this workspace does not allow this connector.",
+        )
+        .hint("Choose one that `allowed` lists in the connections of the workspace.")
+        .into());
+    }
     let input = CatalogueConnectionInput { display_name, values, secret };
     let connection = api
         .transaction(unit!(|tx| {

@@ -15,7 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::workspaces::Profile;
 
-use super::view::ConnectionItem;
+use super::view::{ConnectionItem, hide_apps};
 use crate::{
     auth::{Authorized, ReadToken},
     http::{error::ApiResult, extract::Params, paging::PageParams},
@@ -54,7 +54,8 @@ pub(crate) async fn list_connections(
     let page = input.request()?;
     let workspace = api.store().workspace(member.workspace()).await?;
     let profile = workspace.ok_or_else(|| Problem::not_found("workspace"))?.profile;
-    let found = connections::connections::list_connections(api.store(), &ctx, &member, page).await?;
+    let mut found = connections::connections::list_connections(api.store(), &ctx, &member, page).await?;
+    hide_apps(&api, &ctx, &member, &mut found).await?;
     let page =
         Page::from_limit_plus_one(found, page.limit, |view| view.connection.id).map(ConnectionItem::from);
     let is_admin = member.role().at_least(Role::Admin) && matches!(ctx.caller, Caller::Session(_));
@@ -68,7 +69,7 @@ pub(crate) async fn list_connections(
 }
 
 /// Returns the connectors that a profile allows: with `kz-strict` those of the region, and own HTTP connections.
-fn allowed_connectors(profile: Profile) -> Vec<String> {
+pub(super) fn allowed_connectors(profile: Profile) -> Vec<String> {
     let is_allowed = |regions: &[CatalogueRegion], connector: &str| {
         profile != Profile::KzStrict || connector == HTTP_CONNECTOR || regions.contains(&CatalogueRegion::Kz)
     };

@@ -4,7 +4,7 @@ use application::Problem;
 use axum::extract::State;
 use kernel::{authority::Member, id::ConnectionId};
 
-use super::view::ConnectionItem;
+use super::view::{ConnectionItem, hide_apps};
 use crate::{
     auth::{Authorized, ReadToken},
     http::{conditional::Tagged, error::ApiResult, extract::Path},
@@ -24,7 +24,9 @@ pub(crate) async fn read_connection(
 ) -> ApiResult<Tagged<ConnectionItem>> {
     let id = parse_connection_id(&id)?;
     let found = connections::connections::view_connection(api.store(), &ctx, &member, id).await?;
-    Ok(Tagged(found.ok_or_else(|| Problem::not_found("connection"))?.into()))
+    let mut view = found.ok_or_else(|| Problem::not_found("connection"))?;
+    hide_apps(&api, &ctx, &member, std::slice::from_mut(&mut view)).await?;
+    Ok(Tagged(view.into()))
 }
 
 /// Parses the id of a connection in a path.

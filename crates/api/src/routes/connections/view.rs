@@ -1,8 +1,8 @@
 //! Connections on the wire.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use application::{Problem, Tx};
+use application::{Problem, ProblemKind, Tx};
 use chrono::{DateTime, Utc};
 use connections::{
     Auth, GateStatus, HttpConnection,
@@ -10,13 +10,17 @@ use connections::{
     gates::Method,
 };
 use kernel::{
-    authority::Member,
+    Context,
+    authority::{Member, Role},
     id::{AppId, ConnectionId, WorkspaceId},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::{conditional::Representation, schemas};
+use crate::{
+    http::{conditional::Representation, schemas},
+    state::Api,
+};
 
 /// A service that apps of the workspace can call with a stored credential.
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,7 +55,7 @@ pub(crate) struct ConnectionItem {
     /// Whether requests may pass: a connection is its own gate.
     #[schema(value_type = schemas::connections::GateStatus)]
     gate: GateStatus,
-    /// Apps whose current version names the connection.
+    /// Apps whose current version names the connection, and that you may see.
     used_by: Vec<ConnectionUserItem>,
     /// Requests of the last 24 hours.
     health: Health,
@@ -159,6 +163,34 @@ impl ConnectionItem {
         let (health, used_by) = (ConnectionHealth::default(), Vec::new());
         Ok(Some(ConnectionView { connection, health, used_by }.into()))
     }
+}
+
+/// Leaves out the apps that the caller may not see. Admins see all.
+pub(super) async fn hide_apps(
+    api: &Api,
+    ctx: &Context,
+    member: &Member,
+    views: &mut [ConnectionView],
+) -> Result<(), Problem> {
+    if member.role().at_least(Role::Admin) {
+        return Ok(());
+    }
+    let named: BTreeSet<AppId> =
+        views.iter().flat_map(|view| view.used_by.iter().map(|user| user.app)).collect();
+    let mut visible = BTreeSet::new();
+    for app in named {
+        match api.app_by_id(ctx, app).await {
+            Ok(_) => {
+                visible.insert(app);
+            }
+            Err(problem) if problem.kind == ProblemKind::NotFound => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+    for view in views {
+        view.used_by.retain(|user| visible.contains(&user.app));
+    }
+    Ok(())
 }
 
 impl From<HttpConnection> for HttpConnectionItem {

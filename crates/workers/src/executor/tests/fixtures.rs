@@ -359,7 +359,7 @@ where
     Fixture::default().executor(store, script)
 }
 
-/// What executors are built on.
+/// The parts that executors are built on.
 pub(super) struct Fixture {
     pub(super) connections: FakeConnections,
     pub(super) outbound: Arc<FakeOutbound>,

@@ -10,9 +10,9 @@ use super::{
     key::{Key, KeyType, Material},
 };
 
-/// What a private Ed25519 key begins with (RFC 8410, section 7).
+/// The beginning of a private Ed25519 key (RFC 8410, section 7).
 const ED25519_PKCS8: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
-/// What a public Ed25519 key begins with (RFC 8410, section 4).
+/// The beginning of a public Ed25519 key (RFC 8410, section 4).
 const ED25519_SPKI: [u8; 12] = [0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0];
 
 /// Returns a key in one of the formats, if the code may have it.

@@ -12,7 +12,7 @@ use super::{
     rsa::{self, Numbers, RsaPrivate, RsaPublic},
 };
 
-/// What a key is made from.
+/// The material that a key is made from.
 struct Source<'a> {
     format: &'a str,
     parameters: &'a Parameters,

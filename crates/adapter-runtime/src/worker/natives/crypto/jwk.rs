@@ -35,7 +35,7 @@ pub(super) struct Jwk {
     pub(super) oth: Option<Value>,
 }
 
-/// What the members must say.
+/// The values that the members must have.
 pub(super) struct Expected<'a> {
     pub(super) kty: &'a str,
     pub(super) public_use: &'a str,

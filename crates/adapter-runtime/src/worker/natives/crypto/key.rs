@@ -14,7 +14,7 @@ use super::{
 /// Bytes of a secret key, at most.
 const MAX_SECRET: usize = 16 << 10;
 
-/// What a key is, and what it may do. Nothing of it ever changes.
+/// A key with its kind and its uses. Nothing of it ever changes.
 pub(super) struct Key {
     pub(super) name: Name,
     /// The digest that the key is for, if it is for one.
