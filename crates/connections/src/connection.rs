@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use kernel::{
     Timestamp,
-    id::{AppId, ConnectionId, WorkspaceId},
+    id::{AppId, ConnectionId, GateId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +91,12 @@ impl ConnectionStatus {
     pub fn is_disconnected(self) -> bool {
         matches!(self, Self::Disconnected { .. })
     }
+}
+
+/// Returns the id of a connection's gate: it has the UUID of the connection.
+#[must_use]
+pub fn gate_of(connection: ConnectionId) -> GateId {
+    GateId::from_uuid(connection.uuid())
 }
 
 /// A connection.

@@ -263,8 +263,8 @@ tests::on_both! {
     }
 
     async fn the_example_of_the_docs_sends_events(server: Server) -> Result<()> {
-        let (_, rest) = DOCS.split_once("```js\n").context("no example")?;
-        let (source, _) = rest.split_once("\n```").context("no end")?;
+        let mut examples = DOCS.split("```js\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
+        let (source, _) = examples.find(|(source, _)| source.contains("text/event-stream")).context("no example")?;
         let fixture = StreamingAppFixture::from_source(&server, source).await?;
         let mut events = fixture.visitor.request(Method::GET, &fixture.path).open_event_stream().await?;
         for number in 1..=2_u64 {

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use ::apps::Manifest;
 use ::connections::{
     Connection, GateStatus,
-    connection::{ConnectionHealth, ConnectionStatus, ConnectionUser, ConnectionView, SecretPurpose},
+    connection::{
+        ConnectionHealth, ConnectionStatus, ConnectionUser, ConnectionView, SecretPurpose, gate_of,
+    },
     connections::{ConnectionReader, ConnectionTx},
 };
 use async_trait::async_trait;
@@ -40,11 +42,6 @@ use crate::{
     store::Store,
     tx::StoreTx,
 };
-
-/// Returns the id of a connection's gate.
-fn gate_of(connection: ConnectionId) -> GateId {
-    GateId::from_uuid(connection.uuid())
-}
 
 /// Adds to rows of connections the status of their gates.
 async fn with_gates<C: ConnectionTrait>(

@@ -7,14 +7,14 @@ use ::connections::{
     Connection, ConnectionReader as _, ConnectionStatus, ConnectionTx as _, GateReader as _, GateStatus,
     HttpConnectionInput,
     calls::{CallLog as _, CallLogEntry, CallSum},
-    connection::{ConnectionUser, SecretPurpose},
+    connection::{ConnectionUser, SecretPurpose, gate_of},
     gates::Method,
     health::{Bucket, CallCounts},
 };
 use kernel::{
     SeededRandomness,
     authority::Sharing,
-    id::{ConnectionId, GateId},
+    id::ConnectionId,
     vault::{MasterKeys, Vault},
 };
 
@@ -205,7 +205,7 @@ async fn requests_are_added_up_for_a_day(database: Database) {
     let world = World::new(database).await;
     let connection = bearer(&world);
     add(&world, &connection).await;
-    let gate = GateId::from_uuid(connection.id.uuid());
+    let gate = gate_of(connection.id);
     let entry = |millis: i64, calls, last: Option<i64>| CallLogEntry {
         workspace: world.workspace,
         gate,

@@ -13,6 +13,8 @@ export async function startAuthorization(base) {
 
 /** Returns the URL of the agent that the page is redirected to. Nothing listens there. */
 export async function redirected(page, click) {
-  const [request] = await Promise.all([page.waitForRequest((sent) => sent.url().startsWith(CALLBACK)), click()]);
+  // The page is left once the browser shows that nobody was there.
+  const left = page.waitForURL((url) => url.protocol === 'chrome-error:', { waitUntil: 'commit' });
+  const [request] = await Promise.all([page.waitForRequest((sent) => sent.url().startsWith(CALLBACK)), left, click()]);
   return new URL(request.url());
 }

@@ -53,11 +53,6 @@ pub(super) fn gate_of(url: &str, policy: &EgressPolicy) -> Option<GateId> {
     policy.gates.iter().find(|gate| gate.host == host).map(|gate| gate.id)
 }
 
-/// Returns the gate of a connection: it has the connection's id.
-pub(super) fn gate_of_connection(connection: &Connection) -> GateId {
-    GateId::from_uuid(connection.id.uuid())
-}
-
 fn parse(url: &str) -> Option<Url> {
     if url.len() <= MAX_URL { Url::parse(url).ok() } else { None }
 }

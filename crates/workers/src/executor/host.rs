@@ -13,6 +13,7 @@ use bytes::Bytes;
 use connections::{
     EgressPolicy, OutboundRequest, OutboundResponse, Refusal, RefusalCode, authorize_connection,
     authorize_egress,
+    connection::gate_of,
     egress::log_entry::{EgressLogEntry, EgressOutcome},
     health::CallOutcome,
 };
@@ -158,7 +159,7 @@ impl AppHost {
         };
         let result = result.await;
         let (connection, outcome) = (&policy.connection, outcome(&result));
-        inner.calls.count(self.workspace, egress::gate_of_connection(connection), self.now(), outcome);
+        inner.calls.count(self.workspace, gate_of(connection.id), self.now(), outcome);
         inner.credentials.record_outcome(connection, outcome).await;
         Ok(response(result?))
     }
