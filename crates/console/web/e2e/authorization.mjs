@@ -11,10 +11,8 @@ export async function startAuthorization(base) {
   return new URL(started.headers.get('location'), base).pathname;
 }
 
-/** Returns the URL of the agent that the page is redirected to. Nothing listens there. */
+/** Returns the URL of the agent that the page is redirected to. */
 export async function redirected(page, click) {
-  // The page is left once the browser shows that nobody was there.
-  const left = page.waitForURL((url) => url.protocol === 'chrome-error:', { waitUntil: 'commit' });
-  const [request] = await Promise.all([page.waitForRequest((sent) => sent.url().startsWith(CALLBACK)), left, click()]);
-  return new URL(request.url());
+  await Promise.all([page.waitForURL(`${CALLBACK}**`), click()]);
+  return new URL(page.url());
 }

@@ -1,6 +1,7 @@
 // The browser of the journeys, and what no page of the console may do.
 
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { chromium } from 'playwright-core';
 
 // The shell has no window, and takes half of the processor's time for the same page.
@@ -17,8 +18,13 @@ export function launch() {
   return chromium.launch({ executablePath: program, headless: true, args: ARGUMENTS });
 }
 
-/** Where a client of the consent page waits for the browser; nothing listens there. */
-export const CALLBACK = 'http://127.0.0.1:9/callback';
+// A client of the consent page, which waits for the browser.
+const client = createServer((_, response) => response.setHeader('content-type', 'text/plain').end('done'));
+await new Promise((listening) => client.listen(0, '127.0.0.1', listening));
+client.unref();
+
+/** Where the client waits. */
+export const CALLBACK = `http://127.0.0.1:${client.address().port}/callback`;
 
 /**
  * Collects what a page must not do: errors in the console, violations of the policy, requests to other hosts, save that of an
