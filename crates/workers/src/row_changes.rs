@@ -175,6 +175,8 @@ impl RowChangeReporter {
         loop {
             let due = self.changes.next_due();
             tokio::select! {
+                // The end comes first: what is left is then reported at once and together.
+                biased;
                 () = stop.cancelled() => break,
                 () = self.changes.wakeup.notified() => sleep(GATHER_TIME).await,
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
