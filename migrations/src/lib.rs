@@ -25,6 +25,7 @@ mod m0044_deletions;
 mod m0045_list_pages;
 mod m0046_changes;
 mod m0047_connections;
+mod m0050_connection_renewals;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -59,6 +60,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0045_list_pages::Migration),
             Box::new(m0046_changes::Migration),
             Box::new(m0047_connections::Migration),
+            Box::new(m0050_connection_renewals::Migration),
         ]
     }
 }

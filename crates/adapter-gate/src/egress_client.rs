@@ -9,7 +9,7 @@ use connections::{
     RefusalCode,
     egress::check_headers,
     gates::Method,
-    outbound::{IssuedToken, TokenError},
+    outbound::{GrantSource, IssuedToken, TokenError},
     scrub::Scrubber,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -212,11 +212,11 @@ impl OutboundClient for EgressClient {
     async fn request_token(
         &self,
         permit: EgressPermit,
-        secrets: &dyn CredentialSource,
+        grants: &dyn GrantSource,
         now: Timestamp,
     ) -> Result<IssuedToken, TokenError> {
         let deadline = Instant::now() + self.limits.total_timeout;
-        timeout_at(deadline, token_request::request_token(&self.transport, &permit, secrets, now))
+        timeout_at(deadline, token_request::request_token(&self.transport, &permit, grants, now))
             .await
             .unwrap_or_else(|_| Err(timed_out(permit.host()).into()))
     }

@@ -1,14 +1,16 @@
-//! Requests to token endpoints: client credentials (RFC 6749, section 4.4) and assertions (RFC 7523).
+//! Requests to token endpoints: codes, client credentials and refresh tokens (RFC 6749, sections 4.1.3, 4.4 and 6), and
+//! assertions (RFC 7523).
 
 use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use connections::{
-    CredentialSource, EgressPermit, GateHost, Refusal, RefusalCode,
+    EgressPermit, GateHost, Refusal, RefusalCode,
     auth::{Auth, ClientAuthStyle, ShortText, parse_service_account},
     connection::Connection,
-    outbound::{IssuedToken, OpenedCredential, TokenError},
+    oauth_apps::OauthApp,
+    outbound::{GrantSource, IssuedToken, TokenError, TokenGrant},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kernel::Timestamp;
@@ -27,11 +29,11 @@ const MAX_RESPONSE: usize = 64 << 10;
 /// Bytes of an access token.
 const MAX_TOKEN: usize = 16 << 10;
 
-/// Asks for a token. The secret is opened when nothing is left that could refuse the request.
+/// Asks for a token. The grant is opened when nothing is left that could refuse the request.
 pub(crate) async fn request_token(
     transport: &Transport,
     permit: &EgressPermit,
-    secrets: &dyn CredentialSource,
+    grants: &dyn GrantSource,
     now: Timestamp,
 ) -> Result<IssuedToken, TokenError> {
     let host = permit.host();
@@ -41,10 +43,10 @@ pub(crate) async fn request_token(
     })?;
     let address = transport.resolve(permit).await?;
     let unusable = || unusable_secret(&policy.connection);
-    let OpenedCredential::Secret(secret) = secrets.open(policy).await? else { return Err(unusable().into()) };
+    let grant = grants.open_grant(policy).await?;
     let connection = policy.connection.clone();
     // A signature takes milliseconds.
-    let form = tokio::task::spawn_blocking(move || form(&connection, &secret, now));
+    let form = tokio::task::spawn_blocking(move || form(&connection, &grant, now));
     let Form { authorization, body } = form.await.ok().flatten().ok_or_else(unusable)?;
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
@@ -68,33 +70,20 @@ struct Form {
     body: Bytes,
 }
 
-/// Returns none if the secret does not fit.
-fn form(connection: &Connection, secret: &SecretString, now: Timestamp) -> Option<Form> {
+/// Returns none if the grant does not fit.
+fn form(connection: &Connection, grant: &TokenGrant, now: Timestamp) -> Option<Form> {
     let auth = &connection.http.auth;
-    auth.check_secret(secret).ok()?;
     let mut form = Serializer::new(String::new());
-    let mut authorization = None;
-    match auth {
-        Auth::ClientCredentials { client_id, scopes, style, .. } => {
+    let authorization = match (grant, auth) {
+        (TokenGrant::Secret(secret), Auth::ClientCredentials { client_id, scopes, style, .. }) => {
+            auth.check_secret(secret).ok()?;
             form.append_pair("grant_type", "client_credentials");
             if !scopes.as_slice().is_empty() {
                 form.append_pair("scope", &scopes.joined());
             }
-            match style {
-                ClientAuthStyle::Basic => {
-                    let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-                    let pair = format!("{}:{}", encode(client_id.as_str()), encode(secret.expose_secret()));
-                    let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair))).ok()?;
-                    value.set_sensitive(true);
-                    authorization = Some(value);
-                }
-                ClientAuthStyle::Body => {
-                    form.append_pair("client_id", client_id.as_str());
-                    form.append_pair("client_secret", secret.expose_secret());
-                }
-            }
+            authenticate_client(&mut form, client_id.as_str(), secret, *style)?
         }
-        Auth::ServiceAccount { token_url, scopes, audience, subject } => {
+        (TokenGrant::Secret(secret), Auth::ServiceAccount { token_url, scopes, audience, subject }) => {
             let key = parse_service_account(secret).ok()?;
             let request = AssertionRequest {
                 audience: audience.as_ref().map_or(token_url.as_str(), ShortText::as_str),
@@ -105,10 +94,52 @@ fn form(connection: &Connection, secret: &SecretString, now: Timestamp) -> Optio
             let assertion = sign_assertion(&key, &request).ok()?;
             form.append_pair("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer");
             form.append_pair("assertion", assertion.expose_secret());
+            None
+        }
+        (TokenGrant::Code(app, code), Auth::AuthorizationCode) => {
+            form.append_pair("grant_type", "authorization_code");
+            form.append_pair("code", code.code.expose_secret());
+            form.append_pair("redirect_uri", &code.redirect_uri);
+            form.append_pair("code_verifier", code.verifier.expose_secret());
+            authenticate_app(&mut form, app)?
+        }
+        (TokenGrant::RefreshToken(app, token), Auth::AuthorizationCode) => {
+            form.append_pair("grant_type", "refresh_token");
+            form.append_pair("refresh_token", token.expose_secret());
+            authenticate_app(&mut form, app)?
         }
         _ => return None,
-    }
+    };
     Some(Form { authorization, body: form.finish().into() })
+}
+
+/// See [`authenticate_client`].
+fn authenticate_app(form: &mut Serializer<'_, String>, app: &OauthApp) -> Option<Option<HeaderValue>> {
+    authenticate_client(form, &app.client_id, &app.client_secret, app.style)
+}
+
+/// Adds a client's credentials to a form, or returns the header with them (RFC 6749, section 2.3.1); none if they fit no
+/// header.
+fn authenticate_client(
+    form: &mut Serializer<'_, String>,
+    client_id: &str,
+    secret: &SecretString,
+    style: ClientAuthStyle,
+) -> Option<Option<HeaderValue>> {
+    match style {
+        ClientAuthStyle::Basic => {
+            let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+            let pair = format!("{}:{}", encode(client_id), encode(secret.expose_secret()));
+            let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair))).ok()?;
+            value.set_sensitive(true);
+            Some(Some(value))
+        }
+        ClientAuthStyle::Body => {
+            form.append_pair("client_id", client_id);
+            form.append_pair("client_secret", secret.expose_secret());
+            Some(None)
+        }
+    }
 }
 
 /// Reads the response of a token endpoint (RFC 6749, sections 5.1 and 5.2). No message repeats any of it.
@@ -120,6 +151,8 @@ fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<Iss
     #[derive(Deserialize)]
     struct Issued {
         access_token: String,
+        #[serde(default)]
+        refresh_token: Option<String>,
         #[serde(default)]
         token_type: Option<String>,
         #[serde(default)]
@@ -147,14 +180,19 @@ fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<Iss
     let useless = || refuse(RefusalCode::UpstreamFailed, "answered without a bearer token");
     let Ok(issued) = serde_json::from_slice::<Issued>(body) else { return useless() };
     let token = issued.access_token;
-    let is_token =
-        (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic());
-    if !is_token || issued.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
+    let is_token = |token: &str| {
+        (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    if !is_token(&token) || issued.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
         return useless();
     }
     // Some endpoints write the number as a text.
     let seconds = issued.expires_in.as_u64().or_else(|| issued.expires_in.as_str()?.parse().ok());
-    Ok(IssuedToken { access_token: SecretString::from(token), lifetime: seconds.map(Duration::from_secs) })
+    Ok(IssuedToken {
+        access_token: SecretString::from(token),
+        refresh_token: issued.refresh_token.filter(|token| is_token(token)).map(SecretString::from),
+        lifetime: seconds.map(Duration::from_secs),
+    })
 }
 
 fn unusable_secret(connection: &Connection) -> Refusal {

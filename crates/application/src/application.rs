@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backend_data::Engine as RowEngine;
-use connections::connection_test::ConnectionTester;
+use connections::{connection_test::ConnectionTester, oauth_apps::OauthApps, outbound::CodeExchanger};
 use identity::{oauth::ClientDocumentFetcher, oidc::OidcProviders, passkeys::RelyingParty};
 use kernel::{
     Caller, Clock, Context, Randomness, Timestamp, id::RequestId, mail::Delivery, token::Peppers,
@@ -36,6 +36,10 @@ pub struct Services {
     pub app_server: Arc<dyn AppServer>,
     /// Tests connections.
     pub connection_tester: Arc<dyn ConnectionTester>,
+    /// Exchanges the codes of authorizations in a browser.
+    pub code_exchanger: Arc<dyn CodeExchanger>,
+    /// OAuth apps of the operator.
+    pub oauth_apps: Arc<OauthApps>,
     /// Fetcher of agent clients' metadata documents.
     pub client_documents: Arc<dyn ClientDocumentFetcher>,
     /// Relying party of passkeys; `None` if the site has no host name.
@@ -183,6 +187,18 @@ impl Application {
     #[must_use]
     pub fn app_server(&self) -> &dyn AppServer {
         &*self.0.services.app_server
+    }
+
+    /// Returns the exchanger of authorization codes.
+    #[must_use]
+    pub fn code_exchanger(&self) -> &dyn CodeExchanger {
+        &*self.0.services.code_exchanger
+    }
+
+    /// Returns the OAuth apps of the operator.
+    #[must_use]
+    pub fn oauth_apps(&self) -> &OauthApps {
+        &self.0.services.oauth_apps
     }
 
     /// Returns what tests connections.

@@ -205,6 +205,9 @@ pub struct EntryOauth {
     pub token_url: String,
     /// Scopes to ask for.
     pub scopes: Vec<String>,
+    /// Parameters of the service's own in the authorization request.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, String>,
 }
 
 /// A field that a person fills.

@@ -10,6 +10,7 @@
 //! * [`gates`]: a workspace's permission to reach one host, and the use cases on it
 //! * [`egress`]: the decision on one request, by its URL, method and headers
 //! * [`health`]: counts of calls, and what they say about a connection
+//! * [`oauth_apps`]: the OAuth apps of the operator; [`stored_token`]: access tokens as they are stored
 //! * [`outbound`]: the port that sends permitted requests
 //! * [`scrub`]: redaction of secrets in what services send back
 //! * [`ip_filter`]: the IP addresses that may be dialled
@@ -28,9 +29,11 @@ pub mod host;
 pub mod injection;
 pub mod invalid_input;
 pub mod ip_filter;
+pub mod oauth_apps;
 pub mod outbound;
 mod request_path;
 pub mod scrub;
+pub mod stored_token;
 #[cfg(test)]
 mod testing;
 

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use kernel::Timestamp;
 use secrecy::SecretString;
 
-use crate::{ConnectionPolicy, EgressPermit, Refusal, injection::Credential};
+use crate::{
+    Connection, ConnectionPolicy, EgressPermit, Refusal, injection::Credential, oauth_apps::OauthApp,
+};
 
 /// The headers and body of a request; its URL and method are in the [`EgressPermit`].
 #[derive(Debug, Clone, Default)]
@@ -68,8 +70,57 @@ pub trait CredentialSource: Send + Sync {
 pub struct IssuedToken {
     /// Token.
     pub access_token: SecretString,
+    /// Refresh token (RFC 6749, section 1.5).
+    pub refresh_token: Option<SecretString>,
     /// Time for which it is valid from now on; none if the endpoint did not say.
     pub lifetime: Option<Duration>,
+}
+
+/// What a token endpoint gives out a token for.
+#[derive(Debug, Clone)]
+pub enum TokenGrant {
+    /// The secret of the connection: client credentials (RFC 6749, section 4.4), or the key of a service account (RFC
+    /// 7523).
+    Secret(SecretString),
+    /// The code of an authorization in a browser (RFC 6749, section 4.1.3).
+    Code(OauthApp, AuthorizationCode),
+    /// A refresh token (RFC 6749, section 6).
+    RefreshToken(OauthApp, SecretString),
+}
+
+/// The code of an authorization in a browser.
+#[derive(Debug, Clone)]
+pub struct AuthorizationCode {
+    /// Code.
+    pub code: SecretString,
+    /// PKCE code verifier (RFC 7636).
+    pub verifier: SecretString,
+    /// Redirect URI of the authorization request.
+    pub redirect_uri: String,
+}
+
+/// Opens the grants of connections, as [`CredentialSource`] opens credentials.
+#[async_trait]
+pub trait GrantSource: Send + Sync {
+    /// Opens the grant for which the policy's connection gets a token.
+    ///
+    /// # Errors
+    /// [`Refusal`] when there is none to be had.
+    async fn open_grant(&self, policy: &Arc<ConnectionPolicy>) -> Result<TokenGrant, Refusal>;
+}
+
+/// Exchanges authorization codes for tokens.
+#[async_trait]
+pub trait CodeExchanger: Send + Sync {
+    /// Exchanges the code of an authorization for tokens, at the token endpoint of the connection's connector.
+    ///
+    /// # Errors
+    /// [`TokenError`] when there is no token. No message has the code.
+    async fn exchange_code(
+        &self,
+        connection: Connection,
+        code: AuthorizationCode,
+    ) -> Result<IssuedToken, TokenError>;
 }
 
 /// The reason why a token endpoint gave out no token.
@@ -104,15 +155,14 @@ pub trait OutboundClient: Send + Sync {
         credentials: &dyn CredentialSource,
     ) -> Result<OutboundResponse, Refusal>;
 
-    /// Asks the token endpoint of a connection for an access token: for the client's own credentials (RFC 6749, section
-    /// 4.4), or for an assertion of a service account (RFC 7523). `secrets` opens the connection's secret.
+    /// Asks the token endpoint of a connection for an access token. `grants` opens what it gives out the token for.
     ///
     /// # Errors
     /// [`TokenError`] when there is no token. No message has the secret or what the endpoint said.
     async fn request_token(
         &self,
         permit: EgressPermit,
-        secrets: &dyn CredentialSource,
+        grants: &dyn GrantSource,
         now: Timestamp,
     ) -> Result<IssuedToken, TokenError>;
 }

@@ -16,13 +16,14 @@ use kernel::{
 };
 
 use crate::{
-    auth::AuthInput,
+    auth::{AuthInput, ClientAuthStyle},
     connection::{
         BaseUrl, Connection, ConnectionHealth, ConnectionStatus, ConnectionUser, ConnectionView,
         HTTP_CONNECTOR, HttpConnectionInput, SecretPurpose,
     },
     connections::{ConnectionReader, ConnectionTx},
     gates::{Gate, GateReader, GateStatus, GateTx, GateView, Method},
+    oauth_apps::{OauthApp, OauthApps},
 };
 
 /// A store whose tables are plain collections.
@@ -35,6 +36,8 @@ pub(crate) struct FakeStore {
     pub(crate) connections: Vec<Connection>,
     /// Sealed texts of connections.
     pub(crate) sealed: HashMap<(ConnectionId, SecretPurpose), String>,
+    /// Ends of reserved renewals.
+    pub(crate) renewals: HashMap<ConnectionId, Timestamp>,
     /// Apps that use a connection.
     pub(crate) users: Vec<(ConnectionId, ConnectionUser)>,
 }
@@ -197,6 +200,18 @@ pub(crate) fn http_connection(number: u128, base_url: &str) -> Connection {
     }
 }
 
+/// An OAuth app for one connector of the catalogue, `gmail`.
+pub(crate) fn oauth_apps() -> OauthApps {
+    let app = OauthApp {
+        client_id: "client-1".to_owned(),
+        client_secret: "secret-of-the-client".into(),
+        style: ClientAuthStyle::Body,
+        authorize_url: "https://auth.example/authorize".parse().unwrap(),
+        token_url: "https://auth.example/token".parse().unwrap(),
+    };
+    [("gmail".to_owned(), app)].into_iter().collect()
+}
+
 /// The proof that the caller of a request is an admin of [`workspace()`].
 pub(crate) fn admin(ctx: &Context) -> Admin {
     member(ctx, workspace(), Role::Admin).require_admin().unwrap()
@@ -330,6 +345,25 @@ impl ConnectionTx for FakeStore {
         if let Some(known) = own.find(|known| known.id == connection) {
             known.status = status;
         }
+        Ok(())
+    }
+
+    async fn reserve_renewal(
+        &mut self,
+        _: WorkspaceId,
+        connection: ConnectionId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let is_free = self.renewals.get(&connection).is_none_or(|reserved| *reserved <= now);
+        if is_free {
+            self.renewals.insert(connection, until);
+        }
+        Ok(is_free)
+    }
+
+    async fn release_renewal(&mut self, _: WorkspaceId, connection: ConnectionId) -> Result<(), StoreError> {
+        self.renewals.remove(&connection);
         Ok(())
     }
 

@@ -152,6 +152,11 @@ pub(crate) struct ServeArguments {
     /// TOML file of the OpenID Connect issuers that people may sign in with.
     #[arg(long, env = "QALA_OIDC_CONFIG", value_name = "FILE")]
     pub(crate) oidc_config: Option<PathBuf>,
+
+    /// TOML file of the OAuth apps by which people connect services in a browser.
+    #[arg(long, env = "QALA_CONNECTORS_CONFIG", value_name = "FILE")]
+    pub(crate) connectors_config: Option<PathBuf>,
+
     /// Mail server, smtps://USER:PASSWORD@HOST or smtp://… with STARTTLS; default: e-mail is printed to the log.
     #[arg(long, env = "QALA_SMTP_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) smtp_url: Option<SecretString>,

@@ -5,6 +5,7 @@ mod backup;
 mod banner;
 mod cli;
 mod config;
+mod connectors;
 mod doctor;
 mod environment;
 mod healthcheck;

@@ -43,7 +43,7 @@ use crate::{
     banner,
     cli::{DatabaseArguments, RowsArguments, ServeArguments},
     config::{self, RowsBackend},
-    listener, logging, mail, master_key, oidc, open_file_limit, serve_lock,
+    connectors, listener, logging, mail, master_key, oidc, open_file_limit, serve_lock,
 };
 
 /// Time for which requests and runs may go on after the shutdown began.
@@ -70,6 +70,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let (public_url, console_origin) = config::public_url_and_console_origin(&arguments, bound)?;
 
     let oidc = oidc::load(arguments.oidc_config.as_deref())?;
+    let oauth_apps =
+        Arc::new(connectors::load(arguments.connectors_config.as_deref(), &arguments.allowed_hosts)?);
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let random: Arc<dyn Randomness> = Arc::new(SystemRandomness);
@@ -103,6 +105,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         store: Arc::new(store.clone()),
         vault: Vault::new(&keys),
         outbound: Arc::clone(&outbound),
+        oauth_apps: Arc::clone(&oauth_apps),
         clock: Arc::clone(&clock),
         random: Arc::clone(&random),
     }));
@@ -135,6 +138,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             spending_cap: Arc::new(NoSpendingCap),
             app_server: Arc::new(executor.clone()),
             connection_tester: Arc::new(executor.clone()),
+            code_exchanger: Arc::new(executor.clone()),
+            oauth_apps,
             client_documents: Arc::new(
                 ClientMetadataFetcher::new(bound.ip().is_loopback()).context("cannot set up TLS")?,
             ),

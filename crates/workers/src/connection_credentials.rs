@@ -1,30 +1,32 @@
 //! Opens the credentials of connections: secrets that people gave, and access tokens, which it gets and renews.
 //!
 //! Nothing that is opened is kept in memory beyond a request. Tokens are stored sealed, so that every node uses the same
-//! one, and renewed at four fifths of their life: by one request of a node at a time. Nodes that renew at once store the
-//! token that lasts longer.
-
-mod stored_token;
+//! one, and renewed at four fifths of their life, by one node at a time: it reserves the renewal. A node that ends while it
+//! renews delays the next renewal until its reservation ends.
 
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use connections::{
-    Connection, ConnectionPolicy, CredentialSource, OutboundClient, Refusal, RefusalCode,
+    Auth, Connection, ConnectionPolicy, CredentialSource, OutboundClient, Refusal, RefusalCode,
     authorize_token_request,
     connection::SecretPurpose,
     connections::{ConnectionError, mark_expired, record_outcome},
     health::{CallOutcome, status_after},
-    outbound::{OpenedCredential, TokenError},
+    oauth_apps::{OauthApp, OauthApps},
+    outbound::{GrantSource, OpenedCredential, TokenError, TokenGrant},
+    stored_token::StoredToken,
 };
 use kernel::{Caller, Clock, Context, Id, Randomness, StoreError, Timestamp, id::ConnectionId, vault::Vault};
 use moka::sync::Cache;
 use secrecy::SecretString;
-use tokio::sync::Mutex;
+use tokio::{
+    sync::Mutex,
+    time::{Instant, sleep, timeout},
+};
 
 use crate::ConnectionStore;
-use stored_token::StoredToken;
 
 /// Connections whose tokens are being renewed; at most. Beyond that, a node may renew a token twice at once.
 const MAX_RENEWALS: u64 = 10_000;
@@ -32,6 +34,14 @@ const MAX_RENEWALS: u64 = 10_000;
 const RENEWAL_IDLE: Duration = Duration::from_secs(60);
 /// Time for which a token endpoint that refused is not asked again, unless the connection was changed.
 const REFUSAL_TTL: Duration = Duration::from_secs(5);
+
+/// Time that a token endpoint has.
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(15);
+/// Time for which a renewal is reserved: longer than it takes.
+const RESERVATION: TimeDelta = TimeDelta::seconds(20);
+/// Time that a request waits for the renewal of another node, and between two looks at it.
+const RENEWAL_WAIT: Duration = Duration::from_secs(20);
+const RENEWAL_POLL: Duration = Duration::from_millis(100);
 
 /// Least time between two renewals because a service rejected a token before its end. An app can cause rejections.
 const REJECTION_INTERVAL: TimeDelta = TimeDelta::seconds(60);
@@ -46,6 +56,8 @@ pub struct ConnectionCredentialsDeps {
     pub vault: Vault,
     /// Asks token endpoints.
     pub outbound: Arc<dyn OutboundClient>,
+    /// OAuth apps of the operator.
+    pub oauth_apps: Arc<OauthApps>,
     /// Source of the current time.
     pub clock: Arc<dyn Clock>,
     /// Source of ids, keys and nonces.
@@ -135,11 +147,16 @@ impl ConnectionCredentials {
         opened.ok_or_else(|| unavailable(connection))
     }
 
-    /// Returns the stored token, unless it has expired or was issued for an older secret.
+    /// Returns the stored token; none if it was issued for an older secret, or does not open.
     async fn stored_token(&self, connection: &Connection) -> Option<StoredToken> {
-        // A token that does not open is replaced by a new one.
         let opened = self.open_sealed(connection, SecretPurpose::Tokens).await.ok()??;
-        StoredToken::parse(&opened).filter(|token| token.is_valid(self.deps.clock.now()))
+        StoredToken::parse(&opened)
+    }
+
+    /// Returns the stored token unless it has expired.
+    async fn valid_token(&self, connection: &Connection) -> Option<StoredToken> {
+        // A token that does not open is replaced by a new one.
+        self.stored_token(connection).await.filter(|token| token.is_valid(self.deps.clock.now()))
     }
 
     /// Returns true if a new token should be asked for: near the end of this one, or if the service rejected it.
@@ -150,7 +167,7 @@ impl ConnectionCredentials {
     /// Returns an access token: the stored one until it is due for renewal.
     async fn access_token(&self, policy: &Arc<ConnectionPolicy>) -> Result<SecretString, Refusal> {
         let connection = &policy.connection;
-        let stored = self.stored_token(connection).await;
+        let stored = self.valid_token(connection).await;
         if let Some(token) = stored.as_ref().filter(|token| !self.is_due(connection, token)) {
             return Ok(token.access_token.clone());
         }
@@ -165,19 +182,15 @@ impl ConnectionCredentials {
         };
         // Another request may have renewed it meanwhile, or another node.
         if let Some(token) =
-            self.stored_token(connection).await.filter(|token| !self.is_due(connection, token))
+            self.valid_token(connection).await.filter(|token| !self.is_due(connection, token))
         {
             return Ok(token.access_token);
         }
         let key = (connection.id, connection.revision);
         let refused = match self.refusals.get(&key) {
             Some(refusal) => refusal,
-            None => match self.renew(policy).await {
-                Ok(token) => {
-                    self.rejected.invalidate(&connection.id);
-                    self.renewed.insert(connection.id, self.deps.clock.now());
-                    return Ok(token.access_token);
-                }
+            None => match self.renew_alone(policy, stored.as_ref()).await {
+                Ok(token) => return Ok(token),
                 Err(refusal) => {
                     self.refusals.insert(key, refusal.clone());
                     refusal
@@ -188,42 +201,122 @@ impl ConnectionCredentials {
         stored.filter(|_| !is_final).map(|token| token.access_token).ok_or(refused)
     }
 
-    /// Gets a new token from the token endpoint, and stores it.
-    async fn renew(&self, policy: &Arc<ConnectionPolicy>) -> Result<StoredToken, Refusal> {
+    /// Renews the token once the renewal is reserved for this node. While another node renews it, `stored` still serves;
+    /// without it, the request waits for what that node gets.
+    async fn renew_alone(
+        &self,
+        policy: &Arc<ConnectionPolicy>,
+        stored: Option<&StoredToken>,
+    ) -> Result<SecretString, Refusal> {
         let connection = &policy.connection;
-        let Some(token_url) = connection.http.auth.token_url() else { return Err(unavailable(connection)) };
-        let permit = authorize_token_request(token_url.as_str(), policy)?;
-        let ctx = self.context();
-        match self.deps.outbound.request_token(permit, &StoredSecret(self), ctx.now).await {
-            Ok(issued) => {
-                let token = StoredToken::new(issued, ctx.now);
-                match self.store_token(&ctx, connection, &token).await {
-                    Ok(true) => Ok(token),
-                    Ok(false) => {
-                        let message =
-                            format!("the connection {} was changed meanwhile", connection.display_name);
-                        Err(Refusal::new(RefusalCode::NotConnected, message))
-                    }
-                    Err(error) => {
-                        warn(connection, &error, "cannot store an access token");
-                        Ok(token)
-                    }
-                }
+        let begun = Instant::now();
+        while !self.reserve(connection).await? {
+            if let Some(token) = stored {
+                return Ok(token.access_token.clone());
             }
-            Err(TokenError::Refused(refusal)) => Err(refusal),
-            Err(TokenError::GrantEnded) => {
-                if let Err(error) = self.expire(&ctx, connection).await {
-                    warn(connection, &error, "cannot mark a connection as expired");
-                }
+            if begun.elapsed() > RENEWAL_WAIT {
                 let name = &connection.display_name;
-                let message = format!("the connection {name} has expired; connect it again");
-                Err(Refusal::new(RefusalCode::Expired, message))
+                let message = format!("the access token of the connection {name} is being renewed");
+                return Err(Refusal::new(RefusalCode::Timeout, message));
+            }
+            sleep(RENEWAL_POLL).await;
+            if let Some(token) = self.valid_token(connection).await {
+                return Ok(token.access_token);
+            }
+        }
+        // The node that held the reservation before may have renewed it.
+        let now = self.deps.clock.now();
+        let renewed = self.valid_token(connection).await.filter(|token| !token.is_due(now));
+        if let Some(token) = renewed.filter(|_| !self.rejected.contains_key(&connection.id)) {
+            self.release(connection).await;
+            return Ok(token.access_token);
+        }
+        let result = timeout(TOKEN_TIMEOUT, self.renew(policy)).await.unwrap_or_else(|_| {
+            let message =
+                format!("the token endpoint of the connection {} is too slow", connection.display_name);
+            Err(Refusal::new(RefusalCode::Timeout, message))
+        });
+        match result {
+            Ok(token) => {
+                self.rejected.invalidate(&connection.id);
+                self.renewed.insert(connection.id, now);
+                Ok(token.access_token)
+            }
+            Err(refusal) => {
+                self.release(connection).await;
+                Err(refusal)
             }
         }
     }
 
-    /// Stores a token, unless another node stored one that lasts longer. Returns false if the connection was changed since
-    /// it was read, so that the token is not for what it is now.
+    async fn reserve(&self, connection: &Connection) -> Result<bool, Refusal> {
+        let now = self.deps.clock.now();
+        let reserve = async {
+            let mut tx = self.deps.store.begin_connections().await?;
+            let (workspace, id) = (connection.workspace, connection.id);
+            let reserved = tx.reserve_renewal(workspace, id, now, now + RESERVATION).await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(reserved)
+        };
+        reserve.await.map_err(|error| {
+            warn(connection, &error, "cannot reserve the renewal of an access token");
+            unavailable(connection)
+        })
+    }
+
+    async fn release(&self, connection: &Connection) {
+        let release = async {
+            let mut tx = self.deps.store.begin_connections().await?;
+            tx.release_renewal(connection.workspace, connection.id).await?;
+            tx.commit().await
+        };
+        if let Err(error) = release.await {
+            warn(connection, &error, "cannot end the reservation of a renewal");
+        }
+    }
+
+    pub(crate) fn oauth_app(&self, connection: &Connection) -> Result<&OauthApp, Refusal> {
+        self.deps.oauth_apps.get(&connection.connector).ok_or_else(|| {
+            let message = format!("the operator has no OAuth app for {}", connection.connector);
+            Refusal::new(RefusalCode::SecretUnavailable, message)
+        })
+    }
+
+    /// Gets a new token from the token endpoint, and stores it.
+    async fn renew(&self, policy: &Arc<ConnectionPolicy>) -> Result<StoredToken, Refusal> {
+        let connection = &policy.connection;
+        let token_url = match &connection.http.auth {
+            Auth::AuthorizationCode => self.oauth_app(connection)?.token_url.as_str(),
+            auth => auth.token_url().ok_or_else(|| unavailable(connection))?.as_str(),
+        };
+        let permit = authorize_token_request(token_url, policy)?;
+        let ctx = self.context();
+        let issued = match self.deps.outbound.request_token(permit, &StoredGrant(self), ctx.now).await {
+            Ok(issued) => issued,
+            Err(TokenError::Refused(refusal)) if refusal.code != RefusalCode::Expired => return Err(refusal),
+            Err(TokenError::Refused(_) | TokenError::GrantEnded) => {
+                if let Err(error) = self.expire(&ctx, connection).await {
+                    warn(connection, &error, "cannot mark a connection as expired");
+                }
+                return Err(expired(connection));
+            }
+        };
+        let token = StoredToken::new(issued, ctx.now).succeeding(self.stored_token(connection).await);
+        match self.store_token(&ctx, connection, &token).await {
+            Ok(true) => Ok(token),
+            Ok(false) => {
+                let message = format!("the connection {} was changed meanwhile", connection.display_name);
+                Err(Refusal::new(RefusalCode::NotConnected, message))
+            }
+            Err(error) => {
+                warn(connection, &error, "cannot store an access token");
+                Ok(token)
+            }
+        }
+    }
+
+    /// Stores a token and ends the reservation of its renewal. Returns false if the connection was changed since it was
+    /// read, so that the token is not for what it is now.
     async fn store_token(
         &self,
         ctx: &Context,
@@ -239,12 +332,15 @@ impl ConnectionCredentials {
         if now.is_none() {
             return Ok(false);
         }
-        if self.stored_token(connection).await.is_some_and(|stored| stored.lasts_as_long_as(token)) {
-            return Ok(true);
+        // A node whose reservation has ended may be late. A new refresh token replaces the one before in any case.
+        let is_late = token.refresh_token.is_none()
+            && self.valid_token(connection).await.is_some_and(|stored| stored.lasts_as_long_as(token));
+        if !is_late {
+            let context = connection.sealing_context(SecretPurpose::Tokens);
+            let sealed = self.deps.vault.seal(ctx.random(), &context.parts(), &token.to_text());
+            tx.put_sealed_secret(workspace, id, SecretPurpose::Tokens, &sealed).await?;
         }
-        let context = connection.sealing_context(SecretPurpose::Tokens);
-        let sealed = self.deps.vault.seal(ctx.random(), &context.parts(), &token.to_text());
-        tx.put_sealed_secret(workspace, id, SecretPurpose::Tokens, &sealed).await?;
+        tx.release_renewal(workspace, id).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -270,14 +366,27 @@ impl CredentialSource for ConnectionCredentials {
     }
 }
 
-/// Opens the secret that a person gave, for a token endpoint.
-struct StoredSecret<'a>(&'a ConnectionCredentials);
+/// Opens what a token endpoint gives out a token for: the secret that a person gave, or a stored refresh token.
+struct StoredGrant<'a>(&'a ConnectionCredentials);
 
 #[async_trait]
-impl CredentialSource for StoredSecret<'_> {
-    async fn open(&self, policy: &Arc<ConnectionPolicy>) -> Result<OpenedCredential, Refusal> {
-        self.0.secret(&policy.connection).await.map(OpenedCredential::Secret)
+impl GrantSource for StoredGrant<'_> {
+    async fn open_grant(&self, policy: &Arc<ConnectionPolicy>) -> Result<TokenGrant, Refusal> {
+        let connection = &policy.connection;
+        if connection.http.auth != Auth::AuthorizationCode {
+            return self.0.secret(connection).await.map(TokenGrant::Secret);
+        }
+        let app = self.0.oauth_app(connection)?.clone();
+        let opened = self.0.open_sealed(connection, SecretPurpose::Tokens).await?;
+        let stored = opened.as_ref().and_then(StoredToken::parse).ok_or_else(|| unavailable(connection))?;
+        let token = stored.refresh_token.ok_or_else(|| expired(connection))?;
+        Ok(TokenGrant::RefreshToken(app, token))
     }
+}
+
+fn expired(connection: &Connection) -> Refusal {
+    let message = format!("the connection {} has expired; connect it again", connection.display_name);
+    Refusal::new(RefusalCode::Expired, message)
 }
 
 fn unavailable(connection: &Connection) -> Refusal {

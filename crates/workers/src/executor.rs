@@ -1,5 +1,6 @@
 //! Executes one version of an app with its host: queued runs and visits.
 
+mod code_exchange;
 mod connection_test;
 mod egress;
 mod host;

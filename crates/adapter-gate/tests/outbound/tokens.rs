@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use async_trait::async_trait;
 use axum::{
     Router,
     http::{HeaderMap, StatusCode, header},
@@ -18,10 +19,11 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use connections::{
-    ConnectionPolicy, OutboundClient as _, OutboundRequest,
+    ConnectionPolicy, OutboundClient as _, OutboundRequest, Refusal,
     auth::{AuthInput, ClientAuthStyle},
     authorize_connection, authorize_token_request,
-    outbound::{IssuedToken, OpenedCredential, TokenError},
+    oauth_apps::OauthApp,
+    outbound::{AuthorizationCode, GrantSource, IssuedToken, TokenError, TokenGrant},
 };
 use kernel::Timestamp;
 use ring::signature::{KeyPair as _, RSA_PKCS1_2048_8192_SHA256, RsaKeyPair, UnparsedPublicKey};
@@ -89,7 +91,34 @@ fn now() -> Timestamp {
     Timestamp::from_timestamp(1_800_000_000, 0).unwrap()
 }
 
-async fn ask(port: u16, policy: &Arc<ConnectionPolicy>, secret: &Opens) -> Result<IssuedToken, TokenError> {
+/// Opens one grant, and counts how often.
+struct Grants(TokenGrant, AtomicUsize);
+
+impl Grants {
+    fn secret(text: &str) -> Self {
+        Self(TokenGrant::Secret(text.into()), AtomicUsize::new(0))
+    }
+}
+
+#[async_trait]
+impl GrantSource for Grants {
+    async fn open_grant(&self, _: &Arc<ConnectionPolicy>) -> Result<TokenGrant, Refusal> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        Ok(self.0.clone())
+    }
+}
+
+fn app(style: ClientAuthStyle) -> OauthApp {
+    OauthApp {
+        client_id: "client:1".to_owned(),
+        client_secret: CLIENT_SECRET.into(),
+        style,
+        authorize_url: "https://auth.example/authorize".parse().unwrap(),
+        token_url: "https://auth.example/token".parse().unwrap(),
+    }
+}
+
+async fn ask(port: u16, policy: &Arc<ConnectionPolicy>, secret: &Grants) -> Result<IssuedToken, TokenError> {
     let permit = authorize_token_request(&format!("http://{HOST}:{port}/token"), policy).unwrap();
     egress_client().request_token(permit, secret, now()).await
 }
@@ -112,7 +141,7 @@ async fn a_client_proves_itself_in_the_header_or_in_the_body() {
     let (port, received) = endpoint(200, ISSUED).await;
     for style in [ClientAuthStyle::Basic, ClientAuthStyle::Body] {
         let policy = policy(port, "/v1", client_credentials(style));
-        let token = ask(port, &policy, &Opens::secret(CLIENT_SECRET)).await.unwrap();
+        let token = ask(port, &policy, &Grants::secret(CLIENT_SECRET)).await.unwrap();
         assert_eq!(token.access_token.expose_secret(), "token-1");
         assert_eq!(token.lifetime, Some(Duration::from_secs(3600)));
         let (headers, form) = received.lock().unwrap().pop().unwrap();
@@ -141,7 +170,7 @@ async fn a_service_account_signs_an_assertion() {
         [(PKCS8, None, None), (PKCS1, Some("https://audience.example/"), Some("ann@example.com"))]
     {
         let policy = policy(port, "/v1", service_account(audience, subject));
-        ask(port, &policy, &Opens::secret(&key_file(pem))).await.unwrap();
+        ask(port, &policy, &Grants::secret(&key_file(pem))).await.unwrap();
         let (headers, form) = received.lock().unwrap().pop().unwrap();
         assert!(!headers.contains_key("authorization"));
         let form: Vec<(String, String)> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
@@ -192,12 +221,12 @@ async fn other_responses_say_why_there_is_no_token() {
         (307, "", "redirect_denied"),
     ] {
         let (port, received) = endpoint(status, body).await;
-        let asked = ask(port, &policy_of(port), &Opens::secret(CLIENT_SECRET)).await;
+        let asked = ask(port, &policy_of(port), &Grants::secret(CLIENT_SECRET)).await;
         assert_eq!(code(asked), expected, "{status} {body}");
         assert_eq!(received.lock().unwrap().len(), 1, "{status} {body}");
     }
     let (port, _) = endpoint(200, &"x".repeat(65 << 10)).await;
-    assert_eq!(code(ask(port, &policy_of(port), &Opens::secret(CLIENT_SECRET)).await), "response_too_large");
+    assert_eq!(code(ask(port, &policy_of(port), &Grants::secret(CLIENT_SECRET)).await), "response_too_large");
 }
 
 #[tokio::test]
@@ -206,21 +235,67 @@ async fn an_unfit_secret_or_permit_asks_nothing() {
     let account = policy(port, "/v1", service_account(None, None));
     let broken = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
     for secret in ["{}", CLIENT_SECRET, &key_file(broken), &key_file("x")] {
-        assert_eq!(code(ask(port, &account, &Opens::secret(secret)).await), "secret_unavailable");
+        assert_eq!(code(ask(port, &account, &Grants::secret(secret)).await), "secret_unavailable");
     }
-    let token = Opens(OpenedCredential::AccessToken("token-1".into()), AtomicUsize::new(0));
+    let token =
+        Grants(TokenGrant::RefreshToken(app(ClientAuthStyle::Body), "token-1".into()), AtomicUsize::new(0));
     assert_eq!(code(ask(port, &account, &token).await), "secret_unavailable");
     // Permits of one kind do not serve for another.
     let through = authorize_connection("/token", "POST", &account).unwrap();
-    let secret = Opens::secret(&key_file(PKCS8));
+    let secret = Grants::secret(&key_file(PKCS8));
     assert_eq!(code(egress_client().request_token(through, &secret, now()).await), "not_connected");
     let permit = || authorize_token_request(&format!("http://{HOST}:{port}/token"), &account).unwrap();
     let request = OutboundRequest::default();
     assert!(egress_client().send(request.clone(), permit()).await.is_err());
-    assert!(egress_client().send_through_connection(request, permit(), &secret).await.is_err());
+    let opens = Opens::secret("x");
+    assert!(egress_client().send_through_connection(request, permit(), &opens).await.is_err());
     assert_eq!((received.lock().unwrap().len(), secret.1.load(Ordering::SeqCst)), (0, 0));
     // The token endpoint passes the checks of every other host.
     for url in ["http://tokens.example/", "https://tokens.example:8443/", "https://127.0.0.1/"] {
         assert!(authorize_token_request(url, &account).is_err(), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn codes_and_refresh_tokens_are_exchanged_by_the_app_of_the_operator() {
+    let issued =
+        r#"{"access_token":"token-1","refresh_token":"refresh-2","token_type":"Bearer","expires_in":"60"}"#;
+    let (port, received) = endpoint(200, issued).await;
+    let account = policy(port, "/v1", AuthInput::AuthorizationCode {});
+    let code = || AuthorizationCode {
+        code: "code/1".into(),
+        verifier: "verifier-1".into(),
+        redirect_uri: "https://qala.example/v1/connectors/callback".to_owned(),
+    };
+    for (grant, basic, expected) in [
+        (
+            TokenGrant::Code(app(ClientAuthStyle::Body), code()),
+            false,
+            vec![
+                ("grant_type", "authorization_code"),
+                ("code", "code/1"),
+                ("redirect_uri", "https://qala.example/v1/connectors/callback"),
+                ("code_verifier", "verifier-1"),
+                ("client_id", "client:1"),
+                ("client_secret", CLIENT_SECRET),
+            ],
+        ),
+        (
+            TokenGrant::RefreshToken(app(ClientAuthStyle::Basic), "refresh-1".into()),
+            true,
+            vec![("grant_type", "refresh_token"), ("refresh_token", "refresh-1")],
+        ),
+    ] {
+        let token = ask(port, &account, &Grants(grant, AtomicUsize::new(0))).await.unwrap();
+        assert_eq!(token.access_token.expose_secret(), "token-1");
+        assert_eq!(token.refresh_token.unwrap().expose_secret(), "refresh-2");
+        assert_eq!(token.lifetime, Some(Duration::from_secs(60)));
+        let (headers, form) = received.lock().unwrap().pop().unwrap();
+        let pairs: Vec<(String, String)> =
+            url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
+        let pairs: Vec<(&str, &str)> =
+            pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(pairs, expected);
+        assert_eq!(headers.contains_key(header::AUTHORIZATION), basic);
     }
 }

@@ -21,8 +21,8 @@ use kernel::{
 use sea_orm::{
     ActiveModelTrait as _,
     ActiveValue::Set,
-    ColumnTrait as _, ConnectionTrait, DerivePartialModel, EntityTrait as _, IntoActiveModel as _, JoinType,
-    PaginatorTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    ColumnTrait as _, Condition, ConnectionTrait, DerivePartialModel, EntityTrait as _, IntoActiveModel as _,
+    JoinType, PaginatorTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
     RelationTrait as _,
     sea_query::{Expr, OnConflict},
 };
@@ -341,6 +341,44 @@ impl ConnectionTx for StoreTx {
             .filter(connections::Column::Id.eq(DbId(connection)))
             .filter(connections::Column::WorkspaceId.eq(DbId(workspace)))
             // Counting rejections is no change that somebody made; its use case audits a change of the status.
+            .exec(self.write_unaudited())
+            .await
+            .or_store_error()?;
+        Ok(())
+    }
+
+    async fn reserve_renewal(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        use connections::Column;
+        let is_free =
+            Condition::any().add(Column::RenewalUntil.is_null()).add(Column::RenewalUntil.lte(DbTime(now)));
+        let reserved = connections::Entity::update_many()
+            .col_expr(Column::RenewalUntil, Expr::value(DbTime(until)))
+            .filter(Column::Id.eq(DbId(connection)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(is_free)
+            // Nobody asked for a renewal.
+            .exec(self.write_unaudited())
+            .await
+            .or_store_error()?;
+        Ok(reserved.rows_affected == 1)
+    }
+
+    async fn release_renewal(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+    ) -> Result<(), StoreError> {
+        use connections::Column;
+        connections::Entity::update_many()
+            .col_expr(Column::RenewalUntil, Expr::value(None::<DbTime>))
+            .filter(Column::Id.eq(DbId(connection)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .exec(self.write_unaudited())
             .await
             .or_store_error()?;

@@ -7,7 +7,7 @@ use ::connections::{
     gates::Method,
 };
 use kernel::{StoreError, id::kind};
-use sea_orm::ActiveValue::Set;
+use sea_orm::ActiveValue::{NotSet, Set};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -112,7 +112,7 @@ pub(crate) fn without_gate(model: connections::Model) -> Result<Connection, Stor
     connection(model, None)
 }
 
-/// Returns the row of a connection, with every column set.
+/// Returns the row of a connection, with every column set that is the connection's.
 pub(super) fn connection_row(connection: &Connection) -> Result<connections::ActiveModel, StoreError> {
     let (auth_failures, _) = status_columns(connection.status);
     Ok(connections::ActiveModel {
@@ -132,6 +132,8 @@ pub(super) fn connection_row(connection: &Connection) -> Result<connections::Act
         created_at: Set(DbTime(connection.created_at)),
         updated_at: Set(DbTime(connection.updated_at)),
         revision: Set(connection.revision.into()),
+        // Renewals of tokens reserve it; no change of a connection does.
+        renewal_until: NotSet,
     })
 }
 

@@ -26,6 +26,8 @@ pub struct Model {
     pub created_at: DbTime,
     pub updated_at: DbTime,
     pub revision: i64,
+    /// End of the reservation of a renewal of the access token.
+    pub renewal_until: Option<DbTime>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -1,5 +1,8 @@
 //! Connections: services with stored credentials, and the catalogue of those that are known.
 
+mod authorization_cookie;
+mod authorize;
+mod callback;
 mod catalogue;
 mod create;
 mod create_http;
@@ -22,6 +25,8 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(read::read_connection))
         .routes(op!(create_http::create_http_connection))
         .routes(op!(create::create_connection))
+        .routes(op!(authorize::start_connection_authorization, cost = 10))
+        .routes(op!(callback::finish_connection_authorization, cost = 10))
         .routes(op!(update_http::update_http_connection))
         .routes(op!(update::update_connection))
         .routes(op!(test::test_connection, cost = 10))

@@ -57,7 +57,17 @@ impl From<ConnectionError> for Problem {
                 "needs_authorization",
                 "This connector is connected by an authorization in a browser, not with a secret.",
             )
-            .hint("Choose another connector."),
+            .hint("Start it with POST …/connectors/{connectorId}/authorize."),
+            ConnectionError::NotAuthorizable => Self::conflict(
+                "needs_secret",
+                "This connector is connected with a secret, not by an authorization in a browser.",
+            )
+            .hint("Send the secret to POST …/connectors/{connectorId}."),
+            ConnectionError::NoOauthApp => Self::conflict(
+                "oauth_app_missing",
+                "The operator has registered no OAuth app for this connector.",
+            )
+            .hint("Ask the operator to add one with --connectors-config."),
             ConnectionError::Store(error) => error.into(),
         }
     }

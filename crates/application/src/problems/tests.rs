@@ -83,7 +83,7 @@ fn every_problem() -> Vec<Problem> {
         }
         ConnectionError {
             InvalidInput(InvalidConnection::new(Field::Secret, Reason::Required)), TooMany, NotFound, UnknownConnector,
-            NeedsAuthorization, Store(StoreError::NotAudited),
+            NeedsAuthorization, NotAuthorizable, NoOauthApp, Store(StoreError::NotAudited),
         }
         ProjectError {
             InvalidInput(InvalidProject::Origin), TooManyProjects, TooManyKeys, ProjectNotFound, ProjectNotDeleted, KeyNotFound,

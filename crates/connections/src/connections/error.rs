@@ -22,6 +22,12 @@ pub enum ConnectionError {
     /// A person has to allow this connector's access in a browser.
     #[error("the connector needs an authorization in a browser")]
     NeedsAuthorization,
+    /// The connector is connected with a secret.
+    #[error("the connector is connected with a secret")]
+    NotAuthorizable,
+    /// The operator has registered no OAuth app for the connector.
+    #[error("the operator has registered no OAuth app for the connector")]
+    NoOauthApp,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -133,6 +133,29 @@ pub trait ConnectionTx: UnitOfWork {
         status: ConnectionStatus,
     ) -> Result<(), StoreError>;
 
+    /// Reserves the renewal of a connection's token until `until`. Returns false if it is reserved: another node renews
+    /// the token. The end of the reservation is a time, so that the end of a node delays a renewal and prevents none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store fails.
+    async fn reserve_renewal(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Ends the reservation of a renewal.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store fails.
+    async fn release_renewal(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+    ) -> Result<(), StoreError>;
+
     /// Opens or closes the gate of a connection.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kernel::{Context, authority::Admin, id::ConnectionId, vault::Vault};
 use secrecy::SecretString;
 
-use super::{ConnectionError, ConnectionTx, update_http::replace};
+use super::{ConnectionError, ConnectionTx, store_secret::check_need, update_http::replace};
 use crate::{
     auth::Auth,
     catalogue::find_connector,
@@ -27,7 +27,7 @@ pub struct CatalogueConnectionChange {
 ///
 /// # Errors
 /// * [`ConnectionError::NotFound`] when the workspace has no such connection, or it was described by hand
-/// * [`ConnectionError::NeedsAuthorization`] for a secret of a connector that is connected in a browser
+/// * [`ConnectionError::NeedsAuthorization`] for a secret, or a new host, of a connector that is connected in a browser
 /// * [`ConnectionError::InvalidInput`] when a field is refused, or the secret is needed again
 /// * [`ConnectionError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
@@ -54,6 +54,9 @@ pub async fn update_catalogue_connection(
         after.values = entry.check_values(values)?;
     }
     let http = entry.http_connection(&after.values, change.secret.as_ref(), Some(&before.http))?;
+    if http.auth == Auth::AuthorizationCode && check_need(&before, &http, None).is_err() {
+        return Err(ConnectionError::NeedsAuthorization);
+    }
     replace(tx, ctx, vault, &before, after, http, change.secret.as_ref()).await
 }
 

@@ -34,7 +34,9 @@ impl AllowedHost {
         Self { host, port, network }
     }
 
-    pub(super) fn matches(&self, host: &GateHost, port: u16) -> bool {
+    /// Returns `true` if the exception is about this host and port.
+    #[must_use]
+    pub fn matches(&self, host: &GateHost, port: u16) -> bool {
         self.host == *host && self.port == port
     }
 

@@ -5,6 +5,7 @@ use connections::catalogue::{
     Capability, CatalogueAuth, CatalogueEntry, CatalogueField, CatalogueGroup, CatalogueRegion,
     CatalogueStatus, catalogue,
 };
+use connections::oauth_apps::OauthApps;
 use kernel::Locale;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -62,7 +63,12 @@ pub(crate) struct ConnectorItem {
 }
 
 impl ConnectorItem {
-    fn of(entry: &'static CatalogueEntry, locale: Locale) -> Self {
+    fn of(entry: &'static CatalogueEntry, locale: Locale, apps: &OauthApps) -> Self {
+        let is_ready = entry.connector_id.as_deref().is_some_and(|connector| apps.get(connector).is_some());
+        let status = match entry.status {
+            CatalogueStatus::NeedsOauthApp if is_ready => CatalogueStatus::Available,
+            status => status,
+        };
         let guide = entry.guide.steps(locale);
         Self {
             id: &entry.id,
@@ -77,7 +83,7 @@ impl ConnectorItem {
             actions: &entry.actions,
             triggers: &entry.triggers,
             regions: &entry.regions,
-            status: entry.status,
+            status,
             docs_url: &entry.docs_url,
             guide: (!guide.is_empty()).then(|| guide.join("\n")),
             http_preset: None,
@@ -88,11 +94,12 @@ impl ConnectorItem {
 /// Read the catalogue of connectors
 #[utoipa::path(get, path = "/v1/connector-catalog", tag = "connections", responses((status = 200, body = ConnectorCatalog)))]
 pub(crate) async fn read_connector_catalog(
-    State(_): State<Api>,
+    State(api): State<Api>,
     _: Ctx<ReadToken>,
     headers: HeaderMap,
 ) -> ApiResult<Json<ConnectorCatalog>> {
     let locale = negotiate_locale(&headers);
-    let entries = catalogue().iter().map(|entry| ConnectorItem::of(entry, locale)).collect();
+    let entries =
+        catalogue().iter().map(|entry| ConnectorItem::of(entry, locale, api.oauth_apps())).collect();
     Ok(Json(ConnectorCatalog { entries }))
 }

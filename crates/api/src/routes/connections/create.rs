@@ -37,7 +37,7 @@ pub(crate) struct NewConnection {
 
 /// Connect a service of the catalogue
 ///
-/// Connectors whose `auth` is `oauth2` by a person's permission cannot be connected with a secret: 409 `needs_authorization`.
+/// Connectors that are connected by a person's permission are 409 `needs_authorization`: start that with `POST …/authorize`.
 #[utoipa::path(
     post, path = "/v1/workspaces/{ws}/connectors/{connectorId}", tag = "connections",
     params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("connectorId" = String, Path, description = "The connector, as in the catalogue.", example = "github")),
@@ -51,16 +51,7 @@ pub(crate) async fn create_connection(
     payload: Payload,
 ) -> ApiResult<Json<ConnectionItem>> {
     let NewConnection { display_name, values, secret } = payload.json()?;
-    let workspace = api.store().workspace(admin.workspace()).await?;
-    let profile = workspace.ok_or_else(|| Problem::not_found("workspace"))?.profile;
-    if find_connector(&connector).is_some() && !allowed_connectors(profile).contains(&connector) {
-        return Err(Problem::forbidden(
-            "connector_not_allowed",
-            "The profile of this workspace does not allow this connector.",
-        )
-        .hint("Choose one that `allowed` lists in the connections of the workspace.")
-        .into());
-    }
+    check_allowed(&api, &admin, &connector).await?;
     let input = CatalogueConnectionInput { display_name, values, secret };
     let connection = api
         .transaction(unit!(|tx| {
@@ -76,4 +67,19 @@ pub(crate) async fn create_connection(
         }))
         .await?;
     shown(&api, &ctx, &admin, connection).await
+}
+
+/// Refuses a connector that the profile of the workspace does not allow.
+pub(super) async fn check_allowed(api: &Api, admin: &Admin, connector: &str) -> Result<(), Problem> {
+    let workspace = api.store().workspace(admin.workspace()).await?;
+    let profile = workspace.ok_or_else(|| Problem::not_found("workspace"))?.profile;
+    if find_connector(connector).is_some() && !allowed_connectors(profile).iter().any(|one| one == connector)
+    {
+        return Err(Problem::forbidden(
+            "connector_not_allowed",
+            "The profile of this workspace does not allow this connector.",
+        )
+        .hint("Choose one that `allowed` lists in the connections of the workspace."));
+    }
+    Ok(())
 }

@@ -32,6 +32,8 @@ pub(crate) struct ConnectionList {
     can_manage: bool,
     /// Connectors that the workspace's profile allows.
     allowed: Vec<String>,
+    /// Connectors among them that are connected in a browser, by an OAuth app of the operator.
+    oauth_ready: Vec<String>,
     connections: Vec<ConnectionItem>,
     /// Cursor of the next page; null on the last page.
     #[schema(required)]
@@ -58,11 +60,14 @@ pub(crate) async fn list_connections(
     hide_apps(&api, &ctx, &member, &mut found).await?;
     let page =
         Page::from_limit_plus_one(found, page.limit, |view| view.connection.id).map(ConnectionItem::from);
+    let allowed = allowed_connectors(profile);
+    let ready = api.oauth_apps().connectors().filter(|ready| allowed.iter().any(|one| one == ready));
     let is_admin = member.role().at_least(Role::Admin) && matches!(ctx.caller, Caller::Session(_));
     Ok(Json(ConnectionList {
         workspace_id: member.workspace(),
         can_manage: is_admin,
-        allowed: allowed_connectors(profile),
+        oauth_ready: ready.map(str::to_owned).collect(),
+        allowed,
         connections: page.items,
         next_cursor: page.next_cursor,
     }))

@@ -7,6 +7,7 @@ use connections::{
     connection::SecretPurpose,
     health::{CallCounts, CallOutcome},
     outbound::{IssuedToken, OpenedCredential, TokenError},
+    stored_token::StoredToken,
 };
 use kernel::id::kind;
 use runs::engine::Host;
@@ -210,7 +211,7 @@ fn with_oauth(tokens: Vec<Result<IssuedToken, TokenError>>) -> Fixture {
 
 fn issued(token: &str) -> Result<IssuedToken, TokenError> {
     let lifetime = Some(std::time::Duration::from_secs(1000));
-    Ok(IssuedToken { access_token: token.into(), lifetime })
+    Ok(IssuedToken { access_token: token.into(), refresh_token: None, lifetime })
 }
 
 fn asked(fixture: &Fixture) -> usize {
@@ -325,4 +326,93 @@ async fn a_token_for_a_connection_that_was_changed_meanwhile_is_not_used() {
         assert_eq!(opened.unwrap_err().code, RefusalCode::NotConnected);
         assert!(!fixture.connections.lock().sealed.contains_key(&(id(9), SecretPurpose::Tokens)));
     }
+}
+
+/// A connection that a person allowed in a browser, with its first tokens stored.
+fn authorized(tokens: Vec<Result<IssuedToken, TokenError>>, refresh_token: Option<&str>) -> Fixture {
+    let fixture = Fixture::default();
+    let connection = crm(AuthInput::AuthorizationCode {});
+    let first = IssuedToken {
+        access_token: "token-1".into(),
+        refresh_token: refresh_token.map(Into::into),
+        lifetime: Some(std::time::Duration::from_secs(1000)),
+    };
+    let text = StoredToken::new(first, start()).to_text();
+    let context = connection.sealing_context(SecretPurpose::Tokens);
+    let sealed = vault().seal(&kernel::SeededRandomness::new(7), &context.parts(), &text);
+    let mut tables = fixture.connections.lock();
+    tables.sealed.insert((connection.id, SecretPurpose::Tokens), sealed);
+    tables.connections.push(connection);
+    drop(tables);
+    *fixture.outbound.tokens.lock().unwrap() = tokens.into_iter().rev().collect();
+    fixture
+}
+
+fn renewed(token: &str, refresh_token: Option<&str>) -> Result<IssuedToken, TokenError> {
+    Ok(IssuedToken { refresh_token: refresh_token.map(Into::into), ..issued(token)? })
+}
+
+fn sent_to_endpoint(fixture: &Fixture) -> Vec<String> {
+    let sent = fixture.outbound.sent.lock().unwrap();
+    let to_endpoint =
+        |sent: &String| sent.strip_prefix("https://auth.example.com/token with ").map(str::to_owned);
+    sent.iter().filter_map(to_endpoint).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refresh_token_renews_and_the_newest_one_is_kept() {
+    let tokens =
+        vec![renewed("token-2", Some("refresh-2")), renewed("token-3", None), renewed("token-4", None)];
+    let fixture = authorized(tokens, Some("refresh-1"));
+    for (seconds, token) in [(0, "token-1"), (850, "token-2"), (850, "token-3"), (2_000, "token-4")] {
+        fixture.clock.advance(chrono::TimeDelta::seconds(seconds));
+        assert_eq!(code_of(&fixture, "GET", "/me").await, "200");
+        let me = format!("https://crm.example.com/v1/me with {token}");
+        assert_eq!(*fixture.outbound.sent.lock().unwrap().last().unwrap(), me);
+        assert_eq!(fixture.connections.lock().renewal_until, None, "the reservation has ended");
+    }
+    assert_eq!(sent_to_endpoint(&fixture), ["refresh-1", "refresh-2", "refresh-2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_refresh_token_the_connection_expires_with_its_access_token() {
+    let fixture = authorized(Vec::new(), None);
+    assert_eq!(code_of(&fixture, "GET", "/me").await, "200");
+    fixture.clock.advance(chrono::TimeDelta::seconds(1000));
+    assert_eq!(code_of(&fixture, "GET", "/me").await, "expired");
+    assert_eq!(fixture.connections.status().name().as_str(), "expired");
+    assert!(sent_to_endpoint(&fixture).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_node_renews_and_the_others_use_what_it_gets() {
+    // The token is due, and still serves; then it has expired, and the other node waits.
+    for seconds in [850, 2_000] {
+        let fixture = authorized(vec![renewed("token-2", Some("refresh-2"))], Some("refresh-1"));
+        fixture.clock.advance(chrono::TimeDelta::seconds(seconds));
+        let nodes = [fixture.credentials(), fixture.credentials()];
+        let policy = Arc::new(ConnectionPolicy::new(crm(AuthInput::AuthorizationCode {})));
+        let opened = futures::future::join_all(nodes.iter().map(|node| node.open(&policy))).await;
+        assert!(opened.iter().all(Result::is_ok), "{opened:?}");
+        assert_eq!(sent_to_endpoint(&fixture), ["refresh-1"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_reservation_of_a_lost_node_ends() {
+    let fixture = authorized(vec![renewed("token-2", None)], Some("refresh-1"));
+    fixture.clock.advance(chrono::TimeDelta::seconds(2_000));
+    let lost = fixture.clock.now() + chrono::TimeDelta::seconds(15);
+    fixture.connections.lock().renewal_until = Some(lost);
+    let credentials = fixture.credentials();
+    let policy = Arc::new(ConnectionPolicy::new(crm(AuthInput::AuthorizationCode {})));
+    let waiting = credentials.open(&policy);
+    let passing = async {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        assert!(sent_to_endpoint(&fixture).is_empty());
+        fixture.clock.advance(chrono::TimeDelta::seconds(15));
+    };
+    let (opened, ()) = tokio::join!(waiting, passing);
+    assert!(opened.is_ok());
+    assert_eq!(sent_to_endpoint(&fixture), ["refresh-1"]);
 }

@@ -7,12 +7,14 @@ use std::{
 
 use connections::{
     AuthInput, Connection, ConnectionStatus, ConnectionTx, GateStatus, HttpConnectionInput,
+    auth::ClientAuthStyle,
     calls::CallLogEntry,
     connection::{ConnectionUser, HTTP_CONNECTOR, SecretPurpose},
     gates::Method,
+    oauth_apps::{OauthApp, OauthApps},
 };
 use kernel::{
-    AuditEntry, SeededRandomness, StoreError, UnitOfWork,
+    AuditEntry, SeededRandomness, StoreError, Timestamp, UnitOfWork,
     events::Event,
     id::ConnectionId,
     mail::OutboxEmail,
@@ -35,6 +37,8 @@ pub(super) struct Tables {
     /// Transactions that were begun.
     pub(super) transactions: usize,
     pub(super) is_away: bool,
+    /// End of the reservation of a renewal.
+    pub(super) renewal_until: Option<Timestamp>,
 }
 
 impl FakeConnections {
@@ -58,6 +62,18 @@ impl FakeConnections {
     pub(super) fn status(&self) -> ConnectionStatus {
         self.lock().connections[0].status
     }
+}
+
+/// An OAuth app for the connector of [`crm`].
+pub(super) fn oauth_apps() -> OauthApps {
+    let app = OauthApp {
+        client_id: "client-1".to_owned(),
+        client_secret: "secret-of-the-client".into(),
+        style: ClientAuthStyle::Body,
+        authorize_url: "https://auth.example.com/authorize".parse().unwrap(),
+        token_url: "https://auth.example.com/token".parse().unwrap(),
+    };
+    [(HTTP_CONNECTOR.to_owned(), app)].into_iter().collect()
 }
 
 pub(super) fn vault() -> Vault {
@@ -194,6 +210,24 @@ impl ConnectionTx for FakeTx {
         status: ConnectionStatus,
     ) -> Result<(), StoreError> {
         self.0.update(|connection| connection.status = status);
+        Ok(())
+    }
+    async fn reserve_renewal(
+        &mut self,
+        _: WorkspaceId,
+        _: ConnectionId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tables = self.0.lock();
+        let is_free = tables.renewal_until.is_none_or(|reserved| reserved <= now);
+        if is_free {
+            tables.renewal_until = Some(until);
+        }
+        Ok(is_free)
+    }
+    async fn release_renewal(&mut self, _: WorkspaceId, _: ConnectionId) -> Result<(), StoreError> {
+        self.0.lock().renewal_until = None;
         Ok(())
     }
     async fn set_connection_gate(

@@ -19,7 +19,7 @@ use connections::{
     CredentialSource, EgressPermit, Gate, GateStatus, OutboundRequest, OutboundResponse, Refusal,
     RefusalCode,
     gates::Method,
-    outbound::{IssuedToken, OpenedCredential, TokenError},
+    outbound::{GrantSource, IssuedToken, OpenedCredential, TokenError, TokenGrant},
 };
 use kernel::{
     Id, Locale, SeededRandomness, Timestamp,
@@ -279,11 +279,17 @@ impl OutboundClient for FakeOutbound {
     async fn request_token(
         &self,
         permit: EgressPermit,
-        secrets: &dyn CredentialSource,
+        grants: &dyn GrantSource,
         _: Timestamp,
     ) -> Result<IssuedToken, TokenError> {
-        let opened = secrets.open(permit.connection_policy().unwrap()).await?;
-        let OpenedCredential::Secret(secret) = opened else { panic!("not the secret") };
+        let secret = match grants.open_grant(permit.connection_policy().unwrap()).await? {
+            TokenGrant::Secret(secret) => secret,
+            TokenGrant::RefreshToken(app, token) => {
+                assert_eq!(app.client_id, "client-1");
+                token
+            }
+            TokenGrant::Code(..) => panic!("a code"),
+        };
         self.sent.lock().unwrap().push(format!("{} with {}", permit.url(), secret.expose_secret()));
         tokio::time::sleep(Duration::from_millis(20)).await;
         let away = || Err(Refusal::new(RefusalCode::UpstreamFailed, "away").into());
@@ -385,6 +391,7 @@ impl Fixture {
             vault: vault(),
             outbound: Arc::clone(&self.outbound) as _,
             clock: Arc::clone(&self.clock) as _,
+            oauth_apps: Arc::new(oauth_apps()),
             random: Arc::new(SeededRandomness::new(2)),
         }))
     }
