@@ -21,6 +21,7 @@
 
 mod agents;
 mod apps;
+mod authorization_server;
 mod backend;
 mod browser;
 mod client;
@@ -47,6 +48,7 @@ pub use agents::{
     Agent, CODE_CHALLENGE, CODE_VERIFIER, REDIRECT_URI, TokenPair, encode_form, query_parameter,
 };
 pub use apps::{AutomationFixture, LogLine};
+pub use authorization_server::{AuthorizationServer, OAUTH_APP_SECRET, write_oauth_app};
 pub use backend::{BackendProject, identity_settings, person_token};
 pub use browser::Browser;
 pub use client::{Client, Request, Workspace};

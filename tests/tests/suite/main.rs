@@ -6,6 +6,7 @@
 mod app_hosts;
 mod audit;
 mod auth;
+mod authorizations;
 mod backend_data;
 mod backend_docs;
 mod backend_files;

@@ -53,7 +53,7 @@ const OTHER_RULES: [(&str, &str); 33] = [
 
 /// Operations that check something else before the values of the body: whether a resource exists, or a code in the
 /// body. The tests of their subjects check their bounds.
-const VALIDATED_AFTER_LOOKUP: [&str; 8] = [
+const VALIDATED_AFTER_LOOKUP: [&str; 9] = [
     "/v1/auth/email/link",
     "/v1/auth/email/verify",
     "/v1/auth/passkeys/register/finish",
@@ -62,6 +62,7 @@ const VALIDATED_AFTER_LOOKUP: [&str; 8] = [
     "/v1/cli/device/{userCode}/approve",
     "/v1/oauth/authorizations/{id}/decision",
     "/v1/workspaces/{ws}/connections/{id}",
+    "/v1/workspaces/{ws}/connectors/{connectorId}/authorize",
 ];
 
 fn error_message(reply: &Reply) -> String {

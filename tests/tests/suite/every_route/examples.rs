@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result, ensure};
 use http::header;
 use serde_json::{Value, json};
-use tests::{Client, Database, DnsServer, Passkey, Reply, Server, encode_form, on_server};
+use tests::{Client, Database, DnsServer, Passkey, Reply, Server, encode_form, on_server, write_oauth_app};
 
 use super::{METHODS, Operation};
 use example_fixture::ExampleFixture;
@@ -130,7 +130,15 @@ mod every_example_is_accepted {
     async fn on(database: Database) -> Result<()> {
         let dns = DnsServer::start("test.").await?;
         let address = dns.address().to_string();
-        let options = Server::with(database).args(["--no-rate-limits", "--dns-server", &address]);
+        let folder = tempfile::tempdir()?;
+        let connectors = write_oauth_app(folder.path(), "")?;
+        let options = Server::with(database).args([
+            "--no-rate-limits",
+            "--dns-server",
+            &address,
+            "--connectors-config",
+            &connectors,
+        ]);
         on_server(options, async |server| {
             let mut examples = read_examples(&fetch_description(&server).await?)?;
             examples.retain(|example| !example.is_passkey_operation());

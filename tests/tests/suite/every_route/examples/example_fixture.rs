@@ -57,6 +57,7 @@ impl<'a> ExampleFixture<'a> {
                 let project = self.resource_id("/v1/backend/projects/{projectId}");
                 call.replace("/manifest/permissions/data/0/projectId", project)?;
             }
+            "start_connection_authorization" => call.path = call.path.replace("/github/", "/gmail/"),
             "create_automation" => call.replace("/appId", self.fixture.workspace.sample_app.clone())?,
             "settle_dead_letters" => call.replace("/ids/0", self.resource_id("/v1/dead-letters/{id}"))?,
             "follow_email_link" | "verify_email_sign_in" => self.prepare_email_call(&mut call).await?,

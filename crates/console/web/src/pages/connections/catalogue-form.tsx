@@ -31,9 +31,11 @@ interface Props {
   readonly onChange: (part: Partial<CatalogueDraft>) => void;
   readonly errorOf: ErrorOf;
   readonly isStored: boolean;
+  /** Whether a permission in the browser takes the place of a secret. */
+  readonly isAuthorized?: boolean;
 }
 
-export function CatalogueFields({ connector, draft, onChange, errorOf, isStored }: Props) {
+export function CatalogueFields({ connector, draft, onChange, errorOf, isStored, isAuthorized = false }: Props) {
   const set = (name: string) => (value: string) => onChange({ values: { ...draft.values, [name]: value } });
   return (
     <>
@@ -43,7 +45,8 @@ export function CatalogueFields({ connector, draft, onChange, errorOf, isStored 
         if (form === 'choice') return <Select key={name} {...shared} options={(options ?? []).map((value) => ({ value, label: value }))} onChange={set(name)} />;
         return <TextField key={name} {...shared} placeholder={example} hint={standard ? t('fieldDefault', { value: standard }) : undefined} onInput={set(name)} autocomplete="off" spellcheck={false} inputmode={form === 'digits' ? 'numeric' : form === 'email' ? 'email' : 'text'} />;
       })}
-      {connector?.auth !== 'none' && <SecretField value={draft.secret} onInput={(secret) => onChange({ secret })} error={errorOf('secret')} hint={connector && t.find(`secret_${connector.auth}`)} isStored={isStored} />}
+      {isAuthorized && <p class="field-hint">{t('authorizeHint', { name: connector?.name ?? '' })}</p>}
+      {!isAuthorized && connector?.auth !== 'none' && <SecretField value={draft.secret} onInput={(secret) => onChange({ secret })} error={errorOf('secret')} hint={connector && t.find(`secret_${connector.auth}`)} isStored={isStored} />}
     </>
   );
 }

@@ -55,7 +55,12 @@ export function useAllowed(ws: string): readonly string[] | undefined {
   return useResource('/v1/workspaces/{ws}/connections', { path: { ws }, query: { limit: 1 } }, { on: ['workspace'] }).data?.allowed;
 }
 
-/** Returns why nobody can connect this service with a secret now, or `null`. */
+/** Returns the ids of the connectors that are connected by a permission in the browser, once they were read. */
+export function useOauthReady(ws: string): readonly string[] | undefined {
+  return useResource('/v1/workspaces/{ws}/connections', { path: { ws }, query: { limit: 1 } }, { on: ['workspace'] }).data?.oauthReady;
+}
+
+/** Returns why nobody can connect this service now, or `null`. */
 export function notChoosable({ status, connectorId }: Connector, allowed: readonly string[] | undefined): string | null {
   if (status === 'planned' || connectorId === null) return t('reason_planned');
   if (status === 'needs-oauth-app') return t('reason_oauth');

@@ -6,6 +6,7 @@ import type { Problem } from '#api/problem';
 import type { Schemas } from '#api/types';
 import { discardUnsaved, navigate, toast, useAction, useSeen, type RouteProps } from '#frame';
 import { Button, Loaded, Notice, Panel } from '#ui';
+import { authorize } from './authorize';
 import { HTTP, useCatalogue, type Connector } from './catalogue';
 import { catalogueDraft, catalogueFields, CatalogueFields, filledValues } from './catalogue-form';
 import { HTTP_FIELDS, httpBody, httpDraftOf } from './http-draft';
@@ -56,13 +57,16 @@ function EditService({ ws, connection, connector }: { ws: string; connection: Co
     await done(ws, connection);
   }, { shows: 'inline' });
   const isStored = connection.secret !== 'none';
+  const isAuthorized = connection.http?.auth.type === 'oauth2_code';
+  const again = useAction(() => authorize(ws, connection.connectorId, draft, id));
   const guide = connector && <Guide guide={connector.guide} docsUrl={connector.docsUrl} name={connector.name} />;
   return (
     <EditPanel ws={ws} connection={connection} save={save} fields={catalogueFields(connector)} notice={seen.notice(save.busy)} guide={guide}>
       {(errorOf) => (
         <>
-          <CatalogueFields connector={connector} draft={draft} onChange={change} errorOf={errorOf} isStored={isStored} />
-          {isStored && (connector?.fields.length ?? 0) > 0 && <p class="field-hint">{t('hostAgain')}</p>}
+          <CatalogueFields connector={connector} draft={draft} onChange={change} errorOf={errorOf} isStored={isStored} isAuthorized={isAuthorized} />
+          {isAuthorized && <p><Button busy={again.busy} unavailable={mayNotWrite()} onClick={() => void again.run()}>{t('authorizeAgain')}</Button></p>}
+          {!isAuthorized && isStored && (connector?.fields.length ?? 0) > 0 && <p class="field-hint">{t('hostAgain')}</p>}
         </>
       )}
     </EditPanel>

@@ -1,0 +1,225 @@
+//! Connections that a person allows in a browser, with an authorization server of others.
+
+use anyhow::{Context as _, Result};
+use http::{Method, header};
+use serde_json::{Value, json};
+use tests::{AuthorizationServer, Client, Database, OAUTH_APP_SECRET, Reply, Server};
+
+const BOTH_DATABASES: [Database; 2] = [Database::Sqlite, Database::Postgres];
+
+/// Runs a test with a server that has an OAuth app for `gmail`.
+async fn with_authorization_server(
+    test: impl AsyncFn(&mut Server, &AuthorizationServer) -> Result<()>,
+) -> Result<()> {
+    for database in BOTH_DATABASES {
+        let provider = AuthorizationServer::start(env!("CARGO_TARGET_TMPDIR")).await?;
+        let folder = tempfile::tempdir()?;
+        let config = provider.write_config(folder.path())?;
+        let options = Server::with(database)
+            .args(["--connectors-config", &config, "--allowed-hosts", &provider.allowed_hosts()])
+            .arg("--no-rate-limits");
+        tests::on_server(options, async |mut server| test(&mut server, &provider).await).await?;
+    }
+    Ok(())
+}
+
+/// An authorization that was started: the cookie of the browser, and the URL at which the person allows access.
+struct Started {
+    cookie: String,
+    url: String,
+}
+
+async fn start(admin: &Client, workspace: &str, body: &Value) -> Result<Started> {
+    let reply = admin.post(&format!("/v1/workspaces/{workspace}/connectors/gmail/authorize"), body).await?;
+    let cookie = reply.header("set-cookie").with_context(|| format!("no cookie: {reply}"))?;
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+    let cookie = cookie.split(';').next().context("no pair")?.to_owned();
+    let url = reply.ok()?["redirectTo"].as_str().context("no URL")?.to_owned();
+    Ok(Started { cookie, url })
+}
+
+/// Follows the redirect of the authorization server as a browser does.
+async fn come_back(browser: &Client, cookie: Option<&str>, address: &str) -> Result<Reply> {
+    let path = address.strip_prefix(browser.base_url()).with_context(|| format!("{address} is elsewhere"))?;
+    let request = browser.request(Method::GET, path);
+    match cookie {
+        Some(cookie) => request.append_header(header::COOKIE, cookie)?.send().await,
+        None => request.send().await,
+    }
+}
+
+/// Connects `gmail` and returns the connection.
+async fn connect(
+    provider: &AuthorizationServer,
+    admin: &Client,
+    workspace: &str,
+    body: &Value,
+) -> Result<Value> {
+    let started = start(admin, workspace, body).await?;
+    let back = provider.allow(&started.url).await?;
+    let reply = come_back(admin, Some(&started.cookie), &back).await?;
+    assert_eq!(reply.status.as_u16(), 303, "{reply}");
+    let location = reply.header("location").context("no location")?;
+    let id = location.rsplit('/').next().context("no id")?;
+    assert!(location.ends_with(&format!("/w/{workspace}/connections/{id}")), "{location}");
+    admin.get(&format!("/v1/workspaces/{workspace}/connections/{id}")).await?.ok()
+}
+
+#[tokio::test]
+async fn a_person_allows_access_in_a_browser() -> Result<()> {
+    with_authorization_server(async |server, provider| {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let list = owner.get(&format!("/v1/workspaces/{workspace}/connections")).await?.ok()?;
+        assert_eq!(list["oauthReady"], json!(["gmail"]));
+        let catalogue = owner.get("/v1/connector-catalog").await?.ok()?;
+        let status = |id: &str| {
+            let mut entries = catalogue["entries"].as_array().into_iter().flatten();
+            entries.find(|entry| entry["id"] == id).map(|entry| entry["status"].clone())
+        };
+        assert_eq!(status("gmail"), Some(json!("available")));
+        assert_eq!(status("google_drive"), Some(json!("needs-oauth-app")));
+
+        let made = connect(provider, &owner, &workspace, &json!({"displayName": "Team mail"})).await?;
+        assert_eq!((&made["status"], &made["secret"]), (&json!("connected"), &json!("write-only")));
+        assert_eq!((&made["connectorId"], &made["displayName"]), (&json!("gmail"), &json!("Team mail")));
+        assert_eq!(made["http"]["auth"], json!({"type": "oauth2_code"}));
+        let state = provider.state().await?;
+        assert_eq!((&state["exchanges"], &state["refused"]), (&json!(1), &json!(0)), "{state}");
+
+        // Disconnected, it has no tokens; allowed again, it is the same connection.
+        let path =
+            format!("/v1/workspaces/{workspace}/connections/{}", made["id"].as_str().context("no id")?);
+        owner.delete(&path).await?.ok()?;
+        owner.put(&path, &json!({"secret": "x"})).await?.assert_error(409, "needs_authorization");
+        owner.put(&path, &json!({"displayName": "New"})).await?.assert_error(409, "needs_authorization");
+        let body = json!({"displayName": "Mail", "connectionId": made["id"]});
+        let again = connect(provider, &owner, &workspace, &body).await?;
+        assert_eq!((&again["id"], &again["status"]), (&made["id"], &json!("connected")));
+        assert_eq!(again["displayName"], "Mail");
+        let renamed = owner.put(&path, &json!({"displayName": "New"})).await?.ok()?;
+        assert_eq!(renamed["status"], "connected");
+
+        let mut seen = server.log();
+        for read in ["connections", "gates", "audit"] {
+            seen += &owner.get(&format!("/v1/workspaces/{workspace}/{read}")).await?.to_string();
+        }
+        assert!(seen.contains("connection.create") && !seen.contains(OAUTH_APP_SECRET), "{seen}");
+        assert!(!seen.contains("eyJ"), "an access token is shown: {seen}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_authorization_is_finished_once_by_the_session_that_started_it() -> Result<()> {
+    with_authorization_server(async |server, provider| {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let other = owner.add_member(&workspace.id, "admin").await?;
+        let body = json!({"displayName": "Mail"});
+        let over = |reply: &Reply| {
+            assert_eq!(reply.status.as_u16(), 400, "{reply}");
+            assert!(reply.to_string().contains("authorization has ended"), "{reply}");
+        };
+
+        let started = start(&owner, &workspace.id, &body).await?;
+        let back = provider.allow(&started.url).await?;
+        // Without the cookie, in another session, with another state.
+        over(&come_back(&owner, None, &back).await?);
+        over(&come_back(&other, Some(&started.cookie), &back).await?);
+        let second = start(&owner, &workspace.id, &body).await?;
+        over(&come_back(&owner, Some(&second.cookie), &back).await?);
+        for forged in [
+            "/v1/connectors/callback?code=x",
+            "/v1/connectors/callback?state=&code=x",
+            "/v1/connectors/callback",
+        ] {
+            let forged = format!("{}{forged}", server.base_url());
+            over(&come_back(&owner, Some(&started.cookie), &forged).await?);
+        }
+        let signed_out = come_back(&owner.signed_out(), Some(&started.cookie), &back).await?;
+        assert_eq!(signed_out.status.as_u16(), 401, "{signed_out}");
+        let token = owner.with_bearer(&owner.create_token(&workspace.id, &["write"]).await?);
+        let refused = come_back(&token, Some(&started.cookie), &back).await?;
+        assert!(refused.status.is_client_error(), "{refused}");
+        assert_eq!(provider.state().await?["exchanges"], 0);
+
+        // The first use counts, also of two at once.
+        let (one, two) = tokio::join!(
+            come_back(&owner, Some(&started.cookie), &back),
+            come_back(&owner, Some(&started.cookie), &back)
+        );
+        let mut statuses = [one?.status.as_u16(), two?.status.as_u16()];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [303, 400]);
+        over(&come_back(&owner, Some(&started.cookie), &back).await?);
+        assert_eq!(provider.state().await?["exchanges"], 1);
+
+        // The person, or the service, says no.
+        let state = |started: &Started| {
+            let url = url::Url::parse(&started.url).ok()?;
+            url.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state.into_owned())
+        };
+        for answer in ["error=access_denied", "code=made-up"] {
+            let started = start(&owner, &workspace.id, &body).await?;
+            let state = state(&started).context("no state")?;
+            let back = format!("{}/v1/connectors/callback?state={state}&{answer}", server.base_url());
+            let refused = come_back(&owner, Some(&started.cookie), &back).await?;
+            assert_eq!(refused.status.as_u16(), 403, "{refused}");
+            over(&come_back(&owner, Some(&started.cookie), &back).await?);
+        }
+
+        // Whoever is no longer an admin connects nothing.
+        let started = start(&other, &workspace.id, &body).await?;
+        let back = provider.allow(&started.url).await?;
+        let path = format!("/v1/workspaces/{}/members/{}", workspace.id, other.user_id().await?);
+        owner.patch(&path, &json!({"role": "viewer"})).await?.ok()?;
+        let refused = come_back(&other, Some(&started.cookie), &back).await?;
+        assert_eq!(refused.status.as_u16(), 403, "{refused}");
+        let list = owner.get(&format!("/v1/workspaces/{}/connections", workspace.id)).await?.ok()?;
+        assert_eq!(list["connections"].as_array().map(Vec::len), Some(1), "{list}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_cannot_be_authorized_says_why() -> Result<()> {
+    with_authorization_server(async |server, _| {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let connectors = format!("/v1/workspaces/{workspace}/connectors");
+        let body = json!({"displayName": "X"});
+        for (connector, status, code) in [
+            ("nothing", 404, "connector_not_found"),
+            ("http", 404, "connector_not_found"),
+            ("kaspi", 404, "connector_not_found"),
+            ("github", 409, "needs_secret"),
+            ("google_drive", 409, "oauth_app_missing"),
+        ] {
+            owner.post(&format!("{connectors}/{connector}/authorize"), &body).await?.assert_error(status, code);
+        }
+        let start = format!("{connectors}/gmail/authorize");
+        let missing = json!({"displayName": "X", "connectionId": "conn_01h455vb4pex5vsknk084sn02q"});
+        owner.post(&start, &missing).await?.assert_error(404, "connection_not_found");
+        for body in [
+            json!({"displayName": ""}),
+            json!({"displayName": "x".repeat(61)}),
+            json!({"displayName": "X", "values": {"a": "b"}}),
+            json!({"displayName": "X", "secret": "x"}),
+            json!({"displayName": "X", "connectionId": "x"}),
+        ] {
+            owner.post(&start, &body).await?.assert_error(400, "invalid_request");
+        }
+        let strict = json!({
+            "name": "Strict", "profile": "kz-strict", "teamSize": "solo", "intents": ["automations"], "timezone": "Asia/Almaty",
+        });
+        let strict = owner.post("/v1/workspaces", &strict).await?.ok()?;
+        let strict = strict["workspace"]["id"].as_str().context("no id")?;
+        let refused = owner.post(&format!("/v1/workspaces/{strict}/connectors/gmail/authorize"), &body).await?;
+        refused.assert_error(403, "connector_not_allowed");
+        Ok(())
+    })
+    .await
+}
