@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 9] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 11] = [
     ("api-conventions.md", Some("ErrorEnvelope")),
     ("apps.md", Some("Manifest")),
     ("apps.md", Some("Gate")),
@@ -15,6 +15,8 @@ const JSON_BLOCKS: [(&str, Option<&str>); 9] = [
     ("backend-data.md", Some("DataErrorEnvelope")),
     ("connections.md", Some("DescribeHttpConnection")),
     ("connections.md", Some("Connection")),
+    ("connections.md", Some("NewAuthorization")),
+    ("connections.md", Some("StartedAuthorization")),
     // The event that an app receives when a run has ended.
     ("runs.md", None),
 ];
