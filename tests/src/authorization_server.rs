@@ -84,14 +84,13 @@ impl AuthorizationServer {
     /// Returns the hosts that a server under test may reach, for `--allowed-hosts`.
     #[must_use]
     pub fn allowed_hosts(&self) -> String {
-        let Ports { authorization, service } = self.ports;
-        format!("auth.example.com:{authorization}=127.0.0.1,service.example.com:{service}=127.0.0.1")
+        format!("auth.example.com:{}=127.0.0.1", self.ports.authorization)
     }
 
     /// Returns the base URL of the service.
     #[must_use]
     pub fn service_url(&self) -> String {
-        format!("http://service.example.com:{}", self.ports.service)
+        format!("http://127.0.0.1:{}", self.ports.service)
     }
 
     /// Writes the configuration of an OAuth app for `gmail` to a folder, and returns its path.

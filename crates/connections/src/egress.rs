@@ -7,6 +7,7 @@
 mod authorize;
 mod connection;
 mod connection_policy;
+mod connector_base;
 mod declared;
 mod headers;
 pub mod log_entry;
@@ -21,6 +22,7 @@ use crate::gates::Gate;
 pub use authorize::authorize_egress;
 pub use connection::{authorize_connection, authorize_token_request};
 pub use connection_policy::ConnectionPolicy;
+pub use connector_base::{ConnectorBase, InvalidConnectorBase};
 pub use declared::{DeclaredEgress, InvalidDeclaration};
 pub(crate) use headers::is_reserved_header;
 pub use headers::{MAX_HEADERS_BYTES, check_headers};

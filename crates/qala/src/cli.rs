@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use connections::egress::AllowedHost;
+use connections::egress::{AllowedHost, ConnectorBase};
 use ipnet::IpNet;
 use secrecy::SecretString;
 
@@ -192,6 +192,11 @@ pub(crate) struct ServeArguments {
     /// Hosts in private networks that apps may reach, as HOST:PORT=NETWORK, separated by commas.
     #[arg(long, env = "QALA_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
     pub(crate) allowed_hosts: Vec<AllowedHost>,
+
+    /// Fakes on this machine in place of services of the catalogue, as CONNECTOR=URL, separated by commas; only with
+    /// --dev-login.
+    #[arg(long, env = "QALA_CONNECTOR_BASE", value_delimiter = ',', value_name = "FAKES")]
+    pub(crate) connector_base: Vec<ConnectorBase>,
 
     /// Plan of new workspaces: free, maker, team, business or sovereign.
     #[arg(long, env = "QALA_DEFAULT_PLAN", default_value = "sovereign", value_name = "PLAN")]

@@ -10,7 +10,7 @@ use adapter_passkeys::WebauthnRelyingParty;
 use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
 use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use api::{Api, ConsoleEntry, HttpConfig};
 use application::{Application, Services, Settings, demo::DemoCall};
 use backend_data::RowStore;
@@ -62,6 +62,10 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     open_file_limit::raise_open_file_limit();
     let dev_login = config::is_dev_login_enabled(&arguments)?;
     config::check_rate_limits(&arguments)?;
+    ensure!(
+        dev_login || arguments.connector_base.is_empty(),
+        "--connector-base is for development: it needs --dev-login"
+    );
     config::create_data_dir(&arguments.database.data_dir)?;
     let listener = TcpListener::bind(arguments.listen)
         .await
@@ -125,6 +129,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         ExecutorSettings {
             ports: AllowedPorts::default(),
             allowed_private_hosts: arguments.allowed_hosts.clone(),
+            connector_bases: arguments.connector_base.clone(),
             limits: InvocationLimits::default(),
         },
     );

@@ -11,7 +11,10 @@ mod version_cache;
 use std::{mem, sync::Arc};
 
 use async_trait::async_trait;
-use connections::{AllowedPorts, OutboundClient, egress::AllowedHost};
+use connections::{
+    AllowedPorts, OutboundClient,
+    egress::{AllowedHost, ConnectorBase},
+};
 use kernel::{
     Clock, Randomness, StoreError,
     events::RefusedRequest,
@@ -73,6 +76,8 @@ pub struct ExecutorSettings {
     pub ports: AllowedPorts,
     /// Hosts in private networks that apps may reach.
     pub allowed_private_hosts: Vec<AllowedHost>,
+    /// Fakes in place of services of the catalogue, for development.
+    pub connector_bases: Vec<ConnectorBase>,
     /// Limits of one invocation.
     pub limits: InvocationLimits,
 }

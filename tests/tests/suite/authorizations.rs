@@ -1,11 +1,25 @@
 //! Connections that a person allows in a browser, with an authorization server of others.
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result};
 use http::{Method, header};
 use serde_json::{Value, json};
-use tests::{AuthorizationServer, Client, Database, OAUTH_APP_SECRET, Reply, Server};
+use tests::{AuthorizationServer, Client, Database, OAUTH_APP_SECRET, Reply, Server, ServerOptions};
 
 const BOTH_DATABASES: [Database; 2] = [Database::Sqlite, Database::Postgres];
+
+/// Times that the server is killed.
+const KILLS: u64 = 3;
+
+/// Returns the options of a server that has an OAuth app for `gmail`, of which the service is a fake.
+fn options(database: Database, provider: &AuthorizationServer, folder: &Path) -> Result<ServerOptions> {
+    let config = provider.write_config(folder)?;
+    let fake = format!("gmail={}", provider.service_url());
+    let allowed = provider.allowed_hosts();
+    let arguments = ["--connectors-config", &config, "--allowed-hosts", &allowed, "--connector-base", &fake];
+    Ok(Server::with(database).args(arguments).arg("--no-rate-limits"))
+}
 
 /// Runs a test with a server that has an OAuth app for `gmail`.
 async fn with_authorization_server(
@@ -14,10 +28,7 @@ async fn with_authorization_server(
     for database in BOTH_DATABASES {
         let provider = AuthorizationServer::start(env!("CARGO_TARGET_TMPDIR")).await?;
         let folder = tempfile::tempdir()?;
-        let config = provider.write_config(folder.path())?;
-        let options = Server::with(database)
-            .args(["--connectors-config", &config, "--allowed-hosts", &provider.allowed_hosts()])
-            .arg("--no-rate-limits");
+        let options = options(database, &provider, folder.path())?;
         tests::on_server(options, async |mut server| test(&mut server, &provider).await).await?;
     }
     Ok(())
@@ -219,6 +230,151 @@ async fn what_cannot_be_authorized_says_why() -> Result<()> {
         let strict = strict["workspace"]["id"].as_str().context("no id")?;
         let refused = owner.post(&format!("/v1/workspaces/{strict}/connectors/gmail/authorize"), &body).await?;
         refused.assert_error(403, "connector_not_allowed");
+        Ok(())
+    })
+    .await
+}
+
+/// Sends the test request of a connection; returns `ok`, `checked` and the reason.
+async fn test(admin: &Client, workspace: &str, id: &str) -> Result<(Value, Value, Value)> {
+    let path = format!("/v1/workspaces/{workspace}/connections/{id}/test");
+    let result = admin.post(&path, &json!({})).await?.ok()?;
+    Ok((result["ok"].clone(), result["checked"].clone(), result["reason"].clone()))
+}
+
+fn works() -> (Value, Value, Value) {
+    (json!(true), json!("mock"), Value::Null)
+}
+
+#[tokio::test]
+async fn two_nodes_renew_a_token_one_at_a_time_and_a_disconnect_holds_on_both() -> Result<()> {
+    let provider = AuthorizationServer::start(env!("CARGO_TARGET_TMPDIR")).await?;
+    let folder = tempfile::tempdir()?;
+    let options = options(Database::Postgres, &provider, folder.path())?;
+    tests::on_server(options, async |server| {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        // Tokens that are used at once no longer: every request renews them, unless another one does.
+        provider.change(&json!({"lifetime": 12, "delay": 300})).await?;
+        let made = connect(&provider, &owner, &workspace, &json!({"displayName": "Mail"})).await?;
+        let id = made["id"].as_str().context("no id")?;
+        let node = server.start_another_node().await?;
+        let there = owner.with_base_url(node.base_url());
+        assert_eq!(test(&owner, &workspace, id).await?, works());
+        assert_eq!(test(&there, &workspace, id).await?, works());
+        let before = provider.state().await?;
+        // Every token has ended two seconds after it was given out.
+        tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
+        let call = |admin: &Client| {
+            let (admin, workspace, id) = (admin.clone(), workspace.clone(), id.to_owned());
+            tokio::spawn(async move { test(&admin, &workspace, &id).await })
+        };
+        let calls: Vec<_> = (0..8).map(|turn| call(if turn % 2 == 0 { &owner } else { &there })).collect();
+        for result in calls {
+            assert_eq!(result.await??, works());
+        }
+        let after = provider.state().await?;
+        assert_eq!(after["mostConcurrent"], 1, "{after}");
+        assert_eq!(after["refused"], 0, "{after}");
+        let renewals = |state: &Value| state["refreshes"].as_u64().unwrap_or_default();
+        assert!(renewals(&after) > renewals(&before), "{after}");
+
+        owner.delete(&format!("/v1/workspaces/{workspace}/connections/{id}")).await?.ok()?;
+        let (ok, _, reason) = test(&there, &workspace, id).await?;
+        assert_eq!((ok, reason), (json!(false), json!("not_connected")));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_while_it_renews_loses_no_grant() -> Result<()> {
+    with_authorization_server(async |server, provider| {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        // Each request renews the token: it is over when it is given out.
+        provider.change(&json!({"lifetime": 1, "delay": 50})).await?;
+        let made = connect(provider, &owner, &workspace, &json!({"displayName": "Mail"})).await?;
+        let id = made["id"].as_str().context("no id")?;
+        for round in 0..KILLS {
+            let delay = std::time::Duration::from_millis(5 + round * 37 % 120);
+            let path = format!("/v1/workspaces/{workspace}/connections/{id}/test");
+            let body = json!({});
+            let request = owner.post(&path, &body);
+            // The end of the server ends the request.
+            let _ended = tokio::time::timeout(delay, request).await;
+            server.kill()?;
+            server.restart().await?;
+            // A renewal that was reserved delays the next one by up to 20 seconds.
+            tests::eventually_within(std::time::Duration::from_secs(60), "it works", async || {
+                let result = test(&owner, &workspace, id).await?;
+                anyhow::ensure!(result == works(), "{result:?}");
+                Ok(())
+            })
+            .await?;
+        }
+        let state = provider.state().await?;
+        assert_eq!(state["refused"], 0, "{state}");
+        assert_eq!(
+            owner.get(&format!("/v1/workspaces/{workspace}/connections/{id}")).await?.ok()?["status"],
+            "connected"
+        );
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_grant_that_has_ended_expires_the_connection_and_a_new_one_restores_it() -> Result<()> {
+    with_authorization_server(async |server, provider| {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        provider.change(&json!({"lifetime": 1})).await?;
+        let made = connect(provider, &owner, &workspace, &json!({"displayName": "Mail"})).await?;
+        let id = made["id"].as_str().context("no id")?;
+        assert_eq!(test(&owner, &workspace, id).await?, works());
+        provider.change(&json!({"ended": true})).await?;
+        let (ok, _, reason) = test(&owner, &workspace, id).await?;
+        assert_eq!((ok, reason), (json!(false), json!("expired")));
+        let path = format!("/v1/workspaces/{workspace}/connections/{id}");
+        assert_eq!(owner.get(&path).await?.ok()?["status"], "expired");
+        provider.change(&json!({"ended": false})).await?;
+        let body = json!({"displayName": "Mail", "connectionId": id});
+        let again = connect(provider, &owner, &workspace, &body).await?;
+        assert_eq!((&again["id"], &again["status"]), (&json!(id), &json!("connected")));
+        assert_eq!(test(&owner, &workspace, id).await?, works());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_app_calls_the_service_and_never_sees_a_token() -> Result<()> {
+    with_authorization_server(async |server, provider| {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let made = connect(provider, &owner, &workspace, &json!({"displayName": "Mail"})).await?;
+        let version = json!({
+            "name": "Reader",
+            "files": {"main.js": "export default { async fetch(request, env) {
+                const response = await env.connections.mail.fetch('/gmail/v1/users/me/profile');
+                const text = await response.text(); console.log(text);
+                return new Response(text, { status: response.status }) } }"},
+            "manifest": {
+                "name": "Reader", "description": "Of a test.", "archetype": "workshop", "category": "interface",
+                "triggers": [], "permissions": {"connectors": [{"name": "mail", "connectionId": made["id"]}]},
+            },
+        });
+        let app = owner.post(&format!("/v1/workspaces/{workspace}/apps"), &version).await?.ok()?;
+        let slug = app["app"]["slug"].as_str().or(app["slug"].as_str()).context("no slug")?;
+        let echoed = owner.get(&format!("/a/{slug}/")).await?;
+        assert_eq!(echoed.status.as_u16(), 200, "{echoed}");
+        let text = echoed.to_string();
+        assert!(text.contains("[redacted]") && !text.contains("eyJ"), "{text}");
+        assert_eq!(provider.state().await?["calls"], 1);
+        assert!(!server.log().contains("eyJ"));
+        let logs = owner.get(&format!("/v1/apps/{}/logs", app["app"]["id"].as_str().or(app["id"].as_str()).context("no id")?)).await?;
+        assert!(!logs.to_string().contains("eyJ"), "{logs}");
         Ok(())
     })
     .await

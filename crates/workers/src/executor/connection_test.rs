@@ -38,7 +38,9 @@ impl ConnectionTester for Executor {
             }
         };
         self.0.credentials.record_outcome(&connection, outcome).await;
-        ConnectionTestResult { latency: Some(begun.elapsed()), ..result }
+        let is_fake = egress::fake_of(&connection, &self.0.settings).is_some();
+        let checked = if is_fake { Checked::Mock } else { result.checked };
+        ConnectionTestResult { latency: Some(begun.elapsed()), checked, ..result }
     }
 }
 

@@ -7,7 +7,9 @@ use apps::{
     manifest::{EgressPermission, HttpMethod},
 };
 use connections::{
-    Connection, ConnectionPolicy, EgressPolicy, Gate, GateHost, egress::DeclaredEgress, gates::Method,
+    Connection, ConnectionPolicy, EgressPolicy, Gate, GateHost,
+    egress::{ConnectorBase, DeclaredEgress},
+    gates::Method,
 };
 use kernel::id::GateId;
 use url::Url;
@@ -39,11 +41,23 @@ pub(super) fn connection_policy(
     connection: Connection,
     settings: &ExecutorSettings,
 ) -> Arc<ConnectionPolicy> {
+    let mut allowed_hosts = settings.allowed_private_hosts.clone();
+    let fake = fake_of(&connection, settings);
+    allowed_hosts.extend(fake.map(|fake| fake.allowed.clone()));
     Arc::new(ConnectionPolicy {
         ports: settings.ports.clone(),
-        allowed_hosts: settings.allowed_private_hosts.clone(),
+        allowed_hosts,
+        base_override: fake.map(|fake| fake.base_url.clone()),
         ..ConnectionPolicy::new(connection)
     })
+}
+
+/// Returns the fake that takes the place of a connection's service.
+pub(super) fn fake_of<'s>(
+    connection: &Connection,
+    settings: &'s ExecutorSettings,
+) -> Option<&'s ConnectorBase> {
+    settings.connector_bases.iter().find(|fake| fake.connector == connection.connector)
 }
 
 /// Returns the gate of a URL's host, which counts the request even if it is refused.
