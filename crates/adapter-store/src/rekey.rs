@@ -25,10 +25,8 @@ use crate::{
     connections as connections_store,
     convert::to_json,
     entity::{
-        backend_projects,
-        column::{DbId, DbText},
-        connection_secrets, connections, invites, oauth_access_tokens, oauth_refresh_tokens, outbox,
-        project_keys, retired_peppers, sessions, tokens, webhooks,
+        backend_projects, column::DbId, connection_secrets, connections, invites, oauth_access_tokens,
+        oauth_refresh_tokens, outbox, project_keys, retired_peppers, sessions, tokens, webhooks,
     },
     error::OrStoreError as _,
     query::literal,
@@ -306,9 +304,11 @@ impl Store {
                     let place = (Column::Sealed, is_row);
                     self.reseal((vault, random), &context.parts(), place, secret.sealed, report).await?;
                 }
-                let stored = secrets.filter(Column::Purpose.eq(DbText(SecretPurpose::Secret)));
-                let stored = stored.one(self.read()).await.or_store_error()?;
-                let newest = stored.as_ref().and_then(|secret| key_id(&secret.sealed));
+                // A connection that a person allowed in a browser has tokens only.
+                let stored = secrets.all(self.read()).await.or_store_error()?;
+                let of = |purpose| stored.iter().find(|secret| secret.purpose.0 == purpose);
+                let stored = of(SecretPurpose::Secret).or_else(|| of(SecretPurpose::Tokens));
+                let newest = stored.and_then(|secret| key_id(&secret.sealed));
                 if newest.is_some() && newest != connection.key_id.as_deref() {
                     connections::Entity::update_many()
                         .col_expr(connections::Column::KeyId, Expr::value(newest.map(str::to_owned)))

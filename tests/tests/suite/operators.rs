@@ -1,10 +1,11 @@
 //! Operation of a server: master keys, locks, schemas of other versions, health, the first start, and invalid options.
 
-use std::{fs, path::Path, process::Output, sync::OnceLock};
+use std::{fs, path::Path, process::Output, sync::OnceLock, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
-use tests::{AutomationFixture, Database, Server, eventually};
+use tests::{AutomationFixture, Database, LoopbackListener, Server, eventually};
 use tokio::{net::TcpListener, process::Command};
 
 /// An app that does nothing.
@@ -13,6 +14,9 @@ const IDLE: &str = "export default { async scheduled() {} }";
 const OTHER_KEY: &str = "YW5vdGhlciBrZXkgb2YgdGhpcnR5LXR3byBieXRlcyE=";
 /// The master key of the harness.
 const HARNESS_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
+/// Times that sealing anew is killed.
+const KILLS: u64 = 3;
 
 fn find_binary() -> Result<&'static Path> {
     static BINARY: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
@@ -99,6 +103,43 @@ tests::on_both! {
         server.restart().await?;
         owner.get("/v1/session").await?.assert_status(200);
         webhook.signed_request("2")?.send().await?.assert_status(202);
+        Ok(())
+    }
+
+    async fn sealing_anew_goes_on_where_it_was_killed(mut server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let connectors = format!("/v1/workspaces/{workspace}/connectors/github");
+        let mut connections = Vec::new();
+        for number in 0..60 {
+            let body = json!({"displayName": format!("GitHub {number}"), "secret": "a-secret-of-github"});
+            connections.push(owner.post(&connectors, &body).await?.string_at("/id")?);
+        }
+        let both = format!("{OTHER_KEY},{HARNESS_KEY}");
+        for round in 0..KILLS {
+            // The process is killed when nobody waits for it any longer.
+            let environment = [("QALA_MASTER_KEY", both.as_str())];
+            let rekey = run_qala_on_data(&server, "admin", &["rekey"], &environment);
+            let _killed = tokio::time::timeout(Duration::from_millis(20 + round * 61 % 300), rekey).await;
+        }
+        let end = run_qala_on_data(&server, "admin", &["rekey"], &[("QALA_MASTER_KEY", &both)]).await?;
+        let text = command_output(&end);
+        assert!(end.status.success() && text.contains("can be removed") && !text.contains("cannot be opened"), "{text}");
+
+        // The secrets open with the new key alone: each one is sent, and rejected.
+        let service = LoopbackListener::start("hello").await?;
+        server.set_env("QALA_MASTER_KEY", OTHER_KEY);
+        server.set_env("QALA_CONNECTOR_BASE", &format!("github={}", service.base_url()));
+        server.restart().await?;
+        let mut keys = std::collections::BTreeSet::new();
+        for id in connections {
+            let path = format!("/v1/workspaces/{workspace}/connections/{id}/test");
+            let tested = owner.post(&path, &json!({})).await?.ok()?;
+            assert_eq!(tested["reason"], Value::Null, "{tested}");
+            assert_eq!((&tested["ok"], &tested["checked"]), (&json!(true), &json!("mock")), "{tested}");
+            keys.insert(tested["connection"]["keyId"].to_string());
+        }
+        assert_eq!(keys.len(), 1, "{keys:?}");
         Ok(())
     }
 
