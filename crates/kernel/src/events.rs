@@ -3,7 +3,7 @@
 use crate::{
     Timestamp,
     changes::{Audience, Change},
-    id::{AppId, ApprovalId, AutomationId, DeliveryId, RunId, VersionId, WorkspaceId},
+    id::{AppId, ApprovalId, AutomationId, ConnectionId, DeliveryId, RunId, VersionId, WorkspaceId},
 };
 
 /// A fact of a workspace.
@@ -74,6 +74,13 @@ pub enum EventKind {
         /// The latest failed run.
         run: RunId,
         /// The code of its failure.
+        code: String,
+    },
+    /// A connection does not work any more.
+    ConnectorDown {
+        /// The connection.
+        connection: ConnectionId,
+        /// The reason: `auth_rejected` or `expired`.
         code: String,
     },
     /// The app logged lines while it answered an HTTP request.

@@ -334,10 +334,23 @@ async fn a_grant_that_has_ended_expires_the_connection_and_a_new_one_restores_it
         let id = made["id"].as_str().context("no id")?;
         assert_eq!(test(&owner, &workspace, id).await?, works());
         provider.change(&json!({"ended": true})).await?;
+        let feed = format!("/v1/workspaces/{workspace}/agent-events");
+        let since = owner.get(&feed).await?.ok()?["cursor"].as_u64().context("no cursor")?;
         let (ok, _, reason) = test(&owner, &workspace, id).await?;
         assert_eq!((ok, reason), (json!(false), json!("expired")));
         let path = format!("/v1/workspaces/{workspace}/connections/{id}");
         assert_eq!(owner.get(&path).await?.ok()?["status"], "expired");
+        // It is told of once, to every member.
+        test(&owner, &workspace, id).await?;
+        let viewer = owner.add_member(&workspace, "viewer").await?;
+        let events = viewer.get(&format!("{feed}?since={since}")).await?.ok()?;
+        let alerts = events["items"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|event| event["alert"] == "connector_down");
+        let alerts: Vec<_> = alerts.map(|alert| (&alert["connectionId"], &alert["code"])).collect();
+        assert_eq!(alerts, [(&json!(id), &json!("expired"))], "{events}");
         provider.change(&json!({"ended": false})).await?;
         let body = json!({"displayName": "Mail", "connectionId": id});
         let again = connect(provider, &owner, &workspace, &body).await?;

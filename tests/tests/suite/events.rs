@@ -345,7 +345,8 @@ tests::on_both! {
         let seq = item["seq"].as_u64().context("no number")?;
         assert_eq!(item, &json!({
             "seq": seq, "at": at, "kind": "run_finished", "alert": null, "appId": fixture.app,
-            "appName": "An app of a test", "runId": run, "approvalId": null, "code": null, "askedByAgent": true,
+            "appName": "An app of a test", "runId": run, "approvalId": null, "connectionId": null, "code": null,
+            "askedByAgent": true,
         }));
         assert_eq!(page["cursor"], json!(seq));
 

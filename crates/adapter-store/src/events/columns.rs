@@ -28,6 +28,7 @@ pub(super) mod kind {
     pub(crate) const LOG: i16 = 30;
     pub(crate) const APP_FAILING: i16 = 40;
     pub(crate) const AUTOMATION_FAILING: i16 = 41;
+    pub(crate) const CONNECTOR_DOWN: i16 = 42;
     pub(crate) const CHANGED: i16 = 50;
 }
 
@@ -43,6 +44,8 @@ struct EventData<'d> {
     automation: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     approval: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<Cow<'d, str>>,
     /// The changed object's kind and id, and the person who changed it.
@@ -137,6 +140,10 @@ impl<'h> EventColumns<'h> {
                 let columns = with(kind::AUTOMATION_FAILING, Some(code.as_str()), data)?;
                 Ok(Self { run: Some(run.uuid()), ..columns })
             }
+            EventKind::ConnectorDown { connection, code } => {
+                let data = EventData { connection: Some(connection.uuid()), ..EventData::default() };
+                with(kind::CONNECTOR_DOWN, Some(code.as_str()), data)
+            }
             EventKind::LinesLogged { lines } => {
                 with(kind::LOG, None, EventData { number: Some(*lines), ..EventData::default() })
             }
@@ -202,6 +209,10 @@ pub(super) fn parse_event_kind(
             let run = Id::from_uuid(run.ok_or_else(missing)?);
             let automation = Id::from_uuid(data.automation.ok_or_else(missing)?);
             return Ok(EventKind::AutomationFailing { automation, run, code: code()? });
+        }
+        kind::CONNECTOR_DOWN => {
+            let connection = Id::from_uuid(data.connection.ok_or_else(missing)?);
+            return Ok(EventKind::ConnectorDown { connection, code: code()? });
         }
         kind::CHANGED => return data.into_change().map(EventKind::Changed).ok_or_else(missing),
         kind::LOG => return Ok(EventKind::LinesLogged { lines: data.number.ok_or_else(missing)? }),

@@ -134,14 +134,15 @@ fn is_for(reader: &Member) -> Condition {
 /// The condition that an event is of a topic.
 fn has_topic(topic: Topic) -> Condition {
     use kind::{
-        APP_FAILING, AUTOMATION_FAILING, BLOCKED, CALL_REFUSAL, FAILED, GATE_REFUSAL, LOG, RETRIED,
-        SUCCEEDED, WAITING,
+        APP_FAILING, AUTOMATION_FAILING, BLOCKED, CALL_REFUSAL, CONNECTOR_DOWN, FAILED, GATE_REFUSAL, LOG,
+        RETRIED, SUCCEEDED, WAITING,
     };
     use workspace_events::Column;
     match topic {
         Topic::All => Condition::all(),
         Topic::Outcomes => {
-            let kinds = [WAITING, SUCCEEDED, FAILED, BLOCKED, GATE_REFUSAL, APP_FAILING, AUTOMATION_FAILING];
+            let alerts = [GATE_REFUSAL, APP_FAILING, AUTOMATION_FAILING, CONNECTOR_DOWN];
+            let kinds = [WAITING, SUCCEEDED, FAILED, BLOCKED].into_iter().chain(alerts);
             let is_fixable_call = Condition::all()
                 .add(Column::Kind.eq(CALL_REFUSAL))
                 .add(Column::Code.is_in(OWNER_FIXABLE_REFUSALS));

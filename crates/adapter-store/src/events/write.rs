@@ -81,13 +81,17 @@ pub(crate) async fn append<D: SqlExecutor>(db: &D, events: &[Event]) -> Result<A
             .with(columns.data.as_deref());
         match (&event.audience, &event.kind) {
             // Without `app_id`, for programs that do not know changes.
-            (audience, EventKind::Changed(_)) => {
+            (audience, EventKind::Changed(_) | EventKind::ConnectorDown { .. }) => {
                 let AudienceColumns { app, role, user } = audience.into();
                 changes.push(fields.with(app).with(role).with(user));
             }
             (Audience::AppViewers(app), _) => of_apps.push(fields.with(app.uuid())),
             (Audience::Members(_) | Audience::Person { .. }, _) => {
-                return Err(inconsistent("workspace_events", event.workspace, "only changes are for roles"));
+                return Err(inconsistent(
+                    "workspace_events",
+                    event.workspace,
+                    "only changes and alerts of connections are for roles",
+                ));
             }
         }
     }

@@ -7,7 +7,7 @@ use kernel::{
     Context, StoreError,
     authority::Member,
     events::{EventKind, RunStage},
-    id::{AppId, ApprovalId, RunId},
+    id::{AppId, ApprovalId, ConnectionId, RunId},
 };
 use observability::feed::{FeedEvent, FeedPage, FeedQuery, Topic};
 use runs::webhooks::OWNER_FIXABLE_REFUSALS;
@@ -48,6 +48,8 @@ pub struct AgentEvent {
     run_id: Option<RunId>,
     /// Approval that the run waits for.
     approval_id: Option<ApprovalId>,
+    /// Connection that does not work any more.
+    connection_id: Option<ConnectionId>,
     /// Error code, if something failed or was refused.
     code: Option<String>,
     /// `true` if a token or an agent requested the run.
@@ -77,7 +79,7 @@ pub enum AgentAlert {
     /// Three consecutive runs of an automation failed, or its webhook refuses calls for a reason that its owner can
     /// fix.
     AutomationFailing,
-    /// The service of a connection does not respond. Not sent yet.
+    /// The service of a connection rejects its credential, or the permission has ended.
     ConnectorDown,
     /// The gate refused a request of an app.
     BlockedCall,
@@ -89,7 +91,7 @@ impl AgentEvent {
     /// Converts an event of the feed; `None` if it is not for agents.
     fn of(event: FeedEvent) -> Option<Self> {
         use AgentEventKind::{Alert, ApprovalNeeded, RunFailed, RunFinished};
-        let mut approval_id = None;
+        let (mut approval_id, mut connection_id) = (None, None);
         let (kind, alert, run, code) = match event.kind {
             EventKind::Run { run, stage } => {
                 let (kind, code) = match stage {
@@ -121,6 +123,10 @@ impl AgentEvent {
             EventKind::AutomationFailing { run, code, .. } => {
                 (Alert, Some(AgentAlert::AutomationFailing), Some(run), Some(code))
             }
+            EventKind::ConnectorDown { connection, code } => {
+                connection_id = Some(connection);
+                (Alert, Some(AgentAlert::ConnectorDown), None, Some(code))
+            }
             EventKind::VersionCreated { .. } | EventKind::LinesLogged { .. } | EventKind::Changed(_) => {
                 return None;
             }
@@ -134,6 +140,7 @@ impl AgentEvent {
             app_name: event.app_name,
             run_id: run,
             approval_id,
+            connection_id,
             code: code.map(|code| code.chars().take(MAX_CODE_CHARS).collect()),
             asked_by_agent: event.run_origin.is_some_and(|started| started.by_agent),
         })

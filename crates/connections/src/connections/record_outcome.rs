@@ -5,6 +5,9 @@
 
 use kernel::{
     Context,
+    authority::Role,
+    changes::Audience,
+    events::{Event, EventKind},
     id::{ConnectionId, WorkspaceId},
 };
 use serde_json::json;
@@ -49,6 +52,14 @@ pub async fn record_outcome(
         (_, ConnectionStatusName::Expired) => "connection.expire",
         _ => "connection.restore",
     };
+    if next.went_down {
+        let code = match next.status.name() {
+            ConnectionStatusName::Expired => "expired",
+            _ => "auth_rejected",
+        };
+        let kind = EventKind::ConnectorDown { connection: connection.id, code: code.to_owned() };
+        tx.publish(Event { workspace, audience: Audience::Members(Role::Viewer), at: ctx.now, kind });
+    }
     let entry = ctx.audit_entry(action).workspace(workspace).target(connection.id);
     tx.audit(entry.detail(json!({ "name": connection.display_name })));
     Ok(next)
@@ -91,6 +102,9 @@ mod tests {
             down.push(next.went_down);
         }
         assert_eq!(down, [false, false, true, false, false, false]);
+        let published = tx.work.events.iter().map(|event| (event.audience.clone(), event.kind.clone()));
+        let down = EventKind::ConnectorDown { connection: id(1), code: "auth_rejected".to_owned() };
+        assert_eq!(published.collect::<Vec<_>>(), [(Audience::Members(Role::Viewer), down)]);
         assert_eq!(tx.work.audited_actions(), ["connection.error", "connection.restore"]);
         assert_eq!(tx.connections[0].revision, 1);
     }

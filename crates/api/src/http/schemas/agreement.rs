@@ -188,7 +188,7 @@ fn agent_feeds_are_read_as_described() {
 
     let event = json!({"seq": 1, "at": "2026-01-01T00:00:00.000Z", "kind": "alert", "alert": "blocked_call",
         "appId": "app_01h455vb4pex5vsknk084sn02q", "appName": "Orders", "runId": "run_01h455vb4pex5vsknk084sn02q",
-        "approvalId": "apv_01h455vb4pex5vsknk084sn02q", "code": "host_denied", "askedByAgent": false});
+        "approvalId": "apv_01h455vb4pex5vsknk084sn02q", "connectionId": "conn_01h455vb4pex5vsknk084sn02q", "code": "host_denied", "askedByAgent": false});
     let feed = json!({"items": [event], "cursor": 1, "gap": false});
     check_struct::<described::AgentEvent, real::AgentEvent>(&event);
     check_struct::<described::AgentFeed, real::AgentFeed>(&feed);

@@ -3,7 +3,7 @@
 #![expect(dead_code, reason = "described, never created")]
 
 use chrono::{DateTime, Utc};
-use kernel::id::{AppId, ApprovalId, RunId};
+use kernel::id::{AppId, ApprovalId, ConnectionId, RunId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -48,6 +48,9 @@ pub(crate) struct AgentEvent {
     /// Approval that the run waits for.
     #[schema(required)]
     approval_id: Option<ApprovalId>,
+    /// Connection that does not work any more.
+    #[schema(required)]
+    connection_id: Option<ConnectionId>,
     /// Error code, if something failed or was refused.
     #[schema(required, max_length = 64)]
     code: Option<String>,

@@ -110,6 +110,9 @@ fn event_payload(what: &EventKind) -> (&'static str, Value) {
             let alert = "automation_failing";
             ("alert", json!({ "alert": alert, "roadId": automation, "runId": run, "code": code }))
         }
+        EventKind::ConnectorDown { connection, code } => {
+            ("alert", json!({ "alert": "connector_down", "connectionId": connection, "code": code }))
+        }
         EventKind::LinesLogged { lines } => ("log", json!({ "lines": lines })),
         EventKind::Changed(change) => {
             let data = json!({
