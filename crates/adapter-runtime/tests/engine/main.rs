@@ -8,6 +8,7 @@
     reason = "tests say so by failing"
 )]
 
+mod aborts;
 mod compression;
 mod conformance;
 mod crypto;
