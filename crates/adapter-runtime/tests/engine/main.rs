@@ -18,6 +18,7 @@ mod files;
 mod handlers;
 mod intl;
 mod isolation;
+mod libraries;
 mod limits;
 mod standard;
 mod streams;
