@@ -238,9 +238,7 @@ class AbortController {
 /** Aborts the signal of a controller, whatever app code made of its methods. */
 const { abortOf: abortSignalOf } = AbortController;
 delete AbortController.abortOf;
-for (const kind of [Event, CustomEvent, EventTarget, AbortSignal, AbortController]) {
-  Object.defineProperty(kind.prototype, Symbol.toStringTag, { value: kind.name, configurable: true });
-}
+const EVENT_CLASSES = [Event, CustomEvent, EventTarget, AbortSignal, AbortController];
 
 const timers = new Map();
 let lastTimer = 0;

@@ -173,6 +173,9 @@ export const install = (lent) => {
       Promise.resolve().then(() => report(callback));
     },
   });
+  for (const kind of [Headers, Request, Response, URL, URLSearchParams, TextEncoder, TextDecoder, ...EVENT_CLASSES]) {
+    Object.defineProperty(kind.prototype, Symbol.toStringTag, { value: kind.name, configurable: true });
+  }
   define(Math, { random: () => native.randomNumber() });
   keepWeakTargets();
   closeCallSites();

@@ -21,6 +21,7 @@ mod isolation;
 mod libraries;
 mod limits;
 mod standard;
+mod standards;
 mod streams;
 mod support;
 mod surface;
