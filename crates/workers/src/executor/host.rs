@@ -32,6 +32,7 @@ use tokio::{
 use super::{
     Inner, egress, rows,
     trace::{RunTrace, finished_step},
+    uninterrupted_credentials::UninterruptedCredentials,
     version_cache::{Binding, LoadedVersion},
 };
 
@@ -155,7 +156,8 @@ impl AppHost {
         let result = async {
             let permit = authorize_connection(&request.url, &request.method, &policy)?;
             let outgoing = OutboundRequest { headers: request.headers, body: request.body };
-            inner.outbound.send_through_connection(outgoing, permit, &*inner.credentials).await
+            let credentials = UninterruptedCredentials(Arc::clone(&inner.credentials));
+            inner.outbound.send_through_connection(outgoing, permit, &credentials).await
         };
         let result = result.await;
         let (connection, outcome) = (&policy.connection, outcome(&result));
