@@ -8,7 +8,11 @@ mod worker_loss;
 use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use futures::{
+    FutureExt as _, StreamExt as _,
+    future::{AbortHandle, Abortable, BoxFuture},
+    stream::FuturesUnordered,
+};
 use process_snapshot::Priority;
 use runs::engine::{Failure, Host, HostError, InvocationLimits, LogLevel};
 use tokio::{
@@ -42,7 +46,8 @@ const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Most time between two looks at a long computation. Each look charges its processor time and checks its workspace's share.
 const LONG_COMPUTATION_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-type CompletedCall = (u32, Result<HostCallOutput, HostError>);
+/// The number of a call, and its result unless it was cancelled.
+type EndedCall = (u32, Option<Result<HostCallOutput, HostError>>);
 
 /// A step of the response.
 pub(crate) enum ExchangeEvent {
@@ -93,7 +98,10 @@ pub(crate) struct Exchange {
     call_count: u32,
     queued_calls: VecDeque<(u32, HostCall)>,
     queued_call_bytes: usize,
-    running_calls: FuturesUnordered<BoxFuture<'static, CompletedCall>>,
+    running_calls: FuturesUnordered<BoxFuture<'static, EndedCall>>,
+    /// Stop the running calls, by their numbers.
+    abort_handles: Vec<(u32, AbortHandle)>,
+    cancellation_count: u32,
 }
 
 /// The processor time of a job.
@@ -134,6 +142,8 @@ impl Exchange {
             queued_calls: VecDeque::new(),
             queued_call_bytes: 0,
             running_calls: FuturesUnordered::new(),
+            abort_handles: Vec::new(),
+            cancellation_count: 0,
         }
     }
 
@@ -164,7 +174,12 @@ impl Exchange {
                         process.outgoing.clear();
                     }
                 }
-                Some((call, result)) = self.running_calls.next() => queue_call_result(process, call, result),
+                Some((call, result)) = self.running_calls.next() => {
+                    self.abort_handles.retain(|(id, _)| *id != call);
+                    if let Some(result) = result {
+                        queue_call_result(process, call, result);
+                    }
+                }
             }
         }
     }
@@ -267,6 +282,14 @@ impl Exchange {
                 self.queued_calls.push_back((id, call));
                 Ok(None)
             }
+            FromWorker::CancelCall(id) => {
+                self.cancellation_count += 1;
+                if self.cancellation_count > self.call_count {
+                    return Err(WorkerLoss::Broken);
+                }
+                self.cancel_call(id);
+                Ok(None)
+            }
             FromWorker::Head(head) => {
                 let ResponseStage::Pending { may_stream: true } = self.stage else {
                     return Err(WorkerLoss::Broken);
@@ -331,7 +354,23 @@ impl Exchange {
             let Some((id, call)) = self.queued_calls.pop_front() else { return };
             self.queued_call_bytes = self.queued_call_bytes.saturating_sub(call_size(&call));
             let host = Arc::clone(&self.host);
-            self.running_calls.push(async move { (id, execute_call(&*host, call).await) }.boxed());
+            let (handle, registration) = AbortHandle::new_pair();
+            self.abort_handles.push((id, handle));
+            let running = Abortable::new(async move { execute_call(&*host, call).await }, registration);
+            self.running_calls.push(running.map(move |result| (id, result.ok())).boxed());
+        }
+    }
+
+    /// Stops a call: one that waits is never started, the future of one that runs is dropped. A call that has ended in the
+    /// meantime is not known any more.
+    fn cancel_call(&mut self, id: u32) {
+        if let Some(at) = self.queued_calls.iter().position(|(queued, _)| *queued == id) {
+            if let Some((_, call)) = self.queued_calls.remove(at) {
+                self.queued_call_bytes = self.queued_call_bytes.saturating_sub(call_size(&call));
+            }
+        } else if let Some((_, handle)) = self.abort_handles.iter().find(|(running, _)| *running == id) {
+            // The next poll of the running calls drops the future.
+            handle.abort();
         }
     }
 }

@@ -115,6 +115,8 @@ pub(crate) enum FromWorker {
         id: u32,
         call: HostCall,
     },
+    /// Stops a call, whose result is not wanted any more.
+    CancelCall(u32),
     /// Begins a streamed response; at most once, and only in a [`Task::Fetch`].
     Head(ResponseHead),
     /// The next bytes of the body; between 1 and [`MAX_CHUNK`] of them.

@@ -6,6 +6,7 @@ mod egress;
 mod host;
 mod rows;
 mod trace;
+mod uninterrupted_credentials;
 mod version_cache;
 
 use std::{mem, sync::Arc};

@@ -129,6 +129,8 @@ async fn an_answer_that_begins_as_none_may_is_refused() {
         vec![head(600)],
         vec![completed(Ok(Outcome::Streamed))],
         vec![FromWorker::Ready(CONFINEMENT)],
+        // More cancellations than calls.
+        vec![FromWorker::CancelCall(1)],
     ] {
         let failure = invoke_scripted(&says, request()).await.unwrap_err();
         assert_eq!(failure.code, FailureCode::WorkerLost, "{says:?}");

@@ -31,7 +31,6 @@ const INTL_NAMES = ['Intl'];
 /** Puts the names into place. */
 const promiseModules = () => {
   const { apply, defineProperty, getOwnPropertyDescriptor, setPrototypeOf } = Reflect;
-  const { addEventListener, removeEventListener } = EventTarget.prototype;
   const { decode } = TextDecoder.prototype;
   // As they are now: app code may put others into their places before a module is loaded.
   const lent = {
@@ -41,7 +40,12 @@ const promiseModules = () => {
     asyncIteratorPrototype: Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype),
     decode: (decoder, chunk, options) => apply(decode, decoder, [chunk, options]),
     abort: abortSignalOf,
-    isSignal: (value) => value instanceof AbortSignal,
+    isSignal,
+    /** Does something with the reason when a signal aborts, or at once. */
+    onceAborted: (signal, act) => {
+      if (isAborted(signal)) act(reasonOf(signal));
+      else whenAborted(signal, () => act(reasonOf(signal)));
+    },
     onAbort: (signal, callback) => apply(addEventListener, signal, ['abort', callback]),
     offAbort: (signal, callback) => apply(removeEventListener, signal, ['abort', callback]),
     Uint8Array, DOMException, bytesOf, text, utf8Text, now: Date.now, parse: JSON.parse, stringify: JSON.stringify,

@@ -78,9 +78,10 @@ const takeBody = (body) => {
   return [utf8(body), 'text/plain;charset=UTF-8'];
 };
 
-/** All bytes of a stream. */
-const collect = async (stream) => {
+/** All bytes of a stream, which is cancelled if the signal aborts before its end. */
+const collect = async (stream, signal = null) => {
   const reader = bodies.reader(stream);
+  const forget = signal && whenAborted(signal, () => { reader.cancel(reasonOf(signal)).catch(() => {}); });
   const chunks = [];
   let length = 0;
   for (;;) {
@@ -94,6 +95,7 @@ const collect = async (stream) => {
     chunks.push(value);
     length += value.length;
   }
+  forget?.();
   const bytes = new Uint8Array(length);
   let at = 0;
   for (const chunk of chunks) {
@@ -109,7 +111,12 @@ const notBytes = (value) =>
 class Body {
   #content = null;
   #used = false;
-  static fill(body, content) { body.#content = content; }
+  /** The signal of the `fetch` that this is a response to: what was not read when it aborts cannot be read any more. */
+  #signal = null;
+  static fill(body, content, signal = null) {
+    body.#content = content;
+    body.#signal = signal;
+  }
   static peek(body) {
     const content = body.#content;
     if (isStream(content) ? bodies.disturbed(content) || bodies.locked(content) : body.#used) {
@@ -117,6 +124,7 @@ class Body {
     }
     return content;
   }
+  static abortedBy(body) { return body.#signal; }
   /** A second body of the same content. */
   static split(body) {
     const content = peekBody(body);
@@ -128,13 +136,14 @@ class Body {
   #take() {
     const content = peekBody(this);
     if (content === null) return new Uint8Array(0);
+    if (this.#signal !== null && !isStream(content) && isAborted(this.#signal)) throw reasonOf(this.#signal);
     this.#used = true;
     return isStream(content) ? collect(content) : content;
   }
   get body() {
     if (this.#content === null || isStream(this.#content)) return this.#content;
     loadStreams();
-    this.#content = bodies.of(this.#used ? null : this.#content.slice());
+    this.#content = bodies.of(this.#used ? null : this.#content.slice(), this.#signal);
     return this.#content;
   }
   get bodyUsed() { return isStream(this.#content) ? bodies.disturbed(this.#content) : this.#used; }
@@ -151,25 +160,55 @@ class Body {
     return loadFiles().decode(bytes, this.headers.get('content-type'));
   }
 }
-const { fill: fillBody, peek: peekBody, split: splitBody } = Body;
+const { fill: fillBody, peek: peekBody, split: splitBody, abortedBy } = Body;
+delete Body.abortedBy;
 delete Body.fill;
 delete Body.peek;
 delete Body.split;
+
+/** Stands for the signal of the visitor until code asks for it. */
+const UNASKED = Symbol('unasked');
+/** The signal of the request that is being answered; null until code asks for it. */
+let visitor = null;
+/** Why it is aborted; null while the visitor is there. */
+let visitorLeft = null;
+const visitorSignal = () => {
+  if (visitor === null) {
+    visitor = new AbortSignal(KEY);
+    if (visitorLeft !== null) trip(visitor, visitorLeft);
+  }
+  return visitor;
+};
+const abortVisitor = (reason) => {
+  visitorLeft = reason;
+  if (visitor !== null) trip(visitor, reason);
+};
 
 class Request extends Body {
   #url;
   #method;
   #headers;
-  #signal;
-  constructor(input, init = {}) {
+  /** The signal that this request's own follows; null for none. */
+  #source = null;
+  /** Made when code asks for it. */
+  #signal = null;
+  static sourceOf(request) {
+    if (request.#source === UNASKED) request.#source = visitorSignal();
+    return request.#source;
+  }
+  static markIncoming(request) { request.#source = UNASKED; }
+  constructor(input, init) {
     super();
+    init ??= {};
     const from = input instanceof Request ? input : null;
     this.#url = from ? from.url : new URL(input).href;
     const method = `${init.method ?? from?.method ?? 'GET'}`;
     if (!TOKEN.test(method)) throw new TypeError('invalid method');
     this.#method = /^(get|head|post|put|delete|options|patch)$/i.test(method) ? method.toUpperCase() : method;
     this.#headers = new Headers(init.headers ?? from?.headers);
-    this.#signal = init.signal ?? from?.signal ?? new AbortController().signal;
+    const { signal } = init;
+    if (signal !== undefined && signal !== null && !isSignal(signal)) throw new TypeError('signal must be an AbortSignal');
+    this.#source = signal === undefined ? from && sourceOf(from) : signal;
     let [content, type] = takeBody(init.body);
     if (isStream(content) && init.duplex !== 'half') throw new TypeError("a request with a stream needs duplex: 'half'");
     if (init.body === undefined && from) {
@@ -186,13 +225,22 @@ class Request extends Body {
   get duplex() { return 'half'; }
   get method() { return this.#method; }
   get headers() { return this.#headers; }
-  get signal() { return this.#signal; }
+  get signal() {
+    if (this.#signal === null) {
+      const source = sourceOf(this);
+      this.#signal = anySignal(source === null ? [] : [source]);
+    }
+    return this.#signal;
+  }
   get redirect() { return 'follow'; }
   clone() {
     const content = splitBody(this);
     return new Request(this, content === null ? {} : { body: content, duplex: 'half' });
   }
 }
+const { sourceOf, markIncoming } = Request;
+delete Request.sourceOf;
+delete Request.markIncoming;
 
 class Response extends Body {
   #status;
@@ -211,12 +259,12 @@ class Response extends Body {
     if (type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', type);
     fillBody(this, content);
   }
-  static from(status, flat, buffer, url) {
+  static from(status, flat, buffer, url, signal) {
     const response = new Response();
     response.#status = status;
     response.#headers = headersFrom(flat);
     response.#url = url;
-    fillBody(response, new Uint8Array(buffer));
+    fillBody(response, new Uint8Array(buffer), signal);
     return response;
   }
   static json(value, init = {}) {
@@ -242,7 +290,7 @@ class Response extends Body {
     const copy = new Response(null, { statusText: this.#statusText, headers: this.#headers });
     copy.#status = this.#status;
     copy.#url = this.#url;
-    fillBody(copy, content);
+    fillBody(copy, content, abortedBy(this));
     return copy;
   }
 }
@@ -252,17 +300,23 @@ delete Response.from;
 const calls = new Map();
 
 /** Starts a host call; `begin` gives its number, 0 when no more are allowed, less when it is too large. */
-const call = (begin, finish) => new Promise((resolve, reject) => {
+const call = (begin, finish, signal = null) => new Promise((resolve, reject) => {
   const id = begin();
   if (id === 0) throw hostError('too_many_calls', 'this run has made as many calls to the outside as it may');
   if (id < 0) throw hostError('request_too_large', 'the request is too large');
-  calls.set(id, { finish, resolve, reject });
+  const forget = signal && whenAborted(signal, () => {
+    calls.delete(id);
+    native.cancelCall(id);
+    reject(reasonOf(signal));
+  });
+  calls.set(id, { finish, resolve, reject, forget });
 });
 
 const settle = (id, ok, a, b, c) => {
   const waiting = calls.get(id);
   if (!waiting) return;
   calls.delete(id);
+  waiting.forget?.();
   if (!ok) return waiting.reject(hostError(a, b));
   try {
     waiting.resolve(waiting.finish(a, b, c));
@@ -271,20 +325,23 @@ const settle = (id, ok, a, b, c) => {
   }
 };
 
-const send = (connection, request, url) => {
-  const { signal } = request;
-  if (signal.aborted) return Promise.reject(signal.reason);
-  const go = (bytes) => call(
-    () => native.fetch(connection, request.method, url, flatHeaders(request.headers), bytes),
-    (status, headers, body) => responseFrom(status, headers, body, url),
-  );
+const send = async (connection, request, url) => {
+  const signal = sourceOf(request);
+  if (signal !== null && isAborted(signal)) throw reasonOf(signal);
   // What goes out goes as a whole, so that the gate sees what it lets through.
-  const content = peekBody(request);
-  const answer = isStream(content) ? collect(content).then(go) : go(content);
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    answer.then(resolve, reject);
-  });
+  let content = peekBody(request);
+  if (isStream(content)) {
+    try {
+      content = await collect(content, signal);
+    } finally {
+      if (signal !== null && isAborted(signal)) throw reasonOf(signal);
+    }
+  }
+  return call(
+    () => native.fetch(connection, request.method, url, flatHeaders(request.headers), content),
+    (status, headers, body) => responseFrom(status, headers, body, url, signal),
+    signal,
+  );
 };
 
 const fetch = async (input, init) => {

@@ -20,6 +20,7 @@ const wakeSender = () => {
 const hangUp = () => {
   if (sending === null || sending.gone) return;
   sending.gone = new DOMException('the visitor has gone', 'AbortError');
+  abortVisitor(sending.gone);
   sending.cancelled = sending.reader.cancel(sending.gone);
   wakeSender();
 };

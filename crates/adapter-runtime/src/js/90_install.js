@@ -147,6 +147,7 @@ const driver = {
     const request = new Request(url, {
       method, headers: headersFrom(headers), body: bytes.length && method !== 'GET' && method !== 'HEAD' ? bytes : undefined,
     });
+    markIncoming(request);
     const response = await run(request, environment(data, connections), ctx);
     if (!(response instanceof Response)) throw new TypeError('fetch must return a Response');
     const content = peekBody(response);
@@ -172,6 +173,9 @@ export const install = (lent) => {
       Promise.resolve().then(() => report(callback));
     },
   });
+  for (const kind of [Headers, Request, Response, URL, URLSearchParams, TextEncoder, TextDecoder, ...EVENT_CLASSES]) {
+    Object.defineProperty(kind.prototype, Symbol.toStringTag, { value: kind.name, configurable: true });
+  }
   define(Math, { random: () => native.randomNumber() });
   keepWeakTargets();
   closeCallSites();

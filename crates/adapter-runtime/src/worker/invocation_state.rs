@@ -138,6 +138,13 @@ impl InvocationState {
         id.cast_signed()
     }
 
+    /// Stops a host call that is on its way.
+    pub(super) fn cancel_call(&self, id: u32) {
+        if self.finish_call(id) {
+            self.send(&FromWorker::CancelCall(id));
+        }
+    }
+
     /// Begins a streamed response. Returns false if the head is too long for a frame.
     pub(super) fn send_head(&self, head: ResponseHead) -> bool {
         *self.stream.borrow_mut() = ResponseStream {

@@ -75,6 +75,8 @@ pub(super) fn build_natives<'js>(
     natives.add("approval", move |title: String, detail: Option<String>| {
         approval.start_call(HostCall::Approval { title, detail })
     })?;
+    let cancel = own();
+    natives.add("cancelCall", move |id: u32| cancel.cancel_call(id))?;
     let random = own();
     natives.add("random", move |ctx: Ctx<'js>, count: usize| {
         ArrayBuffer::new_copy(ctx, random.random_bytes(count.min(65536)))

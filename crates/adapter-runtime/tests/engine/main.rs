@@ -8,6 +8,7 @@
     reason = "tests say so by failing"
 )]
 
+mod aborts;
 mod compression;
 mod conformance;
 mod crypto;
@@ -17,8 +18,10 @@ mod files;
 mod handlers;
 mod intl;
 mod isolation;
+mod libraries;
 mod limits;
 mod standard;
+mod standards;
 mod streams;
 mod support;
 mod surface;

@@ -84,6 +84,21 @@ pub(crate) struct TestHost {
     pub(crate) concurrent_calls: Mutex<(usize, usize)>,
     /// Releases one request to `https://gate.example/`.
     pub(crate) release_fetch: Notify,
+    /// URLs of the requests that began, and of those whose futures were dropped before they ended.
+    pub(crate) started_fetches: Mutex<Vec<String>>,
+    pub(crate) dropped_fetches: Mutex<Vec<String>>,
+}
+
+/// Records a request whose future is dropped while it runs.
+struct RunningFetch<'a> {
+    host: &'a TestHost,
+    url: Option<String>,
+}
+
+impl Drop for RunningFetch<'_> {
+    fn drop(&mut self) {
+        self.host.dropped_fetches.lock().unwrap().extend(self.url.take());
+    }
 }
 
 impl TestHost {
@@ -111,12 +126,15 @@ impl Host for TestHost {
             at_once.0 += 1;
             at_once.1 = at_once.1.max(at_once.0);
         }
+        self.started_fetches.lock().unwrap().push(request.url.clone());
+        let mut running = RunningFetch { host: self, url: Some(request.url.clone()) };
         if request.url == "https://gate.example/" {
             self.release_fetch.notified().await;
         }
         if let Some(millis) = request.url.split("wait=").nth(1) {
             tokio::time::sleep(Duration::from_millis(millis.parse().unwrap())).await;
         }
+        running.url = None;
         self.concurrent_calls.lock().unwrap().0 -= 1;
         let body = json!({
             "method": request.method,

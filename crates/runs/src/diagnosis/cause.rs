@@ -217,9 +217,14 @@ pub(super) fn find_cause(facts: &RunFacts) -> (Cause, Confidence) {
     }
 }
 
-/// Returns the cause of the last request's failure: code that throws after one most likely throws because of it.
+/// Code of a request whose response the code did not wait for.
+const ABORTED: &str = "aborted";
+
+/// Returns the cause of the last request's failure: code that throws after one most likely throws because of it. Requests that
+/// were under way when the code threw are aborted after that.
 fn cause_of_last_request(facts: &RunFacts) -> Option<(Cause, Confidence)> {
-    let last = facts.lines.iter().rev().find_map(|line| line.request.as_ref())?;
+    let mut requests = facts.lines.iter().rev().filter_map(|line| line.request.as_ref());
+    let last = requests.find(|request| request.outcome.as_ref().err().is_none_or(|code| code != ABORTED))?;
     let cause = match &last.outcome {
         Ok(401 | 403) => Cause::AuthRejected,
         Ok(429) => Cause::RateLimited,

@@ -197,6 +197,14 @@ fn an_error_after_a_failed_request_is_blamed_on_the_request() {
         let found = diagnose(&RunFacts { lines, ..RunFacts::from_run(run("app_error")) }, Locale::En);
         assert_eq!((found.class, found.confidence), (Some(class), Confidence::Medium), "{outcome:?}");
     }
+    let aborted = || request("other.example", Err("aborted"));
+    for (outcome, class) in
+        [(Ok(502), FailureClass::UpstreamFailed), (Err("aborted"), FailureClass::CodeError)]
+    {
+        let lines = vec![line(1, request("api.example", outcome)), line(2, aborted())];
+        let found = diagnose(&RunFacts { lines, ..RunFacts::from_run(run("app_error")) }, Locale::En);
+        assert_eq!(found.class, Some(class), "{outcome:?}");
+    }
     let lines = vec![line(1, request("api.example", Ok(500))), line(2, request("api.example", Ok(200)))];
     let found = diagnose(&RunFacts { lines, ..RunFacts::from_run(run("app_error")) }, Locale::En);
     assert_eq!(found.class, Some(FailureClass::CodeError));

@@ -32,6 +32,7 @@ use tokio::{
 use super::{
     Inner, egress, rows,
     trace::{RunTrace, finished_step},
+    uninterrupted_credentials::UninterruptedCredentials,
     version_cache::{Binding, LoadedVersion},
 };
 
@@ -155,7 +156,8 @@ impl AppHost {
         let result = async {
             let permit = authorize_connection(&request.url, &request.method, &policy)?;
             let outgoing = OutboundRequest { headers: request.headers, body: request.body };
-            inner.outbound.send_through_connection(outgoing, permit, &*inner.credentials).await
+            let credentials = UninterruptedCredentials(Arc::clone(&inner.credentials));
+            inner.outbound.send_through_connection(outgoing, permit, &credentials).await
         };
         let result = result.await;
         let (connection, outcome) = (&policy.connection, outcome(&result));
@@ -210,8 +212,35 @@ impl CallTimer {
     }
 }
 
+/// A request without a response yet. Dropping it records that the request was aborted: by the code, or because the code
+/// ended first. What was sent by then is not known, so it is never left out of the record.
+struct UnansweredRequest<'a> {
+    host: &'a AppHost,
+    /// `None` once it is recorded.
+    label: Option<String>,
+    begun: CallTimer,
+}
+
+impl UnansweredRequest<'_> {
+    fn record(mut self, result: &Result<HttpResponse, FetchError>) {
+        if let Some(label) = self.label.take() {
+            self.host.record_request(label, self.begun, result);
+        }
+    }
+}
+
+impl Drop for UnansweredRequest<'_> {
+    fn drop(&mut self) {
+        if let Some(label) = self.label.take() {
+            self.host.record_request(label, self.begun, &Err(FetchError::Aborted));
+        }
+    }
+}
+
 /// The reason for which a request got no response.
 enum FetchError {
+    /// The code did not wait for the response.
+    Aborted,
     /// The gate refused it, or the other side failed.
     Gate(Refusal),
     /// The gates or the connection could not be read, so no request is sent.
@@ -229,6 +258,7 @@ impl FetchError {
         match self {
             Self::Gate(refusal) => refusal.code(),
             Self::Unavailable(_) => "unavailable",
+            Self::Aborted => "aborted",
         }
     }
 
@@ -242,6 +272,7 @@ impl From<FetchError> for HostError {
         let code = refused.code().to_owned();
         let message = match refused {
             FetchError::Gate(refusal) => refusal.message,
+            FetchError::Aborted => "the request was aborted".to_owned(),
             FetchError::Unavailable(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "cannot read gates or connections");
                 "the gates are temporarily unavailable".to_owned()
@@ -261,8 +292,9 @@ impl Host for AppHost {
     async fn fetch(&self, request: HttpRequest) -> Result<HttpResponse, HostError> {
         let begun = self.start_timer();
         let label = egress::label(&request.method, &request.url);
+        let unanswered = UnansweredRequest { host: self, label: Some(label), begun };
         let result = self.send(request).await;
-        self.record_request(label, begun, &result);
+        unanswered.record(&result);
         result.map_err(HostError::from)
     }
 
@@ -270,8 +302,9 @@ impl Host for AppHost {
         let begun = self.start_timer();
         let declared = self.content.manifest.permissions.connectors.iter().any(|known| known.name == name);
         let label = egress::connection_label(&request.method, if declared { name } else { "?" });
+        let unanswered = UnansweredRequest { host: self, label: Some(label), begun };
         let result = self.send_through(name, request).await;
-        self.record_request(label, begun, &result);
+        unanswered.record(&result);
         result.map_err(HostError::from)
     }
 

@@ -70,6 +70,20 @@ async fn a_run_records_its_steps_its_log_and_the_minutes_saved() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_that_is_dropped_is_recorded() {
+    let executor = executor(FakeStore::default(), async |_, host: Arc<dyn Host>| {
+        let sent = host.fetch(request("GET", "https://api.example.com/v1?key=secret"));
+        assert!(tokio::time::timeout(std::time::Duration::from_millis(5), sent).await.is_err());
+        nothing()
+    });
+    let finished = executor.run(claimed()).await;
+    assert_eq!(finished.outcome, AttemptOutcome::Succeeded);
+    let aborted = ("GET api.example.com", StepStatus::Failed, Some("aborted"));
+    assert_eq!(labels(&finished)[1..], [aborted]);
+    assert_eq!(finished.lines[0].message, "GET api.example.com refused aborted 5 ms");
+}
+
+#[tokio::test(start_paused = true)]
 async fn versions_and_gates_are_read_once() {
     // The mock allows one read of the version and, in one run, one of the gates.
     let executor = executor(FakeStore::default(), async |_, host: Arc<dyn Host>| {

@@ -92,6 +92,16 @@ const isHourPadded = (locale, hourCycle, { weekday, month, hour, minute, timeZon
   return minute !== '2-digit' || timeZoneName !== undefined || (weekday !== undefined && month === undefined);
 };
 
+/** Whether a number has two digits in the pattern. */
+const isTwoDigits = ({ locale, hourCycle, fields }, name) => {
+  if (name === 'hour') return isHourPadded(locale, hourCycle, fields);
+  if (name === 'minute') return fields.hour !== undefined || fields.second !== undefined;
+  if (name === 'second') return fields.hour !== undefined || fields.minute !== undefined;
+  if (fields[name] === '2-digit') return true;
+  const { day, month, year } = fields;
+  return locale !== 'en' && (day !== undefined || year !== undefined) && (month === 'numeric' || month === '2-digit');
+};
+
 /** The text of each field at a time. */
 const valuesAt = (format, millis) => {
   const { locale, timeZone, hourCycle, fields } = format;
@@ -103,10 +113,8 @@ const valuesAt = (format, millis) => {
   const names = LOCALES[locale];
   const [hour, minute, second] = [Math.floor(ofDay / 3600000), Math.floor(ofDay / 60000) % 60, Math.floor(ofDay / 1000) % 60];
   const yearOfEra = year > 0 ? year : 1 - year;
-  const isTwo = (form) => form === '2-digit';
-  const isFull = fields.month !== undefined && (fields.day !== undefined || fields.year !== undefined) && locale !== 'en';
+  const digits = (name, number) => (isTwoDigits(format, name) ? two(number) : `${number}`);
   const shownHour = hourCycle === 'h12' ? hour % 12 || 12 : hourCycle === 'h11' ? hour % 12 : hourCycle === 'h24' ? hour || 24 : hour;
-  const alone = (name, others) => fields[name] !== undefined && others.every((other) => fields[other] === undefined);
   const inDate = names.inDate?.[fields.month];
   // Russian has the other case beside a day only.
   const months = inDate !== undefined && (fields.day !== undefined || (locale === 'kk' && fields.year !== undefined)) ? inDate
@@ -115,12 +123,12 @@ const valuesAt = (format, millis) => {
     __proto__: null,
     weekday: names.weekdays[fields.weekday]?.[weekday],
     era: names.eras[fields.era]?.[year > 0 ? 1 : 0],
-    year: isTwo(fields.year) ? two(yearOfEra % 100) : `${yearOfEra}`,
-    month: months?.[month] ?? (isTwo(fields.month) || isFull ? two(month + 1) : `${month + 1}`),
-    day: isTwo(fields.day) || (isFull && months === undefined) ? two(day) : `${day}`,
-    hour: isHourPadded(locale, hourCycle, fields) ? two(shownHour) : `${shownHour}`,
-    minute: alone('minute', ['hour', 'second']) ? `${minute}` : two(minute),
-    second: alone('second', ['hour', 'minute']) ? `${second}` : two(second),
+    year: fields.year === '2-digit' ? two(yearOfEra % 100) : `${yearOfEra}`,
+    month: months?.[month] ?? digits('month', month + 1),
+    day: digits('day', day),
+    hour: digits('hour', shownHour),
+    minute: digits('minute', minute),
+    second: digits('second', second),
     fractionalSecond: `${ofDay % 1000}`.padStart(3, '0').slice(0, fields.fractionalSecondDigits),
     dayPeriod: hour < 12 ? 'AM' : 'PM',
     timeZoneName: fields.timeZoneName && zoneName(format, fields.timeZoneName, offset),

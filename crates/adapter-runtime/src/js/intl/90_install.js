@@ -31,6 +31,10 @@ class Formatter {
     }
     if (dateStyle === undefined && timeStyle === undefined) {
       for (const name in FIELDS) if (fields[name] !== undefined) out[name] = fields[name];
+      // What the pattern of the language makes of a number.
+      for (const name of ['month', 'day', 'hour', 'minute', 'second']) {
+        if (out[name] === 'numeric' || out[name] === '2-digit') out[name] = isTwoDigits(this.#format, name) ? '2-digit' : 'numeric';
+      }
     }
     if (dateStyle !== undefined) out.dateStyle = dateStyle;
     if (timeStyle !== undefined) out.timeStyle = timeStyle;

@@ -3,7 +3,7 @@
 // everything of the language that is called here was taken before: these names hide the global ones.
 
 let Promise, TypeError, RangeError, then, apply, max, create, slice, asyncIterator, syncIterator;
-let AbortController, abort, onAbort, offAbort, isSignal, structuredClone, utf8, TextDecoder, decode;
+let AbortController, abort, onAbort, offAbort, onceAborted, isSignal, structuredClone, utf8, TextDecoder, decode;
 
 const object = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 

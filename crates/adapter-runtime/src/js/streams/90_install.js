@@ -11,7 +11,7 @@ const bodies = {
   locked: (stream) => isLocked(slotsOf(stream)),
   disturbed: (stream) => slotsOf(stream).disturbed,
   /** A stream of what is there, as one chunk; of what was read already, when there is nothing. */
-  of: (bytes) => {
+  of: (bytes, signal = null) => {
     const s = newReadable(nothing, () => {
       if (bytes.byteLength > 0) enqueue(s.controller, bytes);
       closeController(s.controller);
@@ -19,6 +19,8 @@ const bodies = {
     if (bytes === null) {
       s.disturbed = true;
       closeController(s.controller);
+    } else if (signal !== null) {
+      onceAborted(signal, (reason) => errorController(s.controller, reason));
     }
     return wrapReadable(s);
   },
@@ -40,7 +42,7 @@ const bodies = {
 
 export const install = (lent) => {
   ({ Promise, TypeError, RangeError, then, apply, max, create, slice, asyncIterator, syncIterator } = lent);
-  ({ AbortController, abort, onAbort, offAbort, isSignal, structuredClone, utf8, TextDecoder, decode } = lent);
+  ({ AbortController, abort, onAbort, offAbort, onceAborted, isSignal, structuredClone, utf8, TextDecoder, decode } = lent);
   const { defineProperty, setPrototypeOf, toStringTag, asyncIteratorPrototype } = lent;
   const hidden = (target, key, value, writable) =>
     defineProperty(target, key, { __proto__: null, value, writable, enumerable: false, configurable: true });

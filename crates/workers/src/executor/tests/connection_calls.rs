@@ -238,6 +238,21 @@ async fn a_token_is_stored_sealed_and_renewed_at_four_fifths_of_its_life() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_that_is_dropped_does_not_interrupt_a_renewal() {
+    let fixture = with_oauth(vec![issued("token-1")]);
+    let executor = fixture.executor(FakeStore::default(), async |_, host: Arc<dyn Host>| {
+        let sent = host.connection_fetch("crm", request("GET", "/me"));
+        assert!(tokio::time::timeout(std::time::Duration::from_millis(5), sent).await.is_err());
+        nothing()
+    });
+    let finished = executor.run(claimed()).await;
+    assert_eq!(labels(&finished)[1], ("GET through crm", StepStatus::Failed, Some("aborted")));
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert_eq!(code_of(&fixture, "GET", "/me").await, "200");
+    assert_eq!(asked(&fixture), 1, "the token was stored");
+}
+
+#[tokio::test(start_paused = true)]
 async fn requests_at_once_share_one_renewal() {
     let fixture = with_oauth(vec![issued("token-1"), issued("token-2")]);
     let credentials = fixture.credentials();
