@@ -325,17 +325,18 @@ const settle = (id, ok, a, b, c) => {
   }
 };
 
+const checkSignal = (signal) => {
+  if (signal !== null && isAborted(signal)) throw reasonOf(signal);
+};
+
 const send = async (connection, request, url) => {
   const signal = sourceOf(request);
-  if (signal !== null && isAborted(signal)) throw reasonOf(signal);
+  checkSignal(signal);
   // What goes out goes as a whole, so that the gate sees what it lets through.
   let content = peekBody(request);
   if (isStream(content)) {
-    try {
-      content = await collect(content, signal);
-    } finally {
-      if (signal !== null && isAborted(signal)) throw reasonOf(signal);
-    }
+    content = await collect(content, signal);
+    checkSignal(signal);
   }
   return call(
     () => native.fetch(connection, request.method, url, flatHeaders(request.headers), content),
