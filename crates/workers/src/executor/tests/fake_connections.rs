@@ -6,7 +6,8 @@ use std::{
 };
 
 use connections::{
-    AuthInput, Connection, ConnectionStatus, ConnectionTx, GateStatus, HttpConnectionInput,
+    Auth, AuthInput, Connection, ConnectionStatus, ConnectionTx, GateStatus, HttpConnection,
+    HttpConnectionInput,
     auth::ClientAuthStyle,
     calls::CallLogEntry,
     connection::{ConnectionUser, HTTP_CONNECTOR, SecretPurpose},
@@ -85,7 +86,7 @@ pub(super) fn crm(auth: AuthInput) -> Connection {
     let input = HttpConnectionInput {
         display_name: "CRM".to_owned(),
         base_url: "https://crm.example.com/v1".to_owned(),
-        auth,
+        auth: AuthInput::None {},
         methods: vec![Method::Get, Method::Post],
         path_prefix: Some("/".to_owned()),
         headers: Vec::new(),
@@ -103,7 +104,7 @@ pub(super) fn crm(auth: AuthInput) -> Connection {
         connected_at: Some(start()),
         key_id: Some("00000000".to_owned()),
         secret_version: 1,
-        http: input.validate().unwrap().http,
+        http: HttpConnection { auth: Auth::parse(auth).unwrap(), ..input.validate().unwrap().http },
         values: BTreeMap::new(),
         service_account: None,
         gate: GateStatus::Open,
