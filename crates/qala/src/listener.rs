@@ -4,8 +4,9 @@ mod chunked_body;
 mod connection;
 mod error_response;
 mod request_scanner;
+mod unread_body;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, extract::ConnectInfo, http::Request};
 use hyper::{
@@ -24,7 +25,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tower::util::MapRequest;
 
-use self::{connection::Connection, request_scanner::HeadReport};
+use self::{connection::Connection, request_scanner::HeadReport, unread_body::WatchedBody};
 
 /// Maximum number of open connections; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;
@@ -54,7 +55,7 @@ pub(crate) async fn serve(
         let head_report = Arc::new(HeadReport::default());
         let stream = Connection::new(stream, Arc::clone(&head_report));
         // A layer for each connection would wrap every route again.
-        let with_peer_address = move |mut request: Request<Incoming>| {
+        let with_peer_address = move |mut request: Request<WatchedBody<Incoming>>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             request
         };
@@ -63,7 +64,15 @@ pub(crate) async fn serve(
         // response.
         let service = service_fn(move |request: Request<Incoming>| {
             head_report.report(request.body().size_hint().exact());
-            router.call(request)
+            let (request, unread) = unread_body::watch(request);
+            let response = router.call(request);
+            async move {
+                let mut response = response.await?;
+                if let Some(unread) = unread {
+                    unread.settle(&mut response).await;
+                }
+                Ok::<_, Infallible>(response)
+            }
         });
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
