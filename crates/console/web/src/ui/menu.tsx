@@ -48,10 +48,14 @@ export function Menu({ items, trigger, children, icon, label, variant, size, cla
   const anchor = useRef<HTMLSpanElement>(null);
   const entries = () => [...(menu.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
 
+  // The browser moves the focus as it opens the menu. `toggle` comes later: keys that were pressed before it would go elsewhere.
+  const onBeforeToggle = (event: ToggleEvent) => {
+    const [first] = entries();
+    if (first) first.autofocus = event.newState === 'open';
+  };
   const onToggle = (event: ToggleEvent) => {
     if (event.newState !== 'open' || !menu.current || !anchor.current?.firstElementChild) return;
     place(menu.current, anchor.current.firstElementChild);
-    entries()[0]?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const all = entries();
@@ -75,7 +79,7 @@ export function Menu({ items, trigger, children, icon, label, variant, size, cla
   return (
     <span class={`menu-anchor ${className ?? ''}`} ref={anchor}>
       {trigger ? trigger(attributes) : <MenuButton attributes={attributes} button={{ children, icon, label, variant, size } as ButtonProps} />}
-      <div id={id} ref={menu} popover="auto" role="menu" class="menu" onToggle={onToggle as never} onKeyDown={onKeyDown}>
+      <div id={id} ref={menu} popover="auto" role="menu" class="menu" onBeforeToggle={onBeforeToggle as never} onToggle={onToggle as never} onKeyDown={onKeyDown}>
         {items.map((item, index) => (item === null ? <hr key={index} /> : <Item key={item.label} item={item} onSelect={() => select(item)} />))}
       </div>
     </span>
