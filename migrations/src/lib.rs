@@ -26,6 +26,7 @@ mod m0045_list_pages;
 mod m0046_changes;
 mod m0047_connections;
 mod m0050_connection_renewals;
+mod m0051_app_secrets;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -61,6 +62,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0046_changes::Migration),
             Box::new(m0047_connections::Migration),
             Box::new(m0050_connection_renewals::Migration),
+            Box::new(m0051_app_secrets::Migration),
         ]
     }
 }

@@ -4,11 +4,16 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use connections::{
-    CredentialSource, EgressPermit, GateHost, Refusal, RefusalCode, auth::Auth, connection::Connection,
-    injection::inject, outbound::OpenedCredential, scrub::Scrubber,
+    CredentialSource, EgressPermit, GateHost, Refusal, RefusalCode,
+    app_secrets::headers::SecretHeader,
+    auth::Auth,
+    connection::Connection,
+    injection::inject,
+    outbound::{OpenedCredential, SecretSource},
+    scrub::Scrubber,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
 /// Bytes of text above which it is searched, or made searchable, on another thread.
@@ -24,14 +29,18 @@ pub(crate) enum Carried<'a> {
     Sealed(&'a dyn CredentialSource),
     /// A connection's opened credential, and the search for it.
     Opened(OpenedCredential, Scrubber),
+    /// Secrets of the app, which are opened likewise.
+    SealedHeaders(&'a [SecretHeader], &'a dyn SecretSource),
+    /// The headers with opened secrets of the app, and the search for them.
+    OpenedHeaders(Vec<(HeaderName, HeaderValue)>, Scrubber),
 }
 
 impl Carried<'_> {
     /// Returns the search for the credential that was sent.
     pub(crate) fn scrubber(&self) -> Option<&Scrubber> {
         match self {
-            Self::Opened(_, scrubber) => Some(scrubber),
-            Self::Nothing | Self::Sealed(_) => None,
+            Self::Opened(_, scrubber) | Self::OpenedHeaders(_, scrubber) => Some(scrubber),
+            Self::Nothing | Self::Sealed(_) | Self::SealedHeaders(..) => None,
         }
     }
 
@@ -46,6 +55,13 @@ impl Carried<'_> {
             let opened = source.open(policy).await?;
             let scrubber = scrubber_of(&policy.connection, opened.clone()).await?;
             *self = Self::Opened(opened, scrubber);
+        }
+        if let Self::SealedHeaders(wanted, source) = self {
+            let (opened, scrubber) = open_headers(wanted, *source).await?;
+            *self = Self::OpenedHeaders(opened, scrubber);
+        }
+        if let Self::OpenedHeaders(opened, _) = self {
+            headers.extend(opened.iter().map(|(name, value)| (Some(name.clone()), value.clone())));
         }
         let Self::Opened(opened, _) = self else { return Ok((permit.url().clone(), headers)) };
         let failed = || unusable(permit.credential_of());
@@ -67,6 +83,38 @@ impl Carried<'_> {
         }
         Ok((url, headers))
     }
+}
+
+/// Returns headers with the secrets of the app, and the search for these: each by itself, and with what stands before it.
+async fn open_headers(
+    wanted: &[SecretHeader],
+    source: &dyn SecretSource,
+) -> Result<(Vec<(HeaderName, HeaderValue)>, Scrubber), Refusal> {
+    let mut headers = Vec::with_capacity(wanted.len());
+    let mut texts = Vec::with_capacity(2 * wanted.len());
+    for SecretHeader { header, prefix, secret } in wanted {
+        let opened = source.open_secret(secret).await?;
+        let failed = || {
+            let message = format!("the secret {secret} cannot be sent in the header {header}");
+            Refusal::new(RefusalCode::SecretUnavailable, message)
+        };
+        let whole = SecretString::from(format!("{prefix}{}", opened.expose_secret()));
+        let name = HeaderName::from_bytes(header.as_bytes()).map_err(|_| failed())?;
+        let mut value = HeaderValue::from_bytes(whole.expose_secret().as_bytes()).map_err(|_| failed())?;
+        value.set_sensitive(true);
+        headers.push((name, value));
+        texts.extend([opened, whole]);
+    }
+    let length: usize = texts.iter().map(|text| text.expose_secret().len()).sum();
+    let built = if length <= MAX_INLINE_SECRET {
+        Scrubber::new(&texts).ok()
+    } else {
+        tokio::task::spawn_blocking(move || Scrubber::new(&texts).ok()).await.ok().flatten()
+    };
+    let scrubber = built.ok_or_else(|| {
+        Refusal::new(RefusalCode::SecretUnavailable, "the secrets are too long to be searched for")
+    })?;
+    Ok((headers, scrubber))
 }
 
 /// Returns the search for all that requests with this credential carry.

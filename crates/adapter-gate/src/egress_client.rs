@@ -7,9 +7,10 @@ use bytes::Bytes;
 use connections::{
     CredentialSource, EgressPermit, GateHost, OutboundClient, OutboundRequest, OutboundResponse, Refusal,
     RefusalCode,
+    app_secrets::headers::SecretHeader,
     egress::check_headers,
     gates::Method,
-    outbound::{GrantSource, IssuedToken, TokenError},
+    outbound::{GrantSource, IssuedToken, SecretSource, TokenError},
     scrub::Scrubber,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -177,6 +178,32 @@ impl OutboundClient for EgressClient {
         }
         let headers = self.check_request(&request, &[])?;
         self.send_before_deadline(permit, headers, request.body, Carried::Nothing).await
+    }
+
+    #[tracing::instrument(
+        name = "egress",
+        level = "debug",
+        skip_all,
+        fields(host = %permit.host(), method = %permit.method()),
+        err(level = "debug")
+    )]
+    async fn send_with_secrets(
+        &self,
+        request: OutboundRequest,
+        permit: EgressPermit,
+        secret_headers: &[SecretHeader],
+        secrets: &dyn SecretSource,
+    ) -> Result<OutboundResponse, Refusal> {
+        if permit.connection_policy().is_some() {
+            let message = "a request through a connection needs its credential";
+            return Err(Refusal::new(RefusalCode::SecretUnavailable, message));
+        }
+        let injected: Vec<_> = secret_headers.iter().map(|header| header.header.as_str()).collect();
+        let mut headers = self.check_request(&request, &injected)?;
+        // In a coding, what the service echoes could not be scrubbed.
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let carried = Carried::SealedHeaders(secret_headers, secrets);
+        self.send_before_deadline(permit, headers, request.body, carried).await
     }
 
     #[tracing::instrument(

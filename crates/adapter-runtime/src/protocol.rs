@@ -4,13 +4,14 @@
 //!
 //! JSON travels as text and is checked where it arrives. The parent trusts nothing that a worker sends.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use bytes::Bytes;
 use runs::engine::{
-    Bindings, Failure, FailureCode, HostError, HttpRequest, HttpResponse, InvocationLimits, LogLevel,
+    Bindings, Failure, FailureCode, HostError, HttpRequest, HttpResponse, InvocationLimits, KeyUse, LogLevel,
 };
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 /// Bytes of a frame without its length, at most, in either direction.
 pub(crate) const MAX_FRAME: usize = 32 << 20;
@@ -101,6 +102,21 @@ pub(crate) struct Response {
 pub(crate) enum HostCallOutput {
     Response(Response),
     Json(String),
+    /// A secret, and the uses that its key may have.
+    Secret {
+        text: SecretText,
+        uses: Vec<KeyUse>,
+    },
+}
+
+/// The text of a secret.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SecretText(pub(crate) Zeroizing<String>);
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretText(…)")
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -160,6 +176,7 @@ pub(crate) enum HostCall {
     Fetch { connection: Option<String>, request: Request },
     Data { project: String, op: String, table: String, key: String, values: String },
     Approval { title: String, detail: Option<String> },
+    Secret { name: String, uses: Vec<KeyUse> },
 }
 
 /// A response of an app that is not streamed.

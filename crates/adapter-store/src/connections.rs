@@ -1,5 +1,6 @@
 //! The ports of `connections`.
 
+mod app_secrets;
 mod calls;
 mod connection;
 mod gates;
@@ -9,6 +10,7 @@ use kernel::{StoreError, id::WorkspaceId};
 use sea_orm::{EntityTrait as _, QuerySelect as _};
 
 use crate::{entity::workspaces, error::OrStoreError as _, tx::StoreTx};
+pub(crate) use app_secrets::app_secret;
 pub(crate) use stored::without_gate;
 
 impl StoreTx {

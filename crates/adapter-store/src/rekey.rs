@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use ::connections::connection::SecretPurpose;
+use ::connections::{app_secrets::SealedAppSecret, connection::SecretPurpose};
 use kernel::{
-    Randomness, StoreError,
+    Id, Randomness, StoreError,
     id::{ProjectId, kind},
     mail,
     token::RetiredPepper,
@@ -25,8 +25,9 @@ use crate::{
     connections as connections_store,
     convert::to_json,
     entity::{
-        backend_projects, column::DbId, connection_secrets, connections, invites, oauth_access_tokens,
-        oauth_refresh_tokens, outbox, project_keys, retired_peppers, sessions, tokens, webhooks,
+        app_secrets, backend_projects, column::DbId, connection_secrets, connections, invites,
+        oauth_access_tokens, oauth_refresh_tokens, outbox, project_keys, retired_peppers, sessions, tokens,
+        webhooks,
     },
     error::OrStoreError as _,
     query::literal,
@@ -41,7 +42,7 @@ const CHUNK_ROWS: u64 = 200;
 /// Outcome of sealing everything anew.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct RekeyReport {
-    /// Secrets, of webhooks, connections, waiting mail and projects, that rest on the newest key now.
+    /// Secrets, of webhooks, connections, apps, waiting mail and projects, that rest on the newest key now.
     pub sealed: u64,
     /// Secrets that no configured key opens. They stay as they are.
     pub unreadable: u64,
@@ -107,6 +108,7 @@ impl Store {
         self.rekey_outbox(vault, random, &mut report).await?;
         self.rekey_projects(vault, random, &mut report).await?;
         self.rekey_connections(vault, random, &mut report).await?;
+        self.rekey_apps(vault, random, &mut report).await?;
         let mut peppers = self.retired_peppers(vault).await?;
         peppers.extend(retired.iter().cloned());
         for pepper in &peppers {
@@ -151,6 +153,7 @@ impl Store {
             self.count_sealed(webhooks::Column::SecretSealed).await?,
             self.count_sealed(outbox::Column::Sealed).await?,
             self.count_sealed(connection_secrets::Column::Sealed).await?,
+            self.count_sealed(app_secrets::Column::Sealed).await?,
             self.count_sealed(retired_peppers::Column::Sealed).await?,
         ];
         for row in sealed.into_iter().flatten() {
@@ -319,6 +322,37 @@ impl Store {
                         .await
                         .or_store_error()?;
                 }
+            }
+        }
+    }
+
+    async fn rekey_apps(
+        &self,
+        vault: &Vault,
+        random: &dyn Randomness,
+        report: &mut RekeyReport,
+    ) -> Result<(), StoreError> {
+        use app_secrets::Column;
+        let mut after = (DbId::<kind::App>(Id::from_uuid(Uuid::nil())), String::new());
+        loop {
+            // Both parts of the key: an app's secrets may lie in two chunks.
+            let is_later_name = Column::AppId.eq(after.0).and(Column::Name.gt(after.1.as_str()));
+            let found = app_secrets::Entity::find()
+                .filter(Column::AppId.gt(after.0).or(is_later_name))
+                .order_by_asc(Column::AppId)
+                .order_by_asc(Column::Name)
+                .limit(CHUNK_ROWS)
+                .all(self.read())
+                .await
+                .or_store_error()?;
+            let Some(last) = found.last() else { return Ok(()) };
+            after = (last.app_id, last.name.clone());
+            for model in found {
+                let is_row = Column::AppId.eq(model.app_id).and(Column::Name.eq(model.name.as_str()));
+                let SealedAppSecret { secret, sealed } = connections_store::app_secret(model)?;
+                let owner = secret.sealing_context();
+                let owner = owner.each_ref().map(String::as_str);
+                self.reseal((vault, random), &owner, (Column::Sealed, is_row), sealed, report).await?;
             }
         }
     }

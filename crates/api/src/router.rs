@@ -39,6 +39,7 @@ fn operations() -> OpenApiRouter<Api> {
         .merge(routes::join_domain::router())
         .merge(routes::audit::router())
         .merge(routes::connections::router())
+        .merge(routes::app_secrets::router())
         .merge(routes::gates::router())
         .merge(routes::apps::router())
         .merge(routes::changes::router())

@@ -19,6 +19,7 @@ macro_rules! op {
 }
 
 pub(crate) mod app_proxy;
+pub(crate) mod app_secrets;
 pub(crate) mod apps;
 pub(crate) mod audit;
 pub(crate) mod auth;

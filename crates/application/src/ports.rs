@@ -6,6 +6,7 @@ use apps::{
 };
 use async_trait::async_trait;
 use connections::{
+    app_secrets::{AppSecretReader, AppSecretTx},
     calls::CallLog,
     connections::{ConnectionReader, ConnectionTx},
     gates::{ConnectionsTx, GateReader},
@@ -48,7 +49,7 @@ macro_rules! sum {
 sum! {
     /// Read ports of all domains.
     StoreRead =
-        ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead EventFeed GateReader IdentityRead
+        AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead EventFeed GateReader IdentityRead
         InvitesRead JoinDomainsRead LogRead LogSink MembersRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RunsRead
         TrafficLog WebhookStore WorkspaceRead
 }
@@ -56,7 +57,7 @@ sum! {
 sum! {
     /// Write ports of all domains, in one transaction.
     Tx =
-        ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
+        AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
         ProjectsTx RunsTx WorkspaceTx
 }
 

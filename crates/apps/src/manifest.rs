@@ -49,6 +49,9 @@ pub struct Permissions {
     /// External services, as `env.connections.NAME`; at most 16.
     #[serde(default)]
     pub connectors: Vec<ConnectorPermission>,
+    /// Secrets of the app, as `env.secrets.NAME`; at most 50.
+    #[serde(default)]
+    pub secrets: Vec<SecretPermission>,
     /// External hosts for `fetch`; at most 32.
     #[serde(default)]
     pub egress: Vec<EgressPermission>,
@@ -90,6 +93,57 @@ pub struct ConnectorPermission {
     pub name: String,
     /// Connection of the same workspace.
     pub connection_id: ConnectionId,
+}
+
+/// A secret of the app that its code may use. An admin gives it a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SecretPermission {
+    /// Name in the code: a JavaScript identifier of at most 40 ASCII letters, digits and `_`.
+    pub name: String,
+    /// Uses that the code may make of the secret; all by default.
+    #[serde(default)]
+    pub uses: Option<Vec<SecretUse>>,
+    /// Whether the code gets the value as a string, if the admin allows that too; false by default.
+    #[serde(default)]
+    pub clear: bool,
+}
+
+impl SecretPermission {
+    /// Returns `true` if the code may use the secret so.
+    #[must_use]
+    pub fn allows(&self, wanted: SecretUse) -> bool {
+        self.uses.as_ref().is_none_or(|uses| uses.contains(&wanted))
+    }
+}
+
+/// A use of a secret. The names of those of a key are usages of the Web Cryptography API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SecretUse {
+    /// Signs, as a key.
+    Sign,
+    /// Verifies signatures, as a key.
+    Verify,
+    /// Encrypts, as a key.
+    Encrypt,
+    /// Decrypts, as a key.
+    Decrypt,
+    /// Derives bits and other keys, as a key.
+    DeriveBits,
+    /// Is sent in a header to the hosts that the admin names.
+    Header,
+}
+
+kernel::names! {
+    SecretUse {
+        Sign = "sign",
+        Verify = "verify",
+        Encrypt = "encrypt",
+        Decrypt = "decrypt",
+        DeriveBits = "deriveBits",
+        Header = "header",
+    }
 }
 
 /// An external host that an app may call.

@@ -85,6 +85,8 @@ pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> TrustAss
     );
     let connectors = permissions.connectors.len();
     find((connectors * 5).min(20), format!("It can use {}.", count(connectors, "connection")));
+    let clear = permissions.secrets.iter().filter(|secret| secret.clear).count();
+    find((clear * 5).min(15), format!("It asks for the text of {}.", count(clear, "secret")));
     let writes = permissions.data.iter().filter(|data| data.access == DataAccess::Write).count();
     find((writes * 4).min(12), format!("It can change the rows of {}.", count(writes, "project")));
     let unlimited = permissions.data.iter().filter(|data| data.tables.is_none()).count();

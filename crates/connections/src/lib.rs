@@ -1,6 +1,7 @@
 //! Connections of a workspace to services, and its egress: which requests may be sent to other hosts, and with which
 //! credential. No I/O happens here.
 //!
+//! * [`app_secrets`]: secrets of an app that belong to no connection
 //! * [`connection`]: a service with a stored credential; validation of what people describe
 //! * [`connection_test`]: one harmless request that tests a connection
 //! * [`connections`]: the use cases on connections
@@ -16,6 +17,7 @@
 //! * [`ip_filter`]: the IP addresses that may be dialled
 //! * [`host`]: names of external hosts
 
+pub mod app_secrets;
 pub mod auth;
 pub mod calls;
 pub mod catalogue;

@@ -8,7 +8,8 @@ use kernel::Timestamp;
 use secrecy::SecretString;
 
 use crate::{
-    Connection, ConnectionPolicy, EgressPermit, Refusal, injection::Credential, oauth_apps::OauthApp,
+    Connection, ConnectionPolicy, EgressPermit, Refusal, app_secrets::headers::SecretHeader,
+    injection::Credential, oauth_apps::OauthApp,
 };
 
 /// The headers and body of a request; its URL and method are in the [`EgressPermit`].
@@ -63,6 +64,16 @@ pub trait CredentialSource: Send + Sync {
     /// # Errors
     /// [`Refusal`] when there is none to be had: it does not open, or the token endpoint gives out none.
     async fn open(&self, policy: &Arc<ConnectionPolicy>) -> Result<OpenedCredential, Refusal>;
+}
+
+/// Opens secrets of apps, as [`CredentialSource`] opens credentials.
+#[async_trait]
+pub trait SecretSource: Send + Sync {
+    /// Opens a secret of the app that sends the request.
+    ///
+    /// # Errors
+    /// [`Refusal`] when it does not open.
+    async fn open_secret(&self, name: &str) -> Result<SecretString, Refusal>;
 }
 
 /// An access token that a token endpoint gave out.
@@ -143,6 +154,19 @@ pub trait OutboundClient: Send + Sync {
     /// [`Refusal`] when the request was not sent, or its response not accepted.
     async fn send(&self, request: OutboundRequest, permit: EgressPermit)
     -> Result<OutboundResponse, Refusal>;
+
+    /// Sends a permitted request with secrets of the app in headers, and returns the response without them. The permit is
+    /// not one of a connection.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the request was not sent, or its response not accepted. No message has a secret.
+    async fn send_with_secrets(
+        &self,
+        request: OutboundRequest,
+        permit: EgressPermit,
+        headers: &[SecretHeader],
+        secrets: &dyn SecretSource,
+    ) -> Result<OutboundResponse, Refusal>;
 
     /// Sends a permitted request through a connection, with its credential, and returns the response without it.
     ///

@@ -7,15 +7,16 @@ use std::collections::{BTreeMap, HashMap};
 use async_trait::async_trait;
 use kernel::{
     Context, StoreError, Timestamp,
-    authority::{Admin, Role},
+    authority::{Admin, AppAdmin, AppFact, AppRights, Role, Sharing, authorize_app},
     delegate_unit_of_work,
-    id::{ConnectionId, GateId, WorkspaceId},
+    id::{AppId, ConnectionId, GateId, WorkspaceId},
     page::PageRequest,
     testing::{RecordingUnitOfWork, at, context, id, member, session_of},
     vault::{MasterKeys, Vault},
 };
 
 use crate::{
+    app_secrets::{AppSecret, AppSecretName, AppSecretTx, SealedAppSecret},
     auth::{AuthInput, ClientAuthStyle},
     connection::{
         BaseUrl, Connection, ConnectionHealth, ConnectionStatus, ConnectionUser, ConnectionView,
@@ -40,6 +41,7 @@ pub(crate) struct FakeStore {
     pub(crate) renewals: HashMap<ConnectionId, Timestamp>,
     /// Apps that use a connection.
     pub(crate) users: Vec<(ConnectionId, ConnectionUser)>,
+    pub(crate) app_secrets: Vec<SealedAppSecret>,
 }
 
 delegate_unit_of_work!(FakeStore, work);
@@ -217,6 +219,19 @@ pub(crate) fn admin(ctx: &Context) -> Admin {
     member(ctx, workspace(), Role::Admin).require_admin().unwrap()
 }
 
+/// The proof that the caller of a request is an admin of [`workspace()`], which has the app 5.
+pub(crate) fn app_admin(ctx: &Context) -> AppAdmin {
+    let fact = AppFact {
+        app: id(5),
+        workspace: workspace(),
+        created_by: id(8),
+        sharing: Sharing::Private,
+        granted: AppRights::NONE,
+    };
+    let member = member(ctx, workspace(), Role::Admin);
+    authorize_app(member, Some(&fact)).unwrap().require_admin().unwrap()
+}
+
 /// A vault with one key.
 pub(crate) fn vault() -> Vault {
     Vault::new(&MasterKeys::new(vec![[1; 32]]).unwrap())
@@ -386,5 +401,36 @@ impl ConnectionTx for FakeStore {
         connection: ConnectionId,
     ) -> Result<Vec<ConnectionUser>, StoreError> {
         Ok(self.users.iter().filter(|(id, _)| *id == connection).map(|(_, user)| user.clone()).collect())
+    }
+}
+
+#[async_trait]
+impl AppSecretTx for FakeStore {
+    async fn app_secrets_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Vec<AppSecret>, StoreError> {
+        let stored = self.app_secrets.iter().map(|stored| &stored.secret);
+        Ok(stored.filter(|secret| secret.workspace == workspace && secret.app == app).cloned().collect())
+    }
+
+    async fn put_app_secret(&mut self, secret: &SealedAppSecret) -> Result<(), StoreError> {
+        let SealedAppSecret { secret: AppSecret { workspace, app, name, .. }, .. } = secret;
+        self.delete_app_secret(*workspace, *app, name).await?;
+        self.app_secrets.push(secret.clone());
+        Ok(())
+    }
+
+    async fn delete_app_secret(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        name: &AppSecretName,
+    ) -> Result<(), StoreError> {
+        self.app_secrets.retain(|SealedAppSecret { secret, .. }| {
+            secret.workspace != workspace || secret.app != app || secret.name != *name
+        });
+        Ok(())
     }
 }

@@ -14,7 +14,7 @@ mod sharing;
 
 pub use app::{AppRightName, AppRights};
 pub use app_access::{
-    AppAccess, AppFact, AppRight, CanEdit, CanRun, CanShare, CanView, Right, authorize_app,
+    AppAccess, AppAdmin, AppFact, AppRight, CanEdit, CanRun, CanShare, CanView, Right, authorize_app,
 };
 pub use error::AuthorityError;
 pub use member::{Admin, Builder, Member, MembershipFact, Owner, Visibility, authorize_member};

@@ -33,7 +33,7 @@ use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
-    CallCountWriter, CallCounter, ConnectionCredentials, ConnectionCredentialsDeps, Dispatcher,
+    AppSecrets, CallCountWriter, CallCounter, ConnectionCredentials, ConnectionCredentialsDeps, Dispatcher,
     DispatcherOptions, DomainChecks, Executor, ExecutorDeps, ExecutorSettings, MailWorker, Purger,
     RowChangeReporter, RowChanges, Scheduler, purger::RowPurge, run_at_interval,
 };
@@ -122,6 +122,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             store: Arc::new(store.clone()),
             connections: Arc::new(store.clone()),
             credentials,
+            secrets: Arc::new(AppSecrets::new(Arc::new(store.clone()), Vault::new(&keys))),
             calls: Arc::clone(&calls),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),

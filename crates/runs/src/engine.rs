@@ -12,6 +12,7 @@ use kernel::{
     Timestamp,
     id::{AppId, RunId, VersionId, WorkspaceId},
 };
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -77,6 +78,49 @@ pub struct Bindings {
     pub data: Vec<String>,
     /// Names in `env.connections`: an outside service each.
     pub connections: Vec<String>,
+    /// Names in `env.secrets`.
+    pub secrets: Vec<SecretBinding>,
+}
+
+/// A secret in `env.secrets`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretBinding {
+    /// Name.
+    pub name: String,
+    /// Value, if the code gets it as a string; otherwise it gets a handle.
+    pub clear: Option<String>,
+}
+
+impl fmt::Debug for SecretBinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecretBinding").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A use of a key. The names are usages of the Web Cryptography API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum KeyUse {
+    /// Signs.
+    Sign,
+    /// Verifies signatures.
+    Verify,
+    /// Encrypts.
+    Encrypt,
+    /// Decrypts.
+    Decrypt,
+    /// Derives bits and other keys.
+    DeriveBits,
+}
+
+kernel::names! {
+    KeyUse {
+        Sign = "sign",
+        Verify = "verify",
+        Encrypt = "encrypt",
+        Decrypt = "decrypt",
+        DeriveBits = "deriveBits",
+    }
 }
 
 /// A handler and its argument.
@@ -280,6 +324,14 @@ pub trait Host: Send + Sync {
 
     /// Serves `env.data.NAME.…`: one operation on the rows of a backend project.
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError>;
+
+    /// Serves `crypto.subtle.importKey` of a handle in `env.secrets`: returns the value, which becomes a key with these uses
+    /// and is never shown to the code.
+    async fn secret_key(&self, name: &str, uses: &[KeyUse]) -> Result<SecretString, HostError> {
+        let _ = uses;
+        let message = format!("the secret {name} is not available here");
+        Err(HostError { code: "secret_unavailable".to_owned(), message })
+    }
 
     /// Serves `ctx.approval({ title, detail })`: returns the answer of a person, an
     /// [`ApprovalAnswer`](crate::approvals::ApprovalAnswer) as JSON. While there is none, this never returns: the

@@ -5,6 +5,7 @@ mod connection_test;
 mod egress;
 mod host;
 mod rows;
+mod secrets;
 mod trace;
 mod uninterrupted_credentials;
 mod version_cache;
@@ -36,7 +37,9 @@ use runs::{
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{CallCounter, ConnectionCredentials, ConnectionStore, ExecutorStore, dispatcher::Runner};
+use crate::{
+    AppSecrets, CallCounter, ConnectionCredentials, ConnectionStore, ExecutorStore, dispatcher::Runner,
+};
 use host::{AppHost, CallTimer};
 use trace::{MAX_HTTP_LOG_BYTES, MAX_RUN_LOG_BYTES, RunTrace, finished_step};
 use version_cache::{LoadedVersion, VersionCache};
@@ -62,6 +65,8 @@ pub struct ExecutorDeps {
     pub connections: Arc<dyn ConnectionStore>,
     /// Opens the credentials of connections.
     pub credentials: Arc<ConnectionCredentials>,
+    /// Opens secrets of apps.
+    pub secrets: Arc<AppSecrets>,
     /// Counts requests by gate.
     pub calls: Arc<CallCounter>,
     /// Source of the current time.
@@ -94,6 +99,7 @@ struct Inner {
     store: Arc<dyn ExecutorStore>,
     connections: Arc<dyn ConnectionStore>,
     credentials: Arc<ConnectionCredentials>,
+    secrets: Arc<AppSecrets>,
     calls: Arc<CallCounter>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Randomness>,
@@ -117,6 +123,7 @@ impl Executor {
             store: reads,
             connections,
             credentials,
+            secrets,
             calls,
             clock,
             random,
@@ -130,6 +137,7 @@ impl Executor {
             store: reads,
             connections,
             credentials,
+            secrets,
             calls,
             clock,
             random,
@@ -194,16 +202,24 @@ impl Inner {
     /// Creates the host of one invocation; returns it with the names that the code finds in `env`.
     async fn create_host(
         self: &Arc<Self>,
-        workspace: WorkspaceId,
+        (workspace, app): (WorkspaceId, AppId),
         content: &Arc<LoadedVersion>,
         log_bytes: usize,
     ) -> Result<(Arc<AppHost>, Bindings), StoreError> {
         let bound = self.contents.bindings(workspace, &content.manifest).await?;
+        let secrets = secrets::bind(&self.secrets, (workspace, app), &content.manifest).await?;
         let names = Bindings {
             data: bound.iter().map(|binding| binding.name.clone()).collect(),
             connections: content.manifest.permissions.connectors.iter().map(|it| it.name.clone()).collect(),
+            secrets: secrets.bindings,
         };
-        let host = AppHost::new(Arc::clone(self), workspace, Arc::clone(content), bound, log_bytes);
+        let host = AppHost::new(
+            Arc::clone(self),
+            (workspace, app),
+            Arc::clone(content),
+            (bound, secrets.scrubber),
+            log_bytes,
+        );
         Ok((Arc::new(host), names))
     }
 
@@ -218,7 +234,8 @@ impl Inner {
         let bundle = Arc::clone(&content.bundle);
         let limits = self.settings.limits;
         let invocation = Invocation { workspace, app, bundle, bindings, handler: entry, limits };
-        self.engine.invoke(invocation, Arc::clone(host) as Arc<dyn engine::Host>).await
+        let result = self.engine.invoke(invocation, Arc::clone(host) as Arc<dyn engine::Host>).await;
+        result.map_err(|failure| host.redact(failure))
     }
 
     fn failure_outcome(&self, run: &ClaimedRun, failure: &Failure, record: &RunTrace) -> AttemptOutcome {
@@ -275,7 +292,8 @@ impl Inner {
         let mut lines: Vec<_> = record.lines.into_iter().map(to_log_line).collect();
         if let Some(failure) = failure {
             let now = self.clock.now();
-            lines.push(NewLogLine::new(now, LogLevel::Error, LogSource::Platform, failure.to_string()));
+            let message = host.redact(failure.clone()).to_string();
+            lines.push(NewLogLine::new(now, LogLevel::Error, LogSource::Platform, message));
         }
         self.append_log_lines(workspace, app, lines, refused).await;
     }
@@ -322,10 +340,11 @@ impl Runner for Executor {
             Ok(content) => content,
             Err(why) => return inner.reject(&run, why),
         };
-        let (host, bindings) = match inner.create_host(run.workspace, &content, MAX_RUN_LOG_BYTES).await {
-            Ok(host) => host,
-            Err(error) => return inner.reject(&run, error.into()),
-        };
+        let (host, bindings) =
+            match inner.create_host((run.workspace, run.app), &content, MAX_RUN_LOG_BYTES).await {
+                Ok(host) => host,
+                Err(error) => return inner.reject(&run, error.into()),
+            };
         let entry = HandlerCall::Scheduled(ScheduledEvent {
             trigger: run.trigger.as_str().to_owned(),
             data: mem::take(&mut run.input),
@@ -393,7 +412,7 @@ impl AppServer for Executor {
             .map_err(|error| unavailable(&error))?
             .ok_or_else(|| fail(FailureCode::InvalidBundle, "the app has no such version"))?;
         let (host, bindings) = inner
-            .create_host(workspace, &content, MAX_HTTP_LOG_BYTES)
+            .create_host((workspace, app), &content, MAX_HTTP_LOG_BYTES)
             .await
             .map_err(|error| unavailable(&error))?;
         let result =

@@ -9,12 +9,14 @@
 //! * [`mail_worker`]: sends the e-mail in the outbox
 //! * [`row_changes`]: reports tables whose rows were written
 //! * [`executor_store`]: the reads and the log sink that the executor needs
+//! * [`app_secrets`]: opens secrets of apps
 //! * [`connection_credentials`]: opens the credentials of connections, and renews access tokens
 //! * [`connection_store`]: what requests through connections need of the store
 //! * [`call_counter`]: counts requests by gate
 //!
 //! Every loop takes a [`CancellationToken`] and returns soon after it is cancelled.
 
+pub mod app_secrets;
 mod backoff;
 pub mod call_counter;
 pub mod connection_credentials;
@@ -29,6 +31,7 @@ pub mod purger;
 pub mod row_changes;
 pub mod scheduler;
 
+pub use app_secrets::AppSecrets;
 pub use call_counter::{CallCountWriter, CallCounter};
 pub use connection_credentials::{ConnectionCredentials, ConnectionCredentialsDeps};
 pub use connection_store::ConnectionStore;

@@ -4,6 +4,7 @@
 //! module.
 
 mod app_hosts;
+mod app_secrets;
 mod audit;
 mod auth;
 mod authorizations;
@@ -58,6 +59,7 @@ mod supabase_client;
 mod timing;
 mod tour;
 mod triggers;
+mod upstream_secrets;
 mod view_as;
 mod webhook_docs;
 mod webhook_forms;

@@ -186,7 +186,7 @@ fn code(result: &Result<OutboundResponse, Refusal>) -> &'static str {
 }
 
 /// Fails if eight characters of the secret are in a text, plainly or in base64 at any offset.
-fn assert_free_of(secret: &str, text: &str, what: &str) {
+pub(crate) fn assert_free_of(secret: &str, text: &str, what: &str) {
     let windows: Vec<&[u8]> = secret.as_bytes().windows(8).collect();
     let has_secret =
         |bytes: &[u8]| windows.iter().any(|window| bytes.windows(8).any(|found| found == *window));

@@ -5,5 +5,6 @@
 mod connection;
 mod documents;
 mod gate;
+mod secrets;
 mod spans;
 mod tokens;

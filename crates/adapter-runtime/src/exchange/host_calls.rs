@@ -1,9 +1,11 @@
 //! Host calls of app code: carried out on the host, with bounds on their size.
 
 use runs::engine::{ApprovalQuestion, DataCall, Host, HostError};
+use secrecy::ExposeSecret as _;
 use serde_json::value::RawValue;
+use zeroize::Zeroizing;
 
-use crate::protocol::{HostCall, HostCallOutput};
+use crate::protocol::{HostCall, HostCallOutput, SecretText};
 
 /// Returns the bytes that a call holds in memory while it waits.
 pub(super) fn call_size(call: &HostCall) -> usize {
@@ -13,6 +15,7 @@ pub(super) fn call_size(call: &HostCall) -> usize {
             request.url.len() + headers + request.body.len()
         }
         HostCall::Data { key, values, .. } => key.len() + values.len(),
+        HostCall::Secret { name, uses } => name.len() + uses.len(),
         HostCall::Approval { title, detail } => title.len() + detail.as_ref().map_or(0, String::len),
     }
 }
@@ -30,6 +33,11 @@ pub(super) async fn execute_call(host: &dyn Host, call: HostCall) -> Result<Host
         HostCall::Data { project, op, table, key, values } => {
             let call = data_call(&op, table, key, values)?;
             host.data(&project, call).await.map(|json| HostCallOutput::Json(json.get().to_owned()))
+        }
+        HostCall::Secret { name, uses } => {
+            let secret = host.secret_key(&name, &uses).await?;
+            let text = SecretText(Zeroizing::new(secret.expose_secret().to_owned()));
+            Ok(HostCallOutput::Secret { text, uses })
         }
         HostCall::Approval { title, detail } => {
             let answer = host.approval(ApprovalQuestion { title, detail }).await;

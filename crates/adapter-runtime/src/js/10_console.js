@@ -13,6 +13,7 @@ const inspect = (value, depth = 0, seen = []) => {
   if (value === null) return 'null';
   if (seen.includes(value)) return '[circular]';
   if (value instanceof Error) return describeError(value);
+  if (secretName(value) !== null) return `[secret ${secretName(value)}]`;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
   if (value instanceof RegExp) return `${value}`;
   if (value instanceof Promise) return '[promise]';

@@ -49,7 +49,7 @@ const promiseModules = () => {
     onAbort: (signal, callback) => apply(addEventListener, signal, ['abort', callback]),
     offAbort: (signal, callback) => apply(removeEventListener, signal, ['abort', callback]),
     Uint8Array, DOMException, bytesOf, text, utf8Text, now: Date.now, parse: JSON.parse, stringify: JSON.stringify,
-    NumberOf: Number, getTime: Date.prototype.getTime, construct: Reflect.construct, keepWhile, readerOf: (bytes) => {
+    NumberOf: Number, getTime: Date.prototype.getTime, construct: Reflect.construct, keepWhile, secretName, secretKey, readerOf: (bytes) => {
       loadStreams();
       return bodies.of(bytes);
     },

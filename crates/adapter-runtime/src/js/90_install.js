@@ -33,9 +33,9 @@ const connection = (name) => Object.freeze({
   },
 });
 
-const environment = (data, connections) => {
+const environment = ([data, connections, secrets]) => {
   const named = (names, make) => Object.freeze(Object.fromEntries(names.map((name) => [name, make(name)])));
-  return Object.freeze({ data: named(data, table), connections: named(connections, connection) });
+  return Object.freeze({ data: named(data, table), connections: named(connections, connection), secrets: secretsOf(secrets) });
 };
 
 const context = () => {
@@ -115,9 +115,9 @@ const closeCallSites = () => {
 /** What engines make on first use is made before the realm is kept, not in each invocation. */
 const warmUp = () => {
   begin();
-  driver.scheduled({ default: { scheduled: () => [0] } }, '{"data":{}}', [], []);
+  driver.scheduled({ default: { scheduled: () => [0] } }, '{"data":{}}', [[], [], []]);
   const answer = { fetch: () => new Response('', { headers: { 'content-type': 'text/plain' } }) };
-  driver.fetch({ default: answer }, 'GET', 'https://warm.invalid/', [], new ArrayBuffer(0), [], []);
+  driver.fetch({ default: answer }, 'GET', 'https://warm.invalid/', [], new ArrayBuffer(0), [[], [], []]);
 };
 
 const driver = {
@@ -128,18 +128,18 @@ const driver = {
   room: wakeSender,
   hangUp,
   handlers: (module) => [handler(module, 'scheduled') !== null, handler(module, 'fetch') !== null],
-  scheduled: (module, json, data, connections) => guarded(async () => {
+  scheduled: (module, json, names) => guarded(async () => {
     const run = handler(module, 'scheduled');
     if (!run) return ['missing', 'scheduled'];
     const { ctx, settled } = context();
     const event = JSON.parse(json);
     define(event, { noRetry() {} });
-    const result = await run(event, environment(data, connections), ctx);
+    const result = await run(event, environment(names), ctx);
     const failed = await settled();
     if (failed) throw failed.reason;
     return ['json', text(JSON.stringify(result) ?? 'null')];
   }),
-  fetch: (module, method, url, headers, body, data, connections) => guarded(async () => {
+  fetch: (module, method, url, headers, body, names) => guarded(async () => {
     const run = handler(module, 'fetch');
     if (!run) return ['missing', 'fetch'];
     const { ctx, settled } = context();
@@ -148,7 +148,7 @@ const driver = {
       method, headers: headersFrom(headers), body: bytes.length && method !== 'GET' && method !== 'HEAD' ? bytes : undefined,
     });
     markIncoming(request);
-    const response = await run(request, environment(data, connections), ctx);
+    const response = await run(request, environment(names), ctx);
     if (!(response instanceof Response)) throw new TypeError('fetch must return a Response');
     const content = peekBody(response);
     const head = [response.status, flatHeaders(response.headers)];

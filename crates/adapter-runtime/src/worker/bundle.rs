@@ -39,6 +39,7 @@ const PRELUDE_SOURCE: &str = concat!(
     include_str!("../js/45_lazy.js"),
     include_str!("../js/50_http.js"),
     include_str!("../js/60_crypto.js"),
+    include_str!("../js/65_secrets.js"),
     include_str!("../js/70_sending.js"),
     include_str!("../js/90_install.js"),
 );

@@ -4,14 +4,14 @@ use std::{cell::RefCell, rc::Rc};
 
 use process_snapshot::copy_bytes;
 use rquickjs::{
-    ArrayBuffer, Ctx, Function, Module, Object, Promise, TypedArray, Value, module::Evaluated,
+    ArrayBuffer, Ctx, Function, Module, Object, Promise, TypedArray, Value, convert::List, module::Evaluated,
     promise::PromiseState,
 };
 use runs::engine::{Bindings, FailureCode, HostError};
 
 use super::{
     bundle::{CompiledBundle, ENTRY_MODULE},
-    natives::unflatten_pairs,
+    natives::{MAX_PENDING_SECRETS, SecretText, unflatten_pairs},
     parent_pipe::ParentPipe,
     realm::AppRealm,
 };
@@ -73,7 +73,7 @@ impl<'js> TaskRunner<'_, 'js> {
         let driver = self.begin_invocation().map_err(|error| self.internal_fault(&error))?;
         let module = self.load(compiled, &driver, matches!(task, Task::Check))?;
         let namespace = module.namespace().map_err(|error| self.internal_fault(&error))?;
-        let arrays = (bindings.data.clone(), bindings.connections.clone());
+        let names = env_names(bindings);
         let promise: Result<Promise<'js>, _> = match task {
             Task::Check => {
                 let (scheduled, fetch) = driver
@@ -87,8 +87,8 @@ impl<'js> TaskRunner<'_, 'js> {
             Task::Scheduled(event) => driver
                 .object
                 .get::<_, Function<'js>>("scheduled")
-                .and_then(|entry| entry.call((namespace, event, arrays.0, arrays.1))),
-            Task::Fetch(request) => self.call_fetch(&driver, namespace, request, arrays),
+                .and_then(|entry| entry.call((namespace, event, names))),
+            Task::Fetch(request) => self.call_fetch(&driver, namespace, request, names),
         };
         let promise = promise.map_err(|error| self.exception_fault(&driver, &error))?;
         self.drive_until_settled(&driver, &promise)?;
@@ -143,19 +143,11 @@ impl<'js> TaskRunner<'_, 'js> {
         driver: &PreludeFunctions<'js>,
         namespace: Object<'js>,
         request: Request,
-        (data, connections): (Vec<String>, Vec<String>),
+        names: EnvNames,
     ) -> rquickjs::Result<Promise<'js>> {
         let entry: Function<'js> = driver.object.get("fetch")?;
         let body = ArrayBuffer::new_copy(self.ctx.clone(), &request.body)?;
-        entry.call((
-            namespace,
-            request.method,
-            request.url,
-            flatten_pairs(request.headers),
-            body,
-            data,
-            connections,
-        ))
+        entry.call((namespace, request.method, request.url, flatten_pairs(request.headers), body, names))
     }
 
     /// Runs jobs, timers and results of host calls until the promise is settled or a limit is exceeded.
@@ -228,6 +220,16 @@ impl<'js> TaskRunner<'_, 'js> {
                 driver.settle.call((call, true, status, flatten_pairs(headers), body))
             }
             Ok(HostCallOutput::Json(json)) => driver.settle.call((call, true, json)),
+            Ok(HostCallOutput::Secret { text, uses }) => {
+                let secret = SecretText { text: text.0, uses };
+                match self.realm.invocation.held_values.keep(secret, MAX_PENDING_SECRETS) {
+                    Some(number) => driver.settle.call((call, true, number)),
+                    None => {
+                        let message = "the code imports too many secrets at once";
+                        driver.settle.call((call, false, "too_many_calls", message))
+                    }
+                }
+            }
             Err(HostError { code, message }) => driver.settle.call((call, false, code, message)),
         }
     }
@@ -313,6 +315,14 @@ impl<'js> TaskRunner<'_, 'js> {
         let message = format!("the code broke the ground it stands on: {error}");
         self.realm.budget().fault().unwrap_or_else(|| Fault::new(FailureCode::AppError, message))
     }
+}
+
+/// Projects, connections, and pairs of a secret's name and its text, if the code has it in clear.
+type EnvNames = List<(Vec<String>, Vec<String>, Vec<Option<String>>)>;
+
+fn env_names(bindings: &Bindings) -> EnvNames {
+    let pairs = bindings.secrets.iter().flat_map(|secret| [Some(secret.name.clone()), secret.clear.clone()]);
+    List((bindings.data.clone(), bindings.connections.clone(), pairs.collect()))
 }
 
 fn never_settled_fault() -> Fault {

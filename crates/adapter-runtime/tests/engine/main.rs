@@ -20,6 +20,7 @@ mod intl;
 mod isolation;
 mod libraries;
 mod limits;
+mod secrets;
 mod standard;
 mod standards;
 mod streams;

@@ -16,11 +16,16 @@ use kernel::{
 };
 use runs::engine::{
     Bindings, Bundle, DataCall, Engine as _, Failure, FailureCode, HandlerCall, HandlerOutput, Host,
-    HostError, HttpRequest, HttpResponse, Invocation, InvocationLimits, LogLevel, ScheduledEvent,
+    HostError, HttpRequest, HttpResponse, Invocation, InvocationLimits, KeyUse, LogLevel, ScheduledEvent,
+    SecretBinding,
 };
+use secrecy::SecretString;
 use serde_json::{Value, json, value::RawValue};
 use tokio::sync::Notify;
 use uuid::Uuid;
+
+/// The secret that the host has for `env.secrets.KEY`: 32 bytes, which every kind of secret key may have.
+pub(crate) const SECRET_KEY: &str = "s3cret-of-the-app-0123456789abcd";
 
 pub(crate) fn id<K>(number: u128) -> Id<K> {
     Id::from_uuid(Uuid::from_u128(number))
@@ -71,7 +76,14 @@ pub(crate) fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> I
         workspace: id::<kernel::id::kind::Workspace>(workspace) as WorkspaceId,
         app: id(1),
         bundle,
-        bindings: Bindings { data: vec!["shop".into()], connections: vec!["mail".into()] },
+        bindings: Bindings {
+            data: vec!["shop".into()],
+            connections: vec!["mail".into()],
+            secrets: vec![
+                SecretBinding { name: "KEY".into(), clear: None },
+                SecretBinding { name: "PLAIN".into(), clear: Some("in-clear".into()) },
+            ],
+        },
         handler: HandlerCall::Scheduled(event(data)),
         limits: InvocationLimits { wall_time: Duration::from_secs(10), ..InvocationLimits::default() },
     }
@@ -87,6 +99,8 @@ pub(crate) struct TestHost {
     /// URLs of the requests that began, and of those whose futures were dropped before they ended.
     pub(crate) started_fetches: Mutex<Vec<String>>,
     pub(crate) dropped_fetches: Mutex<Vec<String>>,
+    /// The secret that the code may make a key of, in place of [`SECRET_KEY`].
+    pub(crate) secret: Mutex<Option<String>>,
 }
 
 /// Records a request whose future is dropped while it runs.
@@ -152,6 +166,13 @@ impl Host for TestHost {
     async fn connection_fetch(&self, name: &str, request: HttpRequest) -> Result<HttpResponse, HostError> {
         let body = format!("{name} {} {}", request.method, request.url);
         Ok(HttpResponse { status: 200, headers: Vec::new(), body: body.into() })
+    }
+
+    async fn secret_key(&self, name: &str, uses: &[KeyUse]) -> Result<SecretString, HostError> {
+        if name != "KEY" || uses.is_empty() || uses.contains(&KeyUse::Verify) {
+            return Err(HostError { code: "secret_unavailable".into(), message: "not allowed".into() });
+        }
+        Ok(self.secret.lock().unwrap().clone().unwrap_or_else(|| SECRET_KEY.to_owned()).into())
     }
 
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError> {

@@ -22,7 +22,7 @@ use crate::{
     apps::read::app_grants_of,
     convert::{RowContext, to_json},
     entity::{
-        app_grants, app_versions, apps, automations,
+        app_grants, app_secrets, app_versions, apps, automations,
         column::{DbId, DbText, DbTime},
         members,
     },
@@ -115,6 +115,11 @@ impl AppsTx for StoreTx {
         for automation in query::ids(automations, automations::Column::Id, self.read()).await? {
             delete_automation_cascade(self, workspace, automation, now).await?;
         }
+        app_secrets::Entity::delete_many()
+            .filter(app_secrets::Column::AppId.eq(DbId(app)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
         apps::Entity::update_many()
             .col_expr(apps::Column::DeletedAt, Expr::value(DbTime(now)))
             .col_expr(apps::Column::Revision, Expr::col(apps::Column::Revision).add(1))

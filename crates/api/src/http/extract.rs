@@ -34,3 +34,10 @@ pub(crate) fn deserialize_secret<'de, D: Deserializer<'de>>(
 ) -> Result<Option<SecretString>, D::Error> {
     Ok(Option::<String>::deserialize(deserializer)?.map(SecretString::from))
 }
+
+/// Deserializes a secret that must be there.
+pub(crate) fn deserialize_required_secret<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<SecretString, D::Error> {
+    Ok(String::deserialize(deserializer)?.into())
+}

@@ -33,7 +33,7 @@ use crate::http::{
 };
 
 /// Groups of operations, with their descriptions.
-const TAGS: [(&str, &str); 20] = [
+const TAGS: [(&str, &str); 21] = [
     ("workspaces", "Workspaces: create one, list yours, switch between them."),
     ("apps", "Apps: source, manifest, versions, sharing."),
     ("automations", "Automations start an app: by webhook, schedule, event, form or by hand."),
@@ -42,6 +42,7 @@ const TAGS: [(&str, &str); 20] = [
     ("events", "A live stream of the events of a workspace."),
     ("agent-tools", "The feed of events that agents poll."),
     ("connections", "Connections: services with stored credentials, and the catalogue of connectors."),
+    ("secrets", "Secrets of apps: keys and credentials that belong to no connection."),
     ("gates", "Gates: the hosts that apps of a workspace may reach."),
     ("observability", "Logs of apps."),
     ("backend-console", "Backend projects: tables, keys and policies, for people who manage them."),

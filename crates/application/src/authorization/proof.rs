@@ -5,7 +5,8 @@ use std::{future::Future, marker::PhantomData};
 use kernel::{
     Context,
     authority::{
-        Admin, AppAccess, AppRight, AppRightName, AuthorityError, Builder, Member, Owner, Right, Role,
+        Admin, AppAccess, AppAdmin, AppRight, AppRightName, AuthorityError, Builder, Member, Owner, Right,
+        Role,
     },
     id::{AutomationId, ChangeId, DeadLetterId, GateId, RunId},
 };
@@ -222,6 +223,15 @@ impl<R: Right + Send> Proof for AppRight<R> {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.app(ctx, id).await?.require()?)
+    }
+}
+
+/// Admin of the workspace of an app that the caller may view.
+impl Proof for AppAdmin {
+    const REQUIREMENT: Requirement = Requirement::Role(Role::Admin);
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        Ok(app.app(ctx, id).await?.require_admin()?)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use connections::{
     InvalidInput,
+    app_secrets::{AppSecretError, InvalidSecret, MAX_APP_SECRETS},
     connection::MAX_CONNECTIONS,
     connections::ConnectionError,
     gates::{GateError, InvalidGate, MAX_GATES},
@@ -70,6 +71,27 @@ impl From<ConnectionError> for Problem {
             .hint("Ask the operator to add one with --connectors-config."),
             ConnectionError::Store(error) => error.into(),
         }
+    }
+}
+
+impl From<AppSecretError> for Problem {
+    fn from(error: AppSecretError) -> Self {
+        match error {
+            AppSecretError::Invalid(error) => error.into(),
+            AppSecretError::TooMany => Self::conflict(
+                "too_many_secrets",
+                format!("An app can have at most {MAX_APP_SECRETS} secrets."),
+            )
+            .hint("Delete those that its code does not name."),
+            AppSecretError::NotFound => Self::not_found("secret"),
+            AppSecretError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<InvalidSecret> for Problem {
+    fn from(error: InvalidSecret) -> Self {
+        Self::invalid(error.to_string())
     }
 }
 

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use ::apps::{AppError, InvalidInput as InvalidApp};
 use ::connections::{
     Field, InvalidInput as InvalidConnection, Reason,
+    app_secrets::{AppSecretError, InvalidSecret},
     connections::ConnectionError,
     gates::{GateError, InvalidGate},
 };
@@ -85,6 +86,7 @@ fn every_problem() -> Vec<Problem> {
             InvalidInput(InvalidConnection::new(Field::Secret, Reason::Required)), TooMany, NotFound, UnknownConnector,
             NeedsAuthorization, NotAuthorizable, NoOauthApp, Store(StoreError::NotAudited),
         }
+        AppSecretError { Invalid(InvalidSecret::Length), TooMany, NotFound, Store(StoreError::NotAudited) }
         ProjectError {
             InvalidInput(InvalidProject::Origin), TooManyProjects, TooManyKeys, ProjectNotFound, ProjectNotDeleted, KeyNotFound,
             Store(StoreError::NotAudited),

@@ -30,6 +30,7 @@ fn check_permissions(permissions: &Permissions) -> Result<(), InvalidManifest> {
     const AT: &str = "permissions";
     check_count(&format!("{AT}.data"), permissions.data.len(), 16)?;
     check_count(&format!("{AT}.connectors"), permissions.connectors.len(), 16)?;
+    check_count(&format!("{AT}.secrets"), permissions.secrets.len(), 50)?;
     check_count(&format!("{AT}.egress"), permissions.egress.len(), 32)?;
 
     let mut names = BTreeSet::new();
@@ -43,6 +44,15 @@ fn check_permissions(permissions: &Permissions) -> Result<(), InvalidManifest> {
     let mut names = BTreeSet::new();
     for (index, connector) in permissions.connectors.iter().enumerate() {
         check_binding(&format!("{AT}.connectors[{index}].name"), &connector.name, &mut names)?;
+    }
+    let mut names = BTreeSet::new();
+    for (index, secret) in permissions.secrets.iter().enumerate() {
+        let at = format!("{AT}.secrets[{index}]");
+        check_binding(&format!("{at}.name"), &secret.name, &mut names)?;
+        if secret.uses.as_ref().is_some_and(Vec::is_empty) {
+            let message = "must list at least one use; leave it out to allow all";
+            return Err(InvalidManifest::new(format!("{at}.uses"), message));
+        }
     }
     let mut hosts = BTreeSet::new();
     for (index, egress) in permissions.egress.iter().enumerate() {
@@ -168,7 +178,7 @@ mod tests {
     fn each_refusal_names_its_field() {
         assert!(manifest(|_| ()).is_ok());
         let project = "proj_01h455vb4pex5vsknk084sn02q";
-        let cases: [(&str, Value, &str); 14] = [
+        let cases: [(&str, Value, &str); 18] = [
             ("/name", json!("x"), "name"),
             ("/description", json!("abc"), "description"),
             ("/archetype", json!("Tower!"), "archetype"),
@@ -195,6 +205,14 @@ mod tests {
                 "/permissions/data",
                 json!([{"name": "a", "projectId": "x", "access": "read"}]),
                 "permissions.data[0].projectId",
+            ),
+            ("/permissions/secrets", json!([{"name": "a b"}]), "permissions.secrets[0].name"),
+            ("/permissions/secrets", json!([{"name": "A"}, {"name": "A"}]), "permissions.secrets[1].name"),
+            ("/permissions/secrets", json!([{"name": "A", "uses": []}]), "permissions.secrets[0].uses"),
+            (
+                "/permissions/secrets",
+                json!([{"name": "A", "uses": ["show"]}]),
+                "permissions.secrets[0].uses[0]",
             ),
             ("/triggers", json!([{"type": "telepathy"}]), "triggers[0]"),
             ("/roi/manualMinutesPerRun", json!(1441), "roi.manualMinutesPerRun"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kernel::locale::Locale;
 
-use super::{DataAccess, EgressPermission, HttpMethod, Manifest, ManifestTrigger};
+use super::{DataAccess, EgressPermission, HttpMethod, Manifest, ManifestTrigger, SecretPermission};
 
 /// The kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub enum Subject {
     Data,
     /// An external service.
     Connector,
+    /// A secret of the app.
+    Secret,
     /// AI models.
     Ai,
     /// A way to start the app.
@@ -45,6 +47,7 @@ kernel::names! {
         Egress = "egress",
         Data = "data",
         Connector = "connector",
+        Secret = "secret",
         Ai = "ai",
         Trigger = "trigger",
     }
@@ -96,6 +99,15 @@ pub fn diff_manifests(before: &Manifest, after: &Manifest) -> Vec<Difference> {
         connectors.map(|it| (it.name.clone(), (1, it.connection_id.to_string()))).collect()
     };
     compare(&mut found, Subject::Connector, &connectors(before), &connectors(after));
+    let secrets = |manifest: &Manifest| -> BTreeMap<String, (u32, String)> {
+        manifest
+            .permissions
+            .secrets
+            .iter()
+            .map(|secret| (secret.name.clone(), secret_terms(secret)))
+            .collect()
+    };
+    compare(&mut found, Subject::Secret, &secrets(before), &secrets(after));
     let ai = |manifest: &Manifest| -> BTreeMap<String, (u32, String)> {
         let ai = manifest.permissions.ai.iter();
         let terms =
@@ -119,6 +131,23 @@ fn methods(methods: Option<&[HttpMethod]>) -> (u32, String) {
             names.sort_unstable();
             names.dedup();
             (u32::try_from(names.len()).unwrap_or(u32::MAX), names.join(", "))
+        }
+    }
+}
+
+/// Returns a weight that grows with what the code may do with a secret, and the uses. The value itself outweighs all uses.
+fn secret_terms(secret: &SecretPermission) -> (u32, String) {
+    if secret.clear {
+        return (u32::MAX, "clear".to_owned());
+    }
+    match &secret.uses {
+        None => (u32::MAX - 1, String::new()),
+        Some(uses) => {
+            let mut uses = uses.clone();
+            uses.sort_unstable();
+            uses.dedup();
+            let names: Vec<_> = uses.iter().map(|known| known.as_str()).collect();
+            (u32::try_from(uses.len()).unwrap_or(u32::MAX - 1), names.join(", "))
         }
     }
 }
@@ -171,6 +200,7 @@ impl Difference {
                     Subject::Egress => format!("the host {name}{with}"),
                     Subject::Data => format!("the project `{name}`{with}"),
                     Subject::Connector => format!("the connection `{name}`"),
+                    Subject::Secret => format!("the secret `{name}`{with}"),
                     Subject::Ai => format!("AI models{with}"),
                     Subject::Trigger => format!("the trigger {name}"),
                 };
@@ -185,6 +215,7 @@ impl Difference {
                     Subject::Egress => format!("хост {name}{with}"),
                     Subject::Data => format!("проект «{name}»{with}"),
                     Subject::Connector => format!("подключение «{name}»"),
+                    Subject::Secret => format!("секрет «{name}»{with}"),
                     Subject::Ai => format!("модели{with}"),
                     Subject::Trigger => format!("способ запуска {name}"),
                 };
@@ -199,6 +230,7 @@ impl Difference {
                     Subject::Egress => format!("{name} хосы{with}"),
                     Subject::Data => format!("«{name}» жобасы{with}"),
                     Subject::Connector => format!("«{name}» қосылымы"),
+                    Subject::Secret => format!("«{name}» құпиясы{with}"),
                     Subject::Ai => format!("модельдер{with}"),
                     Subject::Trigger => format!("{name} іске қосу түрі"),
                 };
@@ -215,7 +247,7 @@ impl Difference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Category;
+    use crate::{Category, manifest::SecretUse};
 
     fn manifest(egress: &[(&str, Option<Vec<HttpMethod>>)]) -> Manifest {
         let mut manifest = Manifest::minimal("Orders", "Takes orders.", "workshop", Category::Data);
@@ -225,6 +257,42 @@ mod tests {
         };
         manifest.permissions.egress = egress.iter().map(permission).collect();
         manifest
+    }
+
+    #[test]
+    fn a_secret_in_clear_widens_access_and_fewer_uses_do_not() {
+        let with = |secrets: Vec<SecretPermission>| {
+            let mut manifest = manifest(&[]);
+            manifest.permissions.secrets = secrets;
+            manifest
+        };
+        let secret = |uses: Option<&[SecretUse]>, clear| {
+            vec![SecretPermission { name: "KEY".to_owned(), uses: uses.map(<[_]>::to_vec), clear }]
+        };
+        let (sign, both) = (&[SecretUse::Sign][..], &[SecretUse::Verify, SecretUse::Sign][..]);
+        for (before, after, expected) in [
+            (Vec::new(), secret(Some(sign), false), Some((DifferenceKind::Added, true, "sign"))),
+            (
+                secret(Some(sign), false),
+                secret(Some(both), false),
+                Some((DifferenceKind::Changed, true, "sign, verify")),
+            ),
+            (
+                secret(Some(both), false),
+                secret(Some(sign), false),
+                Some((DifferenceKind::Changed, false, "sign")),
+            ),
+            (secret(None, false), secret(None, true), Some((DifferenceKind::Changed, true, "clear"))),
+            (secret(None, true), secret(None, false), Some((DifferenceKind::Changed, false, ""))),
+            (secret(Some(sign), false), secret(None, false), Some((DifferenceKind::Changed, true, ""))),
+            (secret(None, false), Vec::new(), Some((DifferenceKind::Removed, false, ""))),
+            (secret(None, false), secret(None, false), None),
+        ] {
+            let found = diff_manifests(&with(before), &with(after));
+            let brief = found.first().map(|it| (it.change, it.widens_access, it.details.as_str()));
+            assert_eq!(brief, expected);
+            assert!(found.iter().all(|it| it.subject == Subject::Secret));
+        }
     }
 
     #[test]

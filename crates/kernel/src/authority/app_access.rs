@@ -99,6 +99,27 @@ impl AppAccess {
             Err(AuthorityError::AppRightRequired(R::NAME))
         }
     }
+
+    /// Proves that the caller is an admin of the app's workspace.
+    ///
+    /// # Errors
+    /// [`AuthorityError::RoleRequired`] when they are not. They may view the app, so there is nothing to hide.
+    pub fn require_admin(self) -> Result<AppAdmin, AuthorityError> {
+        self.member.clone().require_admin()?;
+        Ok(AppAdmin(self))
+    }
+}
+
+/// Proof that the caller is an admin of an app's workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppAdmin(AppAccess);
+
+impl std::ops::Deref for AppAdmin {
+    type Target = AppAccess;
+
+    fn deref(&self) -> &AppAccess {
+        &self.0
+    }
 }
 
 /// A right on an app as a type.

@@ -51,6 +51,8 @@ pub enum AuditNoun {
     Row,
     /// A run.
     Run,
+    /// A secret of an app.
+    Secret,
     /// A session.
     Session,
     /// A sign-in.
@@ -94,6 +96,7 @@ crate::names! {
         ProjectKey = "project_key",
         Row = "row",
         Run = "run",
+        Secret = "secret",
         Session = "session",
         SignIn = "sign_in",
         Table = "table",
@@ -114,7 +117,7 @@ impl AuditNoun {
             (Self::Workspace, "transfer") | (Self::Member, _) => Some(ChangedKind::Member),
             (Self::Table, "policy" | "public_read") => Some(ChangedKind::Policy),
             (Self::Table | Self::Column | Self::Index, _) => Some(ChangedKind::Table),
-            (Self::App, _) => Some(ChangedKind::App),
+            (Self::App | Self::Secret, _) => Some(ChangedKind::App),
             (Self::Approval, _) => Some(ChangedKind::Approval),
             (Self::Automation, _) => Some(ChangedKind::Automation),
             (Self::Connection, _) => Some(ChangedKind::Connection),

@@ -8,21 +8,30 @@ use std::{
     },
 };
 
+use apps::manifest::{SecretPermission, SecretUse};
 use async_trait::async_trait;
 use bytes::Bytes;
 use connections::{
-    EgressPolicy, OutboundRequest, OutboundResponse, Refusal, RefusalCode, authorize_connection,
-    authorize_egress,
+    EgressPermit, EgressPolicy, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
+    app_secrets::headers::{SecretHeader, take_secret_headers},
+    authorize_connection, authorize_egress,
     connection::gate_of,
     egress::log_entry::{EgressLogEntry, EgressOutcome},
     health::CallOutcome,
+    scrub::Scrubber,
 };
-use kernel::{StoreError, Timestamp, id::WorkspaceId};
+use kernel::{
+    StoreError, Timestamp,
+    id::{AppId, WorkspaceId},
+};
 use runs::{
     approvals::{ApprovalAnswer, MAX_QUESTIONS, check_question},
-    engine::{ApprovalQuestion, DataCall, Host, HostError, HttpRequest, HttpResponse, LogLevel},
+    engine::{
+        ApprovalQuestion, DataCall, Failure, Host, HostError, HttpRequest, HttpResponse, KeyUse, LogLevel,
+    },
     runs::StepStatus,
 };
+use secrecy::SecretString;
 use serde_json::value::RawValue;
 use tokio::{
     sync::{Notify, OnceCell},
@@ -31,17 +40,22 @@ use tokio::{
 
 use super::{
     Inner, egress, rows,
+    secrets::permission_for,
     trace::{RunTrace, finished_step},
     uninterrupted_credentials::UninterruptedCredentials,
     version_cache::{Binding, LoadedVersion},
 };
+use crate::app_secrets::missing;
 
 /// Serves the host calls of one invocation and records them.
 pub(super) struct AppHost {
     inner: Arc<Inner>,
     workspace: WorkspaceId,
+    app: AppId,
     content: Arc<LoadedVersion>,
     bindings: Vec<Binding>,
+    /// Finds the secrets that the code has in clear; none if it has none.
+    clear_secrets: Option<Scrubber>,
     /// Gates as they were at the first request.
     policy: OnceCell<Arc<EgressPolicy>>,
     trace: Mutex<RunTrace>,
@@ -62,17 +76,19 @@ struct PendingApprovals {
 impl AppHost {
     pub(super) fn new(
         inner: Arc<Inner>,
-        workspace: WorkspaceId,
+        (workspace, app): (WorkspaceId, AppId),
         content: Arc<LoadedVersion>,
-        bindings: Vec<Binding>,
+        (bindings, clear_secrets): (Vec<Binding>, Option<Scrubber>),
         log_bytes: usize,
     ) -> Self {
         let record = Mutex::new(RunTrace::new(&inner.settings.limits, log_bytes));
         Self {
             inner,
             workspace,
+            app,
             content,
             bindings,
+            clear_secrets,
             policy: OnceCell::new(),
             trace: record,
             approvals: PendingApprovals::default(),
@@ -105,6 +121,14 @@ impl AppHost {
         taken
     }
 
+    /// Redacts secrets that the code has in clear in the message of its failure.
+    pub(super) fn redact(&self, mut failure: Failure) -> Failure {
+        if let Some(scrubber) = &self.clear_secrets {
+            failure.message = scrubber.scrub_text(&failure.message).into_owned();
+        }
+        failure
+    }
+
     fn trace(&self) -> MutexGuard<'_, RunTrace> {
         self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,16 +145,50 @@ impl AppHost {
         self.policy.get_or_try_init(load).await
     }
 
+    /// Takes the headers with secrets of the app out of a request.
+    fn take_secret_headers(&self, request: &mut HttpRequest) -> Result<Vec<SecretHeader>, Refusal> {
+        let declared = self.content.manifest.permissions.secrets.iter();
+        take_secret_headers(&mut request.headers, declared.map(|secret| secret.name.as_str()))
+    }
+
+    /// Sends a permitted request, with the secrets of the app that its headers name.
+    async fn send_permitted(
+        &self,
+        mut request: HttpRequest,
+        permit: EgressPermit,
+    ) -> Result<Result<OutboundResponse, Refusal>, StoreError> {
+        let headers = match self.take_secret_headers(&mut request) {
+            Ok(headers) => headers,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let outgoing = OutboundRequest { headers: request.headers, body: request.body };
+        if headers.is_empty() {
+            return Ok(self.inner.outbound.send(outgoing, permit).await);
+        }
+        for SecretHeader { secret, .. } in &headers {
+            let declared =
+                self.content.manifest.permissions.secrets.iter().find(|known| known.name == *secret);
+            if declared.is_none_or(|declared| !declared.allows(SecretUse::Header)) {
+                let message = format!("the app's manifest does not allow the secret {secret} in a header");
+                return Ok(Err(Refusal::new(RefusalCode::HeaderDenied, message)));
+            }
+        }
+        let scope = (self.workspace, self.app);
+        let secrets = match self.inner.secrets.for_headers(scope, &headers, permit.host()).await? {
+            Ok(secrets) => secrets,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        Ok(self.inner.outbound.send_with_secrets(outgoing, permit, &headers, &secrets).await)
+    }
+
     /// Sends a request that the policy permits, and counts it at the gate of its host.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, FetchError> {
         let policy = self.policy().await.map_err(FetchError::Unavailable)?;
         let gate = egress::gate_of(&request.url, policy);
-        let result = async {
-            let permit = authorize_egress(&request.url, &request.method, policy)?;
-            let outgoing = OutboundRequest { headers: request.headers, body: request.body };
-            self.inner.outbound.send(outgoing, permit).await
+        let result = match authorize_egress(&request.url, &request.method, policy) {
+            Ok(permit) => self.send_permitted(request, permit).await.map_err(FetchError::Unavailable)?,
+            Err(refusal) => Err(refusal),
         };
-        let result = result.await;
         if let Some(gate) = gate {
             self.inner.calls.count(self.workspace, gate, self.now(), outcome(&result));
         }
@@ -139,7 +197,7 @@ impl AppHost {
 
     /// Sends a request through the connection that the manifest names so. The connection is read for every request, so
     /// that it ends with a disconnect.
-    async fn send_through(&self, name: &str, request: HttpRequest) -> Result<HttpResponse, FetchError> {
+    async fn send_through(&self, name: &str, mut request: HttpRequest) -> Result<HttpResponse, FetchError> {
         let inner = &self.inner;
         let not_connected = |what: &str| {
             FetchError::Gate(Refusal::new(RefusalCode::NotConnected, format!("the connection {name} {what}")))
@@ -155,6 +213,11 @@ impl AppHost {
         let policy = egress::connection_policy(connection, &inner.settings);
         let result = async {
             let permit = authorize_connection(&request.url, &request.method, &policy)?;
+            if let Some(taken) = self.take_secret_headers(&mut request)?.first() {
+                let message =
+                    format!("the secret {} cannot be sent through a connection; use fetch", taken.secret);
+                return Err(Refusal::new(RefusalCode::HeaderDenied, message));
+            }
             let outgoing = OutboundRequest { headers: request.headers, body: request.body };
             let credentials = UninterruptedCredentials(Arc::clone(&inner.credentials));
             inner.outbound.send_through_connection(outgoing, permit, &credentials).await
@@ -164,6 +227,21 @@ impl AppHost {
         inner.calls.count(self.workspace, gate_of(connection.id), self.now(), outcome);
         inner.credentials.record_outcome(connection, outcome).await;
         Ok(response(result?))
+    }
+
+    /// Opens a secret that becomes a key, if the manifest allows all of its uses.
+    async fn open_key(&self, name: &str, uses: &[KeyUse]) -> Result<SecretString, FetchError> {
+        let declared = self.content.manifest.permissions.secrets.iter().find(|known| known.name == name);
+        let allows = |declared: &SecretPermission| {
+            !uses.is_empty() && uses.iter().all(|wanted| declared.allows(permission_for(*wanted)))
+        };
+        if !declared.is_some_and(allows) {
+            let message = format!("the app's manifest does not allow the secret {name} to be such a key");
+            return Err(Refusal::new(RefusalCode::SecretUnavailable, message).into());
+        }
+        let secrets = &self.inner.secrets;
+        let found = secrets.find((self.workspace, self.app), name).await.map_err(FetchError::Unavailable)?;
+        Ok(secrets.open(&found.ok_or_else(|| missing(name))?)?)
     }
 
     /// Records the result of a request as a log line and a step.
@@ -286,6 +364,10 @@ impl From<FetchError> for HostError {
 impl Host for AppHost {
     fn log(&self, level: LogLevel, message: String) {
         let now = self.now();
+        let message = match &self.clear_secrets {
+            Some(scrubber) => scrubber.scrub_text(&message).into_owned(),
+            None => message,
+        };
         self.trace().push_line(now, level, false, message);
     }
 
@@ -305,6 +387,27 @@ impl Host for AppHost {
         let unanswered = UnansweredRequest { host: self, label: Some(label), begun };
         let result = self.send_through(name, request).await;
         unanswered.record(&result);
+        result.map_err(HostError::from)
+    }
+
+    async fn secret_key(&self, name: &str, uses: &[KeyUse]) -> Result<SecretString, HostError> {
+        let begun = self.start_timer();
+        let result = self.open_key(name, uses).await;
+        let (status, detail) = match &result {
+            Ok(_) => (StepStatus::Ok, None),
+            Err(refused) => (StepStatus::Failed, Some(refused.code().to_owned())),
+        };
+        let is_declared = self.content.manifest.permissions.secrets.iter().any(|known| known.name == name);
+        let label = format!("Secret {} as a key", if is_declared { name } else { "?" });
+        let (at, millis) = begun.elapsed();
+        let mut trace = self.trace();
+        if let Err(refused) = &result {
+            let outcome = EgressOutcome::Refused(refused.code().to_owned());
+            let note = EgressLogEntry { label: label.clone(), outcome, duration_ms: Some(millis) };
+            trace.push_line(self.now(), LogLevel::Warn, true, note.to_string());
+        }
+        trace.push_step(finished_step(label, status, (at, millis), detail));
+        drop(trace);
         result.map_err(HostError::from)
     }
 

@@ -1,5 +1,6 @@
 //! Runs: what they record, when they are retried, and what blocks them.
 
+mod app_secrets;
 mod connection_calls;
 mod fake_connections;
 mod fixtures;

@@ -3,6 +3,7 @@
 // them may do: whatever app code has made of the language or of its objects, it cannot make a key do more.
 
 let native, TypeError, DOMException, Uint8Array, bytesOf, parse, stringify, keepWhile, defineProperty, toStringTag;
+let secretName, secretKey;
 
 const KEY = {};
 const object = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';

@@ -9,6 +9,9 @@ const subtle = {
     const kind = formatOf(format);
     const { json } = normalize('import keys', algorithm);
     const asked = usagesOf(usages);
+    const secret = secretName(data);
+    // Whatever the code asks for, the key of a secret cannot be exported.
+    if (secret !== null) return wrap(checked(native.importSecret(await secretKey(secret, asked), kind, json, asked)));
     const bytes = kind === 'jwk' ? jwkBytes(data, utf8) : dataOf(data, 'the key');
     return wrap(checked(native.importKey(kind, json, bytes, Boolean(extractable), asked)));
   },

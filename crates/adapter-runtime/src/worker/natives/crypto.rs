@@ -12,6 +12,7 @@ mod import;
 mod jwk;
 mod key;
 mod rsa;
+mod secrets;
 mod sign;
 
 use std::rc::Rc;
@@ -24,7 +25,8 @@ use self::{
     key::Key,
 };
 use super::Natives;
-use crate::worker::invocation_state::InvocationState;
+use crate::{protocol::HostCall, worker::invocation_state::InvocationState};
+pub(in crate::worker) use secrets::{MAX_PENDING as MAX_PENDING_SECRETS, SecretText};
 
 /// Keys of one invocation, at most.
 const MAX_KEYS: usize = 4096;
@@ -207,6 +209,29 @@ fn add_key_natives<'js>(
                 keys.keep(import::import(&format, &parameters, &copy(&data), extractable, &usages)?)
             };
             answer(&ctx, import())
+        },
+    )?;
+    let keys = own();
+    natives.add("secretKey", move |name: String, usages: Vec<String>| {
+        let uses = Usage::parse_all(&usages).map_or_else(|_| Vec::new(), |usages| secrets::key_uses(&usages));
+        keys.0.start_call(HostCall::Secret { name, uses })
+    })?;
+    let keys = own();
+    natives.add(
+        "importSecret",
+        move |ctx: Ctx<'js>, number: u32, format: String, parameters: String, usages: Vec<String>| {
+            let import = || {
+                let parameters = Parameters::parse(&parameters)?;
+                let usages = Usage::parse_all(&usages)?;
+                let import = |secret: &mut SecretText| {
+                    Some(secrets::import_secret(secret, &format, &parameters, &usages))
+                };
+                let key = keys.0.held_values.with(number, import);
+                keys.keep(key.unwrap_or_else(|| Err(CryptoError::operation("the secret is gone")))?)
+            };
+            let imported = import();
+            keys.0.held_values.release(number);
+            answer(&ctx, imported)
         },
     )?;
     let keys = own();

@@ -132,6 +132,7 @@ fn documented_enumerations_have_the_names_on_the_wire() {
         "FieldForm": connections::catalogue::FieldForm,
         "GateStatus": connections::GateStatus,
         "HttpMethod": apps::manifest::HttpMethod,
+        "SecretUse": apps::manifest::SecretUse,
         "Intent": workspace::workspaces::Intent,
         "InviteRole": workspace::invites::InviteRole,
         "InviteStatus": workspace::invites::InviteStatus,

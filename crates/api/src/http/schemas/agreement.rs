@@ -81,9 +81,11 @@ fn manifests_are_read_as_described() {
     let data = json!({"name": "orders", "projectId": "proj_01h455vb4pex5vsknk084sn02q", "access": "read",
         "tables": ["orders"]});
     let connector = json!({"name": "crm", "connectionId": "conn_01h455vb4pex5vsknk084sn02q"});
+    let secret = json!({"name": "KEY", "uses": ["deriveBits", "header"], "clear": true});
     let egress = json!({"host": "api.example.com", "methods": ["GET"]});
     let ai = json!({"profile": "private", "monthlyBudgetUsd": 10, "models": ["small"]});
-    let permissions = json!({"data": [data], "connectors": [connector], "egress": [egress], "ai": ai});
+    let permissions =
+        json!({"data": [data], "connectors": [connector], "secrets": [secret], "egress": [egress], "ai": ai});
     let triggers = [
         json!({"type": "schedule", "cron": "0 9 * * 1", "timezone": "Asia/Almaty"}),
         json!({"type": "webhook"}),
@@ -98,6 +100,7 @@ fn manifests_are_read_as_described() {
 
     check_struct::<described::DataPermission, real::DataPermission>(&data);
     check_struct::<described::ConnectorPermission, real::ConnectorPermission>(&connector);
+    check_struct::<described::SecretPermission, real::SecretPermission>(&secret);
     check_struct::<described::EgressPermission, real::EgressPermission>(&egress);
     check_struct::<described::AiPermission, real::AiPermission>(&ai);
     check_struct::<described::Permissions, real::Permissions>(&permissions);

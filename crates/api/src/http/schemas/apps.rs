@@ -24,6 +24,8 @@ enumerations! {
     DataAccess: apps::manifest::DataAccess;
     /// An HTTP method that a manifest can name.
     HttpMethod: apps::manifest::HttpMethod;
+    /// A use of a secret. The names of those of a key are usages of the Web Cryptography API.
+    SecretUse: apps::manifest::SecretUse;
     /// The verdict of a trust score.
     TrustBand: apps::trust::TrustBand;
     /// The origin of a version.
@@ -72,6 +74,10 @@ pub(crate) struct Permissions {
     #[serde(default)]
     #[schema(max_items = 16)]
     connectors: Vec<ConnectorPermission>,
+    /// Secrets of the app, as `env.secrets.NAME`; at most 50.
+    #[serde(default)]
+    #[schema(max_items = 50)]
+    secrets: Vec<SecretPermission>,
     /// External hosts for `fetch`; at most 32.
     #[serde(default)]
     #[schema(max_items = 32)]
@@ -107,6 +113,22 @@ pub(crate) struct ConnectorPermission {
     name: String,
     /// Connection of the same workspace.
     connection_id: ConnectionId,
+}
+
+/// A secret of the app that its code may use. An admin gives it a value.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct SecretPermission {
+    /// Name in the code: a JavaScript identifier of at most 40 ASCII letters, digits and `_`.
+    #[schema(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,39}$", example = "SIGNING_KEY")]
+    name: String,
+    /// Uses that the code may make of the secret; all by default.
+    #[serde(default)]
+    #[schema(min_items = 1)]
+    uses: Option<Vec<SecretUse>>,
+    /// Whether the code gets the value as a string, if the admin allows that too; false by default.
+    #[serde(default)]
+    clear: bool,
 }
 
 /// An external host that an app may call.

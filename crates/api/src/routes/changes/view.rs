@@ -63,7 +63,7 @@ pub(crate) struct ManifestDiff {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DiffDetail {
-    /// `egress`, `data`, `connector`, `ai` or `trigger`.
+    /// `egress`, `data`, `connector`, `secret`, `ai` or `trigger`.
     subject: &'static str,
     /// `added`, `removed` or `changed`.
     change: &'static str,

@@ -54,8 +54,8 @@ fn why_next(cause: Cause) -> (&'static str, &'static str) {
             "Fix the request as described in the message.",
         ),
         Cause::SecretMissing => (
-            "It called a service through a connection that does not exist, or whose secret cannot be read.",
-            "Set the connection up again, then run it again.",
+            "It used a connection or a secret that does not exist, or whose value cannot be read.",
+            "Set the connection or the secret up again, then run it again.",
         ),
         Cause::AuthRejected => {
             ("The service {host} refused the credentials.", "Renew the credentials, then run it again.")

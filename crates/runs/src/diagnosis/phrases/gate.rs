@@ -31,7 +31,53 @@ const REDUNDANT_MESSAGES: [(Cause, &str); 6] = [
     (Cause::PrivateAddress, "{} leads to an address that may not be dialled"),
 ];
 
-const SENTENCES: [TranslatedSentence; 32] = [
+const SENTENCES: [TranslatedSentence; 42] = [
+    (
+        "the secret {} has no value; an admin gives it one on the app's page",
+        "у секрета {} нет значения; его задаёт администратор на странице приложения",
+        "{} құпиясының мәні жоқ; оны әкімші қолданба бетінде береді",
+    ),
+    ("the secret {} cannot be opened", "секрет {} не удаётся открыть", "{} құпиясы ашылмайды"),
+    (
+        "the secret {} may not be sent to {}",
+        "секрет {} нельзя отправлять хосту {}",
+        "{} құпиясын {} хосына жіберуге болмайды",
+    ),
+    (
+        "the secret {} must be at the end of the header {}",
+        "секрет {} должен стоять в конце заголовка {}",
+        "{} құпиясы {} тақырыбының соңында тұруы керек",
+    ),
+    (
+        "the secret {} cannot be sent through a connection; use fetch",
+        "секрет {} нельзя отправить через подключение; отправьте запрос без него",
+        "{} құпиясын қосылым арқылы жіберуге болмайды; сұрауды онсыз жіберіңіз",
+    ),
+    (
+        "the secret {} cannot be sent in the header {}",
+        "секрет {} нельзя отправить в заголовке {}",
+        "{} құпиясын {} тақырыбында жіберуге болмайды",
+    ),
+    (
+        "the header {} cannot have a secret: it carries no credential",
+        "в заголовке {} не может быть секрета: в нём не передают учётные данные",
+        "{} тақырыбында құпия бола алмайды: онда тіркелгі деректері жіберілмейді",
+    ),
+    (
+        "the header {} has a secret and is there twice",
+        "заголовок {} содержит секрет и указан дважды",
+        "{} тақырыбында құпия бар және ол екі рет көрсетілген",
+    ),
+    (
+        "the app's manifest does not allow the secret {} in a header",
+        "манифест приложения не разрешает секрет {} в заголовке",
+        "қолданба манифесі {} құпиясын тақырыпта пайдалануға рұқсат бермейді",
+    ),
+    (
+        "the app's manifest does not allow the secret {} to be such a key",
+        "манифест приложения не разрешает такой ключ из секрета {}",
+        "қолданба манифесі {} құпиясынан мұндай кілт жасауға рұқсат бермейді",
+    ),
     (
         "the app's manifest does not declare {}",
         "в манифесте приложения не указан хост {}",

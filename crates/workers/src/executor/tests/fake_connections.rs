@@ -8,6 +8,7 @@ use std::{
 use connections::{
     Auth, AuthInput, Connection, ConnectionStatus, ConnectionTx, GateStatus, HttpConnection,
     HttpConnectionInput,
+    app_secrets::{AppSecret, AppSecretName, AppSecretReader, AppSecretView, SealedAppSecret},
     auth::ClientAuthStyle,
     calls::CallLogEntry,
     connection::{ConnectionUser, HTTP_CONNECTOR, SecretPurpose},
@@ -33,11 +34,13 @@ pub(super) struct FakeConnections(Arc<Mutex<Tables>>);
 pub(super) struct Tables {
     pub(super) connections: Vec<Connection>,
     pub(super) sealed: HashMap<(ConnectionId, SecretPurpose), String>,
+    pub(super) app_secrets: Vec<SealedAppSecret>,
     pub(super) audited: Vec<String>,
     pub(super) calls: Vec<CallLogEntry>,
     /// Transactions that were begun.
     pub(super) transactions: usize,
     pub(super) is_away: bool,
+    pub(super) are_secrets_away: bool,
     /// End of the reservation of a renewal.
     pub(super) renewal_until: Option<Timestamp>,
 }
@@ -56,12 +59,53 @@ impl FakeConnections {
         tables.connections.push(connection);
     }
 
+    /// Adds a sealed secret of the app.
+    pub(super) fn add_app_secret(&self, name: &str, value: &str, clear: bool) {
+        let secret = AppSecret {
+            workspace: id(1),
+            app: id(2),
+            name: name.parse().unwrap(),
+            hosts: vec!["api.example.com".parse().unwrap()],
+            clear,
+            version: 1,
+            set_at: start(),
+            set_by: id(4),
+        };
+        let context = secret.sealing_context();
+        let context = context.each_ref().map(String::as_str);
+        let sealed = vault().seal(&SeededRandomness::new(7), &context, &SecretString::from(value));
+        self.lock().app_secrets.push(SealedAppSecret { secret, sealed });
+    }
+
     pub(super) fn update(&self, change: impl FnOnce(&mut Connection)) {
         change(&mut self.lock().connections[0]);
     }
 
     pub(super) fn status(&self) -> ConnectionStatus {
         self.lock().connections[0].status
+    }
+}
+
+#[async_trait]
+impl AppSecretReader for FakeConnections {
+    async fn list_app_secrets(&self, _: WorkspaceId, _: AppId) -> Result<Vec<AppSecretView>, StoreError> {
+        panic!("runs list no secrets")
+    }
+
+    async fn find_app_secret(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        name: &AppSecretName,
+    ) -> Result<Option<SealedAppSecret>, StoreError> {
+        let tables = self.lock();
+        if tables.are_secrets_away {
+            return Err(StoreError::Unavailable("away".into()));
+        }
+        let is_meant = |stored: &&SealedAppSecret| {
+            (stored.secret.workspace, stored.secret.app, &stored.secret.name) == (workspace, app, name)
+        };
+        Ok(tables.app_secrets.iter().find(is_meant).cloned())
     }
 }
 

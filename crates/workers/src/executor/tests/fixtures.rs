@@ -18,8 +18,9 @@ use backend_data::{
 use connections::{
     CredentialSource, EgressPermit, Gate, GateStatus, OutboundRequest, OutboundResponse, Refusal,
     RefusalCode,
+    app_secrets::headers::SecretHeader,
     gates::Method,
-    outbound::{GrantSource, IssuedToken, OpenedCredential, TokenError, TokenGrant},
+    outbound::{GrantSource, IssuedToken, OpenedCredential, SecretSource, TokenError, TokenGrant},
 };
 use kernel::{
     Id, Locale, SeededRandomness, Timestamp,
@@ -260,6 +261,21 @@ impl OutboundClient for FakeOutbound {
         Ok(OutboundResponse { status: 200, headers: Vec::new(), body: request.body })
     }
 
+    async fn send_with_secrets(
+        &self,
+        request: OutboundRequest,
+        permit: EgressPermit,
+        headers: &[SecretHeader],
+        secrets: &dyn SecretSource,
+    ) -> Result<OutboundResponse, Refusal> {
+        for SecretHeader { header, prefix, secret } in headers {
+            let opened = secrets.open_secret(secret).await?;
+            let sent = format!("{} with {header}: {prefix}{}", permit.url(), opened.expose_secret());
+            self.sent.lock().unwrap().push(sent);
+        }
+        Ok(OutboundResponse { status: 200, headers: Vec::new(), body: request.body })
+    }
+
     async fn send_through_connection(
         &self,
         request: OutboundRequest,
@@ -313,6 +329,10 @@ pub(super) fn manifest() -> Manifest {
                 {"name": "notes", "projectId": id::<kernel::id::kind::Project>(7), "access": "write", "tables": ["notes"]},
                 {"name": "readonly", "projectId": id::<kernel::id::kind::Project>(7), "access": "read"},
                 {"name": "foreign", "projectId": id::<kernel::id::kind::Project>(8), "access": "write"},
+            ],
+            "secrets": [
+                {"name": "KEY"}, {"name": "SIGNING", "uses": ["sign", "deriveBits"]}, {"name": "MISSING"},
+                {"name": "PLAIN", "clear": true}, {"name": "KEPT", "clear": true},
             ],
             "connectors": [{"name": "crm", "connectionId": id::<kernel::id::kind::Connection>(9)}],
             "egress": [{"host": "api.example.com", "methods": ["GET"]}, {"host": "slow.example.com"}],
@@ -413,6 +433,7 @@ impl Fixture {
             store: Arc::new(store),
             connections: Arc::new(self.connections.clone()),
             credentials: self.credentials(),
+            secrets: Arc::new(crate::AppSecrets::new(Arc::new(self.connections.clone()), vault())),
             calls: Arc::clone(&self.calls),
             clock: Arc::clone(&self.clock) as _,
             random: Arc::new(SeededRandomness::new(1)),

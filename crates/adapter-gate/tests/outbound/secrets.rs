@@ -1,0 +1,87 @@
+//! Secrets of apps in headers: the service gets them, and nothing of them comes back.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use connections::{
+    OutboundClient as _, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
+    app_secrets::headers::SecretHeader, outbound::SecretSource,
+};
+use secrecy::SecretString;
+
+use crate::{
+    connection::{SECRET, assert_free_of, bearer, permit as connection_permit, service},
+    gate::{egress_client, permit},
+};
+
+/// Opens every name but `MISSING`, and counts.
+#[derive(Default)]
+struct Secrets(AtomicUsize);
+
+#[async_trait]
+impl SecretSource for Secrets {
+    async fn open_secret(&self, name: &str) -> Result<SecretString, Refusal> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        match name {
+            "MISSING" => Err(Refusal::new(RefusalCode::SecretUnavailable, "no value")),
+            "LINES" => Ok("a\r\nhost: evil.example".into()),
+            _ => Ok(SECRET.into()),
+        }
+    }
+}
+
+fn header(name: &str, prefix: &str, secret: &str) -> SecretHeader {
+    SecretHeader { header: name.to_owned(), prefix: prefix.to_owned(), secret: secret.to_owned() }
+}
+
+async fn send(
+    port: u16,
+    path: &str,
+    headers: &[SecretHeader],
+    own: &[(&str, &str)],
+    secrets: &Secrets,
+) -> Result<OutboundResponse, Refusal> {
+    let own = own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let request = OutboundRequest { headers: own, ..OutboundRequest::default() };
+    egress_client().send_with_secrets(request, permit("GET", port, path), headers, secrets).await
+}
+
+#[tokio::test]
+async fn the_service_gets_the_secret_and_no_echo_of_it_comes_back() {
+    let (port, received) = service().await;
+    let headers = [header("authorization", "Bearer ", "KEY"), header("x-key", "", "KEY")];
+    for path in ["/plain", "/base64", "/chunks", "/gzip", "/deflate", "/headers", "/v1/moved"] {
+        received.lock().unwrap().clear();
+        let response = send(port, path, &headers, &[("accept", "*/*")], &Secrets::default()).await.unwrap();
+        let got = received.lock().unwrap().last().unwrap().clone();
+        assert!(got.contains(&format!("authorization: Bearer {SECRET}\n")), "{path}: {got}");
+        assert!(got.contains(&format!("x-key: {SECRET}\n")), "{path}: {got}");
+        let text = format!("{:?} {}", response.headers, String::from_utf8_lossy(&response.body));
+        assert_free_of(SECRET, &text, path);
+        assert!(text.contains("[redacted]"), "{path}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_opened_for_a_request_that_is_refused() {
+    let (port, received) = service().await;
+    let secrets = Secrets::default();
+    let key = [header("x-key", "", "KEY")];
+    let code = |result: Result<_, Refusal>| result.map(|_: OutboundResponse| ()).unwrap_err().code;
+    // The app has set the header too, or one that is reserved.
+    assert_eq!(code(send(port, "/", &key, &[("X-Key", "mine")], &secrets).await), RefusalCode::HeaderDenied);
+    assert_eq!(code(send(port, "/", &key, &[("cookie", "a=b")], &secrets).await), RefusalCode::HeaderDenied);
+    let through = connection_permit(port, "/v1", bearer(), "/plain");
+    let refused =
+        egress_client().send_with_secrets(OutboundRequest::default(), through, &key, &secrets).await;
+    assert_eq!(code(refused), RefusalCode::SecretUnavailable);
+    assert_eq!(secrets.0.load(Ordering::SeqCst), 0);
+    // It has no value, or one that no header can have.
+    for name in ["MISSING", "LINES"] {
+        let refused = send(port, "/", &[header("x-key", "", name)], &[], &secrets).await;
+        assert_eq!(code(refused), RefusalCode::SecretUnavailable, "{name}");
+    }
+    assert_eq!(received.lock().unwrap().len(), 0);
+    // A redirect to another origin is not followed.
+    assert_eq!(code(send(port, "/v1/away", &key, &[], &secrets).await), RefusalCode::RedirectDenied);
+}

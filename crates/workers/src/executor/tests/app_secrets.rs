@@ -1,0 +1,159 @@
+//! Secrets of an app: which requests and keys get them, and that they are nowhere else.
+
+use runs::engine::{Host, KeyUse, SecretBinding};
+use secrecy::ExposeSecret as _;
+
+use super::{super::*, fixtures::*};
+
+const SECRET: &str = "s3cret-of-the-app";
+
+fn fixture() -> Fixture {
+    let fixture = Fixture::default();
+    for (name, clear) in [("KEY", false), ("SIGNING", false), ("PLAIN", true), ("KEPT", false)] {
+        fixture.connections.add_app_secret(name, SECRET, clear);
+    }
+    fixture
+}
+
+/// Runs code that is a closure over the host; returns what it returned as a text, and the run.
+async fn run<W>(
+    fixture: &Fixture,
+    code: impl Fn(Invocation, Arc<dyn Host>) -> W + Send + Sync + 'static,
+) -> (Vec<String>, FinishedRun)
+where
+    W: Future<Output = Vec<String>> + Send + 'static,
+{
+    let results = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let found = Arc::clone(&results);
+    let executor = fixture.executor(FakeStore::default(), move |invocation, host| {
+        let (code, found) = (code(invocation, host), Arc::clone(&found));
+        async move {
+            let said = code.await;
+            *found.lock().unwrap() = said;
+            nothing()
+        }
+    });
+    let finished = executor.run(claimed()).await;
+    let results = std::mem::take(&mut *results.lock().unwrap());
+    (results, finished)
+}
+
+fn with_header(url: &str, name: &str, value: &str) -> HttpRequest {
+    HttpRequest { headers: vec![(name.to_owned(), value.to_owned())], ..request("GET", url) }
+}
+
+#[tokio::test]
+async fn a_header_gets_the_secret_where_manifest_and_admin_allow_it() {
+    let fixture = fixture();
+    let (codes, finished) = run(&fixture, |_, host| async move {
+        let mut codes = Vec::new();
+        for (url, name, value) in [
+            ("https://api.example.com/", "authorization", "Bearer [secret KEY]"),
+            ("https://slow.example.com/", "x-api-key", "[secret KEY]"),
+            ("https://api.example.com/", "x-api-key", "[secret SIGNING]"),
+            ("https://api.example.com/", "x-api-key", "[secret MISSING]"),
+            ("https://api.example.com/", "x-note", "[secret KEY]"),
+            ("https://api.example.com/", "x-note", "[secret OTHER]"),
+            ("https://other.example.com/", "x-api-key", "[secret KEY]"),
+        ] {
+            let result = host.fetch(with_header(url, name, value)).await;
+            codes.push(result.map_or_else(|error| error.code, |response| response.status.to_string()));
+        }
+        codes
+    })
+    .await;
+    let expected = [
+        "200",
+        "header_denied",
+        "header_denied",
+        "secret_unavailable",
+        "header_denied",
+        "200",
+        "egress_denied",
+    ];
+    assert_eq!(codes, expected);
+    let sent = fixture.outbound.sent.lock().unwrap().clone();
+    let first = format!("https://api.example.com/ with authorization: Bearer {SECRET}");
+    assert_eq!(sent, [first, "https://api.example.com/".to_owned()]);
+    assert!(!format!("{finished:?}").contains(SECRET));
+}
+
+#[tokio::test]
+async fn a_request_through_a_connection_takes_no_secret() {
+    let fixture = fixture();
+    fixture
+        .connections
+        .add(super::fake_connections::crm(connections::AuthInput::Bearer { prefix: None }), SECRET);
+    let (codes, _) = run(&fixture, |_, host| async move {
+        let request = with_header("/me", "x-api-key", "[secret KEY]");
+        vec![host.connection_fetch("crm", request).await.unwrap_err().code]
+    })
+    .await;
+    assert_eq!(codes, ["header_denied"]);
+    assert!(fixture.outbound.sent.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_key_has_the_uses_of_the_manifest_and_leaves_a_step() {
+    let fixture = fixture();
+    let (codes, finished) = run(&fixture, |_, host| async move {
+        let mut said = Vec::new();
+        for (name, uses) in [
+            ("SIGNING", &[KeyUse::Sign][..]),
+            ("SIGNING", &[KeyUse::DeriveBits, KeyUse::Sign]),
+            ("SIGNING", &[KeyUse::Sign, KeyUse::Verify]),
+            ("KEY", &[KeyUse::Encrypt, KeyUse::Decrypt]),
+            ("KEY", &[]),
+            ("MISSING", &[KeyUse::Sign]),
+            ("OTHER", &[KeyUse::Sign]),
+        ] {
+            let opened = host.secret_key(name, uses).await;
+            said.push(opened.map_or_else(|error| error.code, |secret| secret.expose_secret().to_owned()));
+        }
+        said
+    })
+    .await;
+    let refused = "secret_unavailable";
+    assert_eq!(codes, [SECRET, SECRET, refused, SECRET, refused, refused, refused]);
+    let steps = labels(&finished);
+    assert_eq!(steps[1], ("Secret SIGNING as a key", StepStatus::Ok, None));
+    assert_eq!(steps[7], ("Secret ? as a key", StepStatus::Failed, Some(refused)));
+    assert!(!format!("{finished:?}").contains(SECRET));
+}
+
+#[tokio::test]
+async fn a_text_is_given_only_if_the_manifest_and_the_admin_say_so_and_is_not_logged() {
+    let fixture = fixture();
+    let (said, finished) = run(&fixture, |invocation, host| async move {
+        host.log(engine::LogLevel::Info, format!("the key is {SECRET}"));
+        let shown =
+            |secret: &SecretBinding| format!("{}={}", secret.name, secret.clear.as_deref().unwrap_or("-"));
+        invocation.bindings.secrets.iter().map(shown).collect()
+    })
+    .await;
+    assert_eq!(said, ["KEY=-", "SIGNING=-", "MISSING=-", &format!("PLAIN={SECRET}"), "KEPT=-"]);
+    assert_eq!(finished.lines[0].message, "the key is [redacted]");
+
+    let executor = fixture.executor(FakeStore::default(), |_, _| async {
+        Err(Failure { code: FailureCode::AppError, message: format!("Error: {SECRET}"), host_code: None })
+    });
+    let finished = executor.run(claimed()).await;
+    assert!(!format!("{finished:?}").contains(SECRET), "{finished:?}");
+}
+
+#[tokio::test]
+async fn a_store_that_is_away_gives_no_secret() {
+    let fixture = fixture();
+    let connections = fixture.connections.clone();
+    let (codes, _) = run(&fixture, move |_, host| {
+        connections.lock().are_secrets_away = true;
+        async move {
+            let fetched =
+                host.fetch(with_header("https://api.example.com/", "x-api-key", "[secret KEY]")).await;
+            let opened = host.secret_key("KEY", &[KeyUse::Sign]).await;
+            vec![fetched.unwrap_err().code, opened.unwrap_err().code]
+        }
+    })
+    .await;
+    assert_eq!(codes, ["unavailable", "unavailable"]);
+}

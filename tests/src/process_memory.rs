@@ -1,0 +1,72 @@
+//! The memory of the processes in which apps run.
+
+use std::{fs::File, os::unix::fs::FileExt as _, path::Path};
+
+use anyhow::{Context as _, Result, ensure};
+use memchr::memmem;
+
+/// Bytes of a mapping that are read at once.
+const CHUNK: usize = 1 << 20;
+
+/// Returns which of the texts are in the memory of processes that a server has started.
+pub fn find_in_children(server: u32, texts: &[Vec<u8>]) -> Result<Vec<bool>> {
+    let children = descendants(server)?;
+    ensure!(!children.is_empty(), "the server has started no process");
+    let mut found = vec![false; texts.len()];
+    for child in children {
+        search(child, texts, &mut found)
+            .with_context(|| format!("cannot read the memory of process {child}"))?;
+    }
+    Ok(found)
+}
+
+/// Returns the processes below another one.
+fn descendants(of: u32) -> Result<Vec<u32>> {
+    let mut parents = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        // A process may end meanwhile.
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
+        let rest = stat.rsplit(") ").next().unwrap_or_default();
+        parents.extend(rest.split(' ').nth(1).and_then(|parent| Some((pid, parent.parse::<u32>().ok()?))));
+    }
+    let mut found = vec![of];
+    let mut at = 0;
+    while let Some(parent) = found.get(at).copied() {
+        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    found.remove(0);
+    Ok(found)
+}
+
+fn search(pid: u32, texts: &[Vec<u8>], found: &mut [bool]) -> Result<()> {
+    let folder = Path::new("/proc").join(pid.to_string());
+    let maps = std::fs::read_to_string(folder.join("maps"))?;
+    let memory = File::open(folder.join("mem"))?;
+    let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
+    for line in maps.lines() {
+        let mut fields = line.split(' ');
+        let range = fields.next().and_then(|range| range.split_once('-')).context("no range")?;
+        let is_writable = fields.next().is_some_and(|rights| rights.starts_with("rw"));
+        if !is_writable {
+            continue;
+        }
+        let (mut at, end) = (u64::from_str_radix(range.0, 16)?, u64::from_str_radix(range.1, 16)?);
+        let mut held: Vec<u8> = Vec::new();
+        while at < end {
+            let mut chunk = vec![0; CHUNK.min(usize::try_from(end - at)?)];
+            // Some mappings of the kernel cannot be read.
+            let Ok(count @ 1..) = memory.read_at(&mut chunk, at) else { break };
+            held.extend_from_slice(&chunk[..count]);
+            for (text, found) in texts.iter().zip(found.iter_mut()) {
+                *found |= memmem::find(&held, text).is_some();
+            }
+            held.drain(..held.len().saturating_sub(longest));
+            at += count as u64;
+        }
+    }
+    Ok(())
+}
