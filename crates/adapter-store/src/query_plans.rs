@@ -8,7 +8,7 @@ use std::{
 use ::apps::{
     App, AppsTx as _, Category, Manifest, VersionKind, manifest::EgressPermission, versions::VersionContent,
 };
-use ::connections::{Gate, GateReader as _, GateStatus, GateTx as _};
+use ::connections::{Gate, GateReader as _, GateStatus, GateTx as _, app_secrets::AppSecretReader as _};
 use ::identity::{
     IdentityRead as _, IdentityTx as _, User, oauth::OAuthRead as _, ports::TokenUsageWriter as _,
 };
@@ -386,6 +386,11 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("refusals of gates", "PRIMARY KEY").await;
     store.list(workspace, now(), page).await.unwrap();
     check("gates", "gates_by_workspace").await;
+    let name = "KEY".parse().unwrap();
+    store.find_app_secret(workspace, app, &name).await.unwrap();
+    check("a secret of an app", "PRIMARY KEY").await;
+    store.list_app_secrets(workspace, app).await.unwrap();
+    check("an app's secrets", "PRIMARY KEY").await;
     let of = |action: Option<&str>, actor| AuditFilter { action: action.map(str::to_owned), actor };
     for filter in [of(None, None), of(None, Some(world.user))] {
         store.audit_records(workspace, &filter, page).await.unwrap();

@@ -42,6 +42,7 @@ pub(crate) struct FakeStore {
     /// Apps that use a connection.
     pub(crate) users: Vec<(ConnectionId, ConnectionUser)>,
     pub(crate) app_secrets: Vec<SealedAppSecret>,
+    pub(crate) is_app_deleted: bool,
 }
 
 delegate_unit_of_work!(FakeStore, work);
@@ -410,9 +411,10 @@ impl AppSecretTx for FakeStore {
         &mut self,
         workspace: WorkspaceId,
         app: AppId,
-    ) -> Result<Vec<AppSecret>, StoreError> {
+    ) -> Result<Option<Vec<AppSecret>>, StoreError> {
         let stored = self.app_secrets.iter().map(|stored| &stored.secret);
-        Ok(stored.filter(|secret| secret.workspace == workspace && secret.app == app).cloned().collect())
+        let own = stored.filter(|secret| secret.workspace == workspace && secret.app == app).cloned();
+        Ok((!self.is_app_deleted).then(|| own.collect()))
     }
 
     async fn put_app_secret(&mut self, secret: &SealedAppSecret) -> Result<(), StoreError> {

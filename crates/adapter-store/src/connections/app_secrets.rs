@@ -88,10 +88,17 @@ impl AppSecretTx for StoreTx {
         &mut self,
         workspace: WorkspaceId,
         app: AppId,
-    ) -> Result<Vec<AppSecret>, StoreError> {
-        apps::Entity::find_by_id(app).lock_exclusive().one(self.read()).await.or_store_error()?;
+    ) -> Result<Option<Vec<AppSecret>>, StoreError> {
+        let locked = apps::Entity::find_by_id(app)
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(apps::Column::DeletedAt.is_null())
+            .lock_exclusive();
+        if locked.one(self.read()).await.or_store_error()?.is_none() {
+            return Ok(None);
+        }
         let found = of_app(workspace, app).all(self.read()).await.or_store_error()?;
-        found.into_iter().map(|model| app_secret(model).map(|stored| stored.secret)).collect()
+        let secrets = found.into_iter().map(|model| app_secret(model).map(|stored| stored.secret));
+        secrets.collect::<Result<_, _>>().map(Some)
     }
 
     async fn put_app_secret(&mut self, stored: &SealedAppSecret) -> Result<(), StoreError> {

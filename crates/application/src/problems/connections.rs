@@ -83,6 +83,7 @@ impl From<AppSecretError> for Problem {
                 format!("An app can have at most {MAX_APP_SECRETS} secrets."),
             )
             .hint("Delete those that its code does not name."),
+            AppSecretError::AppNotFound => Self::not_found("app"),
             AppSecretError::NotFound => Self::not_found("secret"),
             AppSecretError::Store(error) => error.into(),
         }

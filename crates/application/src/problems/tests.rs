@@ -86,7 +86,7 @@ fn every_problem() -> Vec<Problem> {
             InvalidInput(InvalidConnection::new(Field::Secret, Reason::Required)), TooMany, NotFound, UnknownConnector,
             NeedsAuthorization, NotAuthorizable, NoOauthApp, Store(StoreError::NotAudited),
         }
-        AppSecretError { Invalid(InvalidSecret::Length), TooMany, NotFound, Store(StoreError::NotAudited) }
+        AppSecretError { Invalid(InvalidSecret::Length), TooMany, AppNotFound, NotFound, Store(StoreError::NotAudited) }
         ProjectError {
             InvalidInput(InvalidProject::Origin), TooManyProjects, TooManyKeys, ProjectNotFound, ProjectNotDeleted, KeyNotFound,
             Store(StoreError::NotAudited),

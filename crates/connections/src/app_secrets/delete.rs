@@ -8,6 +8,7 @@ use super::{AppSecretError, AppSecretName, AppSecretTx};
 /// Deletes a secret of an app. Code that asks for it from now on fails.
 ///
 /// # Errors
+/// * [`AppSecretError::AppNotFound`] when the app was deleted
 /// * [`AppSecretError::NotFound`] when the app has no such secret
 /// * [`AppSecretError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
@@ -18,7 +19,7 @@ pub async fn delete_app_secret(
     name: &AppSecretName,
 ) -> Result<(), AppSecretError> {
     let (workspace, app) = (admin.member().workspace(), admin.app());
-    let stored = tx.app_secrets_for_update(workspace, app).await?;
+    let stored = tx.app_secrets_for_update(workspace, app).await?.ok_or(AppSecretError::AppNotFound)?;
     if !stored.iter().any(|secret| secret.name == *name) {
         return Err(AppSecretError::NotFound);
     }

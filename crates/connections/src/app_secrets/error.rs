@@ -39,6 +39,9 @@ pub enum AppSecretError {
     /// The app has the most secrets that it can have.
     #[error("the app has too many secrets")]
     TooMany,
+    /// The app was deleted.
+    #[error("there is no such app")]
+    AppNotFound,
     /// The app has no secret of this name.
     #[error("there is no such secret")]
     NotFound,

@@ -36,7 +36,8 @@ pub trait AppSecretReader: Send + Sync {
 /// Writes secrets of apps in a transaction.
 #[async_trait]
 pub trait AppSecretTx: UnitOfWork {
-    /// Returns the secrets of an app. Concurrent transactions that ask for the same app wait for each other.
+    /// Returns the secrets of an app; none if the app was deleted. Concurrent transactions that ask for the same app wait
+    /// for each other.
     ///
     /// # Errors
     /// [`StoreError`] when the store fails.
@@ -44,7 +45,7 @@ pub trait AppSecretTx: UnitOfWork {
         &mut self,
         workspace: WorkspaceId,
         app: AppId,
-    ) -> Result<Vec<AppSecret>, StoreError>;
+    ) -> Result<Option<Vec<AppSecret>>, StoreError>;
 
     /// Stores a secret in place of the one of the same name.
     ///

@@ -27,6 +27,7 @@ pub struct AppSecretInput {
 ///
 /// # Errors
 /// * [`AppSecretError::Invalid`] when a field is refused
+/// * [`AppSecretError::AppNotFound`] when the app was deleted
 /// * [`AppSecretError::TooMany`] when the app has [`MAX_APP_SECRETS`] others
 /// * [`AppSecretError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
@@ -39,7 +40,7 @@ pub async fn put_app_secret(
 ) -> Result<AppSecret, AppSecretError> {
     let (name, hosts) = validate(input)?;
     let (workspace, app) = (admin.member().workspace(), admin.app());
-    let stored = tx.app_secrets_for_update(workspace, app).await?;
+    let stored = tx.app_secrets_for_update(workspace, app).await?.ok_or(AppSecretError::AppNotFound)?;
     let before = stored.iter().find(|secret| secret.name == name);
     if before.is_none() && stored.len() as u64 >= MAX_APP_SECRETS {
         return Err(AppSecretError::TooMany);
@@ -152,6 +153,12 @@ mod tests {
         }
         let lines = with(|it| (it.value, it.hosts) = ("a\nb".into(), Vec::new()));
         assert!(put(&mut FakeStore::default(), &lines).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_deleted_app_gets_no_secret() {
+        let mut tx = FakeStore { is_app_deleted: true, ..FakeStore::default() };
+        assert!(matches!(put(&mut tx, &input("KEY")).await, Err(AppSecretError::AppNotFound)));
     }
 
     #[tokio::test]

@@ -94,6 +94,7 @@ pub(crate) struct MadeApp {
                                 "projectId": "proj_01h455vb4pex5vsknk084sn02q",
                                 "access": "write"
                             }],
+                            "secrets": [{"name": "SIGNING_KEY", "uses": ["sign"]}],
                             "egress": [{"host": "api.example.com", "methods": ["GET"]}]
                         },
                         "triggers": [{"type": "schedule", "cron": "0 9 * * *", "timezone": "Asia/Almaty"}]
