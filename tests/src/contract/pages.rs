@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 11] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 14] = [
     ("api-conventions.md", Some("ErrorEnvelope")),
     ("apps.md", Some("Manifest")),
     ("apps.md", Some("Gate")),
@@ -19,6 +19,9 @@ const JSON_BLOCKS: [(&str, Option<&str>); 11] = [
     ("connections.md", Some("StartedAuthorization")),
     // The event that an app receives when a run has ended.
     ("runs.md", None),
+    ("secrets.md", Some("Manifest")),
+    ("secrets.md", Some("NewAppSecret")),
+    ("secrets.md", Some("AppSecret")),
 ];
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];

@@ -222,6 +222,40 @@ export default [
     },
   },
   {
+    name: 'a secret gets a value that the page never shows, another one, and is deleted',
+    async run({ page, world, api, expect }) {
+      const { currentVersionId } = await api('GET', `/v1/apps/${world.app}`);
+      const { manifest, files } = await api('GET', `/v1/apps/${world.app}/versions/${currentVersionId}`);
+      const secrets = [{ name: 'SIGNING_KEY', uses: ['sign'] }, { name: 'TOKEN', clear: true }];
+      await api('POST', `/v1/apps/${world.app}/versions`, { files, manifest: { ...manifest, permissions: { ...manifest.permissions, secrets } } });
+      await page.goto(`/w/${world.ws}/apps/${world.app}/secrets`);
+      await page.getByText('The code names SIGNING_KEY, TOKEN, which have no values.').waitFor();
+      await page.getByRole('row', { name: /SIGNING_KEY/ }).getByRole('button', { name: 'Give value' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByText('Enter the value').waitFor();
+      await dialog.getByLabel('Value').fill('s3cret-of-a-journey');
+      await dialog.getByLabel('Hosts').fill('10.0.0.1');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByRole('alert').filter({ hasText: 'hosts[0]' }).waitFor();
+      await dialog.getByLabel('Hosts').fill('api.example.com, b.example.com');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('The secret SIGNING_KEY has a new value.').waitFor();
+      await page.getByRole('cell', { name: 'api.example.com, b.example.com' }).waitFor();
+      expect(!(await page.content()).includes('s3cret-of-a-journey'), 'The value is on the page.');
+      await page.getByRole('row', { name: /TOKEN/ }).getByRole('button', { name: 'Give value' }).click();
+      await dialog.getByLabel('Value').fill('s3cret-of-a-journey');
+      await dialog.getByLabel('The code may have it as text').check();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('The code gets TOKEN as text', { exact: false }).waitFor();
+      await page.getByRole('button', { name: 'Actions for SIGNING_KEY' }).click();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+      await dialog.getByRole('button', { name: 'Delete' }).click();
+      await page.getByText('The secret SIGNING_KEY was deleted.').waitFor();
+      await page.getByText('The code names SIGNING_KEY, which has no value.').waitFor();
+    },
+  },
+  {
     name: 'an app is renamed, paused and deleted by its typed name',
     async run({ page, world, api, expect }) {
       await page.goto(`/w/${world.ws}/apps/${world.app}/settings`);

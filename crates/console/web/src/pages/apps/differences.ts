@@ -3,7 +3,7 @@
 import type { Schemas } from '#api/types';
 import type { Manifest } from './source';
 
-export type Subject = 'egress' | 'data' | 'connector' | 'ai' | 'trigger';
+export type Subject = 'egress' | 'data' | 'connector' | 'secret' | 'ai' | 'trigger';
 
 export interface Difference {
   readonly subject: Subject;
@@ -37,6 +37,14 @@ function connectors({ permissions }: Manifest): Entries {
   return new Map((permissions?.connectors ?? []).map(({ name, connectionId }) => [name, [1, connectionId]]));
 }
 
+function secrets({ permissions }: Manifest): Entries {
+  return new Map((permissions?.secrets ?? []).map(({ name, uses, clear }) => {
+    if (clear) return [name, [Infinity, 'clear']];
+    const named = [...new Set(uses ?? [])].sort();
+    return [name, uses ? [named.length, named.join(', ')] : [100, '']];
+  }));
+}
+
 function ai({ permissions }: Manifest): Entries {
   const models = permissions?.ai;
   return new Map(models ? [['', [1, [`${models.monthlyBudgetUsd} USD`, ...(models.models ?? [])].join(', ')] as const]] : []);
@@ -52,7 +60,7 @@ function triggers(manifest: Manifest): Entries {
 }
 
 const SUBJECTS: readonly (readonly [Subject, (manifest: Manifest) => Entries])[] = [
-  ['egress', egress], ['data', data], ['connector', connectors], ['ai', ai], ['trigger', triggers],
+  ['egress', egress], ['data', data], ['connector', connectors], ['secret', secrets], ['ai', ai], ['trigger', triggers],
 ];
 
 function compare(subject: Subject, before: Entries, after: Entries): readonly Difference[] {

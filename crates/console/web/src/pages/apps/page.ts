@@ -9,6 +9,7 @@ export default definePage({
     route('/w/:ws/apps/:id/versions', () => import('./versions/index')),
     route('/w/:ws/apps/:id/versions/:number', () => import('./versions/version')),
     route('/w/:ws/apps/:id/access', () => import('./access')),
+    route('/w/:ws/apps/:id/secrets', () => import('./secrets/index')),
     route('/w/:ws/apps/:id/logs', () => import('./logs/index')),
     route('/w/:ws/apps/:id/settings', () => import('./settings')),
   ],

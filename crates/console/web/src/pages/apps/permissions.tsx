@@ -16,10 +16,10 @@ export function useGates(ws: string): readonly Gate[] | undefined {
 export function Permissions({ ws, manifest }: { ws: string; manifest: Manifest }) {
   const gates = useGates(ws);
   const projects = useResource('/v1/workspaces/{ws}/backend/projects', { path: { ws }, query: { limit: 200 } }, { on: ['project'] });
-  const { egress = [], data = [], connectors = [], ai } = manifest.permissions ?? {};
+  const { egress = [], data = [], connectors = [], secrets = [], ai } = manifest.permissions ?? {};
   const triggers = manifest.triggers ?? [];
   const projectName = (id: string) => projects.data?.items.find((project) => project.id === id)?.name ?? id;
-  const isNothing = egress.length + data.length + connectors.length + triggers.length === 0 && !ai;
+  const isNothing = egress.length + data.length + connectors.length + secrets.length + triggers.length === 0 && !ai;
   if (isNothing) return <p class="muted">{t('usesNothing')}</p>;
   return (
     <ul class="uses">
@@ -28,6 +28,7 @@ export function Permissions({ ws, manifest }: { ws: string; manifest: Manifest }
         <li key={name}><span>{t.rich(access === 'write' ? 'usesProjectWrite' : 'usesProjectRead', { project: <a class="link" href={`/w/${ws}/data/${projectId}`}>{projectName(projectId)}</a>, tables: tables ? tables.join(', ') : t('tablesAll') })}</span></li>
       ))}
       {connectors.map(({ name }) => <li key={name}><span>{t.rich('usesConnection', { name: <code>{name}</code> })}</span></li>)}
+      {secrets.map(({ name, clear }) => <li key={name}><span>{t.rich(clear ? 'usesSecretClear' : 'usesSecret', { name: <code>{name}</code> })}</span></li>)}
       {ai && <li><span>{t('usesModels', { budget: ai.monthlyBudgetUsd })}</span></li>}
       {triggers.length > 0 && <li><span>{t('startedByAny', { triggers: [...new Set(triggers.map(({ type }) => t(`startedBy_${type}`)))].join(', ') })}</span></li>}
     </ul>

@@ -25,6 +25,7 @@ function sentence({ rule, count, example }: TrustFinding): string {
     case 'hosts': return t('trust_hosts', { count });
     case 'hostsWrite': return t('trust_hostsWrite', { count });
     case 'connections': return t('trust_connections', { count });
+    case 'secretsClear': return t('trust_secretsClear', { count });
     case 'projectsWrite': return t('trust_projectsWrite', { count });
     case 'projectsWhole': return t('trust_projectsWhole', { count });
     case 'models': return t('trust_models');

@@ -5,7 +5,7 @@
 
 import type { Files, Manifest } from './source';
 
-export type TrustRule = 'hosts' | 'hostsWrite' | 'connections' | 'projectsWrite' | 'projectsWhole' | 'models' | 'eval' | 'function' | 'import' | 'proto' | 'undeclared' | 'size';
+export type TrustRule = 'hosts' | 'hostsWrite' | 'connections' | 'secretsClear' | 'projectsWrite' | 'projectsWhole' | 'models' | 'eval' | 'function' | 'import' | 'proto' | 'undeclared' | 'size';
 
 export interface TrustFinding {
   readonly rule: TrustRule;
@@ -36,7 +36,7 @@ function undeclaredHosts(declared: readonly string[], files: Files): readonly st
 
 /** Returns what takes points off the score. */
 export function findingsOf({ permissions = {} }: Manifest, files: Files): readonly TrustFinding[] {
-  const { egress = [], connectors = [], data = [], ai } = permissions;
+  const { egress = [], connectors = [], secrets = [], data = [], ai } = permissions;
   const paths = Object.keys(files).sort();
   const sorted = Object.fromEntries(paths.map((path) => [path, files[path] ?? '']));
   const undeclared = undeclaredHosts(egress.map(({ host }) => host), sorted);
@@ -47,6 +47,7 @@ export function findingsOf({ permissions = {} }: Manifest, files: Files): readon
     finding('hosts', egress.length, 3, 20),
     finding('hostsWrite', writing.length, 2, 10),
     finding('connections', connectors.length, 5, 20),
+    finding('secretsClear', secrets.filter(({ clear }) => clear).length, 5, 15),
     finding('projectsWrite', data.filter(({ access }) => access === 'write').length, 4, 12),
     finding('projectsWhole', data.filter(({ tables }) => !tables).length, 2, 6),
     finding('models', ai ? 1 : 0, 5, 5),

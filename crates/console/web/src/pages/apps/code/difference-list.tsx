@@ -6,7 +6,7 @@ import { t } from './messages';
 
 /** Returns the sentence of one difference. */
 function sentence({ subject, change, name, terms }: Difference): ComponentChildren {
-  const shown = { name: <code>{name}</code>, terms: terms === '' ? t(subject === 'egress' ? 'termsAllMethods' : 'termsNone') : terms };
+  const shown = { name: <code>{name}</code>, terms: terms === '' ? t(subject === 'egress' ? 'termsAllMethods' : subject === 'secret' ? 'termsAllUses' : 'termsNone') : terms };
   return t.rich(`diff_${subject}_${change}`, shown);
 }
 

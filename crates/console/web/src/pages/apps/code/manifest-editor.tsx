@@ -101,9 +101,9 @@ function Trigger({ value, onChange }: InsertProps) {
   );
 }
 
-const FIELDS = ['name', 'description', 'archetype', 'category', 'data', 'egress', 'connectors', 'ai', 'triggers', 'sharing', 'roi'] as const;
+const FIELDS = ['name', 'description', 'archetype', 'category', 'data', 'egress', 'connectors', 'secrets', 'ai', 'triggers', 'sharing', 'roi'] as const;
 const PATHS: Readonly<Partial<Record<(typeof FIELDS)[number], string>>> = {
-  data: 'permissions.data', egress: 'permissions.egress', connectors: 'permissions.connectors', ai: 'permissions.ai', sharing: 'sharing.default', roi: 'roi.manualMinutesPerRun',
+  data: 'permissions.data', egress: 'permissions.egress', connectors: 'permissions.connectors', secrets: 'permissions.secrets', ai: 'permissions.ai', sharing: 'sharing.default', roi: 'roi.manualMinutesPerRun',
 };
 
 function Reference() {
