@@ -173,6 +173,10 @@ async fn main() -> Result<(), AnyError> {
             async move { gate.send().await }
         }
     };
+    // A client that is built without a configuration of TLS takes the default provider.
+    if rustls::crypto::ring::default_provider().install_default().is_err() {
+        return Err("another provider of cryptography is installed".into());
+    }
     let plain = reqwest::Client::builder().no_proxy().build()?;
     let url = format!("http://127.0.0.1:{port}/orders?limit=1");
     let alone = move || {

@@ -17,6 +17,9 @@ use crate::limits::EgressLimits;
 
 /// Maximum number of cached clients.
 const MAX_CLIENTS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+/// Connections of one client that are kept for later requests. With fewer than there are requests at once, each request
+/// above them opens and closes one of its own.
+const MAX_IDLE_CONNECTIONS: usize = 32;
 
 /// Connections are reused only for the same host, port and address, and the same credential.
 type ClientKey = (String, u16, IpAddr, Option<ConnectionId>);
@@ -75,7 +78,7 @@ pub(crate) fn build_pinned_client(
         // The caller must decide on a retry: the request may not be idempotent.
         .retry(reqwest::retry::never())
         .connect_timeout(connect)
-        .pool_max_idle_per_host(8)
+        .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
         .pool_idle_timeout(Duration::from_secs(30))
         .user_agent(concat!("Qala/", env!("CARGO_PKG_VERSION")))
         .resolve_to_addrs(host, &[target])

@@ -8,13 +8,15 @@
 //! together with what stands beside it in a request, such as `Bearer SECRET` or the base64 of `user:SECRET`.
 
 mod forms;
+mod starts;
 
-use std::{borrow::Cow, collections::BTreeSet, fmt, ops::Range};
+use std::{borrow::Cow, collections::BTreeSet, fmt, ops::Range, sync::OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use self::starts::Starts;
 use crate::{
     auth::{Auth, parse_header_secrets, parse_secret_url, parse_service_account},
     injection::{path_form, query_form},
@@ -24,16 +26,22 @@ use crate::{
 pub const REDACTED: &str = "[redacted]";
 /// Shortest secret that is searched for by itself, in bytes.
 pub const MIN_SECRET_BYTES: usize = 8;
+/// Most bytes of all texts that are searched for at once.
+pub const MAX_TEXT_BYTES: usize = 256 << 10;
 
 /// Finds a set of secrets in every form, and redacts them.
 #[derive(Clone)]
 pub struct Scrubber {
-    /// None without secrets.
-    automaton: Option<AhoCorasick>,
+    /// Texts to search for.
+    texts: Vec<SecretString>,
+    starts: Starts,
+    /// Finds the forms of the texts; made for the first bytes that may have one.
+    automaton: OnceLock<Option<AhoCorasick>>,
+    /// Bytes that a form may have, at most.
     longest: usize,
 }
 
-/// The error of secrets that are too many or too long to search for.
+/// The error of secrets that are too long to search for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the secrets are too long to be searched for")]
 pub struct TooLong;
@@ -42,26 +50,16 @@ impl Scrubber {
     /// Creates a scrubber for texts. Those under [`MIN_SECRET_BYTES`] are left out.
     ///
     /// # Errors
-    /// [`TooLong`] when there is more to search for than memory allows.
+    /// [`TooLong`] when the texts have more than [`MAX_TEXT_BYTES`] together.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Result<Self, TooLong> {
-        let mut patterns = BTreeSet::new();
-        for secret in secrets {
-            let text = secret.expose_secret();
-            if text.len() >= MIN_SECRET_BYTES {
-                patterns.extend(forms::forms(text));
-            }
+        let is_long_enough = |secret: &&SecretString| secret.expose_secret().len() >= MIN_SECRET_BYTES;
+        let texts: Vec<SecretString> = secrets.into_iter().filter(is_long_enough).cloned().collect();
+        let exposed = || texts.iter().map(SecretString::expose_secret);
+        if exposed().map(str::len).sum::<usize>() > MAX_TEXT_BYTES {
+            return Err(TooLong);
         }
-        let longest = patterns.iter().map(Vec::len).max().unwrap_or_default();
-        let build = || {
-            AhoCorasick::builder()
-                .match_kind(MatchKind::Standard)
-                // A table of every byte for each state would take many times the memory.
-                .kind(Some(AhoCorasickKind::ContiguousNFA))
-                .build(&patterns)
-                .map_err(|_| TooLong)
-        };
-        let automaton = if patterns.is_empty() { None } else { Some(build()?) };
-        Ok(Self { automaton, longest })
+        let longest = exposed().map(forms::longest).max().unwrap_or_default();
+        Ok(Self { starts: Starts::of(exposed()), automaton: OnceLock::new(), longest, texts })
     }
 
     /// Creates a scrubber for what requests of a connection carry: its secret, the parts and combinations in which the
@@ -114,7 +112,13 @@ impl Scrubber {
 
     /// Returns the places of secrets, in order; those that touch are one.
     fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
-        let Some(automaton) = &self.automaton else { return Vec::new() };
+        if !self.starts.may_begin_in(bytes) {
+            return Vec::new();
+        }
+        let Some(automaton) = self.automaton.get_or_init(|| self.build_automaton()) else {
+            // What cannot be searched is redacted as a whole.
+            return std::iter::once(0..bytes.len()).collect();
+        };
         let mut found: Vec<Range<usize>> =
             automaton.find_overlapping_iter(bytes).map(|found| found.start()..found.end()).collect();
         found.sort_unstable_by_key(|range| (range.start, range.end));
@@ -126,6 +130,19 @@ impl Scrubber {
             }
         }
         merged
+    }
+
+    /// Puts the forms of all texts together; none if there are more than the automaton takes, which [`MAX_TEXT_BYTES`]
+    /// prevents.
+    fn build_automaton(&self) -> Option<AhoCorasick> {
+        let patterns: BTreeSet<Vec<u8>> =
+            self.texts.iter().flat_map(|text| forms::forms(text.expose_secret())).collect();
+        AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            // A table of every byte for each state would take many times the memory.
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(&patterns)
+            .ok()
     }
 }
 
@@ -193,15 +210,21 @@ impl StreamScrubber<'_> {
 fn sent_texts(auth: &Auth, secret: &SecretString) -> Vec<SecretString> {
     let text = secret.expose_secret();
     let mut texts = vec![secret.clone()];
+    // A secret that is searched for by itself is found beside whatever stands before it.
+    let is_short = text.len() < MIN_SECRET_BYTES;
     let mut add = |text: String| texts.push(SecretString::from(text));
     match auth {
-        Auth::Bearer { prefix } => {
+        Auth::Bearer { prefix } if is_short => {
             add(format!("{} {text}", prefix.as_ref().map_or("Bearer", |word| word.as_str())));
         }
-        Auth::HeaderKey { prefix: Some(prefix), .. } => add(format!("{} {text}", prefix.as_str())),
+        Auth::HeaderKey { prefix: Some(prefix), .. } if is_short => {
+            add(format!("{} {text}", prefix.as_str()));
+        }
         Auth::QueryKey { name, prefix } => {
             let prefix = prefix.as_ref().map_or("", |prefix| prefix.as_str());
-            add(format!("{}={prefix}{text}", name.as_str()));
+            if is_short {
+                add(format!("{}={prefix}{text}", name.as_str()));
+            }
             // A service may echo its URL in another encoding.
             add(query_form(text));
             add(format!("{}={}", name.as_str(), query_form(&format!("{prefix}{text}"))));
@@ -255,7 +278,7 @@ fn sent_texts(auth: &Auth, secret: &SecretString) -> Vec<SecretString> {
                 add(url.into());
             }
         }
-        Auth::None | Auth::HeaderKey { prefix: None, .. } | Auth::AuthorizationCode => {}
+        Auth::None | Auth::Bearer { .. } | Auth::HeaderKey { .. } | Auth::AuthorizationCode => {}
     }
     texts
 }

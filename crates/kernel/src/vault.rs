@@ -178,7 +178,12 @@ pub fn key_id(sealed: &str) -> Option<&str> {
 
 /// Encodes the parts, each after its length, so that different lists have different encodings.
 fn associated_data(context: &[&str]) -> Vec<u8> {
-    context.iter().flat_map(|part| [&(part.len() as u64).to_le_bytes(), part.as_bytes()].concat()).collect()
+    let mut data = Vec::with_capacity(context.iter().map(|part| part.len() + 8).sum());
+    for part in context {
+        data.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        data.extend_from_slice(part.as_bytes());
+    }
+    data
 }
 
 fn hex(bytes: [u8; 4]) -> String {

@@ -1,0 +1,91 @@
+//! A filter that tells cheaply that bytes have no form of a secret. Most responses have none, and putting an automaton
+//! together for all forms takes far longer than a request.
+
+use std::fmt;
+
+use super::forms;
+
+/// Bytes at the start of a form that are compared. No form is shorter, since no text under eight bytes is searched for.
+const WIDTH: usize = 8;
+/// Bytes of a text on which the first [`WIDTH`] bytes of all of its forms depend; at most.
+const DETERMINING: usize = 8;
+const BITS: u32 = 12;
+
+/// The first bytes of the forms of some texts.
+#[derive(Clone)]
+pub(super) struct Starts {
+    /// A bit for each value of the hash that a start has.
+    bits: Box<[u64; 1 << (BITS - 6)]>,
+    /// Starts, sorted.
+    keys: Vec<u64>,
+}
+
+impl Starts {
+    /// Collects the starts of the forms of texts, each of eight bytes at least.
+    pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut starts = Self { bits: Box::new([0; 1 << (BITS - 6)]), keys: Vec::new() };
+        for text in texts {
+            let determining = text.ceil_char_boundary(DETERMINING);
+            for form in forms::forms(&text[..determining]) {
+                starts.keys.extend(form.first_chunk::<WIDTH>().map(|start| u64::from_le_bytes(*start)));
+            }
+        }
+        starts.keys.sort_unstable();
+        starts.keys.dedup();
+        for key in &starts.keys {
+            let (word, bit) = place(*key);
+            starts.bits[word] |= bit;
+        }
+        starts
+    }
+
+    /// Returns `true` if a form may begin somewhere in the bytes.
+    pub(super) fn may_begin_in(&self, bytes: &[u8]) -> bool {
+        bytes.windows(WIDTH).any(|window| {
+            let key = window.first_chunk::<WIDTH>().map_or(0, |start| u64::from_le_bytes(*start));
+            let (word, bit) = place(key);
+            self.bits[word] & bit != 0 && self.keys.binary_search(&key).is_ok()
+        })
+    }
+}
+
+/// Returns the word and the bit of a start.
+fn place(key: u64) -> (usize, u64) {
+    // The multiplier of Fibonacci hashing (Knuth, The Art of Computer Programming, section 6.4).
+    let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BITS);
+    ((hash >> 6) as usize, 1 << (hash & 63))
+}
+
+impl fmt::Debug for Starts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Starts").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_form_begins_with_a_start(text in "[ -~\u{e9}\u{444}\u{1f600}\t\n]{8,60}") {
+            let starts = Starts::of([text.as_str()]);
+            for form in forms::forms(&text) {
+                prop_assert!(starts.may_begin_in(&form), "{}", String::from_utf8_lossy(&form));
+                prop_assert!(form.len() <= forms::longest(&text), "{} {}", form.len(), text.len());
+                prop_assert!(form.len() >= WIDTH);
+            }
+        }
+    }
+
+    #[test]
+    fn other_bytes_have_no_start() {
+        let starts = Starts::of(["a-secret-of-forty-characters"]);
+        for other in ["", "a-secre", "b-secret-of", &"x".repeat(10_000), "{\"name\": \"value\"}"] {
+            assert!(!starts.may_begin_in(other.as_bytes()), "{other}");
+        }
+        assert!(starts.may_begin_in(b"....a-secret..."));
+    }
+}
