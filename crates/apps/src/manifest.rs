@@ -93,6 +93,33 @@ pub struct ConnectorPermission {
     pub name: String,
     /// Connection of the same workspace.
     pub connection_id: ConnectionId,
+    /// Methods that the app may use, of those that the connection allows; all by default.
+    #[serde(default)]
+    pub methods: Option<Vec<HttpMethod>>,
+    /// Paths below the connection's base URL that the app may use, with all below them, at most 16; all by default.
+    #[serde(default)]
+    pub paths: Option<Vec<String>>,
+}
+
+impl ConnectorPermission {
+    /// Returns `true` if this permission allows all that the other one allows.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        let is_below = |path: &str, prefix: &str| {
+            let prefix = prefix.trim_end_matches('/');
+            path.trim_end_matches('/')
+                .strip_prefix(prefix)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let methods = self.methods.as_ref().is_none_or(|own| {
+            other.methods.as_ref().is_some_and(|wanted| wanted.iter().all(|method| own.contains(method)))
+        });
+        let paths = self.paths.as_ref().is_none_or(|own| {
+            let is_covered = |path: &String| own.iter().any(|prefix| is_below(path, prefix));
+            other.paths.as_ref().is_some_and(|wanted| wanted.iter().all(is_covered))
+        });
+        self.connection_id == other.connection_id && methods && paths
+    }
 }
 
 /// A secret of the app that its code may use. An admin gives it a value.

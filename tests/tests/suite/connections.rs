@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use http::{Method, header};
 use serde_json::{Value, json};
-use tests::Client;
+use tests::{Client, Database, EchoService, Server};
 
 const SECRET: &str = "s3cret-value-that-nobody-sees-again";
 
@@ -282,4 +282,103 @@ tests::on_both! {
         assert_eq!(guides.len(), 3);
         Ok(())
     }
+}
+
+#[tokio::test]
+async fn an_app_is_limited_to_what_its_manifest_says_of_a_connection() -> Result<()> {
+    for database in [Database::Sqlite, Database::Postgres] {
+        let echo = EchoService::start().await?;
+        let fakes = format!("github={}", echo.plain_url());
+        let options = Server::with(database).args(["--connector-base", &fakes, "--no-rate-limits"]);
+        tests::on_server(options, check_limits).await?;
+    }
+    Ok(())
+}
+
+async fn check_limits(server: Server) -> Result<()> {
+    let owner = server.sign_in("owner@example.test").await?;
+    let workspace = owner.create_workspace("Tulpar").await?.id;
+    let github = format!("/v1/workspaces/{workspace}/connectors/github");
+    let app = owner.create_app(&workspace, CODE).await?;
+    let versions = format!("/v1/apps/{app}/versions");
+    let code = r#"export default { async scheduled(event, env) {
+        for (const [method, path] of event.data) {
+            const answer = env.connections.code.fetch(path, { method });
+            console.log(method, path, await answer.then((got) => got.status, (error) => error.code ?? error.name));
+        }
+    } };"#;
+    let version = |connector: Value| {
+        let mut body = version_with_connection("code", "conn_01m82kt282f8t8vd5h94yy5t6e");
+        body["files"]["main.js"] = json!(code);
+        body["manifest"]["permissions"]["connectors"] = json!([connector]);
+        body
+    };
+    let made =
+        owner.post(&github, &json!({"displayName": "Ours", "secret": SECRET})).await?.string_at("/id")?;
+    let limited =
+        json!({"name": "code", "connectionId": made, "methods": ["GET"], "paths": ["/repos", "/user/keys"]});
+    owner.post(&versions, &version(limited)).await?.ok()?;
+
+    let requests = json!([
+        ["GET", "/repos"],
+        ["GET", "/repos/a?b=1"],
+        ["GET", "/user/keys/1"],
+        ["POST", "/repos"],
+        ["GET", "/user"],
+        ["GET", "/reposx"],
+        ["GET", "/repos/%2e%2e/user"],
+        ["GET", "/repos%2f..%2fuser"],
+        ["GET", "//user"],
+    ]);
+    let automation = owner.create_automation(&workspace, &app, "manual", 0).await?;
+    let run = owner.start_run(&automation, requests).await?;
+    owner.wait_for_run(&run).await?;
+    let lines = owner.app_log(&app, Some(&run)).await?;
+    let said: Vec<_> =
+        lines.iter().filter(|line| line.source == "app").map(|line| line.message.as_str()).collect();
+    assert_eq!(
+        said,
+        [
+            "GET /repos 200",
+            "GET /repos/a?b=1 200",
+            "GET /user/keys/1 200",
+            "POST /repos method_denied",
+            "GET /user path_denied",
+            "GET /reposx path_denied",
+            "GET /repos/%2e%2e/user path_denied",
+            "GET /repos%2f..%2fuser path_denied",
+            "GET //user TypeError",
+        ]
+    );
+
+    // A builder may narrow what an admin has allowed, and not widen it.
+    let builder = owner.add_member(&workspace, "builder").await?;
+    let everybody = json!({"sharing": "team", "people": []});
+    owner.put(&format!("/v1/apps/{app}/access"), &everybody).await?.ok()?;
+    let with = |methods: Value, paths: Value| {
+        version(json!({"name": "code", "connectionId": made, "methods": methods, "paths": paths}))
+    };
+    builder.post(&versions, &with(json!(["GET"]), json!(["/repos/a"]))).await?.ok()?;
+    for wider in [
+        with(json!(["GET"]), json!(["/repos"])),
+        with(json!(["GET", "POST"]), json!(["/repos/a"])),
+        with(Value::Null, json!(["/repos/a"])),
+    ] {
+        builder.post(&versions, &wider).await?.assert_error(403, "admin_approval_required");
+    }
+    for wrong in [
+        json!({"methods": []}),
+        json!({"paths": []}),
+        json!({"paths": ["repos"]}),
+        json!({"paths": ["/a/../b"]}),
+        json!({"paths": ["/a?b"]}),
+    ] {
+        let mut connector = json!({"name": "code", "connectionId": made});
+        connector
+            .as_object_mut()
+            .context("no object")?
+            .extend(wrong.as_object().context("no object")?.clone());
+        owner.post(&versions, &version(connector)).await?.assert_error(400, "invalid_request");
+    }
+    Ok(())
 }

@@ -181,7 +181,8 @@ async fn the_apps_that_name_a_connection_are_listed(database: Database) {
     let (app, version) = (world.id(), world.id());
     let mut manifest = world.manifest();
     for name in ["orders", "again"] {
-        let connector = ConnectorPermission { name: name.to_owned(), connection_id: connection.id };
+        let (name, connection_id) = (name.to_owned(), connection.id);
+        let connector = ConnectorPermission { name, connection_id, methods: None, paths: None };
         manifest.permissions.connectors.push(connector);
     }
     world.add_app(app, Sharing::Team).await;

@@ -2,6 +2,7 @@
 
 mod access_put;
 mod access_read;
+mod connectors;
 mod create;
 mod delete;
 mod gates;

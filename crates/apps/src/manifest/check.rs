@@ -43,7 +43,15 @@ fn check_permissions(permissions: &Permissions) -> Result<(), InvalidManifest> {
     }
     let mut names = BTreeSet::new();
     for (index, connector) in permissions.connectors.iter().enumerate() {
-        check_binding(&format!("{AT}.connectors[{index}].name"), &connector.name, &mut names)?;
+        let at = format!("{AT}.connectors[{index}]");
+        check_binding(&format!("{at}.name"), &connector.name, &mut names)?;
+        if connector.methods.as_ref().is_some_and(Vec::is_empty) {
+            let message = "must list at least one method; leave it out to allow all";
+            return Err(InvalidManifest::new(format!("{at}.methods"), message));
+        }
+        if let Some(paths) = &connector.paths {
+            check_paths(&format!("{at}.paths"), paths)?;
+        }
     }
     let mut names = BTreeSet::new();
     for (index, secret) in permissions.secrets.iter().enumerate() {
@@ -127,6 +135,26 @@ fn check_binding<'a>(path: &str, name: &'a str, seen: &mut BTreeSet<&'a str>) ->
     if seen.insert(name) { Ok(()) } else { Err(InvalidManifest::new(path, "is used twice")) }
 }
 
+/// Checks paths that requests are compared with. Every program must read them in the same way, so they have no encoded
+/// characters and no dot segments.
+fn check_paths(at: &str, paths: &[String]) -> Result<(), InvalidManifest> {
+    check_count(at, paths.len(), 16)?;
+    if paths.is_empty() {
+        return Err(InvalidManifest::new(at, "must list at least one path; leave it out to allow all"));
+    }
+    for (index, path) in paths.iter().enumerate() {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=:@".contains(&byte);
+        let has_dot_segment =
+            path.split('/').any(|segment| matches!(segment.split(';').next(), Some("." | "..")));
+        if path.len() > 512 || !path.starts_with('/') || !path.bytes().all(is_plain) || has_dot_segment {
+            let message = "must be a path of at most 512 characters that begins with /, without dot segments, encoded \
+                           characters and a query";
+            return Err(InvalidManifest::new(format!("{at}[{index}]"), message));
+        }
+    }
+    Ok(())
+}
+
 /// Checks the form of a host name. The gate decides later if it may be called.
 fn check_host(path: &str, host: &str) -> Result<(), InvalidManifest> {
     let label = |label: &str| {
@@ -178,7 +206,12 @@ mod tests {
     fn each_refusal_names_its_field() {
         assert!(manifest(|_| ()).is_ok());
         let project = "proj_01h455vb4pex5vsknk084sn02q";
-        let cases: [(&str, Value, &str); 18] = [
+        let connector = |limits: Value| {
+            let mut entry = json!({"name": "crm", "connectionId": "conn_01h455vb4pex5vsknk084sn02q"});
+            entry.as_object_mut().unwrap().extend(limits.as_object().unwrap().clone());
+            json!([entry])
+        };
+        let cases: [(&str, Value, &str); 24] = [
             ("/name", json!("x"), "name"),
             ("/description", json!("abc"), "description"),
             ("/archetype", json!("Tower!"), "archetype"),
@@ -205,6 +238,32 @@ mod tests {
                 "/permissions/data",
                 json!([{"name": "a", "projectId": "x", "access": "read"}]),
                 "permissions.data[0].projectId",
+            ),
+            (
+                "/permissions/connectors",
+                connector(json!({"methods": []})),
+                "permissions.connectors[0].methods",
+            ),
+            (
+                "/permissions/connectors",
+                connector(json!({"methods": ["TRACE"]})),
+                "permissions.connectors[0].methods[0]",
+            ),
+            ("/permissions/connectors", connector(json!({"paths": []})), "permissions.connectors[0].paths"),
+            (
+                "/permissions/connectors",
+                connector(json!({"paths": ["/a", "b"]})),
+                "permissions.connectors[0].paths[1]",
+            ),
+            (
+                "/permissions/connectors",
+                connector(json!({"paths": ["/a/../b"]})),
+                "permissions.connectors[0].paths[0]",
+            ),
+            (
+                "/permissions/connectors",
+                connector(json!({"paths": ["/a%2fb"]})),
+                "permissions.connectors[0].paths[0]",
             ),
             ("/permissions/secrets", json!([{"name": "a b"}]), "permissions.secrets[0].name"),
             ("/permissions/secrets", json!([{"name": "A"}, {"name": "A"}]), "permissions.secrets[1].name"),

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use kernel::locale::Locale;
 
-use super::{DataAccess, EgressPermission, HttpMethod, Manifest, ManifestTrigger, SecretPermission};
+use super::{
+    ConnectorPermission, DataAccess, EgressPermission, HttpMethod, Manifest, ManifestTrigger,
+    SecretPermission,
+};
 
 /// The kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,11 +97,7 @@ pub fn diff_manifests(before: &Manifest, after: &Manifest) -> Vec<Difference> {
         manifest.permissions.data.iter().map(of).collect()
     };
     compare(&mut found, Subject::Data, &data(before), &data(after));
-    let connectors = |manifest: &Manifest| -> BTreeMap<String, (u32, String)> {
-        let connectors = manifest.permissions.connectors.iter();
-        connectors.map(|it| (it.name.clone(), (1, it.connection_id.to_string()))).collect()
-    };
-    compare(&mut found, Subject::Connector, &connectors(before), &connectors(after));
+    compare_connectors(&mut found, &was.connectors, &is.connectors);
     let secrets = |manifest: &Manifest| -> BTreeMap<String, (u32, String)> {
         manifest
             .permissions
@@ -133,6 +132,34 @@ fn methods(methods: Option<&[HttpMethod]>) -> (u32, String) {
             (u32::try_from(names.len()).unwrap_or(u32::MAX), names.join(", "))
         }
     }
+}
+
+/// Adds the differences of connections: a change widens access if the earlier permission does not cover the later one.
+fn compare_connectors(
+    found: &mut Vec<Difference>,
+    before: &[ConnectorPermission],
+    after: &[ConnectorPermission],
+) {
+    let terms = |connectors: &[ConnectorPermission]| -> PermissionMap {
+        connectors.iter().map(|it| (it.name.clone(), (1, connector_terms(it)))).collect()
+    };
+    let first = found.len();
+    compare(found, Subject::Connector, &terms(before), &terms(after));
+    for difference in &mut found[first..] {
+        let of = |connectors: &[ConnectorPermission]| {
+            connectors.iter().find(|it| it.name == difference.name).cloned()
+        };
+        if let (Some(before), Some(after)) = (of(before), of(after)) {
+            difference.widens_access = !before.covers(&after);
+        }
+    }
+}
+
+fn connector_terms(connector: &ConnectorPermission) -> String {
+    let (_, methods) = methods(connector.methods.as_deref());
+    let paths = connector.paths.as_deref().unwrap_or_default().join(", ");
+    let parts = [connector.connection_id.to_string(), methods, paths];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns a weight that grows with what the code may do with a secret, and the uses. The value itself outweighs all uses.
@@ -199,7 +226,7 @@ impl Difference {
                 let subject = match self.subject {
                     Subject::Egress => format!("the host {name}{with}"),
                     Subject::Data => format!("the project `{name}`{with}"),
-                    Subject::Connector => format!("the connection `{name}`"),
+                    Subject::Connector => format!("the connection `{name}`{with}"),
                     Subject::Secret => format!("the secret `{name}`{with}"),
                     Subject::Ai => format!("AI models{with}"),
                     Subject::Trigger => format!("the trigger {name}"),
@@ -214,7 +241,7 @@ impl Difference {
                 let subject = match self.subject {
                     Subject::Egress => format!("хост {name}{with}"),
                     Subject::Data => format!("проект «{name}»{with}"),
-                    Subject::Connector => format!("подключение «{name}»"),
+                    Subject::Connector => format!("подключение «{name}»{with}"),
                     Subject::Secret => format!("секрет «{name}»{with}"),
                     Subject::Ai => format!("модели{with}"),
                     Subject::Trigger => format!("способ запуска {name}"),
@@ -229,7 +256,7 @@ impl Difference {
                 let subject = match self.subject {
                     Subject::Egress => format!("{name} хосы{with}"),
                     Subject::Data => format!("«{name}» жобасы{with}"),
-                    Subject::Connector => format!("«{name}» қосылымы"),
+                    Subject::Connector => format!("«{name}» қосылымы{with}"),
                     Subject::Secret => format!("«{name}» құпиясы{with}"),
                     Subject::Ai => format!("модельдер{with}"),
                     Subject::Trigger => format!("{name} іске қосу түрі"),
@@ -257,6 +284,49 @@ mod tests {
         };
         manifest.permissions.egress = egress.iter().map(permission).collect();
         manifest
+    }
+
+    #[test]
+    fn a_connection_with_other_limits_widens_access_unless_the_earlier_ones_cover_them() {
+        let permission = |methods: Option<&[HttpMethod]>, paths: Option<&[&str]>| ConnectorPermission {
+            name: "crm".to_owned(),
+            connection_id: kernel::testing::id(9),
+            methods: methods.map(<[_]>::to_vec),
+            paths: paths.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()),
+        };
+        let (get, post) = (&[HttpMethod::Get][..], &[HttpMethod::Get, HttpMethod::Post][..]);
+        let all = permission(None, None);
+        let cases = [
+            (all.clone(), permission(Some(get), None), false),
+            (permission(Some(get), None), all.clone(), true),
+            (permission(Some(post), None), permission(Some(get), None), false),
+            (permission(Some(get), None), permission(Some(post), None), true),
+            // Fewer methods do not make up for another path.
+            (permission(Some(post), Some(&["/a"])), permission(Some(get), Some(&["/b"])), true),
+            (permission(None, Some(&["/a"])), permission(None, Some(&["/a/b", "/a/"])), false),
+            (permission(None, Some(&["/a"])), permission(None, Some(&["/ab"])), true),
+            (permission(None, Some(&["/a/b"])), permission(None, Some(&["/a"])), true),
+            (permission(None, Some(&["/"])), permission(None, Some(&["/a"])), false),
+            (
+                all,
+                ConnectorPermission { connection_id: kernel::testing::id(8), ..permission(None, None) },
+                true,
+            ),
+        ];
+        for (before, after, widens) in cases {
+            let with = |connector: &ConnectorPermission| {
+                let mut manifest = manifest(&[]);
+                manifest.permissions.connectors = vec![connector.clone()];
+                manifest
+            };
+            let found = diff_manifests(&with(&before), &with(&after));
+            let brief: Vec<_> = found.iter().map(|it| (it.subject, it.change, it.widens_access)).collect();
+            assert_eq!(
+                brief,
+                [(Subject::Connector, DifferenceKind::Changed, widens)],
+                "{before:?} {after:?}"
+            );
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use apps::{
     Manifest,
-    manifest::{EgressPermission, HttpMethod},
+    manifest::{ConnectorPermission, EgressPermission, HttpMethod},
 };
 use connections::{
     Connection, ConnectionPolicy, EgressPolicy, Gate, GateHost,
@@ -36,19 +36,39 @@ pub(super) fn policy(
     })
 }
 
+/// Returns the rules for requests of an app through a connection, within what its manifest says.
+pub(super) fn limited_policy(
+    connection: Connection,
+    declared: &ConnectorPermission,
+    settings: &ExecutorSettings,
+) -> Arc<ConnectionPolicy> {
+    let limits = ConnectionPolicy {
+        methods: declared.methods.as_ref().map(|methods| methods.iter().copied().map(method).collect()),
+        paths: declared.paths.clone().unwrap_or_default(),
+        ..ConnectionPolicy::new(connection)
+    };
+    policy_with(limits, settings)
+}
+
 /// Returns the rules for requests through a connection.
 pub(super) fn connection_policy(
     connection: Connection,
     settings: &ExecutorSettings,
 ) -> Arc<ConnectionPolicy> {
+    policy_with(ConnectionPolicy::new(connection), settings)
+}
+
+/// Adds what the operator allows.
+fn policy_with(limits: ConnectionPolicy, settings: &ExecutorSettings) -> Arc<ConnectionPolicy> {
+    let connection = &limits.connection;
     let mut allowed_hosts = settings.allowed_private_hosts.clone();
-    let fake = fake_of(&connection, settings);
+    let fake = fake_of(connection, settings);
     allowed_hosts.extend(fake.map(|fake| fake.allowed.clone()));
     Arc::new(ConnectionPolicy {
         ports: settings.ports.clone(),
         allowed_hosts,
         base_override: fake.map(|fake| fake.base_url.clone()),
-        ..ConnectionPolicy::new(connection)
+        ..limits
     })
 }
 

@@ -210,7 +210,7 @@ impl AppHost {
         let found = inner.connections.find_connection(self.workspace, declared.connection_id).await;
         let connection = found.map_err(FetchError::Unavailable)?;
         let connection = connection.ok_or_else(|| not_connected("does not exist"))?;
-        let policy = egress::connection_policy(connection, &inner.settings);
+        let policy = egress::limited_policy(connection, declared, &inner.settings);
         let result = async {
             let permit = authorize_connection(&request.url, &request.method, &policy)?;
             if let Some(taken) = self.take_secret_headers(&mut request)?.first() {

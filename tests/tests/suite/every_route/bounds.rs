@@ -15,11 +15,12 @@ mod edges;
 
 /// Members with rules besides their bounds, which generated values do not satisfy. A value at the bound is rejected by
 /// the other rule, whose message is given here; a value beyond the bound is rejected as everywhere.
-const OTHER_RULES: [(&str, &str); 34] = [
+const OTHER_RULES: [(&str, &str); 35] = [
     ("/v1/apps/{id}/access /people", "names a person twice"),
     ("/trigger/", "`trigger."),
     ("/gates /host", "`host` is"),
     ("/secrets/{name} /hosts", "`hosts[0]` is"),
+    ("/connectors/-/paths", "must be a path of at most"),
     ("/baseUrl", "`baseUrl` is not a URL"),
     ("/pathPrefix", "`pathPrefix` must begin with /"),
     ("/testPath", "`testPath` must begin with /"),

@@ -80,7 +80,8 @@ fn manifests_are_read_as_described() {
 
     let data = json!({"name": "orders", "projectId": "proj_01h455vb4pex5vsknk084sn02q", "access": "read",
         "tables": ["orders"]});
-    let connector = json!({"name": "crm", "connectionId": "conn_01h455vb4pex5vsknk084sn02q"});
+    let connector = json!({"name": "crm", "connectionId": "conn_01h455vb4pex5vsknk084sn02q", "methods": ["GET"],
+        "paths": ["/orders"]});
     let secret = json!({"name": "KEY", "uses": ["deriveBits", "header"], "clear": true});
     let egress = json!({"host": "api.example.com", "methods": ["GET"]});
     let ai = json!({"profile": "private", "monthlyBudgetUsd": 10, "models": ["small"]});

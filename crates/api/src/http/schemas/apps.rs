@@ -113,6 +113,14 @@ pub(crate) struct ConnectorPermission {
     name: String,
     /// Connection of the same workspace.
     connection_id: ConnectionId,
+    /// Methods that the app may use, of those that the connection allows; all by default.
+    #[serde(default)]
+    #[schema(min_items = 1)]
+    methods: Option<Vec<HttpMethod>>,
+    /// Paths below the connection's base URL that the app may use, with all below them; all by default.
+    #[serde(default)]
+    #[schema(min_items = 1, max_items = 16)]
+    paths: Option<Vec<String>>,
 }
 
 /// A secret of the app that its code may use. An admin gives it a value.

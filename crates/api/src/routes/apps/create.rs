@@ -13,7 +13,7 @@ use kernel::authority::{AppRights, Builder, CanEdit, Sharing, authorize_app};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{gates::create_gates, version_create, view::AppView};
+use super::{connectors::check_connectors, gates::create_gates, version_create, view::AppView};
 use crate::{
     auth::{Authorized, WriteToken},
     http::{error::ApiResult, extract::Payload, schemas},
@@ -134,7 +134,7 @@ pub(crate) async fn create_app(
             check_files(&files)?;
             version_create::check_code(&api, &ctx, builder.workspace(), &files).await?;
             version_create::check_projects(&api, &ctx, builder.workspace(), &manifest, &[]).await?;
-            version_create::check_connectors(&api, &ctx, &builder, &manifest, &[]).await?;
+            check_connectors(&api, &ctx, &builder, &manifest, &[]).await?;
             Some(CreateVersion {
                 manifest,
                 files,

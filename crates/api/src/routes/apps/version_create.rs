@@ -5,20 +5,20 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use apps::{
     Manifest, VersionKind,
-    manifest::{ConnectorPermission, DataAccess, DataPermission},
+    manifest::{DataAccess, DataPermission},
     versions::{CreateVersion, check_files},
 };
 use axum::{Json, extract::State};
 use kernel::{
-    Caller, Context,
-    authority::{AppAccess, AppRight, CanEdit, Member, Role},
-    id::{ConnectionId, WorkspaceId},
+    Context,
+    authority::{AppAccess, AppRight, CanEdit},
+    id::WorkspaceId,
 };
 use runs::engine::{Bundle, FailureCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{gates::create_gates, view::VersionView};
+use super::{connectors::check_connectors, gates::create_gates, view::VersionView};
 use crate::{
     auth::{Authorized, WriteToken},
     http::{error::ApiResult, extract::Payload, schemas},
@@ -138,41 +138,6 @@ pub(super) async fn check_projects(
             }
             Err(problem) => return Err(problem),
         }
-    }
-    Ok(())
-}
-
-/// Checks that the manifest names only connections of the app's workspace, and that the caller may let an app spend
-/// those that the current version does not name: an admin in the console.
-pub(super) async fn check_connectors(
-    api: &Api,
-    ctx: &Context,
-    member: &Member,
-    manifest: &Manifest,
-    granted: &[ConnectorPermission],
-) -> Result<(), Problem> {
-    let is_granted = |id: ConnectionId| granted.iter().any(|known| known.connection_id == id);
-    let named = manifest.permissions.connectors.iter().map(|connector| connector.connection_id);
-    let anew: Vec<ConnectionId> = named.filter(|id| !is_granted(*id)).collect();
-    for connection in &anew {
-        let found = api.store().find_connection(member.workspace(), *connection).await?;
-        found.ok_or_else(|| Problem::not_found("connection"))?;
-    }
-    if anew.is_empty() {
-        return Ok(());
-    }
-    if !matches!(ctx.caller, Caller::Session(_) | Caller::System(_)) {
-        return Err(Problem::forbidden(
-            "approval_needs_console",
-            "An admin has to approve in the console that the app uses this connection.",
-        ));
-    }
-    if !member.role().at_least(Role::Admin) {
-        return Err(Problem::forbidden(
-            "admin_approval_required",
-            "Only an admin can let an app use a connection that its current version does not name.",
-        )
-        .hint("Ask an admin to save the version."));
     }
     Ok(())
 }

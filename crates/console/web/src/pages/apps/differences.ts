@@ -34,7 +34,27 @@ function data({ permissions }: Manifest): Entries {
 }
 
 function connectors({ permissions }: Manifest): Entries {
-  return new Map((permissions?.connectors ?? []).map(({ name, connectionId }) => [name, [1, connectionId]]));
+  return new Map((permissions?.connectors ?? []).map(({ name, connectionId, methods, paths }) => {
+    const terms = [connectionId, [...new Set(methods ?? [])].sort().join(', '), (paths ?? []).join(', ')];
+    return [name, [1, terms.filter((part) => part !== '').join('; ')]];
+  }));
+}
+
+type Connector = Schemas['ConnectorPermission'];
+
+/** Whether a permission for a connection allows all that another one allows. */
+function covers(one: Connector, other: Connector): boolean {
+  const isBelow = (path: string, prefix: string) => `${path.replace(/\/+$/, '')}/`.startsWith(`${prefix.replace(/\/+$/, '')}/`);
+  const hasMethods = !one.methods || (other.methods ?? []).every((method) => one.methods?.includes(method)) && Boolean(other.methods);
+  const hasPaths = !one.paths || (other.paths ?? []).every((path) => one.paths?.some((prefix) => isBelow(path, prefix))) && Boolean(other.paths);
+  return one.connectionId === other.connectionId && hasMethods && hasPaths;
+}
+
+/** Whether a changed connection allows something new. */
+function widens(name: string, before: Manifest, after: Manifest): boolean {
+  const find = ({ permissions }: Manifest) => permissions?.connectors?.find((connector) => connector.name === name);
+  const [was, is] = [find(before), find(after)];
+  return was === undefined || is === undefined || !covers(was, is);
 }
 
 function secrets({ permissions }: Manifest): Entries {
@@ -77,5 +97,6 @@ function compare(subject: Subject, before: Entries, after: Entries): readonly Di
 
 /** Returns the differences between two manifests by subject. */
 export function differencesBetween(before: Manifest, after: Manifest): readonly Difference[] {
-  return SUBJECTS.flatMap(([subject, entries]) => compare(subject, entries(before), entries(after)));
+  const all = SUBJECTS.flatMap(([subject, entries]) => compare(subject, entries(before), entries(after)));
+  return all.map((one) => (one.subject === 'connector' && one.change === 'changed' ? { ...one, isGain: widens(one.name, before, after) } : one));
 }

@@ -1,0 +1,47 @@
+//! Connections in the manifest of a new version.
+
+use application::Problem;
+use apps::{Manifest, manifest::ConnectorPermission};
+use kernel::{
+    Caller, Context,
+    authority::{Member, Role},
+    id::ConnectionId,
+};
+
+use crate::state::Api;
+
+/// Checks that the manifest names only connections of the app's workspace, and that the caller may let an app spend
+/// what the current version does not: an admin in the console. More methods or paths of a connection count, too.
+pub(super) async fn check_connectors(
+    api: &Api,
+    ctx: &Context,
+    member: &Member,
+    manifest: &Manifest,
+    granted: &[ConnectorPermission],
+) -> Result<(), Problem> {
+    let is_granted = |wanted: &ConnectorPermission| granted.iter().any(|known| known.covers(wanted));
+    let named = manifest.permissions.connectors.iter();
+    let anew: Vec<ConnectionId> =
+        named.filter(|wanted| !is_granted(wanted)).map(|wanted| wanted.connection_id).collect();
+    for connection in &anew {
+        let found = api.store().find_connection(member.workspace(), *connection).await?;
+        found.ok_or_else(|| Problem::not_found("connection"))?;
+    }
+    if anew.is_empty() {
+        return Ok(());
+    }
+    if !matches!(ctx.caller, Caller::Session(_) | Caller::System(_)) {
+        return Err(Problem::forbidden(
+            "approval_needs_console",
+            "An admin has to approve in the console that the app uses this connection.",
+        ));
+    }
+    if !member.role().at_least(Role::Admin) {
+        return Err(Problem::forbidden(
+            "admin_approval_required",
+            "Only an admin can let an app use a connection that its current version does not name.",
+        )
+        .hint("Ask an admin to save the version."));
+    }
+    Ok(())
+}
