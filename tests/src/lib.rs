@@ -64,7 +64,7 @@ pub use loopback::LoopbackListener;
 pub use mail::Mail;
 pub use members::invite_token;
 pub use passkey::Passkey;
-pub use process_memory::find_in_children;
+pub use process_memory::MemorySnapshot;
 pub use reply::Reply;
 pub use schema::schema_example;
 pub use server::{Server, ServerOptions, on_database, on_server};

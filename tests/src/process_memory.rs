@@ -7,17 +7,33 @@ use memchr::memmem;
 
 /// Bytes of a mapping that are read at once.
 const CHUNK: usize = 1 << 20;
+/// Bytes of a page.
+const PAGE: usize = 4096;
 
-/// Returns which of the texts are in the memory of processes that a server has started.
-pub fn find_in_children(server: u32, texts: &[Vec<u8>]) -> Result<Vec<bool>> {
-    let children = descendants(server)?;
-    ensure!(!children.is_empty(), "the server has started no process");
-    let mut found = vec![false; texts.len()];
-    for child in children {
-        search(child, texts, &mut found)
-            .with_context(|| format!("cannot read the memory of process {child}"))?;
+/// What was in the memory of processes at one moment.
+#[derive(Debug)]
+pub struct MemorySnapshot(Vec<Vec<u8>>);
+
+impl MemorySnapshot {
+    /// Copies what the processes that a server has started can write to. Searching takes longer than copying, and what the
+    /// processes wait for may not wait so long.
+    pub fn of_children(server: u32) -> Result<Self> {
+        let children = descendants(server)?;
+        ensure!(!children.is_empty(), "the server has started no process");
+        let mut mappings = Vec::new();
+        for child in children {
+            copy(child, &mut mappings)
+                .with_context(|| format!("cannot read the memory of process {child}"))?;
+        }
+        Ok(Self(mappings))
     }
-    Ok(found)
+
+    /// Returns `true` if the text is somewhere in the memory.
+    #[must_use]
+    pub fn contains(&self, text: &[u8]) -> bool {
+        let finder = memmem::Finder::new(text);
+        self.0.iter().any(|mapping| finder.find(mapping).is_some())
+    }
 }
 
 /// Returns the processes below another one.
@@ -42,11 +58,12 @@ fn descendants(of: u32) -> Result<Vec<u32>> {
     Ok(found)
 }
 
-fn search(pid: u32, texts: &[Vec<u8>], found: &mut [bool]) -> Result<()> {
+/// Copies the mappings of a process, without pages that hold nothing.
+fn copy(pid: u32, mappings: &mut Vec<Vec<u8>>) -> Result<()> {
     let folder = Path::new("/proc").join(pid.to_string());
     let maps = std::fs::read_to_string(folder.join("maps"))?;
     let memory = File::open(folder.join("mem"))?;
-    let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
+    let empty = [0; PAGE];
     for line in maps.lines() {
         let mut fields = line.split(' ');
         let range = fields.next().and_then(|range| range.split_once('-')).context("no range")?;
@@ -55,18 +72,18 @@ fn search(pid: u32, texts: &[Vec<u8>], found: &mut [bool]) -> Result<()> {
             continue;
         }
         let (mut at, end) = (u64::from_str_radix(range.0, 16)?, u64::from_str_radix(range.1, 16)?);
-        let mut held: Vec<u8> = Vec::new();
+        let mut content: Vec<u8> = Vec::new();
         while at < end {
             let mut chunk = vec![0; CHUNK.min(usize::try_from(end - at)?)];
             // Some mappings of the kernel cannot be read.
             let Ok(count @ 1..) = memory.read_at(&mut chunk, at) else { break };
-            held.extend_from_slice(&chunk[..count]);
-            for (text, found) in texts.iter().zip(found.iter_mut()) {
-                *found |= memmem::find(&held, text).is_some();
+            for page in chunk[..count].chunks(PAGE) {
+                // One byte of an empty page keeps texts apart that only its absence would put together.
+                content.extend_from_slice(if *page == empty { &page[..1] } else { page });
             }
-            held.drain(..held.len().saturating_sub(longest));
             at += count as u64;
         }
+        mappings.push(content);
     }
     Ok(())
 }

@@ -351,6 +351,10 @@ async fn check_limits(server: Server) -> Result<()> {
         ]
     );
 
+    let trace = owner.get(&format!("/v1/runs/{run}/trace")).await?.ok()?;
+    let first = &trace["gate"][0];
+    assert_eq!((&first["connection"], &first["connectionId"]), (&json!("code"), &json!(made)));
+
     // A builder may narrow what an admin has allowed, and not widen it.
     let builder = owner.add_member(&workspace, "builder").await?;
     let everybody = json!({"sharing": "team", "people": []});

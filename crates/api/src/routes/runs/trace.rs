@@ -1,9 +1,14 @@
 //! Reading the gate's decisions in a run, and its last log lines.
 
+use application::Problem;
+use apps::manifest::ConnectorPermission;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use connections::egress::log_entry::{EgressLogEntry, EgressOutcome};
-use kernel::{authority::AppAccess, id::RunId};
+use kernel::{
+    authority::AppAccess,
+    id::{ConnectionId, RunId},
+};
 use observability::{LogLine, LogSource};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -43,6 +48,10 @@ pub(crate) struct GateDecision {
     /// Name of the connection that the request went through.
     #[schema(required)]
     connection: Option<String>,
+    /// Id of that connection, as the manifest of the run's version names it.
+    #[schema(required)]
+    connection_id: Option<ConnectionId>,
+    /// Method; `Secret` for a secret that the code may not use as a key.
     method: String,
     decision: EgressDecision,
     /// Code of the refusal.
@@ -76,6 +85,7 @@ fn gate_decision(line: &LogLine) -> Option<GateDecision> {
         at: line.content.at,
         host: note.host().map(str::to_owned),
         connection: note.connection().map(str::to_owned),
+        connection_id: None,
         method: note.method().to_owned(),
         decision,
         reason,
@@ -92,9 +102,26 @@ pub(crate) async fn read_run_trace(
 ) -> ApiResult<Json<RunTrace>> {
     let decided = api.run_log_lines(&access, id, Some(LogSource::Gate), MAX_DECISIONS).await?;
     let lines = api.run_log_lines(&access, id, None, MAX_LINES).await?;
-    Ok(Json(RunTrace {
-        run_id: id,
-        gate: decided.iter().filter_map(gate_decision).collect(),
-        lines: lines.into_iter().map(LogLineView::from).collect(),
-    }))
+    let mut gate: Vec<GateDecision> = decided.iter().filter_map(gate_decision).collect();
+    if gate.iter().any(|decision| decision.connection.is_some()) {
+        let connectors = connectors_of(&api, &access, id).await?;
+        for decision in &mut gate {
+            let named = connectors.iter().find(|named| Some(&named.name) == decision.connection.as_ref());
+            decision.connection_id = named.map(|named| named.connection_id);
+        }
+    }
+    Ok(Json(RunTrace { run_id: id, gate, lines: lines.into_iter().map(LogLineView::from).collect() }))
+}
+
+/// Returns the connections that the manifest of the run's version names.
+async fn connectors_of(
+    api: &Api,
+    access: &AppAccess,
+    run: RunId,
+) -> Result<Vec<ConnectorPermission>, Problem> {
+    let workspace = access.member().workspace();
+    let run = api.store().run(workspace, run).await?;
+    let Some(version) = run.and_then(|run| run.version) else { return Ok(Vec::new()) };
+    let content = api.store().version(workspace, access.app(), version.id).await?;
+    Ok(content.map_or_else(Vec::new, |(_, content)| content.manifest.permissions.connectors))
 }
