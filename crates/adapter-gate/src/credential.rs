@@ -10,7 +10,7 @@ use connections::{
     connection::Connection,
     injection::inject,
     outbound::{OpenedCredential, SecretSource},
-    scrub::Scrubber,
+    scrub::{MIN_SECRET_BYTES, Scrubber},
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -88,13 +88,13 @@ impl Carried<'_> {
     }
 }
 
-/// Returns headers with the secrets of the app, and the search for these: each by itself, and with what stands before it.
+/// Returns headers with the secrets of the app, and the search for these.
 async fn open_headers(
     wanted: &[SecretHeader],
     source: &dyn SecretSource,
 ) -> Result<(Vec<(HeaderName, HeaderValue)>, Scrubber), Refusal> {
     let mut headers = Vec::with_capacity(wanted.len());
-    let mut texts = Vec::with_capacity(2 * wanted.len());
+    let mut texts = Vec::with_capacity(wanted.len());
     for SecretHeader { header, prefix, secret } in wanted {
         let opened = source.open_secret(secret).await?;
         let failed = || {
@@ -106,7 +106,8 @@ async fn open_headers(
         let mut value = HeaderValue::from_bytes(whole.expose_secret().as_bytes()).map_err(|_| failed())?;
         value.set_sensitive(true);
         headers.push((name, value));
-        texts.extend([opened, whole]);
+        // A secret that is searched for by itself is found beside whatever stands before it.
+        texts.push(if opened.expose_secret().len() < MIN_SECRET_BYTES { whole } else { opened });
     }
     let length: usize = texts.iter().map(|text| text.expose_secret().len()).sum();
     let built = if length <= MAX_INLINE_SECRET {

@@ -171,11 +171,7 @@ impl OutboundClient for EgressClient {
         request: OutboundRequest,
         permit: EgressPermit,
     ) -> Result<OutboundResponse, Refusal> {
-        if permit.connection_policy().is_some() {
-            // Without the credential it would not be the request that was permitted.
-            let message = "a request through a connection needs its credential";
-            return Err(Refusal::new(RefusalCode::SecretUnavailable, message));
-        }
+        refuse_connection(&permit)?;
         let headers = self.check_request(&request, &[])?;
         self.send_before_deadline(permit, headers, request.body, Carried::Nothing).await
     }
@@ -194,10 +190,7 @@ impl OutboundClient for EgressClient {
         secret_headers: &[SecretHeader],
         secrets: &dyn SecretSource,
     ) -> Result<OutboundResponse, Refusal> {
-        if permit.connection_policy().is_some() {
-            let message = "a request through a connection needs its credential";
-            return Err(Refusal::new(RefusalCode::SecretUnavailable, message));
-        }
+        refuse_connection(&permit)?;
         let injected: Vec<_> = secret_headers.iter().map(|header| header.header.as_str()).collect();
         let mut headers = self.check_request(&request, &injected)?;
         // In a coding, what the service echoes could not be scrubbed.
@@ -247,6 +240,15 @@ impl OutboundClient for EgressClient {
             .await
             .unwrap_or_else(|_| Err(timed_out(permit.host()).into()))
     }
+}
+
+/// Refuses a permit of a connection: without the credential it would not be the request that was permitted.
+fn refuse_connection(permit: &EgressPermit) -> Result<(), Refusal> {
+    if permit.connection_policy().is_some() {
+        let message = "a request through a connection needs its credential";
+        return Err(Refusal::new(RefusalCode::SecretUnavailable, message));
+    }
+    Ok(())
 }
 
 /// Returns the location of a redirect to follow; `None` for methods other than GET and HEAD, whose response the app

@@ -389,6 +389,8 @@ async fn what_is_asked_often_is_found_by_an_index() {
     let name = "KEY".parse().unwrap();
     store.find_app_secret(workspace, app, &name).await.unwrap();
     check("a secret of an app", "PRIMARY KEY").await;
+    store.clear_app_secrets(workspace, app).await.unwrap();
+    check("an app's secrets in clear", "PRIMARY KEY").await;
     store.list_app_secrets(workspace, app).await.unwrap();
     check("an app's secrets", "PRIMARY KEY").await;
     let of = |action: Option<&str>, actor| AuditFilter { action: action.map(str::to_owned), actor };

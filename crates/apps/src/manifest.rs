@@ -131,7 +131,7 @@ pub struct SecretPermission {
     /// Uses that the code may make of the secret; all by default.
     #[serde(default)]
     pub uses: Option<Vec<SecretUse>>,
-    /// Whether the code gets the value as a string, if the admin allows that too; false by default.
+    /// Request for the value as a string, which the code gets if the admin allows that too; false by default.
     #[serde(default)]
     pub clear: bool,
 }

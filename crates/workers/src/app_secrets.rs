@@ -38,6 +38,14 @@ impl AppSecrets {
         self.store.find_app_secret(workspace, app, &name).await
     }
 
+    /// Returns the secrets of an app that an admin gives its code in clear.
+    pub(crate) async fn clear(
+        &self,
+        (workspace, app): (WorkspaceId, AppId),
+    ) -> Result<Vec<SealedAppSecret>, StoreError> {
+        self.store.clear_app_secrets(workspace, app).await
+    }
+
     /// Opens a secret.
     pub(crate) fn open(&self, stored: &SealedAppSecret) -> Result<SecretString, Refusal> {
         let SealedAppSecret { secret, sealed } = stored;

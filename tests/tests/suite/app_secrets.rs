@@ -249,6 +249,7 @@ async fn check_headers(server: &Server, echo: &EchoService) -> Result<()> {
         ["x-note", "[secret HERE]"],
         ["cookie", "[secret HERE]"],
         ["x-api-key", "[secret HERE] and more"],
+        ["idempotency-key", "[secret HERE]"],
         ["x-note", "[secret NOBODY]"],
         ["authorization", "Bearer of my own"],
     ]);
@@ -259,7 +260,7 @@ async fn check_headers(server: &Server, echo: &EchoService) -> Result<()> {
     let said = lines.iter().find(|line| line.source == "app").context("no line")?;
     assert_eq!(
         said.message,
-        "200 true; 200 true; header_denied; header_denied; header_denied; header_denied; header_denied; 200 false; header_denied"
+        "200 true; 200 true; header_denied; header_denied; header_denied; header_denied; header_denied; header_denied; 200 false; header_denied"
     );
     let received = echo.take_received();
     assert_eq!(received.len(), 3);

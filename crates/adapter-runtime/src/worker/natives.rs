@@ -16,7 +16,7 @@ use rquickjs::{
 use runs::engine::LogLevel;
 use url::{Url, form_urlencoded, quirks};
 
-pub(super) use self::crypto::{MAX_PENDING_SECRETS, SecretText};
+pub(super) use self::crypto::{MAX_PENDING_SECRETS, PendingSecret};
 use self::{
     codec::Codec,
     forms::{Content, Entry},

@@ -11,7 +11,7 @@ use runs::engine::{Bindings, FailureCode, HostError};
 
 use super::{
     bundle::{CompiledBundle, ENTRY_MODULE},
-    natives::{MAX_PENDING_SECRETS, SecretText, unflatten_pairs},
+    natives::{MAX_PENDING_SECRETS, PendingSecret, unflatten_pairs},
     parent_pipe::ParentPipe,
     realm::AppRealm,
 };
@@ -221,7 +221,7 @@ impl<'js> TaskRunner<'_, 'js> {
             }
             Ok(HostCallOutput::Json(json)) => driver.settle.call((call, true, json)),
             Ok(HostCallOutput::Secret { text, uses }) => {
-                let secret = SecretText { text: text.0, uses };
+                let secret = PendingSecret { text: text.0, uses };
                 match self.realm.invocation.held_values.keep(secret, MAX_PENDING_SECRETS) {
                     Some(number) => driver.settle.call((call, true, number)),
                     None => {

@@ -69,6 +69,16 @@ impl AppSecretReader for Store {
         found.into_iter().map(view).collect()
     }
 
+    async fn clear_app_secrets(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Vec<SealedAppSecret>, StoreError> {
+        let is_clear = app_secrets::Column::Clear.eq(true);
+        let found = of_app(workspace, app).filter(is_clear).order_by_asc(app_secrets::Column::Name);
+        found.all(self.read()).await.or_store_error()?.into_iter().map(app_secret).collect()
+    }
+
     async fn find_app_secret(
         &self,
         workspace: WorkspaceId,

@@ -62,11 +62,15 @@ async fn a_secret_is_read_as_it_was_written(database: Database) {
     assert_eq!(find(app, "KEY").await, Some((key.clone(), "qs1.a".to_owned())));
     assert_eq!(find(app, "key").await, None);
     assert_eq!(find(other, "ALSO").await, None);
+    let clear = world.store.clear_app_secrets(workspace, app).await.unwrap();
+    assert_eq!(clear.iter().map(|stored| stored.sealed.as_str()).collect::<Vec<_>>(), ["qs1.b", "qs1.a"]);
+    assert_eq!(world.store.clear_app_secrets(world.id(), app).await.unwrap(), []);
     let elsewhere = world.store.find_app_secret(world.id(), app, &key.name).await.unwrap();
     assert_eq!(elsewhere, None);
 
     (key.hosts, key.clear, key.version, key.set_at) = (Vec::new(), false, 4, at(6));
     put(&world, &key, "qs1.d").await;
+    assert_eq!(world.store.clear_app_secrets(workspace, app).await.unwrap().len(), 1);
     assert_eq!(find(app, "KEY").await, Some((key.clone(), "qs1.d".to_owned())));
     let locked = world.write(async |tx| tx.app_secrets_for_update(workspace, app).await).await.unwrap();
     assert_eq!(locked.len(), 2);

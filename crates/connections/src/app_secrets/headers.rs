@@ -4,7 +4,7 @@
 //! value, alone or after a prefix such as `Bearer `. It does so only in headers that carry credentials: code may pass on
 //! what a visitor typed, and a visitor who types that text must not make the gate send the secret where it is shown.
 
-use crate::egress::{Refusal, RefusalCode, is_reserved_header};
+use crate::egress::{MAX_HEADERS_BYTES, Refusal, RefusalCode, is_reserved_header};
 
 /// Headers that carry credentials have one of these words in their names, or a word that ends with one of
 /// [`CREDENTIAL_ENDINGS`]: `X-Api-Key`, `apikey`, `Private-Token`.
@@ -20,6 +20,29 @@ const CREDENTIAL_WORDS: &[&str] = &[
     "signature",
 ];
 const CREDENTIAL_ENDINGS: &[&str] = &["key", "secret", "token"];
+/// Words of names whose key or token is no credential, and may be shown: `Idempotency-Key`, `X-Page-Token`.
+const OTHER_WORDS: &[&str] = &[
+    "cache",
+    "continuation",
+    "correlation",
+    "cursor",
+    "dedup",
+    "deduplication",
+    "idempotency",
+    "idempotent",
+    "next",
+    "page",
+    "partition",
+    "request",
+    "routing",
+    "surrogate",
+    "sync",
+    "trace",
+];
+/// Headers with a secret in one request, at most: each is read and opened, and searched for in the response.
+pub const MAX_SECRET_HEADERS: usize = 4;
+/// Bytes before a secret, at most.
+const MAX_PREFIX_BYTES: usize = 256;
 /// The one reserved header that may have a secret.
 const AUTHORIZATION: &str = "authorization";
 
@@ -37,8 +60,9 @@ pub struct SecretHeader {
 /// Takes the headers that have a secret out of a request's headers. `names` are the secrets that the manifest declares.
 ///
 /// # Errors
-/// [`RefusalCode::HeaderDenied`] when the text of a handle is not at the end of a value, or in a header that carries no
-/// credential, or when a header is there twice.
+/// [`RefusalCode::HeaderDenied`] when the text of a handle is not at the end of a value, or after a long prefix, or in a
+/// header that carries no credential; when a header is there twice, or more than [`MAX_SECRET_HEADERS`] have a secret; and
+/// for headers over [`MAX_HEADERS_BYTES`].
 pub fn take_secret_headers<'n>(
     headers: &mut Vec<(String, String)>,
     names: impl IntoIterator<Item = &'n str>,
@@ -47,11 +71,19 @@ pub fn take_secret_headers<'n>(
     if marks.is_empty() {
         return Ok(Vec::new());
     }
+    if headers.iter().map(|(name, value)| name.len() + value.len() + 4).sum::<usize>() > MAX_HEADERS_BYTES {
+        return Err(denied(format!("the headers are longer than {MAX_HEADERS_BYTES} bytes")));
+    }
     let mut found: Vec<SecretHeader> = Vec::new();
     for (name, value) in headers.iter() {
         let Some((secret, mark)) = marks.iter().find(|(_, mark)| value.contains(mark)) else { continue };
         let header = name.to_ascii_lowercase();
-        let prefix = value.strip_suffix(mark.as_str()).filter(|prefix| !prefix.contains("[secret "));
+        if found.len() == MAX_SECRET_HEADERS {
+            return Err(denied(format!("more than {MAX_SECRET_HEADERS} headers have a secret")));
+        }
+        let prefix = value
+            .strip_suffix(mark.as_str())
+            .filter(|prefix| prefix.len() <= MAX_PREFIX_BYTES && !prefix.contains("[secret "));
         let Some(prefix) = prefix else {
             return Err(denied(format!("the secret {secret} must be at the end of the header {header}")));
         };
@@ -70,9 +102,11 @@ pub fn take_secret_headers<'n>(
 }
 
 fn carries_credential(header: &str) -> bool {
-    header.split(['-', '_']).any(|word| {
-        CREDENTIAL_WORDS.contains(&word) || CREDENTIAL_ENDINGS.iter().any(|ending| word.ends_with(ending))
-    })
+    let words = || header.split(['-', '_']);
+    !words().any(|word| OTHER_WORDS.contains(&word))
+        && words().any(|word| {
+            CREDENTIAL_WORDS.contains(&word) || CREDENTIAL_ENDINGS.iter().any(|ending| word.ends_with(ending))
+        })
 }
 
 /// Returns the text that code has in place of a secret.
@@ -121,6 +155,10 @@ mod tests {
             ("user-agent", "[secret KEY]"),
             ("x-author", "[secret KEY]"),
             ("x-keyword", "[secret KEY]"),
+            ("idempotency-key", "[secret KEY]"),
+            ("X-Page-Token", "[secret KEY]"),
+            ("cache_key", "[secret KEY]"),
+            ("authorization", &format!("{}[secret KEY]", "x".repeat(257))),
             ("cookie", "[secret KEY]"),
             ("proxy-authorization", "[secret KEY]"),
             ("sec-token", "[secret KEY]"),
@@ -134,6 +172,12 @@ mod tests {
                 "{name}: {value}"
             );
         }
+        let long = "x".repeat(MAX_HEADERS_BYTES);
+        assert_eq!(take(&[("x-long", &long)]).unwrap_err().code, RefusalCode::HeaderDenied);
+        let named: Vec<String> = (0..=MAX_SECRET_HEADERS).map(|number| format!("x{number}-key")).collect();
+        let many: Vec<_> = named.iter().map(|name| (name.as_str(), "[secret KEY]")).collect();
+        assert_eq!(take(&many).unwrap_err().code, RefusalCode::HeaderDenied);
+        assert_eq!(take(&many[1..]).unwrap().0.len(), MAX_SECRET_HEADERS);
         let twice = take(&[("authorization", "Bearer [secret KEY]"), ("Authorization", "Bearer x")]);
         assert_eq!(twice.unwrap_err().code, RefusalCode::HeaderDenied);
         for value in ["[secret OTHER]", "[secret]", "[Secret KEY]", "[secret  KEY]", "secret KEY"] {

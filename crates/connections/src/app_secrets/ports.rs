@@ -1,4 +1,4 @@
-//! What the use cases on secrets of apps need of a store.
+//! Ports of the use cases on secrets of apps.
 
 use async_trait::async_trait;
 use kernel::{
@@ -20,6 +20,16 @@ pub trait AppSecretReader: Send + Sync {
         workspace: WorkspaceId,
         app: AppId,
     ) -> Result<Vec<AppSecretView>, StoreError>;
+
+    /// Returns the secrets of an app that its code may have in clear, with their sealed values.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store fails.
+    async fn clear_app_secrets(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Vec<SealedAppSecret>, StoreError>;
 
     /// Returns a secret of an app with its sealed value.
     ///

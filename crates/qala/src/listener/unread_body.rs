@@ -1,4 +1,4 @@
-//! What becomes of a body that nobody reads, such as that of a request that is refused by its head.
+//! The rest of a body that nobody reads, such as that of a request that is refused by its head.
 //!
 //! Hyper closes the connection after the response to such a request unless the rest of the body has arrived by then, and the
 //! response does not say so. A client that sends the head and the body one after the other may use the connection again and

@@ -26,7 +26,7 @@ use self::{
 };
 use super::Natives;
 use crate::{protocol::HostCall, worker::invocation_state::InvocationState};
-pub(in crate::worker) use secrets::{MAX_PENDING as MAX_PENDING_SECRETS, SecretText};
+pub(in crate::worker) use secrets::{MAX_PENDING as MAX_PENDING_SECRETS, PendingSecret};
 
 /// Keys of one invocation, at most.
 const MAX_KEYS: usize = 4096;
@@ -223,7 +223,7 @@ fn add_key_natives<'js>(
             let import = || {
                 let parameters = Parameters::parse(&parameters)?;
                 let usages = Usage::parse_all(&usages)?;
-                let import = |secret: &mut SecretText| {
+                let import = |secret: &mut PendingSecret| {
                     Some(secrets::import_secret(secret, &format, &parameters, &usages))
                 };
                 let key = keys.0.held_values.with(number, import);

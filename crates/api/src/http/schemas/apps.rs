@@ -134,7 +134,7 @@ pub(crate) struct SecretPermission {
     #[serde(default)]
     #[schema(min_items = 1)]
     uses: Option<Vec<SecretUse>>,
-    /// Whether the code gets the value as a string, if the admin allows that too; false by default.
+    /// Request for the value as a string, which the code gets if the admin allows that too; false by default.
     #[serde(default)]
     clear: bool,
 }

@@ -30,7 +30,7 @@ pub(crate) struct NewAppSecret {
     #[serde(default)]
     #[schema(max_items = 16, example = json!(["api.example.com"]))]
     hosts: Vec<String>,
-    /// Whether the code gets the value as a string, if its manifest asks for that; false by default.
+    /// Permission for the code to get the value as a string, if its manifest asks for that; false by default.
     #[serde(default)]
     clear: bool,
 }

@@ -28,9 +28,9 @@ pub(crate) struct AppSecretItem {
     /// Hosts that it may be sent to in a header.
     #[schema(max_items = 16)]
     hosts: Vec<String>,
-    /// Whether the admin lets the code have the value.
+    /// Permission of the admin for the code to have the value.
     clear: bool,
-    /// What the manifest of the current version says; null if it does not name the secret.
+    /// Entry of the current version's manifest; null if it does not name the secret.
     #[schema(required)]
     declared: Option<DeclaredSecret>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct DeclaredSecret {
     /// Uses that the code may make of it; null for all.
     #[schema(required, value_type = Option<Vec<schemas::apps::SecretUse>>)]
     uses: Option<Vec<SecretUse>>,
-    /// Whether the code asks for the value.
+    /// Request of the code for the value.
     clear: bool,
 }
 

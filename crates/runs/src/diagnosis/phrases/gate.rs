@@ -31,7 +31,7 @@ const REDUNDANT_MESSAGES: [(Cause, &str); 6] = [
     (Cause::PrivateAddress, "{} leads to an address that may not be dialled"),
 ];
 
-const SENTENCES: [TranslatedSentence; 42] = [
+const SENTENCES: [TranslatedSentence; 43] = [
     (
         "the secret {} has no value; an admin gives it one on the app's page",
         "у секрета {} нет значения; его задаёт администратор на странице приложения",
@@ -62,6 +62,11 @@ const SENTENCES: [TranslatedSentence; 42] = [
         "the header {} cannot have a secret: it carries no credential",
         "в заголовке {} не может быть секрета: в нём не передают учётные данные",
         "{} тақырыбында құпия бола алмайды: онда тіркелгі деректері жіберілмейді",
+    ),
+    (
+        "more than {} headers have a secret",
+        "секрет указан больше чем в {} заголовках",
+        "құпия {} тақырыптан көбінде көрсетілген",
     ),
     (
         "the header {} has a secret and is there twice",

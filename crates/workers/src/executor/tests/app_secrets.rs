@@ -142,6 +142,20 @@ async fn a_text_is_given_only_if_the_manifest_and_the_admin_say_so_and_is_not_lo
 }
 
 #[tokio::test]
+async fn what_is_too_long_to_be_kept_out_of_the_log_stays_a_handle() {
+    for (characters, is_clear) in [(16 << 10, true), ((16 << 10) + 1, false)] {
+        let fixture = Fixture::default();
+        fixture.connections.add_app_secret("PLAIN", &"x".repeat(characters), true);
+        let (said, _) = run(&fixture, |invocation, _| async move {
+            let secrets = &invocation.bindings.secrets;
+            secrets.iter().filter(|secret| secret.clear.is_some()).map(|secret| secret.name.clone()).collect()
+        })
+        .await;
+        assert_eq!(said, if is_clear { vec!["PLAIN"] } else { Vec::new() });
+    }
+}
+
+#[tokio::test]
 async fn a_store_that_is_away_gives_no_secret() {
     let fixture = fixture();
     let connections = fixture.connections.clone();

@@ -92,6 +92,18 @@ impl AppSecretReader for FakeConnections {
         panic!("runs list no secrets")
     }
 
+    async fn clear_app_secrets(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Vec<SealedAppSecret>, StoreError> {
+        let tables = self.lock();
+        let is_meant = |stored: &&SealedAppSecret| {
+            (stored.secret.workspace, stored.secret.app, stored.secret.clear) == (workspace, app, true)
+        };
+        Ok(tables.app_secrets.iter().filter(is_meant).cloned().collect())
+    }
+
     async fn find_app_secret(
         &self,
         workspace: WorkspaceId,

@@ -17,14 +17,14 @@ use super::{
 pub(in crate::worker) const MAX_PENDING: usize = 100;
 
 /// The text of a secret, and the uses that the host allows its key.
-pub(in crate::worker) struct SecretText {
+pub(in crate::worker) struct PendingSecret {
     pub(in crate::worker) text: Zeroizing<String>,
     pub(in crate::worker) uses: Vec<KeyUse>,
 }
 
-impl fmt::Debug for SecretText {
+impl fmt::Debug for PendingSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SecretText").field("uses", &self.uses).finish_non_exhaustive()
+        f.debug_struct("PendingSecret").field("uses", &self.uses).finish_non_exhaustive()
     }
 }
 
@@ -49,7 +49,7 @@ fn key_use(usage: Usage) -> Option<KeyUse> {
 
 /// Makes a key of a secret. It is never extractable.
 pub(super) fn import_secret(
-    secret: &SecretText,
+    secret: &PendingSecret,
     format: &str,
     parameters: &Parameters,
     usages: &[Usage],
