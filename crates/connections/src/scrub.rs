@@ -106,7 +106,7 @@ impl Scrubber {
 
     /// Begins to redact a stream of chunks.
     #[must_use]
-    pub fn stream(&self) -> StreamScrubber<'_> {
+    pub fn into_stream(self) -> StreamScrubber {
         StreamScrubber { scrubber: self, held: Vec::new(), covered: 0 }
     }
 
@@ -152,27 +152,36 @@ impl fmt::Debug for Scrubber {
     }
 }
 
-/// Redacts secrets in a stream, wherever its chunks are split. It holds back as many bytes as the longest form has.
-pub struct StreamScrubber<'a> {
-    scrubber: &'a Scrubber,
+/// Redacts secrets in a stream, wherever its chunks are split. It holds back the end of what has come if a form may begin in
+/// it, at most as many bytes as the longest form has.
+pub struct StreamScrubber {
+    scrubber: Scrubber,
     /// Bytes that were not returned yet.
     held: Vec<u8>,
     /// Bytes at the start of `held` that belong to a secret whose replacement was returned.
     covered: usize,
 }
 
-impl fmt::Debug for StreamScrubber<'_> {
+impl fmt::Debug for StreamScrubber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StreamScrubber").field("held", &self.held.len()).finish_non_exhaustive()
     }
 }
 
-impl StreamScrubber<'_> {
+impl StreamScrubber {
+    /// Returns the bytes that the longest form has.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.scrubber.longest
+    }
+
     /// Takes a chunk, and returns what can be sent on.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(chunk);
         // Every secret that begins before this place is here as a whole, in its longest form.
-        let settled = self.held.len().saturating_sub(self.scrubber.longest.saturating_sub(1));
+        let whole = self.held.len().saturating_sub(self.scrubber.longest.saturating_sub(1));
+        // From there on, what no form begins in can go too, so that an event of a service is not late.
+        let settled = self.scrubber.starts.first_in(&self.held, whole).unwrap_or(self.held.len());
         self.take(settled)
     }
 

@@ -41,11 +41,30 @@ impl Starts {
 
     /// Returns `true` if a form may begin somewhere in the bytes.
     pub(super) fn may_begin_in(&self, bytes: &[u8]) -> bool {
-        bytes.windows(WIDTH).any(|window| {
-            let key = window.first_chunk::<WIDTH>().map_or(0, |start| u64::from_le_bytes(*start));
-            let (word, bit) = place(key);
-            self.bits[word] & bit != 0 && self.keys.binary_search(&key).is_ok()
-        })
+        bytes.windows(WIDTH).any(|window| self.is_start(window))
+    }
+
+    /// Returns the first place from `from` on at which a form may begin, with more bytes to come.
+    pub(super) fn first_in(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let rest = bytes.get(from..)?;
+        let whole = rest.windows(WIDTH).position(|window| self.is_start(window));
+        let cut = || {
+            let short = rest.len().saturating_sub(WIDTH - 1)..rest.len();
+            short.into_iter().find(|at| self.is_cut_start(&rest[*at..]))
+        };
+        whole.or_else(cut).map(|at| from + at)
+    }
+
+    fn is_start(&self, window: &[u8]) -> bool {
+        let Some(start) = window.first_chunk::<WIDTH>() else { return false };
+        let key = u64::from_le_bytes(*start);
+        let (word, bit) = place(key);
+        self.bits[word] & bit != 0 && self.keys.binary_search(&key).is_ok()
+    }
+
+    /// Returns `true` if a start begins with these bytes, which are fewer than [`WIDTH`].
+    fn is_cut_start(&self, bytes: &[u8]) -> bool {
+        self.keys.iter().any(|key| key.to_le_bytes().starts_with(bytes))
     }
 }
 
@@ -77,6 +96,24 @@ mod tests {
                 prop_assert!(form.len() <= forms::longest(&text), "{} {}", form.len(), text.len());
                 prop_assert!(form.len() >= WIDTH);
             }
+        }
+    }
+
+    #[test]
+    fn a_start_is_found_before_all_of_it_has_come() {
+        let starts = Starts::of(["a-secret-of-forty-characters"]);
+        for (bytes, from, expected) in [
+            ("", 0, None),
+            ("xyz", 0, None),
+            ("xya", 0, Some(2)),
+            ("xya-secre", 0, Some(2)),
+            ("xya-secret-o", 0, Some(2)),
+            ("a-secret-o", 1, None),
+            ("a-secret a", 1, Some(9)),
+            ("xya-secre ", 0, None),
+            ("ab", 5, None),
+        ] {
+            assert_eq!(starts.first_in(bytes.as_bytes(), from), expected, "{bytes}");
         }
     }
 

@@ -13,7 +13,7 @@ fn scrubber(secret: &str) -> Scrubber {
 fn streamed(scrubber: &Scrubber, bytes: &[u8], cuts: &[usize]) -> Vec<u8> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
     cuts.sort_unstable();
-    let mut stream = scrubber.stream();
+    let mut stream = scrubber.clone().into_stream();
     let (mut from, mut out) = (0, Vec::new());
     for cut in cuts {
         out.extend(stream.push(&bytes[from..cut]));
@@ -127,15 +127,26 @@ fn secrets_that_overlap_leave_nothing() {
     }
     assert_eq!(scrubber.scrub_text("abcdefghijabcdefghij"), "[redacted][redacted]");
     assert_eq!(streamed(&scrubber, b"abcdefghijabcdefghij", &[3, 12]), b"[redacted][redacted]");
-    assert!(!format!("{scrubber:?} {:?}", scrubber.stream()).contains("abc"));
+    assert!(!format!("{scrubber:?} {:?}", scrubber.clone().into_stream()).contains("abc"));
 }
 
 #[test]
 fn without_secrets_everything_passes() {
     let nothing = Scrubber::new([]).unwrap();
     assert_eq!(streamed(&nothing, b"text", &[1, 2]), b"text");
-    let mut stream = nothing.stream();
+    let mut stream = nothing.into_stream();
     assert_eq!(stream.push(b"at once"), b"at once");
+}
+
+#[test]
+fn a_stream_holds_back_only_what_may_be_a_secret() {
+    let mut stream = scrubber("k-abcdefgh-123").into_stream();
+    assert_eq!(stream.push(b"data: one\n\n"), b"data: one\n\n");
+    assert_eq!(stream.push(b"data: k-ab"), b"data: ");
+    assert_eq!(stream.push(b" and"), b"k-ab and");
+    assert_eq!(stream.push(b" k-abcdefgh-12"), b" ");
+    assert_eq!(stream.push(b"3"), b"");
+    assert_eq!(stream.finish(), REDACTED.as_bytes());
 }
 
 #[test]
