@@ -89,7 +89,7 @@ impl Gate {
         let request = OutboundRequest::default();
         let response = self.client.send_through_connection(request, permit, &self.sealed).await?;
         self.counts.count(&self.connection, SystemClock.now(), CallOutcome::Succeeded);
-        if response.body.len() == BODY { Ok(()) } else { Err("another body".into()) }
+        if response.body.collect().await?.len() == BODY { Ok(()) } else { Err("another body".into()) }
     }
 }
 

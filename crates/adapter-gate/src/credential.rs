@@ -10,7 +10,7 @@ use connections::{
     connection::Connection,
     injection::inject,
     outbound::{OpenedCredential, SecretSource},
-    scrub::{MIN_SECRET_BYTES, Scrubber},
+    scrub::{MIN_SECRET_BYTES, Scrubber, StreamScrubber},
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -20,6 +20,9 @@ use url::Url;
 const MAX_INLINE_BYTES: usize = 64 << 10;
 /// Bytes of a secret above which its forms are put together on another thread.
 const MAX_INLINE_SECRET: usize = 256;
+
+/// Bytes of the longest form above which a stream is searched on another thread.
+const MAX_INLINE_FORM: usize = 8 * MAX_INLINE_SECRET;
 
 /// The credential that a request carries besides what the app gave.
 pub(crate) enum Carried<'a> {
@@ -37,7 +40,7 @@ pub(crate) enum Carried<'a> {
 
 impl Carried<'_> {
     /// Returns the search for the credential that was sent.
-    pub(crate) fn scrubber(&self) -> Option<&Scrubber> {
+    pub(crate) fn into_scrubber(self) -> Option<Scrubber> {
         match self {
             Self::Opened(_, scrubber) | Self::OpenedHeaders(_, scrubber) => Some(scrubber),
             Self::Nothing | Self::Sealed(_) | Self::SealedHeaders(..) => None,
@@ -161,9 +164,28 @@ pub(crate) async fn scrub_body(
         return Ok(scrub(scrubber, body));
     }
     let scrubber = scrubber.clone();
-    tokio::task::spawn_blocking(move || scrub(&scrubber, body)).await.map_err(|_| {
-        Refusal::new(RefusalCode::UpstreamFailed, format!("the response of {host} cannot be checked"))
-    })
+    tokio::task::spawn_blocking(move || scrub(&scrubber, body)).await.map_err(|_| unchecked(host))
+}
+
+/// Returns what of a streamed body can go on after a chunk, without secrets.
+pub(crate) async fn scrub_chunk(
+    host: &GateHost,
+    mut scrubber: StreamScrubber,
+    chunk: Bytes,
+) -> Result<(StreamScrubber, Bytes), Refusal> {
+    let is_long = chunk.len() > MAX_INLINE_BYTES || scrubber.longest() > MAX_INLINE_FORM;
+    let scrub = move || {
+        let piece = scrubber.push(&chunk);
+        (scrubber, Bytes::from(piece))
+    };
+    if is_long {
+        return tokio::task::spawn_blocking(scrub).await.map_err(|_| unchecked(host));
+    }
+    Ok(scrub())
+}
+
+fn unchecked(host: &GateHost) -> Refusal {
+    Refusal::new(RefusalCode::UpstreamFailed, format!("the response of {host} cannot be checked"))
 }
 
 fn unusable(connection: Option<&Connection>) -> Refusal {

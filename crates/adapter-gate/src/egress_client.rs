@@ -3,7 +3,6 @@
 use std::{io, sync::Arc};
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use connections::{
     CredentialSource, EgressPermit, GateHost, OutboundClient, OutboundRequest, OutboundResponse, Refusal,
     RefusalCode,
@@ -22,7 +21,9 @@ use crate::{
     credential::{Carried, scrub_body},
     error::timeout as timed_out,
     limits::EgressLimits,
+    request_body::RequestBody,
     resolve::{Resolve, SystemResolver},
+    response_body::{Arrived, BodyBounds, read_arrived},
     token_request,
     transport::Transport,
 };
@@ -57,15 +58,15 @@ impl EgressClient {
     async fn send_following_redirects(
         &self,
         mut permit: EgressPermit,
-        headers: HeaderMap,
-        body: Bytes,
+        (headers, mut body): (HeaderMap, RequestBody),
         mut carried: Carried<'_>,
+        deadline: Instant,
     ) -> Result<OutboundResponse, Refusal> {
         let mut hops = 0;
         loop {
-            let response = self.send_once(&permit, headers.clone(), body.clone(), &mut carried).await?;
+            let response = self.send_once(&permit, headers.clone(), body.take(), &mut carried).await?;
             let Some(location) = redirect_location(&permit, &response) else {
-                return self.read_response(permit.host(), response, carried.scrubber()).await;
+                return self.read_response(permit.host(), response, carried.into_scrubber(), deadline).await;
             };
             let location = location?;
             hops += 1;
@@ -88,7 +89,7 @@ impl EgressClient {
         &self,
         permit: &EgressPermit,
         headers: HeaderMap,
-        body: Bytes,
+        body: RequestBody,
         carried: &mut Carried<'_>,
     ) -> Result<reqwest::Response, Refusal> {
         let address = self.transport.resolve(permit).await?;
@@ -103,54 +104,80 @@ impl EgressClient {
         &self,
         host: &GateHost,
         response: reqwest::Response,
-        scrubber: Option<&Scrubber>,
+        scrubber: Option<Scrubber>,
+        deadline: Instant,
     ) -> Result<OutboundResponse, Refusal> {
         let status = response.status().as_u16();
-        let mut headers = response.headers().clone();
-        let coding = match scrubber {
-            Some(_) => Coding::of(&headers).ok_or_else(|| unread_coding(host))?,
-            None => Coding::Identity,
-        };
-        let body = self.transport.read_body(host, response, self.limits.max_response_body).await?;
+        let max_bytes = self.limits.max_response_body;
+        self.transport.check_response(host, &response, max_bytes)?;
         if !(200..=599).contains(&status) {
             let message = format!("{host} answered with the status {status}");
             return Err(Refusal::new(RefusalCode::UpstreamFailed, message));
         }
+        let headers = response.headers().clone();
+        let arrived = read_arrived(host, response, BodyBounds { max_bytes, deadline }).await?;
         let Some(scrubber) = scrubber else {
+            let body = match arrived {
+                Arrived::Complete(body) => body.into(),
+                Arrived::Partial(body) => body.into_stream(None),
+            };
             return Ok(OutboundResponse { status, headers: to_response_headers(&headers), body });
+        };
+        self.scrub_response(host, (status, headers), arrived, scrubber).await
+    }
+
+    /// Returns a response without the secrets that the scrubber finds.
+    async fn scrub_response(
+        &self,
+        host: &GateHost,
+        (status, mut headers): (u16, HeaderMap),
+        arrived: Arrived,
+        scrubber: Scrubber,
+    ) -> Result<OutboundResponse, Refusal> {
+        let coding = Coding::of(&headers).ok_or_else(|| unread_coding(host))?;
+        let body = match arrived {
+            Arrived::Complete(body) => body,
+            // What is decoded is searched as a whole.
+            Arrived::Partial(body) if coding != Coding::Identity => body.read_to_end().await?,
+            Arrived::Partial(body) => {
+                headers.remove(header::CONTENT_LENGTH);
+                let headers = to_scrubbed_headers(&headers, &scrubber);
+                return Ok(OutboundResponse { status, headers, body: body.into_stream(Some(scrubber)) });
+            }
         };
         let received = body.len();
         let decoded = decode(host, coding, body, self.limits.max_response_body).await?;
         if coding != Coding::Identity {
             headers.remove(header::CONTENT_ENCODING);
         }
-        let (scrubbed, was_changed) = scrub_body(host, scrubber, decoded).await?;
+        let (scrubbed, was_changed) = scrub_body(host, &scrubber, decoded).await?;
         if was_changed || scrubbed.len() != received {
             headers.remove(header::CONTENT_LENGTH);
         }
-        Ok(OutboundResponse { status, headers: to_scrubbed_headers(&headers, scrubber), body: scrubbed })
+        let headers = to_scrubbed_headers(&headers, &scrubber);
+        Ok(OutboundResponse { status, headers, body: scrubbed.into() })
     }
 
-    /// Checks what the app gave, and returns its headers.
-    fn check_request(&self, request: &OutboundRequest, injected: &[&str]) -> Result<HeaderMap, Refusal> {
+    /// Checks what the app gave, and returns it as it is sent.
+    fn check_request(
+        &self,
+        request: OutboundRequest,
+        injected: &[&str],
+    ) -> Result<(HeaderMap, RequestBody), Refusal> {
         check_headers(&request.headers, injected)?;
-        if request.body.len() > self.limits.max_request_body {
-            let message = format!("the body is longer than {} bytes", self.limits.max_request_body);
-            return Err(Refusal::new(RefusalCode::RequestTooLarge, message));
-        }
-        to_request_headers(&request.headers)
+        let body = RequestBody::new(request.body, self.limits.max_request_body)?;
+        Ok((to_request_headers(&request.headers)?, body))
     }
 
     async fn send_before_deadline(
         &self,
         permit: EgressPermit,
-        headers: HeaderMap,
-        body: Bytes,
+        request: (HeaderMap, RequestBody),
         carried: Carried<'_>,
     ) -> Result<OutboundResponse, Refusal> {
         let host = permit.host().clone();
         let deadline = Instant::now() + self.limits.total_timeout;
-        timeout_at(deadline, self.send_following_redirects(permit, headers, body, carried))
+        timeout_at(deadline, self.send_following_redirects(permit, request, carried, deadline))
             .await
             .unwrap_or_else(|_| Err(timed_out(&host)))
     }
@@ -172,8 +199,8 @@ impl OutboundClient for EgressClient {
         permit: EgressPermit,
     ) -> Result<OutboundResponse, Refusal> {
         refuse_connection(&permit)?;
-        let headers = self.check_request(&request, &[])?;
-        self.send_before_deadline(permit, headers, request.body, Carried::Nothing).await
+        let request = self.check_request(request, &[])?;
+        self.send_before_deadline(permit, request, Carried::Nothing).await
     }
 
     #[tracing::instrument(
@@ -192,11 +219,11 @@ impl OutboundClient for EgressClient {
     ) -> Result<OutboundResponse, Refusal> {
         refuse_connection(&permit)?;
         let injected: Vec<_> = secret_headers.iter().map(|header| header.header.as_str()).collect();
-        let mut headers = self.check_request(&request, &injected)?;
+        let (mut headers, body) = self.check_request(request, &injected)?;
         // In a coding, what the service echoes could not be scrubbed.
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let carried = Carried::SealedHeaders(secret_headers, secrets);
-        self.send_before_deadline(permit, headers, request.body, carried).await
+        self.send_before_deadline(permit, (headers, body), carried).await
     }
 
     #[tracing::instrument(
@@ -216,10 +243,10 @@ impl OutboundClient for EgressClient {
             let message = "the request does not go through a connection";
             return Err(Refusal::new(RefusalCode::NotConnected, message));
         };
-        let mut headers = self.check_request(&request, &connection.http.injected_headers())?;
+        let (mut headers, body) = self.check_request(request, &connection.http.injected_headers())?;
         // In a coding, what the service echoes could not be scrubbed.
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        self.send_before_deadline(permit, headers, request.body, Carried::Sealed(credentials)).await
+        self.send_before_deadline(permit, (headers, body), Carried::Sealed(credentials)).await
     }
 
     #[tracing::instrument(

@@ -3,7 +3,8 @@
 //! An [`EgressPermit`](connections::egress::EgressPermit) says that a request may be sent; this crate sends it. The
 //! name is resolved once. If *any* of its addresses is blocked, the request is refused; otherwise the very address that
 //! was checked is connected to, under the original name. There are no proxies, no cookies and no redirects to another
-//! origin. Time is bounded, and so are the bytes in both directions, which are counted while they stream.
+//! origin. Time is bounded, and so are the bytes in both directions, which are counted while they stream. A body that is
+//! short or already there is returned as a whole, any other in pieces; a secret is found wherever they are split.
 //!
 //! A request through a connection gets its credential when nothing is left that could refuse it, and its response loses
 //! every trace of the credential before the app sees it. Token endpoints are asked in the same way.
@@ -20,7 +21,9 @@ mod credential;
 mod egress_client;
 mod error;
 mod limits;
+mod request_body;
 mod resolve;
+mod response_body;
 mod service_account;
 mod token_request;
 mod transport;

@@ -20,6 +20,7 @@ use url::form_urlencoded::{Serializer, byte_serialize};
 
 use crate::{
     content_coding::{Coding, decode, unread_coding},
+    request_body::RequestBody,
     service_account::{AssertionRequest, sign_assertion},
     transport::Transport,
 };
@@ -56,7 +57,9 @@ pub(crate) async fn request_token(
     if let Some(authorization) = authorization {
         headers.insert(header::AUTHORIZATION, authorization);
     }
-    let response = transport.dispatch(permit, address, permit.url().clone(), headers, body).await?;
+    let response = transport
+        .dispatch(permit, address, permit.url().clone(), headers, RequestBody::Complete(body))
+        .await?;
     let status = response.status();
     let coding = Coding::of(response.headers()).ok_or_else(|| unread_coding(host))?;
     let body = transport.read_body(host, response, MAX_RESPONSE).await?;

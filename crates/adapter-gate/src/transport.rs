@@ -12,6 +12,7 @@ use crate::{
     client::ClientCache,
     error::{refusal, timeout as timed_out, too_large},
     limits::EgressLimits,
+    request_body::RequestBody,
     resolve::{Resolve, resolve_permitted_address},
 };
 
@@ -38,28 +39,30 @@ impl Transport {
         address: IpAddr,
         url: Url,
         headers: HeaderMap,
-        body: Bytes,
+        body: RequestBody,
     ) -> Result<reqwest::Response, Refusal> {
         let host = permit.host();
         let client = self.clients.get_or_build(permit, address).map_err(|error| refusal(host, &error))?;
-        let mut request = client.request(to_http_method(permit.method()), url).headers(headers);
-        if !body.is_empty() {
-            request = request.body(body);
-        }
-        let first_byte = self.limits.connect_timeout + self.limits.first_byte_timeout;
+        let request = client.request(to_http_method(permit.method()), url).headers(headers);
+        // A streamed body takes the time that the code takes, which only the total limit bounds.
+        let first_byte = match &body {
+            RequestBody::Complete(_) => self.limits.connect_timeout + self.limits.first_byte_timeout,
+            RequestBody::Stream(_) => self.limits.total_timeout,
+        };
+        let (request, failure) = body.attach_to(request);
         match timeout(first_byte, request.send()).await {
-            Ok(sent) => sent.map_err(|error| refusal(host, &error)),
+            Ok(sent) => sent.map_err(|error| failure.take().unwrap_or_else(|| refusal(host, &error))),
             Err(_) => Err(timed_out(host)),
         }
     }
 
-    /// Reads the body of a response, of at most `max_body` bytes, once its headers are found to be short enough.
-    pub(crate) async fn read_body(
+    /// Refuses a response whose headers are too long, or that announces a body of more than `max_body` bytes.
+    pub(crate) fn check_response(
         &self,
         host: &GateHost,
-        mut response: reqwest::Response,
+        response: &reqwest::Response,
         max_body: usize,
-    ) -> Result<Bytes, Refusal> {
+    ) -> Result<(), Refusal> {
         let size: usize =
             response.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
         if size > self.limits.max_response_headers {
@@ -69,6 +72,17 @@ impl Transport {
         if promised > max_body as u64 {
             return Err(too_large(host, "a too long body"));
         }
+        Ok(())
+    }
+
+    /// Reads the body of a response that [`check_response`](Self::check_response) accepts.
+    pub(crate) async fn read_body(
+        &self,
+        host: &GateHost,
+        mut response: reqwest::Response,
+        max_body: usize,
+    ) -> Result<Bytes, Refusal> {
+        self.check_response(host, &response, max_body)?;
         let mut body = BytesMut::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| refusal(host, &error))? {
             if body.len() + chunk.len() > max_body {

@@ -18,8 +18,9 @@ use async_trait::async_trait;
 use futures::StreamExt as _;
 use kernel::{Clock as _, Id, SystemClock, id::WorkspaceId};
 use runs::engine::{
-    Bindings, Bundle, DataCall, Engine as _, Failure, HandlerCall, HandlerOutput, Host, HostError,
-    HttpRequest, HttpResponse, Invocation, InvocationLimits, LogLevel, ScheduledEvent, StreamedResponse,
+    Bindings, Bundle, DataCall, Engine as _, Failure, FetchRequest, FetchResponse, HandlerCall,
+    HandlerOutput, Host, HostError, HttpRequest, Invocation, InvocationLimits, LogLevel, ScheduledEvent,
+    StreamedResponse,
 };
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -45,10 +46,10 @@ struct DenyingHost;
 #[async_trait]
 impl Host for DenyingHost {
     fn log(&self, _: LogLevel, _: String) {}
-    async fn fetch(&self, _: HttpRequest) -> Result<HttpResponse, HostError> {
+    async fn fetch(&self, _: FetchRequest) -> Result<FetchResponse, HostError> {
         Err(denied())
     }
-    async fn connection_fetch(&self, _: &str, _: HttpRequest) -> Result<HttpResponse, HostError> {
+    async fn connection_fetch(&self, _: &str, _: FetchRequest) -> Result<FetchResponse, HostError> {
         Err(denied())
     }
     async fn data(&self, _: &str, _: DataCall) -> Result<Box<RawValue>, HostError> {

@@ -5,9 +5,9 @@ use std::{io, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use kernel::id::WorkspaceId;
 use runs::engine::{
-    Bindings, Bundle, Engine, ExportedHandlers, Failure, FailureCode, HandlerCall, HandlerOutput, Host,
-    HostError, HttpRequest, HttpResponse, Invocation, InvocationLimits, LogLevel, ScheduledEvent,
-    StreamedResponse,
+    Bindings, Bundle, Engine, ExportedHandlers, Failure, FailureCode, FetchRequest, FetchResponse,
+    HandlerCall, HandlerOutput, Host, HostError, HttpResponse, Invocation, InvocationLimits, LogLevel,
+    ScheduledEvent, StreamedResponse,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -198,11 +198,11 @@ struct NoHost;
 impl Host for NoHost {
     fn log(&self, _: LogLevel, _: String) {}
 
-    async fn fetch(&self, _: HttpRequest) -> Result<HttpResponse, HostError> {
+    async fn fetch(&self, _: FetchRequest) -> Result<FetchResponse, HostError> {
         Err(no_host_error())
     }
 
-    async fn connection_fetch(&self, _: &str, _: HttpRequest) -> Result<HttpResponse, HostError> {
+    async fn connection_fetch(&self, _: &str, _: FetchRequest) -> Result<FetchResponse, HostError> {
         Err(no_host_error())
     }
 

@@ -3,6 +3,8 @@
 //! before it in chunks.
 
 mod host_calls;
+mod request_bodies;
+mod response_bodies;
 mod worker_loss;
 
 use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
@@ -29,7 +31,9 @@ use crate::{
     },
     worker_process::WorkerProcess,
 };
-use host_calls::{call_size, execute_call, host_error};
+use host_calls::{CallResult, call_size, collect_body, execute_call, host_error};
+use request_bodies::RequestBodies;
+use response_bodies::ResponseBodies;
 
 pub(crate) use worker_loss::{WorkerLoss, lost_worker_failure};
 
@@ -47,7 +51,7 @@ const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 const LONG_COMPUTATION_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The number of a call, and its result unless it was cancelled.
-type EndedCall = (u32, Option<Result<HostCallOutput, HostError>>);
+type EndedCall = (u32, Option<Result<CallResult, HostError>>);
 
 /// A step of the response.
 pub(crate) enum ExchangeEvent {
@@ -102,6 +106,8 @@ pub(crate) struct Exchange {
     /// Stop the running calls, by their numbers.
     abort_handles: Vec<(u32, AbortHandle)>,
     cancellation_count: u32,
+    request_bodies: RequestBodies,
+    response_bodies: ResponseBodies,
 }
 
 /// The processor time of a job.
@@ -144,6 +150,8 @@ impl Exchange {
             running_calls: FuturesUnordered::new(),
             abort_handles: Vec::new(),
             cancellation_count: 0,
+            request_bodies: RequestBodies::default(),
+            response_bodies: ResponseBodies::default(),
         }
     }
 
@@ -176,8 +184,21 @@ impl Exchange {
                 }
                 Some((call, result)) = self.running_calls.next() => {
                     self.abort_handles.retain(|(id, _)| *id != call);
-                    if let Some(result) = result {
-                        queue_call_result(process, call, result);
+                    match result {
+                        Some(Ok(CallResult::Streamed(head, pieces))) => {
+                            match self.response_bodies.open(call, pieces) {
+                                None => queue_call_result(process, call, Ok(HostCallOutput::Head(head))),
+                                Some(pieces) => self.run_call(call, collect_body(head, pieces)),
+                            }
+                        }
+                        Some(Ok(CallResult::Output(output))) => queue_call_result(process, call, Ok(output)),
+                        Some(Err(error)) => queue_call_result(process, call, Err(error)),
+                        None => {}
+                    }
+                }
+                part = self.response_bodies.next_part(), if self.response_bodies.is_reading() => {
+                    if let Some((call, part)) = part {
+                        queue_message(process, &ToWorker::BodyPart { call, part });
                     }
                 }
             }
@@ -279,8 +300,20 @@ impl Exchange {
                 if self.queued_call_bytes > MAX_QUEUED_CALL_BYTES {
                     return Err(WorkerLoss::Broken);
                 }
+                if matches!(call, HostCall::Fetch { is_streamed: true, .. }) {
+                    self.request_bodies.begin(id);
+                }
                 self.queued_calls.push_back((id, call));
                 Ok(None)
+            }
+            FromWorker::RequestPart { call, bytes } => self.request_bodies.push(call, bytes).map(|()| None),
+            FromWorker::RequestEnd(call) => {
+                self.request_bodies.finish(call);
+                Ok(None)
+            }
+            FromWorker::ReadBody(call) => {
+                self.busy = None;
+                if self.response_bodies.read(call) { Ok(None) } else { Err(WorkerLoss::Broken) }
             }
             FromWorker::CancelCall(id) => {
                 self.cancellation_count += 1;
@@ -353,17 +386,27 @@ impl Exchange {
         {
             let Some((id, call)) = self.queued_calls.pop_front() else { return };
             self.queued_call_bytes = self.queued_call_bytes.saturating_sub(call_size(&call));
-            let host = Arc::clone(&self.host);
-            let (handle, registration) = AbortHandle::new_pair();
-            self.abort_handles.push((id, handle));
-            let running = Abortable::new(async move { execute_call(&*host, call).await }, registration);
-            self.running_calls.push(running.map(move |result| (id, result.ok())).boxed());
+            let (host, body) = (Arc::clone(&self.host), self.request_bodies.take(id));
+            self.run_call(id, async move { execute_call(&*host, call, body).await });
         }
     }
 
-    /// Stops a call: one that waits is never started, the future of one that runs is dropped. A call that has ended in the
-    /// meantime is not known any more.
+    fn run_call(
+        &mut self,
+        id: u32,
+        call: impl Future<Output = Result<CallResult, HostError>> + Send + 'static,
+    ) {
+        let (handle, registration) = AbortHandle::new_pair();
+        self.abort_handles.push((id, handle));
+        let running = Abortable::new(call, registration);
+        self.running_calls.push(running.map(move |result| (id, result.ok())).boxed());
+    }
+
+    /// Stops a call: one that waits is never started, the future of one that runs is dropped, and so is the body of its
+    /// response. A call that has ended in the meantime is not known any more.
     fn cancel_call(&mut self, id: u32) {
+        self.request_bodies.cancel(id);
+        self.response_bodies.cancel(id);
         if let Some(at) = self.queued_calls.iter().position(|(queued, _)| *queued == id) {
             if let Some((_, call)) = self.queued_calls.remove(at) {
                 self.queued_call_bytes = self.queued_call_bytes.saturating_sub(call_size(&call));

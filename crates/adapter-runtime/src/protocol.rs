@@ -23,6 +23,8 @@ pub(crate) const MAX_FAILURE_MESSAGE: usize = 2000;
 pub(crate) const STREAM_WINDOW: u32 = 256 << 10;
 /// Bytes of one chunk of a streamed body, at most.
 pub(crate) const MAX_CHUNK: usize = 64 << 10;
+/// Bytes of the streamed body of a request of code, at most.
+pub(crate) const MAX_REQUEST_BODY: usize = 1 << 20;
 /// Time that the code of a streamed response may go on after its reader is gone.
 pub(crate) const CANCEL_GRACE: Duration = Duration::from_secs(3);
 /// Processor time after which an invocation is a long computation, which yields to short ones.
@@ -41,6 +43,8 @@ pub(crate) enum ToWorker {
     Invoke(Box<Job>),
     /// The result of a [`FromWorker::Call`].
     CallResult { call: u32, result: Result<HostCallOutput, HostError> },
+    /// The next bytes of a response's body, as a [`FromWorker::ReadBody`] asked for; none at its end.
+    BodyPart { call: u32, part: Result<Bytes, HostError> },
     /// Bytes of the streamed body that the reader took.
     WindowUpdate(u32),
     /// Tells that the reader of the streamed body is gone.
@@ -101,6 +105,8 @@ pub(crate) struct Response {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HostCallOutput {
     Response(Response),
+    /// A response whose body is read by [`FromWorker::ReadBody`].
+    Head(ResponseHead),
     Json(String),
     /// A secret, and the uses that its key may have.
     Secret {
@@ -131,8 +137,17 @@ pub(crate) enum FromWorker {
         id: u32,
         call: HostCall,
     },
-    /// Stops a call, whose result is not wanted any more.
+    /// Stops a call whose result, or the body of whose response, is not wanted any more.
     CancelCall(u32),
+    /// The next bytes of a request's body; between 1 and [`MAX_CHUNK`] of them.
+    RequestPart {
+        call: u32,
+        bytes: Bytes,
+    },
+    /// Ends the body of a request.
+    RequestEnd(u32),
+    /// Asks for the next bytes of a response's body.
+    ReadBody(u32),
     /// Begins a streamed response; at most once, and only in a [`Task::Fetch`].
     Head(ResponseHead),
     /// The next bytes of the body; between 1 and [`MAX_CHUNK`] of them.
@@ -173,10 +188,27 @@ pub(crate) struct ResponseHead {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HostCall {
-    Fetch { connection: Option<String>, request: Request },
-    Data { project: String, op: String, table: String, key: String, values: String },
-    Approval { title: String, detail: Option<String> },
-    Secret { name: String, uses: Vec<KeyUse> },
+    Fetch {
+        connection: Option<String>,
+        request: Request,
+        /// True if the body follows in [`FromWorker::RequestPart`].
+        is_streamed: bool,
+    },
+    Data {
+        project: String,
+        op: String,
+        table: String,
+        key: String,
+        values: String,
+    },
+    Approval {
+        title: String,
+        detail: Option<String>,
+    },
+    Secret {
+        name: String,
+        uses: Vec<KeyUse>,
+    },
 }
 
 /// A response of an app that is not streamed.
@@ -288,18 +320,6 @@ impl From<&InvocationLimits> for JobLimits {
 impl From<HttpRequest> for Request {
     fn from(from: HttpRequest) -> Self {
         Self { method: from.method, url: from.url, headers: from.headers, body: from.body }
-    }
-}
-
-impl From<Request> for HttpRequest {
-    fn from(from: Request) -> Self {
-        Self { method: from.method, url: from.url, headers: from.headers, body: from.body }
-    }
-}
-
-impl From<HttpResponse> for Response {
-    fn from(from: HttpResponse) -> Self {
-        Self { status: from.status, headers: from.headers, body: from.body }
     }
 }
 

@@ -101,7 +101,12 @@ impl Worker {
                 }
                 // Messages that came too late for their invocation.
                 Ok(
-                    Some(ToWorker::CallResult { .. } | ToWorker::WindowUpdate(_) | ToWorker::CancelStream)
+                    Some(
+                        ToWorker::CallResult { .. }
+                        | ToWorker::BodyPart { .. }
+                        | ToWorker::WindowUpdate(_)
+                        | ToWorker::CancelStream,
+                    )
                     | None,
                 ) => {}
                 Err(_) => return,

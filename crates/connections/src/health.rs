@@ -51,7 +51,7 @@ impl CallCounts {
     pub fn count(&mut self, outcome: CallOutcome) {
         match outcome {
             CallOutcome::Blocked => self.blocked += 1,
-            CallOutcome::Succeeded => self.calls += 1,
+            CallOutcome::Succeeded | CallOutcome::Aborted => self.calls += 1,
             CallOutcome::AuthRejected | CallOutcome::GrantEnded | CallOutcome::Failed => {
                 self.calls += 1;
                 self.errors += 1;
@@ -87,6 +87,8 @@ pub enum CallOutcome {
     Failed,
     /// A rule refused the call; nothing was sent.
     Blocked,
+    /// The code did not wait for the response.
+    Aborted,
 }
 
 impl CallOutcome {
@@ -134,7 +136,9 @@ pub fn status_after(status: ConnectionStatus, outcome: CallOutcome, now: Timesta
     use ConnectionStatus::{Connected, Disconnected, Error, Expired};
     let to = |status| Transition { status, went_down: false };
     match (status, outcome) {
-        (Disconnected { .. }, _) | (_, CallOutcome::Failed | CallOutcome::Blocked) => to(status),
+        (Disconnected { .. }, _) | (_, CallOutcome::Failed | CallOutcome::Blocked | CallOutcome::Aborted) => {
+            to(status)
+        }
         (_, CallOutcome::Succeeded) => to(ConnectionStatus::NEW),
         (Expired { .. }, CallOutcome::GrantEnded | CallOutcome::AuthRejected) => to(status),
         (Connected { .. }, CallOutcome::GrantEnded) => {

@@ -49,4 +49,4 @@ pub use egress::{
 pub use gates::{ConnectionsTx, Gate, GateReader, GateStatus, GateTx};
 pub use host::GateHost;
 pub use invalid_input::{Field, InvalidInput, Reason};
-pub use outbound::{CredentialSource, OutboundClient, OutboundRequest, OutboundResponse};
+pub use outbound::{CredentialSource, OutboundBody, OutboundClient, OutboundRequest, OutboundResponse};

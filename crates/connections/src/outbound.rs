@@ -1,9 +1,10 @@
 //! The port that sends permitted requests.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use futures::{StreamExt as _, stream::BoxStream};
 use kernel::Timestamp;
 use secrecy::SecretString;
 
@@ -13,23 +14,71 @@ use crate::{
 };
 
 /// The headers and body of a request; its URL and method are in the [`EgressPermit`].
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct OutboundRequest {
     /// Headers, in order.
     pub headers: Vec<(String, String)>,
-    /// Whole body.
-    pub body: Bytes,
+    /// Body.
+    pub body: OutboundBody,
 }
 
 /// The response to a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct OutboundResponse {
     /// Status; 200 to 599.
     pub status: u16,
     /// Headers, in order and with lower-case names.
     pub headers: Vec<(String, String)>,
-    /// Whole body.
-    pub body: Bytes,
+    /// Body.
+    pub body: OutboundBody,
+}
+
+/// The body of a request or a response.
+pub enum OutboundBody {
+    /// The whole body.
+    Complete(Bytes),
+    /// Pieces as they come. A refusal is the last item, and means that the body is incomplete. Dropping the stream stops the
+    /// request.
+    Stream(BoxStream<'static, Result<Bytes, Refusal>>),
+}
+
+impl OutboundBody {
+    /// Returns the whole body. A client bounds the length of the bodies of responses.
+    ///
+    /// # Errors
+    /// [`Refusal`] at which the body broke off.
+    pub async fn collect(self) -> Result<Bytes, Refusal> {
+        let mut pieces = match self {
+            Self::Complete(body) => return Ok(body),
+            Self::Stream(pieces) => pieces,
+        };
+        let mut body = BytesMut::new();
+        while let Some(piece) = pieces.next().await {
+            body.extend_from_slice(&piece?);
+        }
+        Ok(body.freeze())
+    }
+}
+
+impl Default for OutboundBody {
+    fn default() -> Self {
+        Self::Complete(Bytes::new())
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for OutboundBody {
+    fn from(body: T) -> Self {
+        Self::Complete(body.into())
+    }
+}
+
+impl fmt::Debug for OutboundBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Complete(body) => f.debug_tuple("Complete").field(&body.len()).finish(),
+            Self::Stream(_) => f.debug_tuple("Stream").finish_non_exhaustive(),
+        }
+    }
 }
 
 /// The credential of a connection, opened for one request.
@@ -148,7 +197,7 @@ pub enum TokenError {
 /// A client for requests to other hosts.
 #[async_trait]
 pub trait OutboundClient: Send + Sync {
-    /// Sends a permitted request and returns the response. The permit is not one of a connection.
+    /// Sends a permitted request and returns the response, once its headers are there. The permit is not one of a connection.
     ///
     /// # Errors
     /// [`Refusal`] when the request was not sent, or its response not accepted.

@@ -132,6 +132,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             allowed_private_hosts: arguments.allowed_hosts.clone(),
             connector_bases: arguments.connector_base.clone(),
             limits: InvocationLimits::default(),
+            no_rate_limits: arguments.no_rate_limits,
         },
     );
     let dns: Arc<dyn TxtResolver> =

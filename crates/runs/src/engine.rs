@@ -6,8 +6,8 @@
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use futures::{future::BoxFuture, stream::BoxStream};
+use bytes::{Bytes, BytesMut};
+use futures::{StreamExt as _, future::BoxFuture, stream::BoxStream};
 use kernel::{
     Timestamp,
     id::{AppId, RunId, VersionId, WorkspaceId},
@@ -150,7 +150,7 @@ pub struct ScheduledEvent {
     pub attempt: u32,
 }
 
-/// A request to an app, or from its code. Header names are lower case.
+/// A request to an app. Header names are lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpRequest {
     /// Method, in upper case.
@@ -163,7 +163,7 @@ pub struct HttpRequest {
     pub body: Bytes,
 }
 
-/// A response of an app, or to its code. Header names are lower case.
+/// A response of an app. Header names are lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpResponse {
     /// Status, 200 to 599.
@@ -172,6 +172,77 @@ pub struct HttpResponse {
     pub headers: Vec<(String, String)>,
     /// Complete body.
     pub body: Bytes,
+}
+
+/// A request of app code. Header names are lower case.
+#[derive(Debug)]
+pub struct FetchRequest {
+    /// Method, in upper case.
+    pub method: String,
+    /// Absolute URL; of a request through a connection only a path and a query.
+    pub url: String,
+    /// Headers in order; a name may repeat.
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    pub body: FetchBody,
+}
+
+/// A response to app code. Header names are lower case.
+#[derive(Debug)]
+pub struct FetchResponse {
+    /// Status, 200 to 599.
+    pub status: u16,
+    /// Headers in order; a name may repeat.
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    pub body: FetchBody,
+}
+
+/// The body of a request of app code, or of the response to it.
+pub enum FetchBody {
+    /// The whole body.
+    Complete(Bytes),
+    /// Pieces as they come. An error is the last item, and means that the body is incomplete. Dropping the stream stops the
+    /// request.
+    Stream(BoxStream<'static, Result<Bytes, HostError>>),
+}
+
+impl FetchBody {
+    /// Returns the whole body, of at most `max` bytes.
+    ///
+    /// # Errors
+    /// The error at which the body broke off; `response_too_large` for a longer one.
+    pub async fn collect(self, max: usize) -> Result<Bytes, HostError> {
+        let mut pieces = match self {
+            Self::Complete(body) => return Ok(body),
+            Self::Stream(pieces) => pieces,
+        };
+        let mut body = BytesMut::new();
+        while let Some(piece) = pieces.next().await {
+            let piece = piece?;
+            if body.len() + piece.len() > max {
+                let message = format!("the body is longer than {max} bytes");
+                return Err(HostError { code: "response_too_large".to_owned(), message });
+            }
+            body.extend_from_slice(&piece);
+        }
+        Ok(body.freeze())
+    }
+}
+
+impl fmt::Debug for FetchBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Complete(body) => f.debug_tuple("Complete").field(&body.len()).finish(),
+            Self::Stream(_) => f.debug_tuple("Stream").finish_non_exhaustive(),
+        }
+    }
+}
+
+impl From<HttpResponse> for FetchResponse {
+    fn from(HttpResponse { status, headers, body }: HttpResponse) -> Self {
+        Self { status, headers, body: FetchBody::Complete(body) }
+    }
 }
 
 /// Limits of one invocation.
@@ -317,10 +388,10 @@ pub trait Host: Send + Sync {
     fn log(&self, level: LogLevel, message: String);
 
     /// Serves `fetch(url, init)`.
-    async fn fetch(&self, request: HttpRequest) -> Result<HttpResponse, HostError>;
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, HostError>;
 
     /// Serves `env.connections.NAME.fetch(path, init)`. The URL of `request` has only a path and a query.
-    async fn connection_fetch(&self, name: &str, request: HttpRequest) -> Result<HttpResponse, HostError>;
+    async fn connection_fetch(&self, name: &str, request: FetchRequest) -> Result<FetchResponse, HostError>;
 
     /// Serves `env.data.NAME.…`: one operation on the rows of a backend project.
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError>;

@@ -4,6 +4,7 @@ mod code_exchange;
 mod connection_test;
 mod egress;
 mod host;
+mod outgoing;
 mod rows;
 mod secrets;
 mod trace;
@@ -38,9 +39,11 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    AppSecrets, CallCounter, ConnectionCredentials, ConnectionStore, ExecutorStore, dispatcher::Runner,
+    AppSecrets, CallCounter, ConnectionCredentials, ConnectionStore, ExecutorStore,
+    connection_limits::ConnectionLimits, dispatcher::Runner,
 };
-use host::{AppHost, CallTimer};
+use host::AppHost;
+use outgoing::CallTimer;
 use trace::{MAX_HTTP_LOG_BYTES, MAX_RUN_LOG_BYTES, RunTrace, finished_step};
 use version_cache::{LoadedVersion, VersionCache};
 
@@ -86,6 +89,8 @@ pub struct ExecutorSettings {
     pub connector_bases: Vec<ConnectorBase>,
     /// Limits of one invocation.
     pub limits: InvocationLimits,
+    /// True if requests through a connection are not counted against its limits; for load tests.
+    pub no_rate_limits: bool,
 }
 
 /// Runs app code for the queue and for visits. Clones share one executor.
@@ -101,6 +106,7 @@ struct Inner {
     credentials: Arc<ConnectionCredentials>,
     secrets: Arc<AppSecrets>,
     calls: Arc<CallCounter>,
+    connection_limits: ConnectionLimits,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Randomness>,
     settings: ExecutorSettings,
@@ -141,6 +147,7 @@ impl Executor {
             calls,
             clock,
             random,
+            connection_limits: ConnectionLimits::new(!settings.no_rate_limits),
             settings,
             contents,
             log_writes,

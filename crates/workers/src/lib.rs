@@ -13,6 +13,7 @@
 //! * [`connection_credentials`]: opens the credentials of connections, and renews access tokens
 //! * [`connection_store`]: what requests through connections need of the store
 //! * [`call_counter`]: counts requests by gate
+//! * `connection_limits`: bounds requests through one connection
 //!
 //! Every loop takes a [`CancellationToken`] and returns soon after it is cancelled.
 
@@ -20,6 +21,7 @@ pub mod app_secrets;
 mod backoff;
 pub mod call_counter;
 pub mod connection_credentials;
+mod connection_limits;
 pub mod connection_store;
 pub mod dispatcher;
 pub mod domain_checks;

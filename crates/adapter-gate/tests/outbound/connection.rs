@@ -33,7 +33,10 @@ use kernel::{Id, Timestamp};
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-use crate::gate::{FakeResolver, HOST, allowed_loopback, egress_client, short_limits};
+use crate::{
+    gate::{FakeResolver, HOST, allowed_loopback, egress_client, short_limits},
+    text, whole,
+};
 
 pub(crate) const SECRET: &str = "sk-Zq8/9+x_TOKEN~value 0042=";
 
@@ -178,7 +181,7 @@ pub(crate) fn bearer() -> AuthInput {
 }
 
 pub(crate) async fn send(permit: EgressPermit, credential: &Opens) -> Result<OutboundResponse, Refusal> {
-    egress_client().send_through_connection(OutboundRequest::default(), permit, credential).await
+    whole(egress_client().send_through_connection(OutboundRequest::default(), permit, credential).await).await
 }
 
 fn code(result: &Result<OutboundResponse, Refusal>) -> &'static str {
@@ -271,7 +274,7 @@ async fn each_kind_reaches_the_service_and_nothing_of_it_comes_back() {
             assert!(got.contains("a=b"), "{got}");
             assert_eq!(credential.1.load(Ordering::SeqCst), 1);
 
-            let body = String::from_utf8(response.body.to_vec()).unwrap();
+            let body = text(&response);
             let headers = format!("{:?}", response.headers);
             for hidden in &hidden {
                 assert_free_of(hidden, &body, &what);
@@ -303,7 +306,7 @@ async fn an_access_token_and_no_credential_are_sent_as_such() {
     assert!(
         received.lock().unwrap().pop().unwrap().contains("authorization: Bearer ya29.access-token-0001\n")
     );
-    assert_free_of("ya29.access-token-0001", std::str::from_utf8(&response.body).unwrap(), "token");
+    assert_free_of("ya29.access-token-0001", &text(&response), "token");
 
     let none = Opens(OpenedCredential::None, AtomicUsize::new(0));
     send(permit(port, "/v1", AuthInput::None {}, "/plain"), &none).await.unwrap();
@@ -348,11 +351,10 @@ async fn a_refused_request_does_not_open_the_credential() {
     }
     // The name of a header counts in any case.
     let key = AuthInput::ApiKey { place: KeyPlace::Header, name: "X-Key".to_owned(), prefix: None };
-    let request = OutboundRequest { headers: vec![("x-KEY".into(), "mine".into())], ..Default::default() };
+    let request = || OutboundRequest { headers: vec![("x-KEY".into(), "mine".into())], ..Default::default() };
     let permit_with_key = permit(port, "/v1", key, "/plain");
-    let sent = egress_client()
-        .send_through_connection(request.clone(), permit_with_key, &Opens::secret(SECRET))
-        .await;
+    let sent =
+        egress_client().send_through_connection(request(), permit_with_key, &Opens::secret(SECRET)).await;
     assert_eq!(code(&sent), "header_denied");
 
     for (addresses, expected) in [
@@ -372,11 +374,11 @@ async fn a_refused_request_does_not_open_the_credential() {
     assert!(received.lock().unwrap().is_empty());
 
     // A permit of a connection is good for nothing without its credential, and the other way round.
-    let plain = egress_client().send(request.clone(), permit(port, "/v1", bearer(), "/plain")).await;
+    let plain = egress_client().send(request(), permit(port, "/v1", bearer(), "/plain")).await;
     assert_eq!(code(&plain), "secret_unavailable");
     let credential = Opens::secret(SECRET);
     let other = crate::gate::permit("GET", port, "/plain");
-    let sent = egress_client().send_through_connection(request, other, &credential).await;
+    let sent = egress_client().send_through_connection(request(), other, &credential).await;
     assert_eq!((code(&sent), credential.1.load(Ordering::SeqCst)), ("not_connected", 0));
     assert!(received.lock().unwrap().is_empty());
 }
@@ -408,7 +410,7 @@ async fn a_redirect_is_authorized_again_and_gets_the_credential_again() {
     assert_eq!(got.len(), 2);
     assert!(got[1].starts_with("GET /v1/plain?moved\n"), "{got:?}");
     assert!(got.iter().all(|got| got.contains(&format!("authorization: Bearer {SECRET}\n"))), "{got:?}");
-    assert_free_of(SECRET, std::str::from_utf8(&response.body).unwrap(), "moved");
+    assert_free_of(SECRET, &text(&response), "moved");
     assert_eq!(credential.1.load(Ordering::SeqCst), 1, "it is opened once for a request");
 
     for (path, auth, target, expected) in [

@@ -33,6 +33,8 @@ use tokio::{
 };
 use uuid::Uuid;
 
+use crate::{text, whole};
+
 pub(crate) const HOST: &str = "upstream.example";
 
 /// Resolves to these addresses in turn, then to the last ones for ever.
@@ -129,7 +131,7 @@ pub(crate) async fn server() -> u16 {
 }
 
 async fn refusal_code(result: impl Future<Output = Result<OutboundResponse, Refusal>>) -> &'static str {
-    result.await.map_or_else(|refusal| refusal.code(), |_| "ok")
+    whole(result.await).await.map_or_else(|refusal| refusal.code(), |_| "ok")
 }
 
 #[tokio::test]
@@ -139,10 +141,10 @@ async fn a_permitted_request_goes_out_and_comes_back() {
         headers: vec![("x-a".into(), "b".into()), ("content-type".into(), "text/plain".into())],
         body: "hi".into(),
     };
-    let response = egress_client().send(request, permit("POST", port, "/echo?q=1")).await.unwrap();
+    let response = egress_client().send(request, permit("POST", port, "/echo?q=1")).await;
+    let response = whole(response).await.unwrap();
     assert_eq!(response.status, 200);
-    let body = String::from_utf8(response.body.to_vec()).unwrap();
-    assert_eq!(body, format!("POST /echo?q=1 host={HOST}:{port} x=Some(\"b\") hi"));
+    assert_eq!(text(&response), format!("POST /echo?q=1 host={HOST}:{port} x=Some(\"b\") hi"));
     let names: Vec<_> = response.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"x-made") && !names.contains(&"set-cookie") && !names.contains(&"alt-svc"));
 }
@@ -213,7 +215,7 @@ async fn redirects_stay_at_their_origin() {
     let gate = egress_client();
     let fetch = |method, path| gate.send(OutboundRequest::default(), permit(method, port, path));
     let moved = fetch("GET", "/moved").await.unwrap();
-    assert!(String::from_utf8_lossy(&moved.body).starts_with("GET /echo?hop"));
+    assert!(text(&whole(Ok(moved)).await.unwrap()).starts_with("GET /echo?hop"));
     for path in ["/away", "/metadata", "/loop"] {
         assert_eq!(refusal_code(fetch("GET", path)).await, "redirect_denied", "{path}");
     }
@@ -248,7 +250,7 @@ async fn headers_are_checked_before_anything_is_sent() {
 }
 
 /// Accepts one connection, reads a little, and passes it to `serve`.
-async fn serve_raw<F: Future<Output = ()> + Send>(
+pub(crate) async fn serve_raw<F: Future<Output = ()> + Send>(
     serve: impl FnOnce(tokio::net::TcpStream) -> F + Send + 'static,
 ) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

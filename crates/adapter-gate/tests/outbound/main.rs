@@ -7,4 +7,19 @@ mod documents;
 mod gate;
 mod secrets;
 mod spans;
+mod streams;
 mod tokens;
+
+use connections::{OutboundBody, OutboundResponse, Refusal};
+
+/// Waits for the whole body of a response.
+async fn whole(result: Result<OutboundResponse, Refusal>) -> Result<OutboundResponse, Refusal> {
+    let response = result?;
+    Ok(OutboundResponse { body: response.body.collect().await?.into(), ..response })
+}
+
+/// Returns the body of a response as text, which [`whole`] has waited for.
+fn text(response: &OutboundResponse) -> String {
+    let OutboundBody::Complete(body) = &response.body else { panic!("the body is still coming") };
+    String::from_utf8(body.to_vec()).unwrap()
+}

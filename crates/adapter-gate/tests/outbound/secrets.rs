@@ -12,6 +12,7 @@ use secrecy::SecretString;
 use crate::{
     connection::{SECRET, assert_free_of, bearer, permit as connection_permit, service},
     gate::{egress_client, permit},
+    text, whole,
 };
 
 /// Opens every name but `MISSING`, and counts.
@@ -43,7 +44,7 @@ async fn send(
 ) -> Result<OutboundResponse, Refusal> {
     let own = own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let request = OutboundRequest { headers: own, ..OutboundRequest::default() };
-    egress_client().send_with_secrets(request, permit("GET", port, path), headers, secrets).await
+    whole(egress_client().send_with_secrets(request, permit("GET", port, path), headers, secrets).await).await
 }
 
 #[tokio::test]
@@ -56,7 +57,7 @@ async fn the_service_gets_the_secret_and_no_echo_of_it_comes_back() {
         let got = received.lock().unwrap().last().unwrap().clone();
         assert!(got.contains(&format!("authorization: Bearer {SECRET}\n")), "{path}: {got}");
         assert!(got.contains(&format!("x-key: {SECRET}\n")), "{path}: {got}");
-        let text = format!("{:?} {}", response.headers, String::from_utf8_lossy(&response.body));
+        let text = format!("{:?} {}", response.headers, text(&response));
         assert_free_of(SECRET, &text, path);
         assert!(text.contains("[redacted]"), "{path}: {text}");
     }

@@ -245,10 +245,11 @@ async fn an_unfit_secret_or_permit_asks_nothing() {
     let secret = Grants::secret(&key_file(PKCS8));
     assert_eq!(code(egress_client().request_token(through, &secret, now()).await), "not_connected");
     let permit = || authorize_token_request(&format!("http://{HOST}:{port}/token"), &account).unwrap();
-    let request = OutboundRequest::default();
-    assert!(egress_client().send(request.clone(), permit()).await.is_err());
+    assert!(egress_client().send(OutboundRequest::default(), permit()).await.is_err());
     let opens = Opens::secret("x");
-    assert!(egress_client().send_through_connection(request, permit(), &opens).await.is_err());
+    assert!(
+        egress_client().send_through_connection(OutboundRequest::default(), permit(), &opens).await.is_err()
+    );
     assert_eq!((received.lock().unwrap().len(), secret.1.load(Ordering::SeqCst)), (0, 0));
     // The token endpoint passes the checks of every other host.
     for url in ["http://tokens.example/", "https://tokens.example:8443/", "https://127.0.0.1/"] {

@@ -1,11 +1,22 @@
 //! Host calls of app code: carried out on the host, with bounds on their size.
 
-use runs::engine::{ApprovalQuestion, DataCall, Host, HostError};
+use runs::engine::{ApprovalQuestion, DataCall, FetchBody, FetchRequest, FetchResponse, Host, HostError};
 use secrecy::ExposeSecret as _;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use crate::protocol::{HostCall, HostCallOutput, SecretText};
+use super::response_bodies::BodyStream;
+use crate::protocol::{HostCall, HostCallOutput, Request, Response, ResponseHead, SecretText};
+
+/// Bytes of a response's body that is not streamed; at most. The host bounds bodies on its own.
+const MAX_COLLECTED: usize = 16 << 20;
+
+/// The result of a call.
+pub(super) enum CallResult {
+    Output(HostCallOutput),
+    /// A response whose body is still coming.
+    Streamed(ResponseHead, BodyStream),
+}
 
 /// Returns the bytes that a call holds in memory while it waits.
 pub(super) fn call_size(call: &HostCall) -> usize {
@@ -20,30 +31,56 @@ pub(super) fn call_size(call: &HostCall) -> usize {
     }
 }
 
-/// Carries a call out.
-pub(super) async fn execute_call(host: &dyn Host, call: HostCall) -> Result<HostCallOutput, HostError> {
-    match call {
-        HostCall::Fetch { connection: None, request } => {
-            host.fetch(request.into()).await.map(|response| HostCallOutput::Response(response.into()))
+/// Carries a call out; a streamed request has its body in `streamed`.
+pub(super) async fn execute_call(
+    host: &dyn Host,
+    call: HostCall,
+    streamed: Option<FetchBody>,
+) -> Result<CallResult, HostError> {
+    let output = match call {
+        HostCall::Fetch { connection, request, .. } => {
+            let Request { method, url, headers, body } = request;
+            let body = streamed.unwrap_or(FetchBody::Complete(body));
+            let request = FetchRequest { method, url, headers, body };
+            let response = match connection {
+                None => host.fetch(request).await?,
+                Some(name) => host.connection_fetch(&name, request).await?,
+            };
+            return Ok(from_response(response));
         }
-        HostCall::Fetch { connection: Some(name), request } => host
-            .connection_fetch(&name, request.into())
-            .await
-            .map(|response| HostCallOutput::Response(response.into())),
         HostCall::Data { project, op, table, key, values } => {
             let call = data_call(&op, table, key, values)?;
-            host.data(&project, call).await.map(|json| HostCallOutput::Json(json.get().to_owned()))
+            HostCallOutput::Json(host.data(&project, call).await?.get().to_owned())
         }
         HostCall::Secret { name, uses } => {
             let secret = host.secret_key(&name, &uses).await?;
             let text = SecretText(Zeroizing::new(secret.expose_secret().to_owned()));
-            Ok(HostCallOutput::Secret { text, uses })
+            HostCallOutput::Secret { text, uses }
         }
         HostCall::Approval { title, detail } => {
-            let answer = host.approval(ApprovalQuestion { title, detail }).await;
-            answer.map(|json| HostCallOutput::Json(json.get().to_owned()))
+            let answer = host.approval(ApprovalQuestion { title, detail }).await?;
+            HostCallOutput::Json(answer.get().to_owned())
         }
+    };
+    Ok(CallResult::Output(output))
+}
+
+fn from_response(FetchResponse { status, headers, body }: FetchResponse) -> CallResult {
+    match body {
+        FetchBody::Complete(body) => {
+            CallResult::Output(HostCallOutput::Response(Response { status, headers, body }))
+        }
+        FetchBody::Stream(pieces) => CallResult::Streamed(ResponseHead { status, headers }, pieces),
     }
+}
+
+/// Reads a streamed body to its end.
+pub(super) async fn collect_body(
+    ResponseHead { status, headers }: ResponseHead,
+    pieces: BodyStream,
+) -> Result<CallResult, HostError> {
+    let body = FetchBody::Stream(pieces).collect(MAX_COLLECTED).await?;
+    Ok(CallResult::Output(HostCallOutput::Response(Response { status, headers, body })))
 }
 
 fn data_call(op: &str, table: String, key: String, values: String) -> Result<DataCall, HostError> {

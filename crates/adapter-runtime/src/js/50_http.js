@@ -96,6 +96,75 @@ const collect = async (stream, signal = null) => {
     length += value.length;
   }
   forget?.();
+  return joined(chunks, length);
+};
+/** Bodies of responses that are still coming, by the number of their call. */
+const arriving = new Map();
+
+/** A body of which the host has sent nothing yet. Its parts are asked for one at a time. */
+class ArrivingBody {
+  #call;
+  /** Who waits for the next part. */
+  #waiting = null;
+  #isOver = false;
+  /** Why it broke off, in an array; null if it did not. */
+  #failure = null;
+  #forget = null;
+  static is(content) { return typeof content === 'object' && content !== null && #call in content; }
+  static take(body, isOk, a, b) {
+    const { resolve, reject } = body.#waiting;
+    body.#waiting = null;
+    if (!isOk) {
+      const error = hostError(a, b);
+      body.#end([error]);
+      reject(error);
+    } else if (a.byteLength === 0) {
+      body.#end();
+      resolve(null);
+    } else {
+      resolve(new Uint8Array(a));
+    }
+  }
+  constructor(call, signal) {
+    this.#call = call;
+    arriving.set(call, this);
+    if (signal !== null) this.#forget = whenAborted(signal, () => this.stop(reasonOf(signal)));
+  }
+  #end(failure = null) {
+    this.#isOver = true;
+    this.#failure = failure;
+    arriving.delete(this.#call);
+    this.#forget?.();
+  }
+  /** The next bytes; null at the end. */
+  next() {
+    if (this.#failure !== null) return Promise.reject(this.#failure[0]);
+    if (this.#isOver) return Promise.resolve(null);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      native.readBody(this.#call);
+    });
+  }
+  /** Breaks the body off. */
+  stop(reason) {
+    if (this.#isOver) return;
+    native.cancelCall(this.#call);
+    this.#end([reason]);
+    this.#waiting?.reject(reason);
+    this.#waiting = null;
+  }
+}
+const { is: isArriving, take: takeArrived } = ArrivingBody;
+delete ArrivingBody.is;
+delete ArrivingBody.take;
+
+/** The host has sent the part that was asked for. */
+const takePart = (call, isOk, a, b) => {
+  const body = arriving.get(call);
+  if (body) takeArrived(body, isOk, a, b);
+};
+
+const joined = (chunks, length) => {
   const bytes = new Uint8Array(length);
   let at = 0;
   for (const chunk of chunks) {
@@ -104,10 +173,22 @@ const collect = async (stream, signal = null) => {
   }
   return bytes;
 };
+
+/** All bytes of a body that is still coming. */
+const collectArriving = async (body) => {
+  const chunks = [];
+  let length = 0;
+  for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) {
+    chunks.push(chunk);
+    length += chunk.length;
+  }
+  return joined(chunks, length);
+};
+
 const notBytes = (value) =>
   new TypeError(`a body is made of Uint8Array chunks, not of ${value === null ? 'null' : typeof value === 'object' ? 'other objects' : `a ${typeof value}`}`);
 
-/** What a message carries: bytes until somebody asks for the stream of them, then that stream. */
+/** What a message carries: bytes, or a body that is still coming, until somebody asks for the stream of them, then that stream. */
 class Body {
   #content = null;
   #used = false;
@@ -127,7 +208,8 @@ class Body {
   static abortedBy(body) { return body.#signal; }
   /** A second body of the same content. */
   static split(body) {
-    const content = peekBody(body);
+    let content = peekBody(body);
+    if (isArriving(content)) content = streamOf(body);
     if (!isStream(content)) return content;
     const [own, other] = bodies.tee(content);
     body.#content = own;
@@ -138,14 +220,19 @@ class Body {
     if (content === null) return new Uint8Array(0);
     if (this.#signal !== null && !isStream(content) && isAborted(this.#signal)) throw reasonOf(this.#signal);
     this.#used = true;
+    if (isArriving(content)) return collectArriving(content);
     return isStream(content) ? collect(content) : content;
   }
-  get body() {
-    if (this.#content === null || isStream(this.#content)) return this.#content;
+  static stream(body) {
+    const content = body.#content;
+    if (content === null || isStream(content)) return content;
     loadStreams();
-    this.#content = bodies.of(this.#used ? null : this.#content.slice(), this.#signal);
-    return this.#content;
+    if (body.#used) body.#content = bodies.of(null);
+    else if (isArriving(content)) body.#content = bodies.pulling(content, body.#signal);
+    else body.#content = bodies.of(content.slice(), body.#signal);
+    return body.#content;
   }
+  get body() { return streamOf(this); }
   get bodyUsed() { return isStream(this.#content) ? bodies.disturbed(this.#content) : this.#used; }
   async bytes() { return (await this.#take()).slice(); }
   async arrayBuffer() { return (await this.#take()).slice().buffer; }
@@ -160,11 +247,12 @@ class Body {
     return loadFiles().decode(bytes, this.headers.get('content-type'));
   }
 }
-const { fill: fillBody, peek: peekBody, split: splitBody, abortedBy } = Body;
+const { fill: fillBody, peek: peekBody, split: splitBody, stream: streamOf, abortedBy } = Body;
 delete Body.abortedBy;
 delete Body.fill;
 delete Body.peek;
 delete Body.split;
+delete Body.stream;
 
 /** Stands for the signal of the visitor until code asks for it. */
 const UNASKED = Symbol('unasked');
@@ -259,12 +347,13 @@ class Response extends Body {
     if (type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', type);
     fillBody(this, content);
   }
-  static from(status, flat, buffer, url, signal) {
+  /** A response of the host. `content` is a buffer, or a body that is still coming. */
+  static from(status, flat, content, url, signal) {
     const response = new Response();
     response.#status = status;
     response.#headers = headersFrom(flat);
     response.#url = url;
-    fillBody(response, new Uint8Array(buffer), signal);
+    fillBody(response, isArriving(content) ? content : new Uint8Array(content), signal);
     return response;
   }
   static json(value, init = {}) {
@@ -319,7 +408,7 @@ const settle = (id, ok, a, b, c) => {
   waiting.forget?.();
   if (!ok) return waiting.reject(hostError(a, b));
   try {
-    waiting.resolve(waiting.finish(a, b, c));
+    waiting.resolve(waiting.finish(a, b, c, id));
   } catch (error) {
     waiting.reject(error);
   }
@@ -329,20 +418,45 @@ const checkSignal = (signal) => {
   if (signal !== null && isAborted(signal)) throw reasonOf(signal);
 };
 
+/** Sends the body of a request as it is written. */
+const sendParts = async (id, reader) => {
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return native.endParts(id);
+      if (!(value instanceof Uint8Array)) throw notBytes(value);
+      if (!native.sendPart(id, value)) throw hostError('request_too_large', 'the body of the request is too long');
+    }
+  } catch (error) {
+    reader.cancel(error).catch(() => {});
+    const waiting = calls.get(id);
+    // Without its body, the request is not the one that the code wanted.
+    native.cancelCall(id);
+    arriving.get(id)?.stop(error);
+    if (!waiting) return;
+    calls.delete(id);
+    waiting.forget?.();
+    waiting.reject(error);
+  }
+};
+
 const send = async (connection, request, url) => {
   const signal = sourceOf(request);
   checkSignal(signal);
-  // What goes out goes as a whole, so that the gate sees what it lets through.
-  let content = peekBody(request);
-  if (isStream(content)) {
-    content = await collect(content, signal);
-    checkSignal(signal);
-  }
-  return call(
-    () => native.fetch(connection, request.method, url, flatHeaders(request.headers), content),
-    (status, headers, body) => responseFrom(status, headers, body, url, signal),
+  const content = peekBody(request);
+  const reader = isStream(content) ? bodies.reader(content) : null;
+  let id = 0;
+  const response = call(
+    () => (id = native.fetch(connection, request.method, url, flatHeaders(request.headers), reader ? null : content, reader !== null)),
+    (status, headers, body) => responseFrom(status, headers, body ?? new ArrivingBody(id, signal), url, signal),
     signal,
   );
+  if (reader !== null) {
+    if (signal !== null) whenAborted(signal, () => { reader.cancel(reasonOf(signal)).catch(() => {}); });
+    if (id > 0) sendParts(id, reader);
+    else reader.cancel().catch(() => {});
+  }
+  return response;
 };
 
 const fetch = async (input, init) => {

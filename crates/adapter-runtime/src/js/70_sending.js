@@ -35,8 +35,17 @@ const sendChunk = async (chunk, sender) => {
   }
 };
 
-const sendStream = async (status, headers, stream) => {
-  const sender = { reader: bodies.reader(stream), wake: null, gone: null, cancelled: null };
+/** Reads a body that is still coming, without a stream of it. */
+const arrivingReader = (body) => ({
+  read: async () => {
+    const value = await body.next();
+    return { done: value === null, value };
+  },
+  cancel: async (reason) => body.stop(reason),
+});
+
+const sendStream = async (status, headers, reader) => {
+  const sender = { reader, wake: null, gone: null, cancelled: null };
   sending = sender;
   if (!native.sendHead(status, headers)) throw new RangeError('the headers are too long');
   try {

@@ -125,6 +125,7 @@ const driver = {
   settle,
   fire,
   failure,
+  takePart,
   room: wakeSender,
   hangUp,
   handlers: (module) => [handler(module, 'scheduled') !== null, handler(module, 'fetch') !== null],
@@ -152,7 +153,8 @@ const driver = {
     if (!(response instanceof Response)) throw new TypeError('fetch must return a Response');
     const content = peekBody(response);
     const head = [response.status, flatHeaders(response.headers)];
-    const answer = isStream(content) ? await sendStream(...head, content) : ['response', ...head, content];
+    const reader = isArriving(content) ? arrivingReader(content) : isStream(content) ? bodies.reader(content) : null;
+    const answer = reader === null ? ['response', ...head, content] : await sendStream(...head, reader);
     // The answer stands; what failed beside it is only told.
     const failed = await settled();
     if (failed) report(() => { throw failed.reason; });

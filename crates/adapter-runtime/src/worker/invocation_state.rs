@@ -14,8 +14,8 @@ use runs::engine::{FailureCode, LogLevel};
 
 use super::{held_values::HeldValues, parent_pipe::ParentPipe};
 use crate::protocol::{
-    CANCEL_GRACE, Fault, FromWorker, HostCall, JobLimits, MAX_CHUNK, MAX_LOG_LINE, ResponseHead,
-    STREAM_WINDOW, truncate_text,
+    CANCEL_GRACE, Fault, FromWorker, HostCall, JobLimits, MAX_CHUNK, MAX_LOG_LINE, MAX_REQUEST_BODY,
+    ResponseHead, STREAM_WINDOW, truncate_text,
 };
 
 /// The state behind the native functions, which outlive an invocation.
@@ -26,6 +26,10 @@ pub(super) struct InvocationState {
     dropped_log_lines: Cell<u32>,
     call_count: Cell<u32>,
     calls_in_flight: RefCell<HashSet<u32>>,
+    /// Calls whose response has a body that is still coming.
+    open_bodies: RefCell<HashSet<u32>>,
+    /// Bytes that bodies of requests may still have, by their calls.
+    request_bodies: RefCell<HashMap<u32, usize>>,
     timers: RefCell<Timers>,
     random_pool: RefCell<Vec<u8>>,
     stream: RefCell<ResponseStream>,
@@ -80,6 +84,8 @@ impl InvocationState {
             dropped_log_lines: Cell::new(0),
             call_count: Cell::new(0),
             calls_in_flight: RefCell::default(),
+            open_bodies: RefCell::default(),
+            request_bodies: RefCell::default(),
             timers: RefCell::default(),
             random_pool: RefCell::default(),
             stream: RefCell::default(),
@@ -94,6 +100,8 @@ impl InvocationState {
         self.dropped_log_lines.set(0);
         self.call_count.set(0);
         self.calls_in_flight.take();
+        self.open_bodies.take();
+        self.request_bodies.take();
         self.timers.take();
         self.random_pool.take();
         self.stream.take();
@@ -131,6 +139,9 @@ impl InvocationState {
         self.call_count.set(self.call_count.get() + 1);
         let id = LAST_CALL.get() % (i32::MAX as u32) + 1;
         LAST_CALL.set(id);
+        if matches!(call, HostCall::Fetch { is_streamed: true, .. }) {
+            self.request_bodies.borrow_mut().insert(id, MAX_REQUEST_BODY);
+        }
         if !self.send(&FromWorker::Call { id, call }) {
             return -1;
         }
@@ -138,11 +149,50 @@ impl InvocationState {
         id.cast_signed()
     }
 
-    /// Stops a host call that is on its way.
+    /// Stops a host call that is on its way, or the body of its response.
     pub(super) fn cancel_call(&self, id: u32) {
-        if self.finish_call(id) {
+        self.request_bodies.borrow_mut().remove(&id);
+        let (is_waiting, has_body) = (self.finish_call(id), self.end_body(id));
+        if is_waiting || has_body {
             self.send(&FromWorker::CancelCall(id));
         }
+    }
+
+    /// Sends a part of a request's body. Returns false if the body would be longer than [`MAX_REQUEST_BODY`].
+    pub(super) fn send_request_part(&self, id: u32, bytes: &[u8]) -> bool {
+        let mut bodies = self.request_bodies.borrow_mut();
+        let Some(left) = bodies.get_mut(&id) else { return true };
+        let Some(rest) = left.checked_sub(bytes.len()) else { return false };
+        *left = rest;
+        drop(bodies);
+        for part in bytes.chunks(MAX_CHUNK) {
+            self.send(&FromWorker::RequestPart { call: id, bytes: Bytes::copy_from_slice(part) });
+        }
+        true
+    }
+
+    /// Ends a request's body.
+    pub(super) fn end_request(&self, id: u32) {
+        if self.request_bodies.borrow_mut().remove(&id).is_some() {
+            self.send(&FromWorker::RequestEnd(id));
+        }
+    }
+
+    /// Records that the body of a response is still coming.
+    pub(super) fn begin_body(&self, id: u32) {
+        self.open_bodies.borrow_mut().insert(id);
+    }
+
+    /// Asks for the next part of a response's body, if there is one.
+    pub(super) fn read_body(&self, id: u32) {
+        if self.open_bodies.borrow().contains(&id) && self.calls_in_flight.borrow_mut().insert(id) {
+            self.send(&FromWorker::ReadBody(id));
+        }
+    }
+
+    /// Records that the body of a response has ended. Returns false if it had before.
+    pub(super) fn end_body(&self, id: u32) -> bool {
+        self.open_bodies.borrow_mut().remove(&id)
     }
 
     /// Begins a streamed response. Returns false if the head is too long for a frame.

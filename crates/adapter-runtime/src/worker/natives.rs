@@ -62,12 +62,14 @@ pub(super) fn build_natives<'js>(
               method: String,
               url: String,
               headers: Vec<String>,
-              body: Option<TypedArray<'js, u8>>| {
+              body: Option<TypedArray<'js, u8>>,
+              is_streamed: bool| {
             let body = body.as_ref().and_then(copy_bytes).unwrap_or_default().into();
             let request = Request { method, url, headers: unflatten_pairs(headers), body };
-            fetch.start_call(HostCall::Fetch { connection, request })
+            fetch.start_call(HostCall::Fetch { connection, request, is_streamed })
         },
     )?;
+    add_body_natives(&natives, invocation)?;
     let data = own();
     natives.add("data", move |project: String, op: String, table: String, key: String, values: String| {
         data.start_call(HostCall::Data { project, op, table, key, values })
@@ -96,6 +98,22 @@ pub(super) fn build_natives<'js>(
     crypto::add_natives(&natives, invocation)?;
     add_pure_natives(&natives)?;
     Ok(natives.object)
+}
+
+/// Adds the functions that send and read bodies of requests of the code, part by part.
+fn add_body_natives<'js>(
+    natives: &Natives<'_, 'js>,
+    invocation: &Rc<InvocationState>,
+) -> rquickjs::Result<()> {
+    let own = || Rc::clone(invocation);
+    let part = own();
+    natives.add("sendPart", move |id: u32, bytes: TypedArray<'js, u8>| {
+        part.send_request_part(id, &copy_bytes(&bytes).unwrap_or_default())
+    })?;
+    let end = own();
+    natives.add("endParts", move |id: u32| end.end_request(id))?;
+    let read = own();
+    natives.add("readBody", move |id: u32| read.read_body(id))
 }
 
 /// Adds the decoders of text, and the function that frees what is kept for an object.

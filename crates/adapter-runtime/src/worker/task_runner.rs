@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
+use bytes::Bytes;
 use process_snapshot::copy_bytes;
 use rquickjs::{
     ArrayBuffer, Ctx, Function, Module, Object, Promise, TypedArray, Value, convert::List, module::Evaluated,
@@ -175,6 +176,11 @@ impl<'js> TaskRunner<'_, 'js> {
                         self.map_exception(driver, self.settle_call(driver, call, result))?;
                     }
                 }
+                Ok(Some(ToWorker::BodyPart { call, part })) => {
+                    if self.realm.invocation.finish_call(call) {
+                        self.map_exception(driver, self.take_body_part(driver, call, part))?;
+                    }
+                }
                 Ok(Some(ToWorker::WindowUpdate(count))) => {
                     if self.realm.invocation.extend_window(count) {
                         self.map_exception(driver, driver.call("room"))?;
@@ -219,6 +225,10 @@ impl<'js> TaskRunner<'_, 'js> {
                 let body = ArrayBuffer::new_copy(self.ctx.clone(), &body)?;
                 driver.settle.call((call, true, status, flatten_pairs(headers), body))
             }
+            Ok(HostCallOutput::Head(ResponseHead { status, headers })) => {
+                self.realm.invocation.begin_body(call);
+                driver.settle.call((call, true, status, flatten_pairs(headers)))
+            }
             Ok(HostCallOutput::Json(json)) => driver.settle.call((call, true, json)),
             Ok(HostCallOutput::Secret { text, uses }) => {
                 let secret = PendingSecret { text: text.0, uses };
@@ -231,6 +241,23 @@ impl<'js> TaskRunner<'_, 'js> {
                 }
             }
             Err(HostError { code, message }) => driver.settle.call((call, false, code, message)),
+        }
+    }
+
+    /// Hands a part of a response's body on; an empty one ends it.
+    fn take_body_part(
+        &self,
+        driver: &PreludeFunctions<'js>,
+        call: u32,
+        part: Result<Bytes, HostError>,
+    ) -> rquickjs::Result<()> {
+        let take: Function<'_> = driver.object.get("takePart")?;
+        if part.as_ref().map_or(true, Bytes::is_empty) {
+            self.realm.invocation.end_body(call);
+        }
+        match part {
+            Ok(part) => take.call((call, true, ArrayBuffer::new_copy(self.ctx.clone(), &part)?)),
+            Err(HostError { code, message }) => take.call((call, false, code, message)),
         }
     }
 

@@ -14,6 +14,7 @@ mod conformance;
 mod crypto;
 mod encodings;
 mod fairness;
+mod fetched_bodies;
 mod files;
 mod handlers;
 mod intl;

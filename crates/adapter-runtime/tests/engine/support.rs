@@ -10,14 +10,18 @@ use std::{
 use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::{
+    StreamExt as _,
+    channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded},
+};
 use kernel::{
     Timestamp,
     id::{Id, WorkspaceId},
 };
 use runs::engine::{
-    Bindings, Bundle, DataCall, Engine as _, Failure, FailureCode, HandlerCall, HandlerOutput, Host,
-    HostError, HttpRequest, HttpResponse, Invocation, InvocationLimits, KeyUse, LogLevel, ScheduledEvent,
-    SecretBinding,
+    Bindings, Bundle, DataCall, Engine as _, Failure, FailureCode, FetchBody, FetchRequest, FetchResponse,
+    HandlerCall, HandlerOutput, Host, HostError, Invocation, InvocationLimits, KeyUse, LogLevel,
+    ScheduledEvent, SecretBinding,
 };
 use secrecy::SecretString;
 use serde_json::{Value, json, value::RawValue};
@@ -99,6 +103,10 @@ pub(crate) struct TestHost {
     /// URLs of the requests that began, and of those whose futures were dropped before they ended.
     pub(crate) started_fetches: Mutex<Vec<String>>,
     pub(crate) dropped_fetches: Mutex<Vec<String>>,
+    /// The bodies of responses of `pieces.example`, by their URLs.
+    pub(crate) pieces: Mutex<BTreeMap<String, UnboundedReceiver<Result<Bytes, HostError>>>>,
+    /// URLs whose streamed response was dropped.
+    pub(crate) dropped_bodies: Arc<Mutex<Vec<String>>>,
     /// The secret that the code may make a key of, in place of [`SECRET_KEY`].
     pub(crate) secret: Mutex<Option<String>>,
 }
@@ -115,7 +123,23 @@ impl Drop for RunningFetch<'_> {
     }
 }
 
+/// Records that a streamed response is dropped.
+struct DroppedBody(Arc<Mutex<Vec<String>>>, String);
+
+impl Drop for DroppedBody {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().push(std::mem::take(&mut self.1));
+    }
+}
+
 impl TestHost {
+    /// Lets `https://pieces.example/{path}` respond with what is sent.
+    pub(crate) fn respond_in_pieces(&self, path: &str) -> UnboundedSender<Result<Bytes, HostError>> {
+        let (sender, pieces) = unbounded();
+        self.pieces.lock().unwrap().insert(format!("https://pieces.example/{path}"), pieces);
+        sender
+    }
+
     pub(crate) fn new() -> Arc<Self> {
         Arc::default()
     }
@@ -131,7 +155,7 @@ impl Host for TestHost {
         self.lines.lock().unwrap().push((level, message));
     }
 
-    async fn fetch(&self, request: HttpRequest) -> Result<HttpResponse, HostError> {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, HostError> {
         if request.url.contains("denied") {
             return Err(HostError { code: "egress_denied".into(), message: "not allowed".into() });
         }
@@ -150,22 +174,34 @@ impl Host for TestHost {
         }
         running.url = None;
         self.concurrent_calls.lock().unwrap().0 -= 1;
+        if request.url.starts_with("https://pieces.example/") {
+            let pieces = self.pieces.lock().unwrap().remove(&request.url).expect("nobody gave its body");
+            let dropped = DroppedBody(self.dropped_bodies.clone(), request.url.clone());
+            let pieces = pieces.inspect(move |_| {
+                let _ = &dropped;
+            });
+            let headers = vec![("content-type".into(), "text/plain".into())];
+            return Ok(FetchResponse { status: 203, headers, body: FetchBody::Stream(pieces.boxed()) });
+        }
+        let is_streamed = matches!(request.body, FetchBody::Stream(_));
+        let sent = request.body.collect(1 << 20).await?;
         let body = json!({
             "method": request.method,
             "url": request.url,
             "headers": request.headers,
-            "body": String::from_utf8_lossy(&request.body),
+            "body": String::from_utf8_lossy(&sent),
         });
-        Ok(HttpResponse {
-            status: 201,
-            headers: vec![("content-type".into(), "application/json".into()), ("x-a".into(), "b".into())],
-            body: Bytes::from(body.to_string()),
-        })
+        let mut headers =
+            vec![("content-type".into(), "application/json".into()), ("x-a".into(), "b".into())];
+        if is_streamed {
+            headers.push(("x-streamed".into(), "yes".into()));
+        }
+        Ok(FetchResponse { status: 201, headers, body: FetchBody::Complete(body.to_string().into()) })
     }
 
-    async fn connection_fetch(&self, name: &str, request: HttpRequest) -> Result<HttpResponse, HostError> {
+    async fn connection_fetch(&self, name: &str, request: FetchRequest) -> Result<FetchResponse, HostError> {
         let body = format!("{name} {} {}", request.method, request.url);
-        Ok(HttpResponse { status: 200, headers: Vec::new(), body: body.into() })
+        Ok(FetchResponse { status: 200, headers: Vec::new(), body: FetchBody::Complete(body.into()) })
     }
 
     async fn secret_key(&self, name: &str, uses: &[KeyUse]) -> Result<SecretString, HostError> {

@@ -62,7 +62,7 @@ impl Executor {
         let credentials = &*self.0.credentials;
         let sent = self.0.outbound.send_through_connection(OutboundRequest::default(), permit, credentials);
         let response = sent.await?;
-        let verdict = judge_test(response.status, &response.body, has_body_errors);
+        let verdict = judge_test(response.status, &response.body.collect().await?, has_body_errors);
         let result = ConnectionTestResult {
             ok: verdict.ok,
             checked: Checked::Gate,

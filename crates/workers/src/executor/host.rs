@@ -12,7 +12,7 @@ use apps::manifest::{SecretPermission, SecretUse};
 use async_trait::async_trait;
 use bytes::Bytes;
 use connections::{
-    EgressPermit, EgressPolicy, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
+    EgressPermit, EgressPolicy, OutboundResponse, Refusal, RefusalCode,
     app_secrets::headers::{SecretHeader, take_secret_headers},
     authorize_connection, authorize_egress,
     connection::gate_of,
@@ -27,19 +27,18 @@ use kernel::{
 use runs::{
     approvals::{ApprovalAnswer, MAX_QUESTIONS, check_question},
     engine::{
-        ApprovalQuestion, DataCall, Failure, Host, HostError, HttpRequest, HttpResponse, KeyUse, LogLevel,
+        ApprovalQuestion, DataCall, Failure, FetchRequest, FetchResponse, Host, HostError, KeyUse, LogLevel,
     },
     runs::StepStatus,
 };
 use secrecy::SecretString;
 use serde_json::value::RawValue;
-use tokio::{
-    sync::{Notify, OnceCell},
-    time::Instant,
-};
+use tokio::sync::{Notify, OnceCell};
 
 use super::{
-    Inner, egress, rows,
+    Inner, egress,
+    outgoing::{CallTimer, FetchError, OutgoingRequest, to_outbound},
+    rows,
     secrets::permission_for,
     trace::{RunTrace, finished_step},
     uninterrupted_credentials::UninterruptedCredentials,
@@ -58,7 +57,7 @@ pub(super) struct AppHost {
     clear_secrets: Option<Scrubber>,
     /// Gates as they were at the first request.
     policy: OnceCell<Arc<EgressPolicy>>,
-    trace: Mutex<RunTrace>,
+    trace: Arc<Mutex<RunTrace>>,
     approvals: PendingApprovals,
 }
 
@@ -81,7 +80,7 @@ impl AppHost {
         (bindings, clear_secrets): (Vec<Binding>, Option<Scrubber>),
         log_bytes: usize,
     ) -> Self {
-        let record = Mutex::new(RunTrace::new(&inner.settings.limits, log_bytes));
+        let record = Arc::new(Mutex::new(RunTrace::new(&inner.settings.limits, log_bytes)));
         Self {
             inner,
             workspace,
@@ -146,7 +145,7 @@ impl AppHost {
     }
 
     /// Takes the headers with secrets of the app out of a request.
-    fn take_secret_headers(&self, request: &mut HttpRequest) -> Result<Vec<SecretHeader>, Refusal> {
+    fn take_secret_headers(&self, request: &mut FetchRequest) -> Result<Vec<SecretHeader>, Refusal> {
         let declared = self.content.manifest.permissions.secrets.iter();
         take_secret_headers(&mut request.headers, declared.map(|secret| secret.name.as_str()))
     }
@@ -154,50 +153,50 @@ impl AppHost {
     /// Sends a permitted request, with the secrets of the app that its headers name.
     async fn send_permitted(
         &self,
-        mut request: HttpRequest,
+        mut request: FetchRequest,
         permit: EgressPermit,
-    ) -> Result<Result<OutboundResponse, Refusal>, StoreError> {
-        let headers = match self.take_secret_headers(&mut request) {
-            Ok(headers) => headers,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let outgoing = OutboundRequest { headers: request.headers, body: request.body };
+    ) -> Result<OutboundResponse, FetchError> {
+        let headers = self.take_secret_headers(&mut request)?;
+        let outgoing = to_outbound(request);
         if headers.is_empty() {
-            return Ok(self.inner.outbound.send(outgoing, permit).await);
+            return Ok(self.inner.outbound.send(outgoing, permit).await?);
         }
         for SecretHeader { secret, .. } in &headers {
             let declared =
                 self.content.manifest.permissions.secrets.iter().find(|known| known.name == *secret);
             if declared.is_none_or(|declared| !declared.allows(SecretUse::Header)) {
                 let message = format!("the app's manifest does not allow the secret {secret} in a header");
-                return Ok(Err(Refusal::new(RefusalCode::HeaderDenied, message)));
+                return Err(Refusal::new(RefusalCode::HeaderDenied, message).into());
             }
         }
         let scope = (self.workspace, self.app);
-        let secrets = match self.inner.secrets.for_headers(scope, &headers, permit.host()).await? {
-            Ok(secrets) => secrets,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        Ok(self.inner.outbound.send_with_secrets(outgoing, permit, &headers, &secrets).await)
+        let secrets = self.inner.secrets.for_headers(scope, &headers, permit.host()).await;
+        let secrets = secrets.map_err(FetchError::Unavailable)??;
+        Ok(self.inner.outbound.send_with_secrets(outgoing, permit, &headers, &secrets).await?)
     }
 
-    /// Sends a request that the policy permits, and counts it at the gate of its host.
-    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, FetchError> {
+    /// Sends a request that the policy permits.
+    async fn send(
+        &self,
+        request: FetchRequest,
+        outgoing: &mut OutgoingRequest,
+    ) -> Result<OutboundResponse, FetchError> {
         let policy = self.policy().await.map_err(FetchError::Unavailable)?;
-        let gate = egress::gate_of(&request.url, policy);
-        let result = match authorize_egress(&request.url, &request.method, policy) {
-            Ok(permit) => self.send_permitted(request, permit).await.map_err(FetchError::Unavailable)?,
-            Err(refusal) => Err(refusal),
-        };
-        if let Some(gate) = gate {
-            self.inner.calls.count(self.workspace, gate, self.now(), outcome(&result));
+        if let Some(gate) = egress::gate_of(&request.url, policy) {
+            outgoing.count_at(gate);
         }
-        Ok(response(result?))
+        let permit = authorize_egress(&request.url, &request.method, policy)?;
+        self.send_permitted(request, permit).await
     }
 
     /// Sends a request through the connection that the manifest names so. The connection is read for every request, so
     /// that it ends with a disconnect.
-    async fn send_through(&self, name: &str, mut request: HttpRequest) -> Result<HttpResponse, FetchError> {
+    async fn send_through(
+        &self,
+        name: &str,
+        mut request: FetchRequest,
+        outgoing: &mut OutgoingRequest,
+    ) -> Result<OutboundResponse, FetchError> {
         let inner = &self.inner;
         let not_connected = |what: &str| {
             FetchError::Gate(Refusal::new(RefusalCode::NotConnected, format!("the connection {name} {what}")))
@@ -211,6 +210,8 @@ impl AppHost {
         let connection = found.map_err(FetchError::Unavailable)?;
         let connection = connection.ok_or_else(|| not_connected("does not exist"))?;
         let policy = egress::limited_policy(connection, declared, &inner.settings);
+        let connection = &policy.connection;
+        outgoing.count_at(gate_of(connection.id));
         let result = async {
             let permit = authorize_connection(&request.url, &request.method, &policy)?;
             if let Some(taken) = self.take_secret_headers(&mut request)?.first() {
@@ -218,15 +219,17 @@ impl AppHost {
                     format!("the secret {} cannot be sent through a connection; use fetch", taken.secret);
                 return Err(Refusal::new(RefusalCode::HeaderDenied, message));
             }
-            let outgoing = OutboundRequest { headers: request.headers, body: request.body };
+            outgoing.hold(inner.connection_limits.admit(connection.id)?);
             let credentials = UninterruptedCredentials(Arc::clone(&inner.credentials));
-            inner.outbound.send_through_connection(outgoing, permit, &credentials).await
+            inner.outbound.send_through_connection(to_outbound(request), permit, &credentials).await
         };
         let result = result.await;
-        let (connection, outcome) = (&policy.connection, outcome(&result));
-        inner.calls.count(self.workspace, gate_of(connection.id), self.now(), outcome);
+        let outcome = match &result {
+            Ok(response) => CallOutcome::of_status(response.status),
+            Err(refusal) => CallOutcome::of_refusal(refusal.code),
+        };
         inner.credentials.record_outcome(connection, outcome).await;
-        Ok(response(result?))
+        Ok(result?)
     }
 
     /// Opens a secret that becomes a key, if the manifest allows all of its uses.
@@ -244,119 +247,12 @@ impl AppHost {
         Ok(secrets.open(&found.ok_or_else(|| missing(name))?)?)
     }
 
-    /// Records the result of a request as a log line and a step.
-    fn record_request(&self, label: String, begun: CallTimer, result: &Result<HttpResponse, FetchError>) {
-        let (at, millis) = begun.elapsed();
-        let (level, status, verdict, detail) = match result {
-            Ok(response) => {
-                let verdict = EgressOutcome::Allowed(response.status);
-                (LogLevel::Info, StepStatus::Ok, verdict, response.status.to_string())
-            }
-            Err(refused) => {
-                let status =
-                    if refused.is_policy_refusal() { StepStatus::Blocked } else { StepStatus::Failed };
-                let verdict = EgressOutcome::Refused(refused.code().to_owned());
-                (LogLevel::Warn, status, verdict, refused.code().to_owned())
-            }
-        };
-        let mut record = self.trace();
-        if let Err(refused) = result
-            && refused.is_policy_refusal()
-        {
-            record.add_refusal(refused.code());
-        }
-        let note = EgressLogEntry { label: label.clone(), outcome: verdict, duration_ms: Some(millis) };
-        record.push_line(self.now(), level, true, note.to_string());
-        record.push_step(finished_step(label, status, (at, millis), detail));
+    fn begin_request(&self, label: String) -> OutgoingRequest {
+        OutgoingRequest::begin(&self.inner, self.workspace, &self.trace, label)
     }
 
     fn start_timer(&self) -> CallTimer {
-        CallTimer(self.now(), Instant::now())
-    }
-}
-
-/// Start of a call, as wall time and on the monotonic clock.
-#[derive(Clone, Copy)]
-pub(super) struct CallTimer(Timestamp, Instant);
-
-impl CallTimer {
-    pub(super) fn start(now: Timestamp) -> Self {
-        Self(now, Instant::now())
-    }
-
-    /// Returns the start, and the milliseconds since then.
-    pub(super) fn elapsed(self) -> (Timestamp, u64) {
-        (self.0, u64::try_from(self.1.elapsed().as_millis()).unwrap_or(u64::MAX))
-    }
-}
-
-/// A request without a response yet. Dropping it records that the request was aborted: by the code, or because the code
-/// ended first. What was sent by then is not known, so it is never left out of the record.
-struct UnansweredRequest<'a> {
-    host: &'a AppHost,
-    /// `None` once it is recorded.
-    label: Option<String>,
-    begun: CallTimer,
-}
-
-impl UnansweredRequest<'_> {
-    fn record(mut self, result: &Result<HttpResponse, FetchError>) {
-        if let Some(label) = self.label.take() {
-            self.host.record_request(label, self.begun, result);
-        }
-    }
-}
-
-impl Drop for UnansweredRequest<'_> {
-    fn drop(&mut self) {
-        if let Some(label) = self.label.take() {
-            self.host.record_request(label, self.begun, &Err(FetchError::Aborted));
-        }
-    }
-}
-
-/// The reason for which a request got no response.
-enum FetchError {
-    /// The code did not wait for the response.
-    Aborted,
-    /// The gate refused it, or the other side failed.
-    Gate(Refusal),
-    /// The gates or the connection could not be read, so no request is sent.
-    Unavailable(StoreError),
-}
-
-impl From<Refusal> for FetchError {
-    fn from(refusal: Refusal) -> Self {
-        Self::Gate(refusal)
-    }
-}
-
-impl FetchError {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Gate(refusal) => refusal.code(),
-            Self::Unavailable(_) => "unavailable",
-            Self::Aborted => "aborted",
-        }
-    }
-
-    fn is_policy_refusal(&self) -> bool {
-        matches!(self, Self::Gate(refusal) if refusal.code.is_policy_refusal())
-    }
-}
-
-impl From<FetchError> for HostError {
-    fn from(refused: FetchError) -> Self {
-        let code = refused.code().to_owned();
-        let message = match refused {
-            FetchError::Gate(refusal) => refusal.message,
-            FetchError::Aborted => "the request was aborted".to_owned(),
-            FetchError::Unavailable(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "cannot read gates or connections");
-                "the gates are temporarily unavailable".to_owned()
-            }
-        };
-        Self { code, message }
+        CallTimer::start(self.now())
     }
 }
 
@@ -371,23 +267,18 @@ impl Host for AppHost {
         self.trace().push_line(now, level, false, message);
     }
 
-    async fn fetch(&self, request: HttpRequest) -> Result<HttpResponse, HostError> {
-        let begun = self.start_timer();
-        let label = egress::label(&request.method, &request.url);
-        let unanswered = UnansweredRequest { host: self, label: Some(label), begun };
-        let result = self.send(request).await;
-        unanswered.record(&result);
-        result.map_err(HostError::from)
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, HostError> {
+        let mut outgoing = self.begin_request(egress::label(&request.method, &request.url));
+        let result = self.send(request, &mut outgoing).await;
+        outgoing.finish(result)
     }
 
-    async fn connection_fetch(&self, name: &str, request: HttpRequest) -> Result<HttpResponse, HostError> {
-        let begun = self.start_timer();
+    async fn connection_fetch(&self, name: &str, request: FetchRequest) -> Result<FetchResponse, HostError> {
         let declared = self.content.manifest.permissions.connectors.iter().any(|known| known.name == name);
         let label = egress::connection_label(&request.method, if declared { name } else { "?" });
-        let unanswered = UnansweredRequest { host: self, label: Some(label), begun };
-        let result = self.send_through(name, request).await;
-        unanswered.record(&result);
-        result.map_err(HostError::from)
+        let mut outgoing = self.begin_request(label);
+        let result = self.send_through(name, request, &mut outgoing).await;
+        outgoing.finish(result)
     }
 
     async fn secret_key(&self, name: &str, uses: &[KeyUse]) -> Result<SecretString, HostError> {
@@ -452,18 +343,6 @@ impl Host for AppHost {
         self.trace().push_step(finished_step(label, status, begun.elapsed(), detail));
         json(result?.body)
     }
-}
-
-/// Returns what a request says about its gate.
-fn outcome(result: &Result<OutboundResponse, Refusal>) -> CallOutcome {
-    match result {
-        Ok(response) => CallOutcome::of_status(response.status),
-        Err(refusal) => CallOutcome::of_refusal(refusal.code),
-    }
-}
-
-fn response(response: OutboundResponse) -> HttpResponse {
-    HttpResponse { status: response.status, headers: response.headers, body: response.body }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -24,6 +24,15 @@ const bodies = {
     }
     return wrapReadable(s);
   },
+  /** A stream of a body that is still coming. */
+  pulling: (body, signal = null) => {
+    const s = newReadable(nothing, () => after(body.next(), (part) => {
+      if (part === null) closeController(s.controller);
+      else enqueue(s.controller, part);
+    }), (reason) => body.stop(reason), 0);
+    if (signal !== null) onceAborted(signal, (reason) => errorController(s.controller, reason));
+    return wrapReadable(s);
+  },
   tee: (stream) => {
     const [one, other] = teeReadable(slotsOf(stream), true);
     return [wrapReadable(one), wrapReadable(other)];

@@ -1,6 +1,6 @@
 //! Secrets of an app: which requests and keys get them, and that they are nowhere else.
 
-use runs::engine::{Host, KeyUse, SecretBinding};
+use runs::engine::{FetchRequest, Host, KeyUse, SecretBinding};
 use secrecy::ExposeSecret as _;
 
 use super::{super::*, fixtures::*};
@@ -38,8 +38,8 @@ where
     (results, finished)
 }
 
-fn with_header(url: &str, name: &str, value: &str) -> HttpRequest {
-    HttpRequest { headers: vec![(name.to_owned(), value.to_owned())], ..request("GET", url) }
+fn with_header(url: &str, name: &str, value: &str) -> FetchRequest {
+    FetchRequest { headers: vec![(name.to_owned(), value.to_owned())], ..request("GET", url) }
 }
 
 #[tokio::test]

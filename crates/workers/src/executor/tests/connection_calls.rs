@@ -9,8 +9,9 @@ use connections::{
     outbound::{IssuedToken, OpenedCredential, TokenError},
     stored_token::StoredToken,
 };
+use futures::StreamExt as _;
 use kernel::id::kind;
-use runs::engine::Host;
+use runs::engine::{FetchBody, Host};
 use secrecy::ExposeSecret as _;
 
 use super::{super::*, fake_connections::*, fixtures::*};
@@ -34,13 +35,14 @@ fn oauth() -> AuthInput {
 /// Sends requests through `crm` in one run; returns the statuses or codes, and the run.
 async fn call(fixture: &Fixture, requests: &[(&str, &str)]) -> (Vec<String>, FinishedRun) {
     let results = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let requests: Vec<_> = requests.iter().map(|(method, path)| request(method, path)).collect();
+    let requests: Vec<_> =
+        requests.iter().map(|(method, path)| ((*method).to_owned(), (*path).to_owned())).collect();
     let found = Arc::clone(&results);
     let executor = fixture.executor(FakeStore::default(), move |_, host: Arc<dyn Host>| {
         let (requests, found) = (requests.clone(), Arc::clone(&found));
         async move {
-            for request in requests {
-                let result = host.connection_fetch("crm", request).await;
+            for (method, path) in requests {
+                let result = host.connection_fetch("crm", request(&method, &path)).await;
                 found.lock().unwrap().push(match result {
                     Ok(response) => response.status.to_string(),
                     Err(error) => {
@@ -79,6 +81,65 @@ async fn a_request_carries_the_opened_secret_and_leaves_a_step_and_a_line() {
     assert_eq!(labels(&finished)[1], ("GET through crm", StepStatus::Ok, Some("200")));
     assert!(finished.lines[0].message.starts_with("GET through crm allowed 200 "));
     assert_eq!(fixture.connections.lock().transactions, 0, "a success writes nothing");
+}
+
+/// Reads the body of a response to `crm`, in pieces; returns the pieces and codes, and the run.
+async fn read_pieces(path: &'static str, most: usize) -> (Vec<String>, FinishedRun, Fixture) {
+    let fixture = with_crm(|_| {});
+    let read = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let found = Arc::clone(&read);
+    let executor = fixture.executor(FakeStore::default(), move |_, host: Arc<dyn Host>| {
+        let found = Arc::clone(&found);
+        async move {
+            let response = host.connection_fetch("crm", request("GET", path)).await.unwrap();
+            let FetchBody::Stream(pieces) = response.body else { panic!("the body is complete") };
+            let mut pieces = pieces.take(most);
+            while let Some(piece) = pieces.next().await {
+                let text = piece.map(|piece| String::from_utf8(piece.to_vec()).unwrap());
+                found.lock().unwrap().push(text.unwrap_or_else(|error| error.code));
+            }
+            nothing()
+        }
+    });
+    let finished = executor.run(claimed()).await;
+    let pieces = std::mem::take(&mut *read.lock().unwrap());
+    (pieces, finished, fixture)
+}
+
+#[tokio::test]
+async fn a_streamed_response_is_recorded_once_at_its_end() {
+    for (path, most, pieces, status, detail) in [
+        ("/stream", 9, &["one", "two"][..], StepStatus::Ok, "200"),
+        // The code need not read it to its end.
+        ("/stream", 1, &["one"], StepStatus::Ok, "200"),
+        ("/stream", 0, &[], StepStatus::Ok, "200"),
+        ("/broken-stream", 9, &["one", "upstream_failed"], StepStatus::Failed, "upstream_failed"),
+    ] {
+        let (read, finished, fixture) = read_pieces(path, most).await;
+        assert_eq!(read, pieces, "{path}");
+        let calls: Vec<_> =
+            labels(&finished).into_iter().filter(|(label, ..)| label.contains("crm")).collect();
+        assert_eq!(calls, [("GET through crm", status, Some(detail))], "{path} {most}");
+        let lines = finished.lines.iter().filter(|line| line.message.contains("through crm"));
+        assert_eq!(lines.count(), 1, "{path} {most}");
+        let writer = CallCountWriter::new(Arc::clone(&fixture.calls), Arc::new(fixture.connections.clone()));
+        let ended = CancellationToken::new();
+        ended.cancel();
+        writer.run(ended).await;
+        let errors = u64::from(status == StepStatus::Failed);
+        let counts: Vec<_> = fixture.connections.lock().calls.iter().map(|entry| entry.sum.counts).collect();
+        assert_eq!(counts, [CallCounts { calls: 1, errors, blocked: 0 }], "{path} {most}");
+    }
+}
+
+#[tokio::test]
+async fn too_many_requests_through_a_connection_are_refused() {
+    let fixture = with_crm(|_| {});
+    let (results, finished) = call(&fixture, &vec![("GET", "/me"); 1_400]).await;
+    let refused = results.iter().filter(|result| *result == "rate_limited").count();
+    assert!((100..=200).contains(&refused), "{refused}");
+    assert_eq!(fixture.outbound.sent.lock().unwrap().len(), results.len() - refused);
+    assert_eq!(finished.outcome, AttemptOutcome::Succeeded, "the code caught the refusals");
 }
 
 #[tokio::test]

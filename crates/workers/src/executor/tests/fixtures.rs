@@ -16,8 +16,8 @@ use backend_data::{
     store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 };
 use connections::{
-    CredentialSource, EgressPermit, Gate, GateStatus, OutboundRequest, OutboundResponse, Refusal,
-    RefusalCode,
+    CredentialSource, EgressPermit, Gate, GateStatus, OutboundBody, OutboundRequest, OutboundResponse,
+    Refusal, RefusalCode,
     app_secrets::headers::SecretHeader,
     gates::Method,
     outbound::{GrantSource, IssuedToken, OpenedCredential, SecretSource, TokenError, TokenGrant},
@@ -31,7 +31,7 @@ use kernel::{
 use projects::{Project, projects::ProjectSummary};
 use runs::{
     TriggerKind,
-    engine::{ExportedHandlers, Host, HostError},
+    engine::{ExportedHandlers, FetchBody, FetchRequest, Host, HostError},
 };
 use secrecy::ExposeSecret as _;
 use serde_json::{json, value::RawValue};
@@ -289,7 +289,12 @@ impl OutboundClient for FakeOutbound {
         };
         self.sent.lock().unwrap().push(format!("{} with {text}", permit.url()));
         let status = if permit.url().path().ends_with("/reject") { 401 } else { 200 };
-        Ok(OutboundResponse { status, headers: Vec::new(), body: request.body })
+        let body = match permit.url().path().rsplit('/').next() {
+            Some("stream") => stream_of([Ok("one"), Ok("two")]),
+            Some("broken-stream") => stream_of([Ok("one"), Err("the service broke off")]),
+            _ => request.body,
+        };
+        Ok(OutboundResponse { status, headers: Vec::new(), body })
     }
 
     async fn request_token(
@@ -470,7 +475,20 @@ pub(super) fn uncaught(error: HostError) -> Failure {
     Failure { code: FailureCode::AppError, message: error.to_string(), host_code: Some(error.code) }
 }
 
-pub(super) fn request(method: &str, url: &str) -> HttpRequest {
+fn stream_of(pieces: [Result<&'static str, &'static str>; 2]) -> OutboundBody {
+    let refused = |message| Refusal::new(RefusalCode::UpstreamFailed, message);
+    let pieces = pieces.map(|piece| piece.map(Into::into).map_err(refused));
+    OutboundBody::Stream(Box::pin(futures::stream::iter(pieces)))
+}
+
+/// A request of app code.
+pub(super) fn request(method: &str, url: &str) -> FetchRequest {
+    let body = FetchBody::Complete(bytes::Bytes::new());
+    FetchRequest { method: method.into(), url: url.into(), headers: Vec::new(), body }
+}
+
+/// A request of a visitor.
+pub(super) fn visit(method: &str, url: &str) -> HttpRequest {
     HttpRequest { method: method.into(), url: url.into(), headers: Vec::new(), body: bytes::Bytes::new() }
 }
 

@@ -19,7 +19,7 @@ async fn a_visit_leaves_its_lines_in_the_log() {
         Ok(HandlerOutput::Response(HttpResponse { status: 201, headers: Vec::new(), body: request.body }))
     });
     let serve = async |method, version: VersionId| {
-        executor.serve(id(1), id(2), version, request(method, "https://notes.example.com/")).await
+        executor.serve(id(1), id(2), version, visit(method, "https://notes.example.com/")).await
     };
     let response = serve("GET", id(3)).await.unwrap();
     assert!(
@@ -66,7 +66,7 @@ async fn a_streamed_response_leaves_its_lines_at_its_end() {
             }))
         }
     });
-    let request = request("GET", "https://notes.example.com/");
+    let request = visit("GET", "https://notes.example.com/");
     let response = executor.serve(id(1), id(2), id(3), request).await.unwrap();
     // The visitor disconnects, and the code goes on.
     drop(response);
@@ -85,7 +85,7 @@ async fn a_shutdown_cuts_streamed_responses_off_and_keeps_their_lines() {
         let (body, completion) = (Box::pin(futures::stream::pending()), Box::pin(std::future::pending()));
         Ok(HandlerOutput::Streamed(StreamedResponse { status: 200, headers: Vec::new(), body, completion }))
     });
-    let request = request("GET", "https://notes.example.com/");
+    let request = visit("GET", "https://notes.example.com/");
     let _response = executor.serve(id(1), id(2), id(3), request).await.unwrap();
     executor.cancel_streams();
     executor.flush().await;
@@ -109,7 +109,7 @@ async fn a_visit_leaves_a_bounded_log() {
                 body: Default::default(),
             }))
         });
-        executor.serve(id(1), id(2), id(3), request("GET", "https://notes.example.com/")).await.unwrap();
+        executor.serve(id(1), id(2), id(3), visit("GET", "https://notes.example.com/")).await.unwrap();
         executor.flush().await;
         let kept = messages(&kept);
         let bytes: usize = kept.iter().map(String::len).sum();
