@@ -6,6 +6,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
+    time::Duration,
 };
 
 use apps::manifest::{SecretPermission, SecretUse};
@@ -24,6 +25,7 @@ use kernel::{
     StoreError, Timestamp,
     id::{AppId, WorkspaceId},
 };
+use observability::{Measurement, metrics::Workload};
 use runs::{
     approvals::{ApprovalAnswer, MAX_QUESTIONS, check_question},
     engine::{
@@ -60,6 +62,7 @@ pub(super) struct AppHost {
     policy: OnceCell<Arc<EgressPolicy>>,
     trace: Mutex<RunTrace>,
     approvals: PendingApprovals,
+    workload: Workload,
 }
 
 /// Questions of the code to people, and their answers.
@@ -79,7 +82,7 @@ impl AppHost {
         (workspace, app): (WorkspaceId, AppId),
         content: Arc<LoadedVersion>,
         (bindings, clear_secrets): (Vec<Binding>, Option<Scrubber>),
-        log_bytes: usize,
+        (workload, log_bytes): (Workload, usize),
     ) -> Self {
         let record = Mutex::new(RunTrace::new(&inner.settings.limits, log_bytes));
         Self {
@@ -92,6 +95,7 @@ impl AppHost {
             policy: OnceCell::new(),
             trace: record,
             approvals: PendingApprovals::default(),
+            workload,
         }
     }
 
@@ -369,6 +373,11 @@ impl Host for AppHost {
             None => message,
         };
         self.trace().push_line(now, level, false, message);
+    }
+
+    fn record_cpu_time(&self, used: Duration) {
+        let measurement = Measurement::CpuTime { workload: self.workload, used };
+        self.inner.record_measurement((self.workspace, self.app), measurement);
     }
 
     async fn fetch(&self, request: HttpRequest) -> Result<HttpResponse, HostError> {
