@@ -97,6 +97,7 @@ async fn assert_found_by_index(store: &Store, sent: &StatementLog, what: &str, i
             // Lists that stand in the statement itself are no tables.
             let of_statement = line.ends_with("CONSTANT ROW")
                 || line.ends_with("CONSTANT ROWS")
+                || line.ends_with("VALUES CLAUSE")
                 || ["SCAN used", "SCAN done", "SCAN next", "SCAN d", "SCAN feed", "SCAN found LEFT-JOIN"]
                     .contains(&line.as_str())
                 || line.starts_with("SCAN turn")
@@ -357,7 +358,7 @@ async fn what_is_asked_often_is_found_by_an_index() {
     let minute = Resolution::Minute.start_of(now());
     let entry = |minute| MetricsEntry { workspace, app, minute, metrics: AppMetrics::default() };
     for _ in 0..2 {
-        store.add_metrics(node, &[entry(minute), entry(minute + LEASE)]).await.unwrap();
+        store.add_metrics(node, &[entry(minute), entry(minute + Resolution::Minute.length())]).await.unwrap();
         check("writing metrics", "PRIMARY KEY").await;
     }
     for resolution in Resolution::ALL {

@@ -59,7 +59,9 @@ async fn a_visit_is_measured_once() {
         assert_eq!(fixture.metrics.take(), expected, "{method}");
     }
     // A version that is gone, and one that cannot be read.
-    executor.serve(id(1), id(2), id(30), request("GET", "https://x.example/")).await.unwrap_err();
+    let other = fixture.executor(FakeStore::default(), async |_, _| response(200));
+    let visitor = request("GET", "https://notes.example.com/");
+    other.serve(id(1), id(2), id(30), visitor).await.unwrap_err();
     assert_eq!(fixture.metrics.take(), [visit(Duration::ZERO, true)]);
     let unavailable = fixture.executor(FakeStore::unavailable(), async |_, _| response(200));
     serve(&unavailable, "GET").await.unwrap_err();
