@@ -27,6 +27,7 @@ mod m0046_changes;
 mod m0047_connections;
 mod m0050_connection_renewals;
 mod m0051_app_secrets;
+mod m0052_app_metrics;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -63,6 +64,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0047_connections::Migration),
             Box::new(m0050_connection_renewals::Migration),
             Box::new(m0051_app_secrets::Migration),
+            Box::new(m0052_app_metrics::Migration),
         ]
     }
 }

@@ -16,14 +16,27 @@ impl Server {
                 connection.close().await?;
             }
             None => {
-                let file = self.data_dir().join("qala.db");
-                let url = format!("sqlite://{}", file.to_str().context("the path is not UTF-8")?);
-                let mut connection = SqliteConnection::connect(&url).await?;
+                let mut connection = self.connect_to_sqlite().await?;
                 connection.execute(sql).await?;
                 connection.close().await?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the number that a query of the control plane's database finds. The server need not run.
+    pub async fn query_number(&self, sql: &str) -> Result<i64> {
+        let sql = AssertSqlSafe(sql.to_owned());
+        Ok(match self.database_url() {
+            Some(url) => sqlx::query_scalar(sql).fetch_one(&mut PgConnection::connect(url).await?).await?,
+            None => sqlx::query_scalar(sql).fetch_one(&mut self.connect_to_sqlite().await?).await?,
+        })
+    }
+
+    async fn connect_to_sqlite(&self) -> Result<SqliteConnection> {
+        let file = self.data_dir().join("qala.db");
+        let url = format!("sqlite://{}", file.to_str().context("the path is not UTF-8")?);
+        Ok(SqliteConnection::connect(&url).await?)
     }
 
     /// Returns everything that the control plane stores, as bytes to be searched: with SQLite every file in the data

@@ -130,7 +130,7 @@ impl Exchange {
         let cpu_limit = limits.cpu_time.min(MAX_CPU) + grace;
         // A worker has one thread, which uses at most the time that passes.
         let first_check = wall_deadline.min(Instant::now() + cpu_limit.min(LONG_COMPUTATION));
-        let cpu = CpuBudget { used_before: process.charge_cpu_time(), limit: cpu_limit };
+        let cpu = CpuBudget { used_before: process.begin_job(Arc::clone(&host)), limit: cpu_limit };
         let may_stream = matches!(job.task, Task::Fetch(_));
         let is_sent = queue_message(&mut process, &ToWorker::Invoke(Box::new(job)));
         Self {
@@ -276,6 +276,7 @@ impl Exchange {
         completed: JobResult,
     ) -> Result<Outcome, Failure> {
         let mut process = self.process;
+        process.end_job(Duration::from_micros(completed.cpu_micros));
         process.record_cached(version, completed.is_cached);
         if !completed.should_retire {
             lease.return_worker(process);

@@ -227,6 +227,8 @@ pub(crate) struct JobResult {
     pub(crate) is_cached: bool,
     /// True if the process has used half of its processor time and should be replaced.
     pub(crate) should_retire: bool,
+    /// Processor time of the job. The parent's own measure has what the process did to clean up after the job before, too.
+    pub(crate) cpu_micros: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -374,6 +376,7 @@ mod tests {
                 result: Ok(Outcome::Response(whole)),
                 is_cached: true,
                 should_retire: false,
+                cpu_micros: 0,
             })
         };
         for body in [&b"hello"[..], b""] {

@@ -174,7 +174,10 @@ async fn drive_exchange(
         Ok(completed) => exchange.complete(lease, version, completed).map(drop),
         Err(lost) => {
             let limits = exchange.limits;
-            Err(lost_worker_failure(&exchange.process, &lease, lost, &limits).await)
+            let failure = lost_worker_failure(&exchange.process, &lease, lost, &limits).await;
+            // Reports the processor time before the completion resolves.
+            drop(exchange);
+            Err(failure)
         }
     };
     writer.finish(result.clone());

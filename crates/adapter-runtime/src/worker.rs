@@ -116,6 +116,7 @@ impl Worker {
 
     fn invoke(&mut self, job: Job) -> JobResult {
         let Job { version, files, evict, bindings, task, limits, is_low_priority } = job;
+        let used_before = budget::cpu_time();
         if let Some(evict) = evict {
             self.bundles.remove(&evict);
         }
@@ -125,10 +126,12 @@ impl Worker {
             task_runner::run_task(task, &bindings, limits, &compiled, &self.realm, &self.pipe)
         });
         let cpu_time_limit = Duration::from_secs(confine::MAX_PROCESS_CPU_SECONDS / 2);
+        let used = budget::cpu_time();
         JobResult {
             result,
             is_cached: self.bundles.contains_key(&version),
-            should_retire: budget::cpu_time() > cpu_time_limit,
+            should_retire: used > cpu_time_limit,
+            cpu_micros: u64::try_from(used.saturating_sub(used_before).as_micros()).unwrap_or(u64::MAX),
         }
     }
 
@@ -148,12 +151,13 @@ impl Worker {
 
     /// Sends the last message of a job; a response too long for a frame becomes a fault. Returns false if the parent is gone.
     fn send_result(&self, result: JobResult) -> bool {
-        let JobResult { is_cached, should_retire, .. } = result;
+        let JobResult { is_cached, should_retire, cpu_micros, .. } = result;
         let mut pipe = self.pipe.borrow_mut();
         let sent = match pipe.send(&FromWorker::Completed(result)) {
             Ok(false) => {
                 let fault = Fault::new(FailureCode::OutputTooLarge, "the answer is too large");
-                pipe.send(&FromWorker::Completed(JobResult { result: Err(fault), is_cached, should_retire }))
+                let result = Err(fault);
+                pipe.send(&FromWorker::Completed(JobResult { result, is_cached, should_retire, cpu_micros }))
             }
             other => other,
         };

@@ -12,6 +12,7 @@ use bytes::BytesMut;
 use futures::StreamExt as _;
 use kernel::id::WorkspaceId;
 use process_snapshot::{ChildProcess, ForkedProcess, Priority};
+use runs::engine::Host;
 use tokio::{net::unix::pipe, time::timeout};
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
@@ -41,6 +42,16 @@ pub(crate) struct WorkerProcess {
     session_priority: Priority,
     /// The account charged for processor time; `None` until the process is bound to a workspace.
     account: Option<CpuAccount>,
+    /// Processor time of all invocations when it was last read.
+    last_cpu_time: Duration,
+    /// The job in progress.
+    job: Option<MeteredJob>,
+}
+
+/// A job whose processor time is reported at its end.
+struct MeteredJob {
+    used_before: Duration,
+    host: Arc<dyn Host>,
 }
 
 /// The workspace that pays for a process.
@@ -76,6 +87,8 @@ impl WorkerProcess {
                 priority: Priority::Normal,
                 session_priority: Priority::Normal,
                 account: None,
+                last_cpu_time: Duration::ZERO,
+                job: None,
             }),
             _ => Err(io::Error::other("the program is not a worker of this version")),
         }
@@ -96,11 +109,29 @@ impl WorkerProcess {
     /// if the process is gone.
     pub(crate) fn charge_cpu_time(&mut self) -> Option<Duration> {
         let used = self.child.cpu_time()?;
+        self.last_cpu_time = used;
         if let Some(CpuAccount { usage, workspace, charged_cpu_time: charged }) = &mut self.account {
             usage.record(*workspace, used.saturating_sub(*charged), Instant::now());
             *charged = used;
         }
         Some(used)
+    }
+
+    /// Begins to measure a job, whose processor time `host` is told at its end. Returns the time of all invocations before; `None`
+    /// if the process is gone.
+    pub(crate) fn begin_job(&mut self, host: Arc<dyn Host>) -> Option<Duration> {
+        let used_before = self.charge_cpu_time();
+        self.job = Some(MeteredJob { used_before: self.last_cpu_time, host });
+        used_before
+    }
+
+    /// Charges the workspace, and reports the processor time of the job in progress: at most what the process has used since it
+    /// began, and at most `claimed`, which the worker knows better but may understate.
+    pub(crate) fn end_job(&mut self, claimed: Duration) {
+        self.charge_cpu_time();
+        if let Some(MeteredJob { used_before, host }) = self.job.take() {
+            host.record_cpu_time(self.last_cpu_time.saturating_sub(used_before).min(claimed));
+        }
     }
 
     /// Lowers the priority to [`Priority::Idle`] for the rest of the process's life if its workspace is over its share.
@@ -171,8 +202,8 @@ impl WorkerProcess {
 }
 
 impl Drop for WorkerProcess {
-    /// Charges the workspace for code that is stopped because its caller went away.
+    /// Charges the workspace for code that is stopped, and reports its processor time.
     fn drop(&mut self) {
-        self.charge_cpu_time();
+        self.end_job(Duration::MAX);
     }
 }

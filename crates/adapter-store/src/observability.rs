@@ -3,3 +3,4 @@
 mod log_quota;
 pub(crate) mod log_rows;
 mod logs;
+mod metrics;

@@ -13,9 +13,10 @@ use ::identity::{
     IdentityRead as _, IdentityTx as _, User, oauth::OAuthRead as _, ports::TokenUsageWriter as _,
 };
 use ::observability::{
-    EventFeed as _, LogQuery, LogRead as _,
+    AppMetrics, EventFeed as _, LogQuery, LogRead as _, MetricsLog as _, MetricsRead as _, Resolution,
     feed::{FeedQuery, Topic},
     logs::EventLinesQuery,
+    metrics::{MetricsEntry, MetricsQuery},
 };
 use ::projects::{ProjectsRead as _, ports::TrafficLog as _};
 use ::runs::{
@@ -96,6 +97,7 @@ async fn assert_found_by_index(store: &Store, sent: &StatementLog, what: &str, i
             // Lists that stand in the statement itself are no tables.
             let of_statement = line.ends_with("CONSTANT ROW")
                 || line.ends_with("CONSTANT ROWS")
+                || line.ends_with("VALUES CLAUSE")
                 || ["SCAN used", "SCAN done", "SCAN next", "SCAN d", "SCAN feed", "SCAN found LEFT-JOIN"]
                     .contains(&line.as_str())
                 || line.starts_with("SCAN turn")
@@ -352,6 +354,19 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("an app's lines", "log_lines_by_app").await;
     store.log_lines(workspace, app, &LogQuery { run: Some(run.id), ..lines }).await.unwrap();
     check("a run's lines", "log_lines_by_").await;
+
+    let minute = Resolution::Minute.start_of(now());
+    let entry = |minute| MetricsEntry { workspace, app, minute, metrics: AppMetrics::default() };
+    for _ in 0..2 {
+        store.add_metrics(node, &[entry(minute), entry(minute + Resolution::Minute.length())]).await.unwrap();
+        check("writing metrics", "PRIMARY KEY").await;
+    }
+    for resolution in Resolution::ALL {
+        store.app_metrics(workspace, app, MetricsQuery::new(resolution, minute, 96)).await.unwrap();
+        check("an app's metrics", "PRIMARY KEY").await;
+    }
+    store.delete_expired_metrics(now()).await.unwrap();
+    check("expired metrics", "app_metrics_by_time").await;
 
     for role in [Role::Owner, Role::Member] {
         let caller = kernel::testing::session_of(world.user);

@@ -3,7 +3,7 @@
 use ::connections::{connection::ConnectionStatusName, health::Bucket};
 use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp};
-use observability::logs::RETENTION_DAYS;
+use observability::{Resolution, logs::RETENTION_DAYS};
 use sea_orm::{
     ColumnTrait, EntityTrait, Iterable as _, PrimaryKeyToColumn, QueryFilter as _, QueryOrder as _,
     QuerySelect as _, QueryTrait as _, Select,
@@ -14,8 +14,8 @@ use crate::{
     caller_cache,
     convert::min_uuid_v7_at,
     entity::{
-        app_changes, app_log_volume, approvals,
-        column::{DbText, DbTime},
+        app_changes, app_log_volume, app_metrics, approvals,
+        column::{DbNumber, DbText, DbTime},
         connections, deliveries, device_logins, gate_calls, invites, log_lines, oauth_access_tokens,
         oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens, occurrences,
         passkey_ceremonies, project_minutes, project_requests, repeat_signatures, sessions, sign_ins,
@@ -56,9 +56,9 @@ const CHUNK_ROWS: u64 = 500;
 const MAX_CHUNKS: usize = 20;
 
 impl Store {
-    /// Deletes expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, events, deliveries,
-    /// occurrences, finished runs, dead letters, and what agent clients left behind; what is left is deleted the next
-    /// time.
+    /// Deletes expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, metrics, events,
+    /// deliveries, occurrences, finished runs, dead letters, and what agent clients left behind; what is left is deleted
+    /// the next time.
     ///
     /// # Errors
     /// Fails if the database fails.
@@ -91,6 +91,7 @@ impl Store {
         let last_kept = Bucket::of(now).oldest_of_day();
         let calls = gate_calls::Entity::find().filter(gate_calls::Column::Bucket.lt(last_kept.0));
         self.delete_in_chunks(calls).await?;
+        self.delete_expired_metrics(now).await?;
         self.delete_expired_deliveries(now - DELIVERY_RETENTION).await?;
         self.expire_approvals(now).await?;
         self.delete_expired_runs(now).await?;
@@ -133,6 +134,18 @@ impl Store {
         let deleted =
             E::delete_many().filter(is_in_chunk).exec(&*self.write().await?).await.or_store_error()?;
         Ok(deleted.rows_affected)
+    }
+
+    /// Deletes metrics of apps, each resolution after its time.
+    pub(crate) async fn delete_expired_metrics(&self, now: Timestamp) -> Result<(), StoreError> {
+        use app_metrics::Column;
+        for resolution in Resolution::ALL {
+            let expired = app_metrics::Entity::find()
+                .filter(Column::Resolution.eq(DbNumber(resolution)))
+                .filter(Column::At.lt(DbTime(now - resolution.retention())));
+            self.delete_in_chunks(expired).await?;
+        }
+        Ok(())
     }
 
     /// Deletes deliveries that were received before a time. Ids have that time in them, and no other index of it is

@@ -33,9 +33,10 @@ use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
-    AppSecrets, CallCountWriter, CallCounter, ConnectionCredentials, ConnectionCredentialsDeps, Dispatcher,
-    DispatcherOptions, DomainChecks, Executor, ExecutorDeps, ExecutorSettings, MailWorker, Purger,
-    RowChangeReporter, RowChanges, Scheduler, purger::RowPurge, run_at_interval,
+    AppMetricsBuffer, AppMetricsWriter, AppSecrets, CallCountWriter, CallCounter, ConnectionCredentials,
+    ConnectionCredentialsDeps, Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorDeps,
+    ExecutorSettings, MailWorker, Purger, RowChangeReporter, RowChanges, Scheduler, purger::RowPurge,
+    run_at_interval,
 };
 use workspace::join_domains::TxtResolver;
 
@@ -114,6 +115,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         random: Arc::clone(&random),
     }));
     let calls = Arc::new(CallCounter::default());
+    let metrics = Arc::new(AppMetricsBuffer::default());
     let executor = Executor::new(
         ExecutorDeps {
             engine: Arc::clone(&engine),
@@ -124,6 +126,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             credentials,
             secrets: Arc::new(AppSecrets::new(Arc::new(store.clone()), Vault::new(&keys))),
             calls: Arc::clone(&calls),
+            metrics: Arc::clone(&metrics) as _,
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
         },
@@ -211,10 +214,12 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(purger.run(shutdown.clone()));
     let reporter = RowChangeReporter::new(row_changes, Arc::new(store.clone()), Arc::clone(&clock));
     let call_counts = CallCountWriter::new(calls, Arc::new(store.clone()));
+    let metrics = AppMetricsWriter::new(metrics, Arc::new(store.clone()), node);
     // Requests and runs write rows and send requests until the end of the shutdown.
     let end_of_writes = CancellationToken::new();
     let reporter = tokio::spawn(reporter.run(end_of_writes.clone()));
     let call_counts = tokio::spawn(call_counts.run(end_of_writes.clone()));
+    let metrics = tokio::spawn(metrics.run(end_of_writes.clone()));
     tasks.spawn(deliver_outboxes(app.clone(), shutdown.clone()));
     tasks.spawn(record_last_used_periodically(app.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(collect_garbage(app.clone(), store.clone(), clock, shutdown.clone()));
@@ -252,6 +257,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     end_of_writes.cancel();
     reporter.await.context("the reporter of written rows failed")?;
     call_counts.await.context("the writer of counts of requests failed")?;
+    metrics.await.context("the writer of metrics of apps failed")?;
     record_last_used(&app, &store).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)

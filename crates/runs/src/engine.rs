@@ -23,7 +23,7 @@ pub trait Engine: Send + Sync {
     /// [`StreamedResponse::completion`] resolves at the end.
     ///
     /// Code of two workspaces never shares a process. Everything that the code writes to `console.*` reaches
-    /// [`Host::log`] before the end.
+    /// [`Host::log`] before the end, and its processor time [`Host::record_cpu_time`], also that of code that was stopped.
     ///
     /// # Errors
     /// The failure of the code, or the limit that it exceeded.
@@ -386,6 +386,13 @@ pub enum LogLevel {
 pub trait Host: Send + Sync {
     /// Takes a log line. Must not block.
     fn log(&self, level: LogLevel, message: String);
+
+    /// Takes the processor time that the code used, once for each invocation that was given to a process: before
+    /// [`Engine::invoke`] returns or [`StreamedResponse::completion`] resolves, and soon after one of them was dropped. Must not
+    /// block.
+    fn record_cpu_time(&self, used: Duration) {
+        let _ = used;
+    }
 
     /// Serves `fetch(url, init)`.
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, HostError>;

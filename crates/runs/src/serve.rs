@@ -38,6 +38,30 @@ pub enum AppResponse {
     },
 }
 
+impl AppResponse {
+    /// Most headers of a response; clients accept little more.
+    pub const MAX_HEADERS: usize = 64;
+    /// Most bytes of the names and values of all headers.
+    pub const MAX_HEADER_BYTES: usize = 16 << 10;
+
+    /// Returns the status.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Buffered(response) => response.status,
+            Self::Streamed { status, .. } => *status,
+        }
+    }
+
+    /// Returns true if the response has too many headers to be sent.
+    #[must_use]
+    pub fn exceeds_header_limits(&self) -> bool {
+        let (Self::Buffered(HttpResponse { headers, .. }) | Self::Streamed { headers, .. }) = self;
+        let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+        headers.len() > Self::MAX_HEADERS || bytes > Self::MAX_HEADER_BYTES
+    }
+}
+
 impl fmt::Debug for AppResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -10,8 +10,9 @@ mod secrets;
 mod trace;
 mod uninterrupted_credentials;
 mod version_cache;
+mod visit_meter;
 
-use std::{mem, sync::Arc};
+use std::{mem, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use connections::{
@@ -23,7 +24,10 @@ use kernel::{
     events::RefusedRequest,
     id::{AppId, VersionId, WorkspaceId},
 };
-use observability::{LogLevel, LogSource, NewLogLine};
+use observability::{
+    LogLevel, LogSource, Measurement, MetricsRecorder, NewLogLine,
+    metrics::{AttemptEnding, Workload},
+};
 use runs::{
     engine::{
         self, Bindings, Engine, Failure, FailureCode, HandlerCall, HandlerOutput, HttpRequest, Invocation,
@@ -35,7 +39,7 @@ use runs::{
     runs::{Step, StepStatus},
     serve::{AppResponse, AppServer},
 };
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -46,6 +50,7 @@ use host::AppHost;
 use outgoing::CallTimer;
 use trace::{MAX_HTTP_LOG_BYTES, MAX_RUN_LOG_BYTES, RunTrace, finished_step};
 use version_cache::{LoadedVersion, VersionCache};
+use visit_meter::VisitMeter;
 
 /// Attempts beyond the first and the app's retries that lost leases and failures of the platform may use up.
 const MAX_INFRASTRUCTURE_RETRIES: u8 = 3;
@@ -72,6 +77,8 @@ pub struct ExecutorDeps {
     pub secrets: Arc<AppSecrets>,
     /// Counts requests by gate.
     pub calls: Arc<CallCounter>,
+    /// Takes metrics of apps.
+    pub metrics: Arc<dyn MetricsRecorder>,
     /// Source of the current time.
     pub clock: Arc<dyn Clock>,
     /// Source of ids and of the jitter of retries.
@@ -107,6 +114,7 @@ struct Inner {
     secrets: Arc<AppSecrets>,
     calls: Arc<CallCounter>,
     connection_limits: ConnectionLimits,
+    metrics: Arc<dyn MetricsRecorder>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Randomness>,
     settings: ExecutorSettings,
@@ -131,6 +139,7 @@ impl Executor {
             credentials,
             secrets,
             calls,
+            metrics,
             clock,
             random,
         } = deps;
@@ -145,6 +154,7 @@ impl Executor {
             credentials,
             secrets,
             calls,
+            metrics,
             clock,
             random,
             connection_limits: ConnectionLimits::new(!settings.no_rate_limits),
@@ -211,7 +221,7 @@ impl Inner {
         self: &Arc<Self>,
         (workspace, app): (WorkspaceId, AppId),
         content: &Arc<LoadedVersion>,
-        log_bytes: usize,
+        (workload, log_bytes): (Workload, usize),
     ) -> Result<(Arc<AppHost>, Bindings), StoreError> {
         let bound = self.contents.bindings(workspace, &content.manifest).await?;
         let secrets = secrets::bind(&self.secrets, (workspace, app), &content.manifest).await?;
@@ -225,7 +235,7 @@ impl Inner {
             (workspace, app),
             Arc::clone(content),
             (bound, secrets.scrubber),
-            log_bytes,
+            (workload, log_bytes),
         );
         Ok((Arc::new(host), names))
     }
@@ -270,7 +280,17 @@ impl Inner {
     }
 
     fn finished_run(&self, run: &ClaimedRun, conclusion: AttemptOutcome, ending: RunOutcome) -> FinishedRun {
-        let RunOutcome { steps, lines, minutes_saved } = ending;
+        let RunOutcome { steps, lines, minutes_saved, duration } = ending;
+        let ending = match &conclusion {
+            AttemptOutcome::Succeeded => Some(AttemptEnding::Succeeded),
+            AttemptOutcome::Failed(_) | AttemptOutcome::Blocked(_) => Some(AttemptEnding::Failed),
+            AttemptOutcome::Retry { .. } => Some(AttemptEnding::Retried),
+            // It begins again once a person has answered.
+            AttemptOutcome::Wait { .. } => None,
+        };
+        if let Some(ending) = ending {
+            self.record_measurement((run.workspace, run.app), Measurement::Attempt { ending, duration });
+        }
         tracing::debug!(is_final = conclusion.is_final(), steps = steps.len(), "attempt finished");
         FinishedRun {
             id: run.id,
@@ -285,6 +305,10 @@ impl Inner {
             steps,
             lines,
         }
+    }
+
+    fn record_measurement(&self, (workspace, app): (WorkspaceId, AppId), measurement: Measurement) {
+        self.metrics.record(workspace, app, self.clock.now(), measurement);
     }
 
     /// Records the log lines of a visit and, if it failed, the failure.
@@ -327,12 +351,14 @@ impl Inner {
     }
 }
 
-/// Steps, log lines and minutes saved of an attempt.
+/// Steps, log lines, minutes saved and duration of an attempt.
 #[derive(Default)]
 struct RunOutcome {
     steps: Vec<Step>,
     lines: Vec<RunLogLine>,
     minutes_saved: f64,
+    /// Time that the code took; `None` if there was none.
+    duration: Option<Duration>,
 }
 
 #[async_trait]
@@ -347,11 +373,13 @@ impl Runner for Executor {
             Ok(content) => content,
             Err(why) => return inner.reject(&run, why),
         };
-        let (host, bindings) =
-            match inner.create_host((run.workspace, run.app), &content, MAX_RUN_LOG_BYTES).await {
-                Ok(host) => host,
-                Err(error) => return inner.reject(&run, error.into()),
-            };
+        let (host, bindings) = match inner
+            .create_host((run.workspace, run.app), &content, (Workload::Run, MAX_RUN_LOG_BYTES))
+            .await
+        {
+            Ok(host) => host,
+            Err(error) => return inner.reject(&run, error.into()),
+        };
         let entry = HandlerCall::Scheduled(ScheduledEvent {
             trigger: run.trigger.as_str().to_owned(),
             data: mem::take(&mut run.input),
@@ -361,7 +389,7 @@ impl Runner for Executor {
             attempt: run.effective_attempt(),
         });
         host.set_answers(mem::take(&mut run.answers));
-        let begun = CallTimer::start(inner.clock.now());
+        let (begun, started) = (CallTimer::start(inner.clock.now()), Instant::now());
         let invocation = inner.invoke((run.workspace, run.app), &content, bindings, entry, &host);
         // Code that asks a person is stopped at the question, whatever errors it catches.
         let result = tokio::select! {
@@ -369,7 +397,7 @@ impl Runner for Executor {
             result = invocation => Ok(result),
             asked = host.wait_for_question() => Err(asked),
         };
-        let span = begun.elapsed();
+        let (span, duration) = (begun.elapsed(), Some(started.elapsed()));
         let record = host.take_trace();
         let result = match result {
             Ok(result) => result,
@@ -383,7 +411,8 @@ impl Runner for Executor {
                 );
                 let (steps, lines) = record.into_steps(asked);
                 let conclusion = AttemptOutcome::Wait { approval, number, question };
-                return inner.finished_run(&run, conclusion, RunOutcome { steps, lines, minutes_saved: 0.0 });
+                let outcome = RunOutcome { steps, lines, minutes_saved: 0.0, duration };
+                return inner.finished_run(&run, conclusion, outcome);
             }
         };
         let (conclusion, status, detail) = match result {
@@ -399,7 +428,7 @@ impl Runner for Executor {
         let minutes_saved = if conclusion == AttemptOutcome::Succeeded { saved } else { 0.0 };
         let (steps, lines) =
             record.into_steps(finished_step(RUN_STEP_LABEL.to_owned(), status, span, detail));
-        inner.finished_run(&run, conclusion, RunOutcome { steps, lines, minutes_saved })
+        inner.finished_run(&run, conclusion, RunOutcome { steps, lines, minutes_saved, duration })
     }
 }
 
@@ -414,12 +443,13 @@ impl AppServer for Executor {
         request: HttpRequest,
     ) -> Result<AppResponse, Failure> {
         let inner = &self.0;
+        let mut meter = VisitMeter::start(inner, (workspace, app));
         let found = inner.contents.version(workspace, app, version).await;
         let content = found
             .map_err(|error| unavailable(&error))?
             .ok_or_else(|| fail(FailureCode::InvalidBundle, "the app has no such version"))?;
         let (host, bindings) = inner
-            .create_host((workspace, app), &content, MAX_HTTP_LOG_BYTES)
+            .create_host((workspace, app), &content, (Workload::Request, MAX_HTTP_LOG_BYTES))
             .await
             .map_err(|error| unavailable(&error))?;
         let result =
@@ -434,6 +464,7 @@ impl AppServer for Executor {
             }
             Err(failure) => (Err(failure), None),
         };
+        meter.set_response(&response);
         let Some(completion) = completion else {
             inner.record_response((workspace, app), &host, response.as_ref().err()).await;
             return response;
@@ -446,6 +477,7 @@ impl AppServer for Executor {
                 result = completion => result,
                 () = inner.stream_cancellation.cancelled() => Err(fail(FailureCode::Overloaded, "the server shut down before the response ended")),
             };
+            meter.set_completion(&result);
             inner.record_response((workspace, app), &host, result.as_ref().err()).await;
         });
         response

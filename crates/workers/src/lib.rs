@@ -9,6 +9,7 @@
 //! * [`mail_worker`]: sends the e-mail in the outbox
 //! * [`row_changes`]: reports tables whose rows were written
 //! * [`executor_store`]: the reads and the log sink that the executor needs
+//! * [`app_metrics`]: collects metrics of apps and writes them
 //! * [`app_secrets`]: opens secrets of apps
 //! * [`connection_credentials`]: opens the credentials of connections, and renews access tokens
 //! * [`connection_store`]: what requests through connections need of the store
@@ -17,6 +18,7 @@
 //!
 //! Every loop takes a [`CancellationToken`] and returns soon after it is cancelled.
 
+pub mod app_metrics;
 pub mod app_secrets;
 mod backoff;
 pub mod call_counter;
@@ -33,6 +35,7 @@ pub mod purger;
 pub mod row_changes;
 pub mod scheduler;
 
+pub use app_metrics::{AppMetricsBuffer, AppMetricsWriter};
 pub use app_secrets::AppSecrets;
 pub use call_counter::{CallCountWriter, CallCounter};
 pub use connection_credentials::{ConnectionCredentials, ConnectionCredentialsDeps};

@@ -4,6 +4,7 @@
 //! module.
 
 mod app_hosts;
+mod app_metrics;
 mod app_secrets;
 mod audit;
 mod auth;

@@ -46,7 +46,12 @@ fn chunk(length: usize) -> FromWorker {
 }
 
 fn completed(verdict: Result<Outcome, Fault>) -> FromWorker {
-    FromWorker::Completed(JobResult { result: verdict, is_cached: false, should_retire: false })
+    FromWorker::Completed(JobResult {
+        result: verdict,
+        is_cached: false,
+        should_retire: false,
+        cpu_micros: 0,
+    })
 }
 
 fn buffered_response() -> Outcome {

@@ -11,6 +11,7 @@
 mod aborts;
 mod compression;
 mod conformance;
+mod cpu_time;
 mod crypto;
 mod encodings;
 mod fairness;

@@ -109,6 +109,7 @@ pub(crate) struct TestHost {
     pub(crate) dropped_bodies: Arc<Mutex<Vec<String>>>,
     /// The secret that the code may make a key of, in place of [`SECRET_KEY`].
     pub(crate) secret: Mutex<Option<String>>,
+    pub(crate) cpu_times: Mutex<Vec<Duration>>,
 }
 
 /// Records a request whose future is dropped while it runs.
@@ -144,6 +145,13 @@ impl TestHost {
         Arc::default()
     }
 
+    /// Returns the processor time of the host's only invocation.
+    pub(crate) fn cpu_time(&self) -> Duration {
+        let times = self.cpu_times.lock().unwrap();
+        assert_eq!(times.len(), 1, "the processor time is recorded once: {times:?}");
+        times[0]
+    }
+
     pub(crate) fn log_messages(&self) -> Vec<String> {
         self.lines.lock().unwrap().iter().map(|(_, line)| line.clone()).collect()
     }
@@ -153,6 +161,10 @@ impl TestHost {
 impl Host for TestHost {
     fn log(&self, level: LogLevel, message: String) {
         self.lines.lock().unwrap().push((level, message));
+    }
+
+    fn record_cpu_time(&self, used: Duration) {
+        self.cpu_times.lock().unwrap().push(used);
     }
 
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, HostError> {

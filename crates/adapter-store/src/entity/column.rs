@@ -97,22 +97,23 @@ pub trait StoredNumber: Sized {
 
 /// Implements [`StoredNumber`] by a domain's own numbers.
 macro_rules! stored_number {
-    ($($type:ty;)*) => {$(
+    ($($type:ty: $to_number:ident, $from_number:ident;)*) => {$(
         impl StoredNumber for $type {
             fn to_number(self) -> i16 {
-                self.number()
+                self.$to_number()
             }
 
             fn from_number(number: i16) -> Option<Self> {
-                <$type>::from_number(number)
+                <$type>::$from_number(number)
             }
         }
     )*};
 }
 
 stored_number! {
-    ::observability::LogLevel;
-    ::observability::LogSource;
+    ::observability::LogLevel: number, from_number;
+    ::observability::LogSource: number, from_number;
+    ::observability::Resolution: minutes, from_minutes;
 }
 
 /// A stored value that is not one of the column's type. It names its column, since the row is not known here.

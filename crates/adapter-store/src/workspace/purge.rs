@@ -18,8 +18,8 @@ use uuid::Uuid;
 
 use crate::{
     entity::{
-        app_changes, app_grants, app_log_volume, app_secrets, app_versions, approvals, apps, audit_log,
-        automations,
+        app_changes, app_grants, app_log_volume, app_metrics, app_secrets, app_versions, approvals, apps,
+        audit_log, automations,
         column::{DbId, DbTime},
         connection_secrets, connections, dead_letters, deliveries, departures, device_logins, gate_calls,
         gates, invites, join_domains, log_lines, members, oauth_access_tokens, oauth_authorizations,
@@ -124,6 +124,8 @@ impl Store {
         for app in &apps {
             let lines = log_lines::Entity::find().filter(log_lines::Column::AppId.eq(DbId(*app)));
             self.purge_rows(lines).await?;
+            let metrics = app_metrics::Entity::find().filter(app_metrics::Column::AppId.eq(DbId(*app)));
+            self.purge_rows(metrics).await?;
             let versions = app_versions::Entity::find().filter(app_versions::Column::AppId.eq(DbId(*app)));
             while self.delete_chunk(versions.clone(), VERSION_CHUNK_ROWS).await? == VERSION_CHUNK_ROWS {}
         }

@@ -9,6 +9,7 @@
 
 mod accept_calls;
 mod alerts;
+mod app_metrics;
 mod app_secrets;
 mod approvals;
 mod apps;

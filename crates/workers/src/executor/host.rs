@@ -6,6 +6,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
+    time::Duration,
 };
 
 use apps::manifest::{SecretPermission, SecretUse};
@@ -24,6 +25,7 @@ use kernel::{
     StoreError, Timestamp,
     id::{AppId, WorkspaceId},
 };
+use observability::{Measurement, metrics::Workload};
 use runs::{
     approvals::{ApprovalAnswer, MAX_QUESTIONS, check_question},
     engine::{
@@ -59,6 +61,7 @@ pub(super) struct AppHost {
     policy: OnceCell<Arc<EgressPolicy>>,
     trace: Arc<Mutex<RunTrace>>,
     approvals: PendingApprovals,
+    workload: Workload,
 }
 
 /// Questions of the code to people, and their answers.
@@ -78,7 +81,7 @@ impl AppHost {
         (workspace, app): (WorkspaceId, AppId),
         content: Arc<LoadedVersion>,
         (bindings, clear_secrets): (Vec<Binding>, Option<Scrubber>),
-        log_bytes: usize,
+        (workload, log_bytes): (Workload, usize),
     ) -> Self {
         let record = Arc::new(Mutex::new(RunTrace::new(&inner.settings.limits, log_bytes)));
         Self {
@@ -91,6 +94,7 @@ impl AppHost {
             policy: OnceCell::new(),
             trace: record,
             approvals: PendingApprovals::default(),
+            workload,
         }
     }
 
@@ -265,6 +269,11 @@ impl Host for AppHost {
             None => message,
         };
         self.trace().push_line(now, level, false, message);
+    }
+
+    fn record_cpu_time(&self, used: Duration) {
+        let measurement = Measurement::CpuTime { workload: self.workload, used };
+        self.inner.record_measurement((self.workspace, self.app), measurement);
     }
 
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, HostError> {

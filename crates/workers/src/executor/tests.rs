@@ -4,6 +4,7 @@ mod app_secrets;
 mod connection_calls;
 mod fake_connections;
 mod fixtures;
+mod metrics;
 mod responses;
 
 use runs::engine::{DataCall, Host};

@@ -34,10 +34,6 @@ const MAX_BODY: usize = 1 << 20;
 const BODYLESS: [StatusCode; 3] =
     [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT, StatusCode::NOT_MODIFIED];
 
-/// Maximum number of headers of a response, and of their bytes; clients accept little more.
-const MAX_HEADERS: usize = 64;
-const MAX_HEADER_BYTES: usize = 16 << 10;
-
 /// Forwards a request for `path_and_query` to the app with a slug.
 pub(super) async fn forward(
     api: &Api,
@@ -89,14 +85,13 @@ fn build_response(response: AppResponse, mode: ServingMode, has_body: bool) -> R
     let invalid = || {
         Problem::new(ProblemKind::Internal, "app_failed", "The app returned a response that cannot be sent.")
     };
+    if response.exceeds_header_limits() {
+        return Err(invalid());
+    }
     let (status, headers, body) = match response {
         AppResponse::Buffered(response) => (response.status, response.headers, Ok(response.body)),
         AppResponse::Streamed { status, headers, body } => (status, headers, Err(body)),
     };
-    let header_bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
-    if headers.len() > MAX_HEADERS || header_bytes > MAX_HEADER_BYTES {
-        return Err(invalid());
-    }
     let status = StatusCode::from_u16(status).map_err(|_| invalid())?;
     let streamed = body.is_err();
     let body = match body {

@@ -390,11 +390,29 @@ where
     Fixture::default().executor(store, script)
 }
 
+/// Metrics of app 2 as they were recorded.
+#[derive(Default)]
+pub(super) struct RecordedMetrics(Mutex<Vec<Measurement>>);
+
+impl MetricsRecorder for RecordedMetrics {
+    fn record(&self, workspace: WorkspaceId, app: AppId, _: Timestamp, measurement: Measurement) {
+        assert_eq!((workspace, app), (id(1), id(2)));
+        self.0.lock().unwrap().push(measurement);
+    }
+}
+
+impl RecordedMetrics {
+    pub(super) fn take(&self) -> Vec<Measurement> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
 /// The parts that executors are built on.
 pub(super) struct Fixture {
     pub(super) connections: FakeConnections,
     pub(super) outbound: Arc<FakeOutbound>,
     pub(super) calls: Arc<CallCounter>,
+    pub(super) metrics: Arc<RecordedMetrics>,
     pub(super) clock: Arc<ManualClock>,
 }
 
@@ -404,6 +422,7 @@ impl Default for Fixture {
             connections: FakeConnections::default(),
             outbound: Arc::default(),
             calls: Arc::default(),
+            metrics: Arc::default(),
             clock: Arc::new(ManualClock::new(start())),
         }
     }
@@ -440,6 +459,7 @@ impl Fixture {
             credentials: self.credentials(),
             secrets: Arc::new(crate::AppSecrets::new(Arc::new(self.connections.clone()), vault())),
             calls: Arc::clone(&self.calls),
+            metrics: Arc::clone(&self.metrics) as _,
             clock: Arc::clone(&self.clock) as _,
             random: Arc::new(SeededRandomness::new(1)),
         };

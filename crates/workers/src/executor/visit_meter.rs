@@ -1,0 +1,48 @@
+//! The measurement of a visit.
+
+use std::sync::Arc;
+
+use kernel::id::{AppId, WorkspaceId};
+use observability::Measurement;
+use runs::{
+    engine::{Failure, FailureCode},
+    serve::AppResponse,
+};
+use tokio::time::Instant;
+
+use super::Inner;
+
+/// Measures a visit from its start until this is dropped. One that is dropped before its response, as when the visitor goes
+/// away, had none, which is an error.
+pub(super) struct VisitMeter {
+    inner: Arc<Inner>,
+    app: (WorkspaceId, AppId),
+    started: Instant,
+    is_error: bool,
+}
+
+impl VisitMeter {
+    pub(super) fn start(inner: &Arc<Inner>, app: (WorkspaceId, AppId)) -> Self {
+        Self { inner: Arc::clone(inner), app, started: Instant::now(), is_error: true }
+    }
+
+    /// Sets the response, or the failure in place of one. An app without a `fetch` handler has no page, which is no error.
+    pub(super) fn set_response(&mut self, response: &Result<AppResponse, Failure>) {
+        self.is_error = match response {
+            Ok(response) => response.status() >= 500 || response.exceeds_header_limits(),
+            Err(failure) => failure.code != FailureCode::HandlerMissing,
+        };
+    }
+
+    /// Sets the end of a streamed response.
+    pub(super) fn set_completion(&mut self, result: &Result<(), Failure>) {
+        self.is_error |= result.is_err();
+    }
+}
+
+impl Drop for VisitMeter {
+    fn drop(&mut self) {
+        let measurement = Measurement::Request { is_error: self.is_error, duration: self.started.elapsed() };
+        self.inner.record_measurement(self.app, measurement);
+    }
+}
