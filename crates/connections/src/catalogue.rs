@@ -149,7 +149,7 @@ pub struct CatalogueEntry {
     /// Kind of secret.
     pub auth: CatalogueAuth,
     /// One sentence about the connector.
-    pub summary: String,
+    pub summary: Translated,
     /// Documentation of the service.
     pub docs_url: String,
     /// Regions.
@@ -169,8 +169,8 @@ pub struct CatalogueEntry {
     /// Events that the service can report.
     #[serde(default)]
     pub triggers: Vec<Capability>,
-    /// How a person gets the secret.
-    pub guide: Guide,
+    /// How a person gets the secret; 1 to [`MAX_GUIDE_STEPS`] steps.
+    pub guide: Translated<Vec<String>>,
 }
 
 /// The address of an entry, with placeholders.
@@ -211,51 +211,50 @@ pub struct EntryOauth {
 }
 
 /// A field that a person fills.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CatalogueField {
     /// Name, as in placeholders.
     pub name: String,
     /// Label.
-    pub label: String,
+    pub label: Translated,
     /// Form of its values.
     pub form: FieldForm,
     /// Example.
     pub example: String,
     /// The values of a [`FieldForm::Choice`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub options: Vec<String>,
     /// Value if none is given; a field without a default is required.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
 
 /// An action or a trigger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capability {
     /// Id.
     pub id: String,
     /// Name.
-    pub name: String,
+    pub name: Translated,
 }
 
-/// Steps in each language; 1 to [`MAX_GUIDE_STEPS`].
+/// A text, or steps, in each language.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Guide {
+pub struct Translated<T = String> {
     /// English.
-    pub en: Vec<String>,
+    pub en: T,
     /// Russian.
-    pub ru: Vec<String>,
+    pub ru: T,
     /// Kazakh.
-    pub kk: Vec<String>,
+    pub kk: T,
 }
 
-impl Guide {
-    /// Returns the steps in a language.
+impl<T> Translated<T> {
+    /// Returns what it is in a language.
     #[must_use]
-    pub fn steps(&self, locale: kernel::Locale) -> &[String] {
+    pub const fn get(&self, locale: kernel::Locale) -> &T {
         match locale {
             kernel::Locale::En => &self.en,
             kernel::Locale::Ru => &self.ru,

@@ -47,10 +47,24 @@ fn every_entry_makes_a_connection_from_its_examples() {
         assert!((1..=3).contains(&entry.monogram.chars().count()) && !entry.regions.is_empty(), "{name}");
         assert!(entry.docs_url.starts_with("https://") && entry.fields.len() <= MAX_FIELDS, "{name}");
         for locale in Locale::ALL {
-            let steps = entry.guide.steps(locale);
+            let steps = entry.guide.get(locale);
             assert!((1..=MAX_GUIDE_STEPS).contains(&steps.len()), "{name} {locale}");
             assert_eq!(steps.len(), entry.guide.en.len(), "{name} {locale}");
             assert!(steps.iter().all(|step| step.ends_with('.')), "{name} {locale}");
+        }
+        let capabilities = entry.actions.iter().chain(&entry.triggers).map(|it| &it.name);
+        for text in capabilities.chain(entry.fields.iter().map(|field| &field.label)) {
+            for locale in Locale::ALL {
+                let text = text.get(locale);
+                assert!((1..=60).contains(&text.chars().count()) && !text.ends_with('.'), "{name}: {text}");
+            }
+        }
+        for locale in Locale::ALL {
+            let summary = entry.summary.get(locale);
+            assert!(
+                (1..=160).contains(&summary.chars().count()) && summary.ends_with('.'),
+                "{name}: {summary}"
+            );
         }
         assert_eq!(entry.connector_id.is_none(), entry.status == CatalogueStatus::Planned, "{name}");
         let Some(http) = &entry.http else {

@@ -200,16 +200,13 @@ fn agent_feeds_are_read_as_described() {
 
 #[test]
 fn connections_are_read_as_described() {
-    use connections::{AuthInput, catalogue, connection};
+    use connections::{AuthInput, connection};
 
     use super::connections as described;
 
     check_struct::<described::ExtraHeader, connection::ExtraHeader>(
         &json!({"name": "accept", "value": "*/*"}),
     );
-    check_struct::<described::Capability, catalogue::Capability>(&json!({"id": "send", "name": "Send"}));
-    let field = json!({"name": "shop", "label": "Shop", "form": "choice", "example": "a", "options": ["a"], "default": "a"});
-    check_struct::<described::ConnectorField, catalogue::CatalogueField>(&field);
     let url = "https://auth.example.com/token";
     for auth in [
         json!({"type": "none"}),

@@ -130,32 +130,3 @@ pub(crate) struct ExtraHeader {
     #[schema(min_length = 1, max_length = 512)]
     value: String,
 }
-
-/// A field of a connector's form.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ConnectorField {
-    /// Name, as in `values`.
-    name: String,
-    /// Label of the field.
-    label: String,
-    /// Form of its values.
-    #[schema(value_type = FieldForm)]
-    form: connections::catalogue::FieldForm,
-    /// Value that the field could have.
-    example: String,
-    /// Values to choose from; for the form `choice`.
-    #[serde(default)]
-    options: Vec<String>,
-    /// Value if none is given. A field without a default is required.
-    #[serde(default)]
-    default: Option<String>,
-}
-
-/// Something that an app can do with a connector, or that its service can report.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Capability {
-    id: String,
-    name: String,
-}

@@ -2,8 +2,7 @@
 
 use axum::{Json, extract::State, http::HeaderMap};
 use connections::catalogue::{
-    Capability, CatalogueAuth, CatalogueEntry, CatalogueField, CatalogueGroup, CatalogueRegion,
-    CatalogueStatus, catalogue,
+    self, CatalogueAuth, CatalogueEntry, CatalogueGroup, CatalogueRegion, CatalogueStatus, FieldForm,
 };
 use connections::oauth_apps::OauthApps;
 use kernel::Locale;
@@ -16,7 +15,7 @@ use crate::{
     state::Api,
 };
 
-/// The connectors that are known.
+/// The connectors that are known, with texts in the language of the request's `Accept-Language`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConnectorCatalog {
     entries: Vec<ConnectorItem>,
@@ -42,12 +41,11 @@ pub(crate) struct ConnectorItem {
     #[schema(value_type = schemas::connections::ConnectorAuth)]
     auth: CatalogueAuth,
     /// Fields to fill beside the secret.
-    #[schema(value_type = Vec<schemas::connections::ConnectorField>)]
-    fields: &'static [CatalogueField],
-    #[schema(value_type = Vec<schemas::connections::Capability>)]
-    actions: &'static [Capability],
-    #[schema(value_type = Vec<schemas::connections::Capability>)]
-    triggers: &'static [Capability],
+    fields: Vec<ConnectorField>,
+    /// What an app can do with the service.
+    actions: Vec<Capability>,
+    /// What the service can report.
+    triggers: Vec<Capability>,
     #[schema(value_type = Vec<schemas::connections::ConnectorRegion>)]
     regions: &'static [CatalogueRegion],
     #[schema(value_type = schemas::connections::ConnectorStatus)]
@@ -62,6 +60,52 @@ pub(crate) struct ConnectorItem {
     http_preset: Option<()>,
 }
 
+/// A field of a connector's form.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ConnectorField {
+    /// Name, as in `values`.
+    name: &'static str,
+    label: &'static str,
+    /// Form of its values.
+    #[schema(value_type = schemas::connections::FieldForm)]
+    form: FieldForm,
+    /// Value that the field could have.
+    example: &'static str,
+    /// Values to choose from; for the form `choice`.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    #[schema(required = false)]
+    options: &'static [String],
+    /// Value if none is given. A field without a default is required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<&'static str>,
+}
+
+/// Something that an app can do with a connector, or that its service can report.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Capability {
+    id: &'static str,
+    name: &'static str,
+}
+
+impl ConnectorField {
+    fn of(field: &'static catalogue::CatalogueField, locale: Locale) -> Self {
+        Self {
+            name: &field.name,
+            label: field.label.get(locale),
+            form: field.form,
+            example: &field.example,
+            options: &field.options,
+            default: field.default.as_deref(),
+        }
+    }
+}
+
+impl Capability {
+    fn of(capability: &'static catalogue::Capability, locale: Locale) -> Self {
+        Self { id: &capability.id, name: capability.name.get(locale) }
+    }
+}
+
 impl ConnectorItem {
     fn of(entry: &'static CatalogueEntry, locale: Locale, apps: &OauthApps) -> Self {
         let is_ready = entry.connector_id.as_deref().is_some_and(|connector| apps.get(connector).is_some());
@@ -69,7 +113,10 @@ impl ConnectorItem {
             CatalogueStatus::NeedsOauthApp if is_ready => CatalogueStatus::Available,
             status => status,
         };
-        let guide = entry.guide.steps(locale);
+        let guide = entry.guide.get(locale);
+        let capabilities = |of: &'static [catalogue::Capability]| {
+            of.iter().map(|capability| Capability::of(capability, locale)).collect()
+        };
         Self {
             id: &entry.id,
             connector_id: entry.connector_id.as_deref(),
@@ -77,11 +124,11 @@ impl ConnectorItem {
             monogram: &entry.monogram,
             category: &entry.category,
             group: entry.group,
-            summary: &entry.summary,
+            summary: entry.summary.get(locale),
             auth: entry.auth,
-            fields: &entry.fields,
-            actions: &entry.actions,
-            triggers: &entry.triggers,
+            fields: entry.fields.iter().map(|field| ConnectorField::of(field, locale)).collect(),
+            actions: capabilities(&entry.actions),
+            triggers: capabilities(&entry.triggers),
             regions: &entry.regions,
             status,
             docs_url: &entry.docs_url,
@@ -99,7 +146,9 @@ pub(crate) async fn read_connector_catalog(
     headers: HeaderMap,
 ) -> ApiResult<Json<ConnectorCatalog>> {
     let locale = negotiate_locale(&headers);
-    let entries =
-        catalogue().iter().map(|entry| ConnectorItem::of(entry, locale, api.oauth_apps())).collect();
+    let entries = catalogue::catalogue()
+        .iter()
+        .map(|entry| ConnectorItem::of(entry, locale, api.oauth_apps()))
+        .collect();
     Ok(Json(ConnectorCatalog { entries }))
 }
