@@ -11,9 +11,13 @@ use anyhow::{Context as _, Result};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
+use futures::{FutureExt as _, StreamExt as _};
 use http::{HeaderValue, Request, Response, header};
-use http_body_util::{BodyExt as _, Collected, Full};
-use hyper::{body::Incoming, service::service_fn};
+use http_body_util::{BodyExt, Collected, Full, StreamBody, combinators::UnsyncBoxBody};
+use hyper::{
+    body::{Frame, Incoming},
+    service::service_fn,
+};
 use hyper_util::rt::TokioIo;
 use rcgen::{CertificateParams, KeyPair};
 use tempfile::TempDir;
@@ -35,8 +39,9 @@ pub const ECHO_TOKEN: &str = "at-0123456789-of-the-echo-service";
 /// A running service. It ends with the runtime of the test.
 ///
 /// The response is the request as text: its line, its headers and its body. `form=base64`, `form=gzip` and
-/// `form=headers` anywhere in the URL ask for another form of it. `/token` is a token endpoint, and `/hold` responds once
-/// [`EchoService::release`] is called.
+/// `form=headers` anywhere in the URL ask for another form of it. `/token` is a token endpoint, `/hold` responds once
+/// [`EchoService::release`] is called, and `/events` sends the request as one event in small pieces, and a second event after
+/// that call.
 #[derive(Debug)]
 pub struct EchoService {
     tls_port: u16,
@@ -134,11 +139,42 @@ impl EchoService {
 async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, state: Arc<State>) {
     let service = service_fn(move |request| {
         let state = Arc::clone(&state);
-        async move { Ok::<_, Infallible>(respond(request, &state).await) }
+        async move {
+            let is_feed = request.uri().path().ends_with("/events");
+            let response = respond(request, &state).await;
+            Ok::<_, Infallible>(if is_feed {
+                feed(response, state)
+            } else {
+                response.map(BodyExt::boxed_unsync)
+            })
+        }
     });
     // The client may close the connection early.
     let _ended =
         hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+/// Returns the text of a response as an event in small pieces, and an event once the service is told to go on.
+fn feed(response: Response<Full<Bytes>>, state: Arc<State>) -> Response<UnsyncBoxBody<Bytes, Infallible>> {
+    let body = async move {
+        let text = response.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
+        let event = [b"data: ", &text[..], b"\n\n"].concat();
+        let pieces: Vec<_> = event.chunks(7).map(Bytes::copy_from_slice).collect();
+        futures::stream::iter(pieces)
+    };
+    let first = body.flatten_stream().then(async |piece| {
+        // Each piece is sent by itself.
+        tokio::task::yield_now().await;
+        piece
+    });
+    let second = async move {
+        state.released.notified().await;
+        Bytes::from_static(b"data: end\n\n")
+    };
+    let frames = first.chain(second.into_stream()).map(|piece| Ok(Frame::data(piece)));
+    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    response
 }
 
 async fn respond(request: Request<Incoming>, state: &State) -> Response<Full<Bytes>> {

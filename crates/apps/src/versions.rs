@@ -2,6 +2,7 @@
 
 mod check_files;
 mod create;
+mod make_current;
 
 use std::collections::BTreeMap;
 

@@ -36,9 +36,28 @@ pub struct Scrubber {
     texts: Vec<SecretString>,
     starts: Starts,
     /// Finds the forms of the texts; made for the first bytes that may have one.
-    automaton: OnceLock<Option<AhoCorasick>>,
+    search: OnceLock<Option<Search>>,
     /// Bytes that a form may have, at most.
     longest: usize,
+}
+
+/// The forms of all texts.
+#[derive(Clone)]
+struct Search {
+    automaton: AhoCorasick,
+    /// Forms, sorted.
+    forms: Vec<Vec<u8>>,
+}
+
+impl Search {
+    /// Returns `true` if a form begins with these bytes and has more.
+    fn may_go_on(&self, bytes: &[u8]) -> bool {
+        let first = self.forms.partition_point(|form| &form[..] < bytes);
+        self.forms[first..]
+            .iter()
+            .take_while(|form| form.starts_with(bytes))
+            .any(|form| form.len() > bytes.len())
+    }
 }
 
 /// The error of secrets that are too long to search for.
@@ -59,7 +78,7 @@ impl Scrubber {
             return Err(TooLong);
         }
         let longest = exposed().map(forms::longest).max().unwrap_or_default();
-        Ok(Self { starts: Starts::of(exposed()), automaton: OnceLock::new(), longest, texts })
+        Ok(Self { starts: Starts::of(exposed()), search: OnceLock::new(), longest, texts })
     }
 
     /// Creates a scrubber for what requests of a connection carry: its secret, the parts and combinations in which the
@@ -115,12 +134,12 @@ impl Scrubber {
         if !self.starts.may_begin_in(bytes) {
             return Vec::new();
         }
-        let Some(automaton) = self.automaton.get_or_init(|| self.build_automaton()) else {
+        let Some(search) = self.search() else {
             // What cannot be searched is redacted as a whole.
             return std::iter::once(0..bytes.len()).collect();
         };
         let mut found: Vec<Range<usize>> =
-            automaton.find_overlapping_iter(bytes).map(|found| found.start()..found.end()).collect();
+            search.automaton.find_overlapping_iter(bytes).map(|found| found.start()..found.end()).collect();
         found.sort_unstable_by_key(|range| (range.start, range.end));
         let mut merged: Vec<Range<usize>> = Vec::new();
         for range in found {
@@ -132,17 +151,35 @@ impl Scrubber {
         merged
     }
 
+    fn search(&self) -> Option<&Search> {
+        self.search.get_or_init(|| self.build_search()).as_ref()
+    }
+
+    /// Returns the end of what can be sent on: no form that begins before it lacks bytes.
+    fn settled(&self, bytes: &[u8]) -> usize {
+        let longest = self.longest.saturating_sub(1);
+        let mut open = self.starts.places_in(bytes, bytes.len().saturating_sub(longest));
+        let is_open = |at: &usize| {
+            let begun = &bytes[*at..];
+            // A few bytes are held back without putting the forms together.
+            begun.len() < MIN_SECRET_BYTES || self.search().is_none_or(|search| search.may_go_on(begun))
+        };
+        open.find(is_open).unwrap_or(bytes.len())
+    }
+
     /// Puts the forms of all texts together; none if there are more than the automaton takes, which [`MAX_TEXT_BYTES`]
     /// prevents.
-    fn build_automaton(&self) -> Option<AhoCorasick> {
-        let patterns: BTreeSet<Vec<u8>> =
+    fn build_search(&self) -> Option<Search> {
+        let forms: BTreeSet<Vec<u8>> =
             self.texts.iter().flat_map(|text| forms::forms(text.expose_secret())).collect();
-        AhoCorasick::builder()
+        let forms: Vec<_> = forms.into_iter().collect();
+        let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
             // A table of every byte for each state would take many times the memory.
             .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&patterns)
-            .ok()
+            .build(&forms)
+            .ok()?;
+        Some(Search { automaton, forms })
     }
 }
 
@@ -178,10 +215,7 @@ impl StreamScrubber {
     /// Takes a chunk, and returns what can be sent on.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(chunk);
-        // Every secret that begins before this place is here as a whole, in its longest form.
-        let whole = self.held.len().saturating_sub(self.scrubber.longest.saturating_sub(1));
-        // From there on, what no form begins in can go too, so that an event of a service is not late.
-        let settled = self.scrubber.starts.first_in(&self.held, whole).unwrap_or(self.held.len());
+        let settled = self.scrubber.settled(&self.held);
         self.take(settled)
     }
 

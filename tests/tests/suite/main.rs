@@ -33,6 +33,7 @@ mod every_route;
 mod explain;
 mod fairness;
 mod faults;
+mod gate_streams;
 mod gates;
 mod github_sender;
 mod invites;

@@ -9,7 +9,7 @@ use kernel::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{AppVersion, VersionContent, VersionKind, check_files};
+use super::{AppVersion, VersionContent, VersionKind, check_files, make_current::make_current};
 use crate::{App, AppError, AppsTx, InvalidInput, Manifest, manifest, trust};
 
 /// Fields of a new version.
@@ -66,10 +66,7 @@ pub async fn create_version(
         StoreError::Duplicate => AppError::VersionConflict,
         other => other.into(),
     })?;
-    app.current_version = Some(version.id);
-    app.archetype.clone_from(&content.manifest.archetype);
-    app.category = content.manifest.category;
-    tx.update_app(&app).await?;
+    make_current(tx, &mut app, &version, &content.manifest).await?;
     let what = EventKind::VersionCreated { version: version.id, number };
     tx.publish(Event::of_app(workspace, app.id, ctx.now, what));
     tx.audit(
