@@ -187,7 +187,7 @@ impl Host for TestHost {
         running.url = None;
         self.concurrent_calls.lock().unwrap().0 -= 1;
         if request.url.starts_with("https://pieces.example/") {
-            let pieces = self.pieces.lock().unwrap().remove(&request.url).expect("nobody gave its body");
+            let pieces = self.pieces.lock().unwrap().remove(&request.url).unwrap();
             let dropped = DroppedBody(self.dropped_bodies.clone(), request.url.clone());
             let pieces = pieces.inspect(move |_| {
                 let _ = &dropped;
