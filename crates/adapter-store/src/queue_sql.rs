@@ -13,6 +13,8 @@ pub(crate) const READY: i16 = QueueState::Ready as i16;
 pub(crate) const LEASED: i16 = QueueState::Leased as i16;
 /// See [`QueueState::ConcurrencyBlocked`].
 pub(crate) const CONCURRENCY_BLOCKED: i16 = QueueState::ConcurrencyBlocked as i16;
+/// See [`QueueState::Held`].
+pub(crate) const HELD: i16 = QueueState::Held as i16;
 /// See [`QueueState::AwaitingApproval`].
 pub(crate) const AWAITING_APPROVAL: i16 = QueueState::AwaitingApproval as i16;
 

@@ -4,6 +4,7 @@ mod approvals;
 mod cancel;
 mod dead_letters;
 mod diagnosis;
+mod held;
 pub(crate) mod models;
 mod read;
 mod retention;

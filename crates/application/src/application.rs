@@ -10,7 +10,7 @@ use kernel::{
     vault::Vault,
 };
 use projects::person_token::JwtVerifier;
-use runs::{engine::Engine, queue::SpendingCap, serve::AppServer};
+use runs::{engine::Engine, serve::AppServer};
 use workspace::{Plan, join_domains::TxtResolver};
 
 use crate::{
@@ -30,8 +30,6 @@ pub struct Services {
     pub rows: Arc<RowEngine>,
     /// Engine that checks app code.
     pub engine: Arc<dyn Engine>,
-    /// Spending cap; once it is reached, replays are put on hold.
-    pub spending_cap: Arc<dyn SpendingCap>,
     /// Server of requests to apps.
     pub app_server: Arc<dyn AppServer>,
     /// Tests connections.
@@ -205,12 +203,6 @@ impl Application {
     #[must_use]
     pub fn connection_tester(&self) -> &dyn ConnectionTester {
         &*self.0.services.connection_tester
-    }
-
-    /// Returns the spending cap.
-    #[must_use]
-    pub fn spending_cap(&self) -> &dyn SpendingCap {
-        &*self.0.services.spending_cap
     }
 
     /// Returns the fetcher of agent clients' metadata documents.

@@ -14,8 +14,8 @@ impl Application {
     /// Starts a run with the input of an open dead letter.
     ///
     /// # Errors
-    /// [`Problem`] if the dead letter is settled or has no input, the app cannot run, the workspace's quota is used up,
-    /// or the store fails.
+    /// [`Problem`] if the dead letter is settled or has no input, the app cannot run, the workspace's quota is used up
+    /// and no more runs may wait, or the store fails.
     pub async fn replay_dead_letter(
         &self,
         ctx: &Context,
@@ -34,8 +34,8 @@ impl Application {
     /// Starts a run with the input of a run that failed or was blocked.
     ///
     /// # Errors
-    /// [`Problem`] if the run cannot be replayed, the app cannot run, the workspace's quota is used up, or the store
-    /// fails.
+    /// [`Problem`] if the run cannot be replayed, the app cannot run, the workspace's quota is used up
+    /// and no more runs may wait, or the store fails.
     pub async fn replay_run(
         &self,
         ctx: &Context,
@@ -58,12 +58,6 @@ impl Application {
     ) -> Result<ReplayRequest, Problem> {
         let workspace = self.store().workspace(right.member().workspace()).await?;
         let workspace = workspace.ok_or_else(|| Problem::not_found("workspace"))?;
-        let held = self.spending_cap().is_reached(workspace.id).await?;
-        Ok(ReplayRequest {
-            input,
-            version,
-            runs_per_month: workspace.plan.limits().runs_per_month,
-            is_on_hold: held,
-        })
+        Ok(ReplayRequest { input, version, runs_per_month: workspace.plan.limits().runs.grace_limit() })
     }
 }

@@ -25,18 +25,15 @@ use kernel::{
     vault::Vault,
 };
 use projects::ports::KeyUsageWriter as _;
-use runs::{
-    engine::{Engine, InvocationLimits},
-    queue::NoSpendingCap,
-};
+use runs::engine::{Engine, InvocationLimits};
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
     AppMetricsBuffer, AppMetricsWriter, AppSecrets, CallCountWriter, CallCounter, ConnectionCredentials,
     ConnectionCredentialsDeps, Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorDeps,
-    ExecutorSettings, MailWorker, Purger, RowChangeReporter, RowChanges, Scheduler, purger::RowPurge,
-    run_at_interval,
+    ExecutorSettings, MailWorker, Purger, RowChangeReporter, RowChanges, RunReleaser, Scheduler,
+    purger::RowPurge, run_at_interval,
 };
 use workspace::join_domains::TxtResolver;
 
@@ -145,7 +142,6 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             store: Arc::new(store.clone()),
             rows: Arc::clone(&rows),
             engine,
-            spending_cap: Arc::new(NoSpendingCap),
             app_server: Arc::new(executor.clone()),
             connection_tester: Arc::new(executor.clone()),
             code_exchanger: Arc::new(executor.clone()),
@@ -198,6 +194,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let schedules = Scheduler::new(Arc::new(store.clone()), Arc::clone(&clock), Arc::clone(&random));
     let mail_worker =
         MailWorker::new(Arc::new(store.clone()), mail_transport, Vault::new(&keys), Arc::clone(&clock));
+    let releaser = RunReleaser::new(Arc::new(store.clone()), Arc::clone(&clock));
     let paused = store.is_paused().await?;
     let (work, resumed, stop) = (tasks.clone(), store.clone(), shutdown.clone());
     tasks.spawn(async move {
@@ -206,6 +203,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         }
         work.spawn(dispatcher.run(stop.clone()));
         work.spawn(schedules.run(stop.clone()));
+        work.spawn(releaser.run(stop.clone()));
         work.spawn(mail_worker.run(stop));
     });
     let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));

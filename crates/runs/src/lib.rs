@@ -3,6 +3,7 @@
 //! * [`automations`]: triggers of apps, their settings and schedules
 //! * [`webhooks`]: proof, body and acceptance of inbound calls
 //! * [`queue`]: claiming, finishing and retrying accepted work
+//! * [`quota`]: what becomes of a run beyond the quota of the month
 //! * [`runs`]: states and results of runs
 //! * [`approvals`]: questions of runs to people
 //! * [`diagnosis`]: explanations of results, by rules
@@ -22,6 +23,7 @@ mod fault;
 mod invalid_input;
 pub mod ports;
 pub mod queue;
+pub mod quota;
 pub mod runs;
 pub mod serve;
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::{
     automations::occurrences::{NewOccurrence, Occurrence},
     dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterState, ReplaySource},
     queue::NewRun,
+    quota::Admission,
     runs::{Cancellation, QueueHealth, RunFilter, VersionRef},
     webhooks::Delivery,
 };
@@ -118,13 +119,13 @@ pub trait RunsTx: UnitOfWork {
     /// Returns true if an app has a version to run and is not paused.
     async fn is_app_runnable(&mut self, workspace: WorkspaceId, app: AppId) -> Result<bool, StoreError>;
 
-    /// Counts one run against the month of `now`, unless that would exceed the limit. Returns true if it was counted.
-    async fn try_consume_quota(
+    /// Decides about a run that would start now, and counts it against the month of `now` if it starts.
+    async fn admit_run(
         &mut self,
         workspace: WorkspaceId,
         now: Timestamp,
         runs_per_month: Option<u64>,
-    ) -> Result<bool, StoreError>;
+    ) -> Result<Admission, StoreError>;
 
     /// Ends a run that has not ended as failed with the code [`CANCELLED`](crate::runs::CANCELLED), and makes the node
     /// that executes it stop. Its unanswered questions expire. Returns false, and writes nothing, if the run has ended.
@@ -132,9 +133,6 @@ pub trait RunsTx: UnitOfWork {
 
     /// Puts a run into the queue.
     async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError>;
-
-    /// Releases the runs that a workspace's spending cap holds back, and returns their number.
-    async fn release_held_runs(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError>;
 }
 
 /// Schedules as the worker that fires them sees them.

@@ -51,26 +51,8 @@ pub struct NewRun {
     pub replay_of: Option<RunId>,
     /// True if a token or an agent started it.
     pub by_agent: bool,
-    /// True if the workspace's spending cap holds it back until it is released.
+    /// True if it waits until the quota of its workspace has room.
     pub is_on_hold: bool,
-}
-
-/// Tells whether a workspace has spent so much that replays and runs of agents are held back.
-#[async_trait]
-pub trait SpendingCap: Send + Sync {
-    /// Returns true if such runs are held back now.
-    async fn is_reached(&self, workspace: WorkspaceId) -> Result<bool, StoreError>;
-}
-
-/// A spending cap that is never reached.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoSpendingCap;
-
-#[async_trait]
-impl SpendingCap for NoSpendingCap {
-    async fn is_reached(&self, _workspace: WorkspaceId) -> Result<bool, StoreError> {
-        Ok(false)
-    }
 }
 
 /// Availability of a run's app when the run was claimed.

@@ -159,7 +159,7 @@ pub(crate) fn run_dead_letter(number: u128) -> StoredDeadLetter {
 
 /// A replay of the current version with the original input.
 pub(crate) fn replay_request() -> ReplayRequest {
-    ReplayRequest { input: None, version: WhichVersion::Current, runs_per_month: None, is_on_hold: false }
+    ReplayRequest { input: None, version: WhichVersion::Current, runs_per_month: None }
 }
 
 /// Any JSON.

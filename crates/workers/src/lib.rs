@@ -7,6 +7,7 @@
 //! * [`run_at_interval()`]: a loop for periodic work
 //! * [`purger`]: deletes for good what was deleted a week ago
 //! * [`mail_worker`]: sends the e-mail in the outbox
+//! * [`run_releaser`]: releases runs that the quota of a month held
 //! * [`row_changes`]: reports tables whose rows were written
 //! * [`executor_store`]: the reads and the log sink that the executor needs
 //! * [`app_metrics`]: collects metrics of apps and writes them
@@ -33,6 +34,7 @@ mod interval;
 pub mod mail_worker;
 pub mod purger;
 pub mod row_changes;
+pub mod run_releaser;
 pub mod scheduler;
 
 pub use app_metrics::{AppMetricsBuffer, AppMetricsWriter};
@@ -48,5 +50,6 @@ pub use interval::run_at_interval;
 pub use mail_worker::MailWorker;
 pub use purger::Purger;
 pub use row_changes::{RowChangeReporter, RowChanges};
+pub use run_releaser::RunReleaser;
 pub use scheduler::Scheduler;
 pub use tokio_util::sync::CancellationToken;

@@ -29,13 +29,22 @@ pub enum QueueState {
     Leased = 1,
     /// Held back by its automation's concurrency limit.
     ConcurrencyBlocked = 2,
-    /// Held back by the workspace's spending cap.
-    Capped = 3,
+    /// Held because the workspace's runs of the month were used up.
+    Held = 3,
     /// Awaits a person's answer.
     AwaitingApproval = 4,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
+pub enum Relation {
+    #[sea_orm(belongs_to = "super::runs::Entity", from = "Column::RunId", to = "super::runs::Column::Id")]
+    Run,
+}
+
+impl Related<super::runs::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::Run.def()
+    }
+}
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -12,13 +12,14 @@ use runs::{
     TriggerKind,
     automations::events::{MAX_STARTED_AUTOMATIONS, RUN_FAILED, RUN_FINISHED, RunFinishedInput},
     queue::FinishedRun,
+    quota::Admission,
 };
 use uuid::Uuid;
 
 use super::quota;
 use crate::{
     convert::{RowContext, millis, to_json},
-    queue_sql::{CONCURRENCY_BLOCKED, READY, promote_blocked},
+    queue_sql::{CONCURRENCY_BLOCKED, HELD, READY, promote_blocked},
     sql::{Sql, SqlExecutor, column, statement_chunks_for},
 };
 
@@ -115,7 +116,7 @@ async fn find_triggered_automations<D: SqlExecutor>(
             app: column(&found, 9)?,
             automation: Id::from_uuid(automation),
             max_concurrency: max_concurrency.map(|max| row.number(max)).transpose()?,
-            runs_per_month: plan.limits().runs_per_month,
+            runs_per_month: plan.limits().runs.grace_limit(),
             at,
             ended: RunFinishedInput {
                 event: column(&found, 11)?,
@@ -144,11 +145,14 @@ fn triggered_run_id(run: Uuid, automation: Uuid, at: Timestamp) -> Uuid {
         .into_uuid()
 }
 
-/// Puts it into the queue, if the month has room for it.
+/// Puts it into the queue, where it is held if the runs of the month are used up. Returns false if it is there already or
+/// refused.
 async fn enqueue<D: SqlExecutor>(db: &D, trigger: &EventTrigger) -> Result<bool, StoreError> {
-    if quota::consume(db, trigger.workspace, trigger.at, 1, trigger.runs_per_month).await? == 0 {
-        return Ok(false);
-    }
+    let is_on_hold = match quota::admit(db, trigger.workspace, trigger.at, trigger.runs_per_month).await? {
+        Admission::Start => false,
+        Admission::Hold => true,
+        Admission::Refuse => return Ok(false),
+    };
     let mut sql = Sql::new(
         "INSERT INTO runs (id, workspace_id, app_id, automation_id, trigger_kind, status, accepted_at, attempt, \
          minutes_saved) VALUES (",
@@ -162,7 +166,11 @@ async fn enqueue<D: SqlExecutor>(db: &D, trigger: &EventTrigger) -> Result<bool,
     let mut sql = Sql::new("INSERT INTO run_inputs (run_id, input) VALUES (");
     sql.bind(trigger.id).push(", ").bind(to_json(&trigger.ended)?).push(")");
     sql.execute(db).await?;
-    let state = if trigger.max_concurrency.is_some() { CONCURRENCY_BLOCKED } else { READY };
+    let state = match trigger.max_concurrency {
+        _ if is_on_hold => HELD,
+        Some(_) => CONCURRENCY_BLOCKED,
+        None => READY,
+    };
     let mut sql = Sql::new(
         "INSERT INTO run_queue (run_id, workspace_id, automation_id, state, available_at, attempt) VALUES (",
     );

@@ -1,7 +1,9 @@
 //! Number of runs that a workspace started in a month.
 
 use kernel::{StoreError, Timestamp, id::WorkspaceId};
+use runs::quota::{Admission, MAX_HELD_RUNS};
 
+use crate::queue_sql::{CONCURRENCY_BLOCKED, HELD};
 use crate::sql::{Sql, SqlExecutor, column, for_update};
 
 /// Counts up to `wanted` runs of the month of `now`; returns how many of them the limit allows.
@@ -27,6 +29,29 @@ pub(crate) async fn consume<D: SqlExecutor>(
         sql.execute(db).await?;
     }
     Ok(granted)
+}
+
+/// Decides about one run, and counts it if it starts.
+pub(crate) async fn admit<D: SqlExecutor>(
+    db: &D,
+    workspace: WorkspaceId,
+    now: Timestamp,
+    limit: Option<u64>,
+) -> Result<Admission, StoreError> {
+    if consume(db, workspace, now, 1, limit).await? == 1 {
+        return Ok(Admission::Start);
+    }
+    // As the partial index has it.
+    let mut sql = Sql::new("SELECT count(*) FROM (SELECT 1 FROM run_queue WHERE workspace_id = ");
+    sql.bind(workspace.uuid()).push(" AND state >= ").push(&CONCURRENCY_BLOCKED.to_string());
+    sql.push(" AND state = ").push(&HELD.to_string()).push(" LIMIT ");
+    sql.push(&MAX_HELD_RUNS.to_string()).push(") held");
+    let held: i64 = match sql.fetch_optional(db).await? {
+        Some(row) => column(&row, 0)?,
+        None => 0,
+    };
+    let is_full = u64::try_from(held).is_ok_and(|held| held >= MAX_HELD_RUNS);
+    Ok(if is_full { Admission::Refuse } else { Admission::Hold })
 }
 
 async fn load_used<D: SqlExecutor>(db: &D, workspace: WorkspaceId, month: &str) -> Result<u64, StoreError> {

@@ -90,7 +90,7 @@ impl Store {
             is_app_runnable: !paused && deleted_at.is_none() && current_version.is_some(),
             declares_trigger: declares_webhook || (trigger == TriggerKind::Form && declares_form),
             trigger,
-            runs_per_month: plan.limits().runs_per_month,
+            runs_per_month: plan.limits().runs.grace_limit(),
             secret_cache: SecretCache::default(),
             revisions: RevisionVector([
                 column(&found, 0)?,

@@ -161,7 +161,7 @@ impl RunsRead for Store {
             match state.state {
                 QueueState::Leased => running += count,
                 QueueState::AwaitingApproval => waiting_approval += count,
-                QueueState::Ready | QueueState::ConcurrencyBlocked | QueueState::Capped => {
+                QueueState::Ready | QueueState::ConcurrencyBlocked | QueueState::Held => {
                     let later = row.number::<u64>(state.later)?;
                     delayed += later;
                     queued += count.saturating_sub(later);

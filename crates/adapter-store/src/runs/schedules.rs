@@ -6,6 +6,8 @@ use ::runs::{
         NewOccurrence, Occurrence, OccurrencePlan, OccurrenceResult, OccurrencesRead, Overlap, SkipReason,
     },
     ports::ScheduleStore,
+    queue::NewRun,
+    quota::Admission,
 };
 use ::workspace::WorkspaceRead as _;
 use async_trait::async_trait;
@@ -20,14 +22,17 @@ use sea_orm::{
     sea_query::{Expr, OnConflict},
 };
 
-use super::models;
+use super::{
+    held::{held_run, take_over_held_run},
+    models,
+};
 use crate::{
     convert::RowContext,
     entity::{
         automations,
         column::{DbId, DbTime},
         occurrences::{self, OccurrenceOutcome},
-        run_queue,
+        run_queue::{self, QueueState},
     },
     error::OrStoreError as _,
     query,
@@ -64,7 +69,7 @@ impl ScheduleStore for Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let workspace = self.workspace(automation.workspace).await?;
-        let runs_per_month = workspace.and_then(|workspace| workspace.plan.limits().runs_per_month);
+        let runs_per_month = workspace.and_then(|workspace| workspace.plan.limits().runs.grace_limit());
         let mut tx = self.begin().await?;
         // Of several nodes, the one that moves the time on starts the runs.
         let moved = automations::Entity::update_many()
@@ -84,23 +89,47 @@ impl ScheduleStore for Store {
             }
             _ => None,
         };
-        let mut rows = Vec::with_capacity(passed.len());
+        let held = held_run(&tx, automation).await?;
+        let mut newest_held: Option<(usize, Box<NewRun>)> = None;
+        let mut rows: Vec<OccurrenceRecord> = Vec::with_capacity(passed.len());
         for occurrence in passed {
             let outcome = match occurrence.plan {
                 OccurrencePlan::Skip(reason) => Err(reason),
                 OccurrencePlan::Start { .. } if !runnable => Err(SkipReason::NotRunnable),
                 OccurrencePlan::Start { .. } if may_start == Some(false) => Err(SkipReason::Overlap),
                 OccurrencePlan::Start { run, is_late } => {
-                    if tx.try_consume_quota(run.workspace, now, runs_per_month).await? {
-                        tx.enqueue(&run).await?;
-                        may_start = may_start.map(|_| false);
-                        Ok((run.id, is_late))
-                    } else {
-                        Err(SkipReason::QuotaReached)
+                    // An occurrence after a held one takes its place, and does not overtake it.
+                    let admission = match (&held, &newest_held) {
+                        (None, None) => tx.admit_run(run.workspace, now, runs_per_month).await?,
+                        _ => Admission::Hold,
+                    };
+                    match admission {
+                        Admission::Start => {
+                            tx.enqueue(&run).await?;
+                            may_start = may_start.map(|_| false);
+                            Ok((run.id, is_late))
+                        }
+                        Admission::Hold => {
+                            let id = run.id;
+                            if let Some((earlier, _)) = newest_held.replace((rows.len(), run)) {
+                                rows[earlier].2 = Err(SkipReason::Superseded);
+                            }
+                            Ok((id, is_late))
+                        }
+                        Admission::Refuse => Err(SkipReason::QuotaReached),
                     }
                 }
             };
             rows.push((occurrence.id, occurrence.due_at, outcome));
+        }
+        if let Some((index, mut run)) = newest_held {
+            if let Some(held) = held {
+                take_over_held_run(&mut tx, automation, &held, &run).await?;
+                rows[index].2 = rows[index].2.map(|(_, is_late)| (held.run, is_late));
+            } else {
+                run.is_on_hold = true;
+                tx.enqueue(&run).await?;
+            }
         }
         insert_occurrences(&mut tx, automation, &rows, now).await?;
         tx.commit_unaudited().await?;
@@ -110,10 +139,11 @@ impl ScheduleStore for Store {
 
 type OccurrenceRecord = (OccurrenceId, Timestamp, Result<(RunId, bool), SkipReason>);
 
-/// Returns `true` if a run of the automation waits or is at work.
+/// Returns `true` if a run of the automation waits or is at work. One that is held has no say in whether it is taken over.
 async fn has_unfinished_run(tx: &StoreTx, automation: &Automation) -> Result<bool, StoreError> {
-    let unfinished =
-        run_queue::Entity::find().filter(run_queue::Column::AutomationId.eq(DbId(automation.id)));
+    let unfinished = run_queue::Entity::find()
+        .filter(run_queue::Column::AutomationId.eq(DbId(automation.id)))
+        .filter(run_queue::Column::State.ne(QueueState::Held));
     query::exists(unfinished, tx.read()).await
 }
 

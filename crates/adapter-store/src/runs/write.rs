@@ -1,11 +1,10 @@
 //! Writes of automations, webhooks and runs.
 
-use std::collections::BTreeSet;
-
 use ::runs::{
     Automation, RunStatus, RunsTx, Trigger, Webhook,
     automations::{occurrences::SchedulePolicy, schedule::Schedule},
     queue::NewRun,
+    quota::Admission,
     runs::Cancellation,
     webhooks::Proof,
 };
@@ -18,7 +17,7 @@ use kernel::{
 use sea_orm::{
     ActiveValue::Set,
     ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QuerySelect as _, QueryTrait as _,
-    sea_query::{Expr, ExprTrait as _, Func, OnConflict},
+    sea_query::{Expr, ExprTrait as _, Func, OnConflict, SelectStatement},
 };
 
 use super::{cancel, models};
@@ -33,7 +32,7 @@ use crate::{
     },
     error::OrStoreError as _,
     group_commit::quota,
-    query::{self, literal},
+    query,
     queue_sql::promote_blocked,
     sql::statement_chunks,
     tx::StoreTx,
@@ -179,13 +178,13 @@ impl RunsTx for StoreTx {
         query::exists(runnable, self.read()).await
     }
 
-    async fn try_consume_quota(
+    async fn admit_run(
         &mut self,
         workspace: WorkspaceId,
         now: Timestamp,
         runs_per_month: Option<u64>,
-    ) -> Result<bool, StoreError> {
-        Ok(quota::consume(self.write(), workspace, now, 1, runs_per_month).await? == 1)
+    ) -> Result<Admission, StoreError> {
+        quota::admit(self.write(), workspace, now, runs_per_month).await
     }
 
     async fn cancel_run(&mut self, cancellation: &Cancellation) -> Result<bool, StoreError> {
@@ -198,39 +197,6 @@ impl RunsTx for StoreTx {
         self.publish(Event::of_app(run.workspace, run.app, run.at, kind));
         self.wake_workers();
         Ok(())
-    }
-
-    async fn release_held_runs(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
-        use run_queue::Column;
-        let limited = automations::Entity::find()
-            .filter(automations::Column::WorkspaceId.eq(DbId(workspace)))
-            .filter(automations::Column::MaxConcurrency.is_not_null())
-            .select_only()
-            .column(automations::Column::Id)
-            .into_query();
-        // What its automation limits waits for a place first.
-        let released_state =
-            Expr::case(Expr::col(Column::AutomationId).in_subquery(limited), QueueState::ConcurrencyBlocked)
-                .finally(QueueState::Ready);
-        let state = || Expr::col((run_queue::Entity, Column::State));
-        let released = run_queue::Entity::update_many()
-            .col_expr(Column::State, Expr::Case(Box::new(released_state)))
-            .filter(Column::WorkspaceId.eq(DbId(workspace)))
-            // As the partial index has it.
-            .filter(state().gte(literal(QueueState::ConcurrencyBlocked)))
-            .filter(state().eq(literal(QueueState::Capped)))
-            .exec_with_returning(self.write())
-            .await
-            .or_store_error()?;
-        let limited: BTreeSet<AutomationId> =
-            released.iter().filter_map(|entry| entry.automation_id).map(DbId::into_inner).collect();
-        for id in limited {
-            if let Some(automation) = self.automation_for_update(workspace, id).await? {
-                promote_blocked(self.write(), automation.id, automation.max_concurrency).await?;
-            }
-        }
-        self.wake_workers();
-        Ok(u64::try_from(released.len()).unwrap_or(u64::MAX))
     }
 }
 
@@ -288,7 +254,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         workspace_id: Set(DbId(run.workspace)),
         automation_id: Set(run.automation.map(DbId)),
         state: Set(match limited {
-            _ if run.is_on_hold => QueueState::Capped,
+            _ if run.is_on_hold => QueueState::Held,
             Some(_) => QueueState::ConcurrencyBlocked,
             None => QueueState::Ready,
         }),
@@ -328,29 +294,15 @@ pub(crate) async fn delete_automation_cascade(
         .exec_with_returning(tx.write())
         .await
         .or_store_error()?;
-    let waiting: Vec<RunId> = waiting.into_iter().map(|entry| entry.run_id.0).collect();
-    for run in &waiting {
-        let stage = RunStage::Failed { code: AUTOMATION_DELETED.to_owned() };
-        let kind = EventKind::Run { run: *run, stage };
-        tx.publish(Event::of_app(workspace, automation.app, now, kind));
-    }
-    for waiting in statement_chunks(&waiting) {
-        let started_at = Func::coalesce([Expr::col(runs::Column::StartedAt), Expr::val(DbTime(now))]);
-        let ended = runs::ActiveModel {
-            status: Set(DbText(RunStatus::Failed)),
-            finished_at: Set(Some(DbTime(now))),
-            error_code: Set(Some(AUTOMATION_DELETED.to_owned())),
-            error_message: Set(Some("The automation was deleted.".to_owned())),
-            ..Default::default()
-        };
-        runs::Entity::update_many()
-            .set(ended)
-            .col_expr(runs::Column::StartedAt, started_at.into())
-            .filter(runs::Column::Id.is_in(waiting.iter().copied().map(DbId)))
-            .exec(tx.write())
-            .await
-            .or_store_error()?;
-    }
+    let waiting: Vec<(RunId, AppId)> =
+        waiting.into_iter().map(|entry| (entry.run_id.0, automation.app)).collect();
+    let end = WaitingRunsEnd {
+        workspace,
+        code: AUTOMATION_DELETED,
+        message: "The automation was deleted.",
+        at: now,
+    };
+    fail_waiting_runs(tx, &end, &waiting).await?;
     webhooks::Entity::delete_many()
         .filter(webhooks::Column::AutomationId.eq(DbId(id)))
         .exec(tx.write())
@@ -363,4 +315,52 @@ pub(crate) async fn delete_automation_cascade(
         .await
         .or_store_error()?;
     Ok(())
+}
+
+/// The end of runs that waited.
+pub(super) struct WaitingRunsEnd {
+    pub(super) workspace: WorkspaceId,
+    pub(super) code: &'static str,
+    pub(super) message: &'static str,
+    pub(super) at: Timestamp,
+}
+
+/// Ends runs as failed that are out of the queue already.
+pub(super) async fn fail_waiting_runs(
+    tx: &mut StoreTx,
+    end: &WaitingRunsEnd,
+    waiting: &[(RunId, AppId)],
+) -> Result<(), StoreError> {
+    for (run, app) in waiting {
+        let stage = RunStage::Failed { code: end.code.to_owned() };
+        tx.publish(Event::of_app(end.workspace, *app, end.at, EventKind::Run { run: *run, stage }));
+    }
+    for waiting in statement_chunks(waiting) {
+        let started_at = Func::coalesce([Expr::col(runs::Column::StartedAt), Expr::val(DbTime(end.at))]);
+        let ended = runs::ActiveModel {
+            status: Set(DbText(RunStatus::Failed)),
+            finished_at: Set(Some(DbTime(end.at))),
+            error_code: Set(Some(end.code.to_owned())),
+            error_message: Set(Some(end.message.to_owned())),
+            ..Default::default()
+        };
+        runs::Entity::update_many()
+            .set(ended)
+            .col_expr(runs::Column::StartedAt, started_at.into())
+            .filter(runs::Column::Id.is_in(waiting.iter().map(|(run, _)| DbId(*run))))
+            .exec(tx.write())
+            .await
+            .or_store_error()?;
+    }
+    Ok(())
+}
+
+/// Selects the automations of a workspace that have a concurrency limit.
+pub(super) fn select_limited_automations(workspace: WorkspaceId) -> SelectStatement {
+    automations::Entity::find()
+        .filter(automations::Column::WorkspaceId.eq(DbId(workspace)))
+        .filter(automations::Column::MaxConcurrency.is_not_null())
+        .select_only()
+        .column(automations::Column::Id)
+        .into_query()
 }

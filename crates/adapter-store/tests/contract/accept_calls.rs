@@ -8,6 +8,7 @@ use kernel::id::{DeliveryId, RunId};
 use runs::{
     RunStatus, RunsRead as _, RunsTx as _, TriggerKind,
     queue::RunQueue as _,
+    quota::Admission,
     webhooks::{
         AcceptCall, AcceptOutcome, DedupKey, Delivery, DeliveryOutcome, RevisionVector, WebhookStore as _,
     },
@@ -369,7 +370,7 @@ async fn a_quota_is_of_its_month(database: Database) {
     let month = "2026-11-30T23:59:59.999Z".parse().unwrap();
     let next_month = "2026-12-01T00:00:00Z".parse().unwrap();
     let take = async |now, limit| {
-        world.write(async |tx| tx.try_consume_quota(world.workspace, now, limit).await).await
+        world.write(async |tx| tx.admit_run(world.workspace, now, limit).await).await == Admission::Start
     };
     assert!(take(month, Some(1)).await);
     assert!(!take(month, Some(1)).await);

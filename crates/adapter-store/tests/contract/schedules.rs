@@ -12,6 +12,7 @@ use runs::{
     },
     ports::ScheduleStore as _,
     queue::{AttemptOutcome, NewRun},
+    quota::HeldRunsStore as _,
 };
 
 use crate::{
@@ -23,7 +24,7 @@ contract!(
     the_longest_overdue_comes_first,
     a_moment_strikes_once,
     a_moment_passes_while_the_app_cannot_run,
-    a_moment_passes_when_the_runs_are_used_up,
+    moments_fold_into_one_run_when_the_runs_are_used_up,
     a_moment_passes_while_an_earlier_run_is_not_over,
     every_moment_that_passed_has_a_row,
 );
@@ -125,22 +126,64 @@ async fn a_moment_passes_while_the_app_cannot_run(database: Database) {
     assert_eq!((world.count("runs").await, world.count("workspace_usage").await), (0, 0));
 }
 
-async fn a_moment_passes_when_the_runs_are_used_up(database: Database) {
+async fn moments_fold_into_one_run_when_the_runs_are_used_up(database: Database) {
     let world = World::new(database).await;
-    let automation = add_scheduled(&world, Some(at(100))).await;
-    world.execute("UPDATE workspaces SET plan = 'free'", Vec::new()).await;
-    for used in [999_i64, 1_000] {
+    for overlap in [Overlap::Allow, Overlap::Skip] {
+        let policy = SchedulePolicy { overlap, ..SchedulePolicy::default() };
+        let schedule = Schedule::parse("0 * * * *", None).unwrap().with_policy(policy).unwrap();
+        let automation =
+            Automation { next_run_at: Some(at(100)), ..world.automation(Trigger::Schedule(schedule)) };
+        world.write(async |tx| tx.insert_automation(&automation).await).await;
+        world.execute("UPDATE workspaces SET plan = 'free'", Vec::new()).await;
         world.execute("DELETE FROM workspace_usage", Vec::new()).await;
-        let values = vec![world.workspace.uuid().into(), used.into()];
+        let values = vec![world.workspace.uuid().into(), 1_100_i64.into()];
         world.execute("INSERT INTO workspace_usage VALUES ($1, '2026-11', $2)", values).await;
-        let due = next_run_at(&world, &automation).await.unwrap();
-        let next = due + chrono::TimeDelta::seconds(1);
-        let run = run_of(&world, &automation);
-        let passed = due_occurrence(&world, due, run);
-        assert!(world.store.fire_schedule(&automation, due, passed, Some(next), due).await.unwrap());
-        assert_eq!(next_run_at(&world, &automation).await, Some(next));
-        assert_eq!(world.count("workspace_usage WHERE runs = 1000").await, 1);
+
+        let mut first = None;
+        // The second time two moments passed at once.
+        for moments in [vec![at(100)], vec![at(200), at(300)], vec![at(400)]] {
+            let now = *moments.last().unwrap();
+            let passed: Vec<NewOccurrence> = moments
+                .iter()
+                .flat_map(|due_at| {
+                    let run = NewRun { at: now, scheduled_for: Some(*due_at), ..run_of(&world, &automation) };
+                    first.get_or_insert(run.id);
+                    due_occurrence(&world, *due_at, run)
+                })
+                .collect();
+            let next = Some(now + chrono::TimeDelta::milliseconds(100));
+            let due = next_run_at(&world, &automation).await.unwrap();
+            assert!(world.store.fire_schedule(&automation, due, passed, next, now).await.unwrap());
+        }
+        let held = first.unwrap();
+        let superseded = || OccurrenceResult::Skipped("superseded".to_owned());
+        let mut outcomes = outcomes(&world, &automation).await;
+        outcomes.sort_by_key(|(due_at, _)| *due_at);
+        let expected = [
+            (at(100), superseded()),
+            (at(200), superseded()),
+            (at(300), superseded()),
+            (at(400), OccurrenceResult::Ran(held)),
+        ];
+        assert_eq!(outcomes, expected);
+        assert_eq!(
+            (world.count("run_queue").await, world.count("workspace_usage WHERE runs = 1100").await),
+            (1, 1)
+        );
+        assert_eq!(world.run(held).await.accepted_at, at(400));
         assert_eq!(world.count("runs").await, 1);
+
+        // The run that waits goes first, though there is room again.
+        world.execute("DELETE FROM workspace_usage", Vec::new()).await;
+        let run = NewRun { at: at(500), scheduled_for: Some(at(500)), ..run_of(&world, &automation) };
+        let passed = due_occurrence(&world, at(500), run);
+        assert!(world.store.fire_schedule(&automation, at(500), passed, None, at(500)).await.unwrap());
+        assert_eq!(world.store.release_held_runs(world.workspace, at(500)).await.unwrap(), 1);
+        assert_eq!(ids_of(&world.claim(world.id(), 10, at(500)).await), [held]);
+        world.write(async |tx| tx.delete_automation(world.workspace, automation.id, at(600)).await).await;
+        world.execute("DELETE FROM run_queue", Vec::new()).await;
+        world.execute("DELETE FROM run_inputs", Vec::new()).await;
+        world.execute("DELETE FROM runs", Vec::new()).await;
     }
 }
 

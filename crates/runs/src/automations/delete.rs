@@ -58,7 +58,7 @@ mod tests {
         let mut runs = Vec::new();
         for automation in [deleted.id, kept.id] {
             let input = StartRun { automation, input: raw("1"), run_at: None, runs_per_month: None };
-            runs.push(start_run(&mut tx, &ctx, &can_run(&ctx), input).await.unwrap());
+            runs.push(start_run(&mut tx, &ctx, &can_run(&ctx), input).await.unwrap().run);
         }
         tx.work.audit.clear();
 

@@ -9,7 +9,7 @@ use kernel::{
 use serde_json::value::RawValue;
 
 use super::TriggerKind;
-use crate::{InvalidInput, RunsError, RunsTx, queue::NewRun};
+use crate::{InvalidInput, RunsError, RunsTx, queue::NewRun, quota::Admission};
 
 /// Most bytes of a run's input, as JSON: 256 KiB.
 pub const MAX_INPUT: usize = 256 << 10;
@@ -30,14 +30,24 @@ pub struct StartRun {
     pub runs_per_month: Option<u64>,
 }
 
-/// Queues a run of an automation. It may be a draft or paused, so that it can be tried before it is active.
+/// A run that was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartedRun {
+    /// New run.
+    pub run: RunId,
+    /// True if it waits until the quota of its workspace has room.
+    pub is_on_hold: bool,
+}
+
+/// Queues a run of an automation. It may be a draft or paused, so that it can be tried before it is active. When the runs
+/// of the month are used up, the run waits for the next month or a larger plan.
 ///
 /// # Errors
 /// * [`RunsError::InvalidInput`] when the input is too large, the delay is too long, or a run of an automation with a
 ///   concurrency limit is delayed
 /// * [`RunsError::AutomationNotFound`] when the app has no such automation
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
-/// * [`RunsError::QuotaReached`] when the runs of the month are used up
+/// * [`RunsError::QuotaReached`] when the runs of the month are used up, and no more may wait
 /// * [`RunsError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn start_run(
@@ -45,7 +55,7 @@ pub async fn start_run(
     ctx: &Context,
     right: &AppRight<CanRun>,
     input: StartRun,
-) -> Result<RunId, RunsError> {
+) -> Result<StartedRun, RunsError> {
     if input.input.get().len() > MAX_INPUT {
         return Err(InvalidInput::RunInput.into());
     }
@@ -63,9 +73,11 @@ pub async fn start_run(
     if !tx.is_app_runnable(workspace, automation.app).await? {
         return Err(RunsError::NotRunnable);
     }
-    if !tx.try_consume_quota(workspace, ctx.now, input.runs_per_month).await? {
-        return Err(RunsError::QuotaReached);
-    }
+    let is_on_hold = match tx.admit_run(workspace, ctx.now, input.runs_per_month).await? {
+        Admission::Start => false,
+        Admission::Hold => true,
+        Admission::Refuse => return Err(RunsError::QuotaReached),
+    };
     let run = NewRun {
         id: ctx.new_id(),
         workspace,
@@ -79,11 +91,11 @@ pub async fn start_run(
         version: None,
         replay_of: None,
         by_agent: ctx.caller.is_token(),
-        is_on_hold: false,
+        is_on_hold,
     };
     tx.enqueue(&run).await?;
     tx.audit(ctx.audit_entry("run.start").workspace(workspace).target(run.id));
-    Ok(run.id)
+    Ok(StartedRun { run: run.id, is_on_hold })
 }
 
 #[cfg(test)]
@@ -110,7 +122,7 @@ mod tests {
         StartRun { automation: id(10), input: raw(r#"{"order":7}"#), run_at: None, runs_per_month: Some(1) }
     }
 
-    async fn start(tx: &mut FakeTx, input: StartRun) -> Result<RunId, RunsError> {
+    async fn start(tx: &mut FakeTx, input: StartRun) -> Result<StartedRun, RunsError> {
         let ctx = editor_context();
         start_run(tx, &ctx, &can_run(&ctx), input).await
     }
@@ -118,7 +130,8 @@ mod tests {
     #[tokio::test]
     async fn a_started_run_is_queued_with_its_input() {
         let mut tx = FakeTx::with_automation(&Automation { max_concurrency: Some(4), ..manual() });
-        let id = start(&mut tx, input()).await.unwrap();
+        let StartedRun { run: id, is_on_hold } = start(&mut tx, input()).await.unwrap();
+        assert!(!is_on_hold);
         let [run] = &tx.queue[..] else { panic!("{:?}", tx.queue) };
         assert_eq!((run.id, run.workspace, run.app), (id, workspace(), app()));
         assert_eq!((run.automation, run.trigger), (Some(manual().id), TriggerKind::Manual));
@@ -199,13 +212,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_used_up_quota_starts_nothing_more() {
+    async fn a_used_up_quota_holds_what_starts_as_long_as_more_may_wait() {
         let mut tx = FakeTx::with_automation(&manual());
         let first = start(&mut tx, input()).await.unwrap();
-        let second = start(&mut tx, input()).await;
-        assert!(matches!(second, Err(RunsError::QuotaReached)), "{second:?}");
-        assert_eq!(tx.queue.iter().map(|run| run.id).collect::<Vec<_>>(), [first]);
-        assert_eq!(tx.work.audited_actions(), ["run.start"]);
+        let second = start(&mut tx, input()).await.unwrap();
+        assert_eq!((first.is_on_hold, second.is_on_hold), (false, true));
+        let queued: Vec<_> = tx.queue.iter().map(|run| (run.id, run.is_on_hold)).collect();
+        assert_eq!(queued, [(first.run, false), (second.run, true)]);
+        tx.holds_no_more = true;
+        let third = start(&mut tx, input()).await;
+        assert!(matches!(third, Err(RunsError::QuotaReached)), "{third:?}");
+        assert_eq!(tx.queue.len(), 2);
+        assert_eq!(tx.work.audited_actions(), ["run.start", "run.start"]);
     }
 
     #[tokio::test]

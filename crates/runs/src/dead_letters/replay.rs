@@ -10,7 +10,8 @@ use serde_json::{json, value::RawValue};
 
 use super::{DeadLetterOrigin, ReplaySource, get_open::get_open_dead_letter};
 use crate::{
-    InvalidInput, RunsError, automations::MAX_INPUT, ports::DeadLettersTx, queue::NewRun, runs::VersionRef,
+    InvalidInput, RunsError, automations::MAX_INPUT, ports::DeadLettersTx, queue::NewRun, quota::Admission,
+    runs::VersionRef,
 };
 
 /// Version of the app that a replay runs.
@@ -33,8 +34,6 @@ pub struct ReplayRequest {
     pub version: WhichVersion,
     /// Most runs of the workspace in a month; `None` for no limit.
     pub runs_per_month: Option<u64>,
-    /// True if the workspace's spending cap holds the run back.
-    pub is_on_hold: bool,
 }
 
 /// Result of a replay.
@@ -48,7 +47,7 @@ pub struct ReplayedRun {
     pub version: VersionRef,
     /// True if it has another input than the original.
     pub is_edited: bool,
-    /// True if the spending cap holds it back.
+    /// True if it waits until the quota of its workspace has room.
     pub is_on_hold: bool,
 }
 
@@ -62,7 +61,7 @@ pub struct ReplayedRun {
 /// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
-/// * [`RunsError::QuotaReached`] when the runs of the month are used up
+/// * [`RunsError::QuotaReached`] when the runs of the month are used up, and no more may wait
 /// * [`RunsError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn replay_open_dead_letter(
@@ -77,22 +76,22 @@ pub async fn replay_open_dead_letter(
         DeadLetterOrigin::Run(run) => Some(run),
         DeadLetterOrigin::Delivery(_) => None,
     };
-    let (version, edited, held) = (replay.version, replay.input.is_some(), replay.is_on_hold);
+    let (version, edited) = (replay.version, replay.input.is_some());
     let (workspace, run) = (right.member().workspace(), ctx.new_id());
     if original.is_none()
         && let Some(accepted) = tx.claim_refused_call(workspace, id, run, ctx.now).await?
     {
         return Err(RunsError::CallAccepted(accepted));
     }
-    let ran = enqueue_replay(tx, ctx, right, source, (run, original), replay).await?;
+    let (ran, is_on_hold) = enqueue_replay(tx, ctx, right, source, (run, original), replay).await?;
     tx.resolve_dead_letter(workspace, id, ctx.now, ctx.caller.user(), Some(run)).await?;
     let detail = json!({"run": run, "version": version, "edited": edited});
     let entry = ctx.audit_entry("dead_letter.replay").workspace(workspace).target(id);
     tx.audit(entry.app(right.app()).detail(detail));
-    Ok(ReplayedRun { run, dead_letter: Some(id), version: ran, is_edited: edited, is_on_hold: held })
+    Ok(ReplayedRun { run, dead_letter: Some(id), version: ran, is_edited: edited, is_on_hold })
 }
 
-/// Queues a run with the id `id`, which repeats `original`, and returns its version.
+/// Queues a run with the id `id`, which repeats `original`; returns its version, and true if the run is held.
 pub(super) async fn enqueue_replay(
     tx: &mut dyn DeadLettersTx,
     ctx: &Context,
@@ -100,7 +99,7 @@ pub(super) async fn enqueue_replay(
     source: ReplaySource,
     (id, original): (RunId, Option<RunId>),
     replay: ReplayRequest,
-) -> Result<VersionRef, RunsError> {
+) -> Result<(VersionRef, bool), RunsError> {
     if replay.input.as_ref().is_some_and(|input| input.get().len() > MAX_INPUT) {
         return Err(InvalidInput::ReplayInput.into());
     }
@@ -120,9 +119,11 @@ pub(super) async fn enqueue_replay(
         Some(id) => tx.automation_for_update(workspace, id).await?,
         None => None,
     };
-    if !tx.try_consume_quota(workspace, ctx.now, replay.runs_per_month).await? {
-        return Err(RunsError::QuotaReached);
-    }
+    let is_on_hold = match tx.admit_run(workspace, ctx.now, replay.runs_per_month).await? {
+        Admission::Start => false,
+        Admission::Hold => true,
+        Admission::Refuse => return Err(RunsError::QuotaReached),
+    };
     let run = NewRun {
         id,
         workspace,
@@ -136,10 +137,10 @@ pub(super) async fn enqueue_replay(
         version: Some(version.id),
         replay_of: original,
         by_agent: ctx.caller.is_token(),
-        is_on_hold: replay.is_on_hold,
+        is_on_hold,
     };
     tx.enqueue(&run).await?;
-    Ok(version)
+    Ok((version, is_on_hold))
 }
 
 #[cfg(test)]
@@ -280,11 +281,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_replay_is_held_back_by_the_spending_cap() {
-        let mut tx = holding(run_dead_letter(50));
-        let request = ReplayRequest { is_on_hold: true, ..replay_request() };
+    async fn a_used_up_quota_holds_a_replay() {
+        let mut tx = FakeTx { consumed_quota: 3, ..holding(run_dead_letter(50)) };
+        let request = ReplayRequest { runs_per_month: Some(3), ..replay_request() };
         assert!(replay(&mut tx, request).await.unwrap().is_on_hold);
         assert!(tx.queue[0].is_on_hold);
+        assert_eq!((tx.consumed_quota, tx.dead_letters[0].state), (3, DeadLetterState::Replayed));
     }
 
     #[tokio::test]
@@ -330,8 +332,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_used_up_quota_leaves_the_dead_letter_open() {
-        let mut tx = FakeTx { consumed_quota: 3, ..holding(run_dead_letter(50)) };
+    async fn the_dead_letter_stays_open_when_no_more_may_wait() {
+        let mut tx = FakeTx { consumed_quota: 3, holds_no_more: true, ..holding(run_dead_letter(50)) };
         let refused = replay(&mut tx, ReplayRequest { runs_per_month: Some(3), ..replay_request() }).await;
         assert!(matches!(refused, Err(RunsError::QuotaReached)), "{refused:?}");
         assert_still_open(&tx);

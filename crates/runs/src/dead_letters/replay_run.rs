@@ -19,7 +19,7 @@ use crate::{RunStatus, RunsError, ports::DeadLettersTx};
 /// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
-/// * [`RunsError::QuotaReached`] when the runs of the month are used up
+/// * [`RunsError::QuotaReached`] when the runs of the month are used up, and no more may wait
 /// * [`RunsError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn replay_run(
@@ -40,15 +40,15 @@ pub async fn replay_run(
     if !matches!(status, RunStatus::Failed | RunStatus::Blocked) {
         return Err(RunsError::RunNotFailed);
     }
-    let (version, edited, held) = (replay.version, replay.input.is_some(), replay.is_on_hold);
+    let (version, edited) = (replay.version, replay.input.is_some());
     let run = ctx.new_id();
-    let ran = enqueue_replay(tx, ctx, right, source, (run, Some(id)), replay).await?;
+    let (ran, is_on_hold) = enqueue_replay(tx, ctx, right, source, (run, Some(id)), replay).await?;
     if let Some(dead_letter) = dead_letter {
         tx.resolve_dead_letter(workspace, dead_letter, ctx.now, ctx.caller.user(), Some(run)).await?;
     }
     let detail = json!({"run": run, "version": version, "edited": edited});
     tx.audit(ctx.audit_entry("run.replay").workspace(workspace).target(id).detail(detail));
-    Ok(ReplayedRun { run, dead_letter, version: ran, is_edited: edited, is_on_hold: held })
+    Ok(ReplayedRun { run, dead_letter, version: ran, is_edited: edited, is_on_hold })
 }
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
         let refused = replay(&mut cannot_run, replay_request()).await;
         assert!(matches!(refused, Err(RunsError::NotRunnable)), "{refused:?}");
 
-        let mut used_up = failed();
+        let mut used_up = FakeTx { holds_no_more: true, ..failed() };
         let refused =
             replay(&mut used_up, ReplayRequest { runs_per_month: Some(0), ..replay_request() }).await;
         assert!(matches!(refused, Err(RunsError::QuotaReached)), "{refused:?}");

@@ -14,6 +14,7 @@ use crate::{
     dead_letters::{DeadLetterOrigin, DeadLetterState, ReplaySource},
     ports::{ApprovalsTx, DeadLettersTx},
     queue::NewRun,
+    quota::Admission,
     runs::{Cancellation, VersionRef},
 };
 
@@ -45,6 +46,8 @@ pub(crate) struct FakeTx {
     pub(crate) versions: Vec<(AppId, VersionRef)>,
     /// Runs counted against the month's quota.
     pub(crate) consumed_quota: u64,
+    /// True if as many runs are held as may be.
+    pub(crate) holds_no_more: bool,
     pub(crate) queue: Vec<NewRun>,
     /// Runs that can be cancelled.
     pub(crate) unfinished_runs: Vec<(WorkspaceId, RunId)>,
@@ -162,16 +165,18 @@ impl RunsTx for FakeTx {
         Ok(workspace == super::workspace() && self.runnable_apps.contains(&app))
     }
 
-    async fn try_consume_quota(
+    async fn admit_run(
         &mut self,
         _: WorkspaceId,
         _: Timestamp,
         runs_per_month: Option<u64>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Admission, StoreError> {
         self.check()?;
-        let is_within = runs_per_month.is_none_or(|limit| self.consumed_quota < limit);
-        self.consumed_quota += u64::from(is_within);
-        Ok(is_within)
+        if runs_per_month.is_none_or(|limit| self.consumed_quota < limit) {
+            self.consumed_quota += 1;
+            return Ok(Admission::Start);
+        }
+        Ok(if self.holds_no_more { Admission::Refuse } else { Admission::Hold })
     }
 
     async fn cancel_run(&mut self, cancellation: &Cancellation) -> Result<bool, StoreError> {
@@ -189,12 +194,6 @@ impl RunsTx for FakeTx {
         self.check()?;
         self.queue.push(NewRun { input: run.input.clone(), ..*run });
         Ok(())
-    }
-
-    async fn release_held_runs(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
-        self.check()?;
-        let held = self.queue.iter_mut().filter(|run| run.workspace == workspace && run.is_on_hold);
-        Ok(held.map(|run| run.is_on_hold = false).count() as u64)
     }
 }
 

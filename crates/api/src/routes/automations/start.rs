@@ -37,6 +37,10 @@ pub(crate) struct StartAutomation {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StartedRun {
     run_id: RunId,
+    /// `true` if the runs of the month are used up: the run waits for the next month or a larger plan, at most seven days.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    held: bool,
 }
 
 /// Start an automation by hand
@@ -55,10 +59,10 @@ pub(crate) async fn start_automation(
         automation,
         input: input.input.unwrap_or_else(|| RawValue::NULL.to_owned()),
         run_at: input.run_at,
-        runs_per_month: workspace.plan.limits().runs_per_month,
+        runs_per_month: workspace.plan.limits().runs.grace_limit(),
     };
-    let run_id = api
+    let started = api
         .transaction(unit!(|tx| runs::automations::start_run(tx, &ctx, &right, input.clone()).await))
         .await?;
-    Ok(Json(StartedRun { run_id }))
+    Ok(Json(StartedRun { run_id: started.run, held: started.is_on_hold }))
 }

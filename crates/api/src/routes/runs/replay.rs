@@ -46,7 +46,7 @@ pub(crate) struct ReplayedView {
     version: VersionRefView,
     /// `true` if the input differs from the original.
     edited: bool,
-    /// `true` if the spending cap holds the run back.
+    /// `true` if the runs of the month are used up: the run waits for the next month or a larger plan, at most seven days.
     held: bool,
 }
 
