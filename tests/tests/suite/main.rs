@@ -50,6 +50,7 @@ mod page_texts;
 mod passkeys;
 mod people;
 mod postgrest_client;
+mod run_quota;
 mod sandbox;
 mod schedules;
 mod secrets;

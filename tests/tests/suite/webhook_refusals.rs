@@ -317,12 +317,12 @@ tests::on_both! {
             }
             if let Some(refused) = refused {
                 refused.assert_error(409, "quota_reached");
-                assert_eq!(accepted, 1000);
+                assert_eq!(accepted, 1_100);
                 assert_eq!(fixture.deliveries().await?[0].0, "quota_reached");
                 return Ok(());
             }
         }
-        bail!("{accepted} calls were accepted although the plan has 1,000 runs")
+        bail!("{accepted} calls were accepted although the plan has 1,000 runs and a tenth of grace")
     }
 
     async fn the_console_shows_the_last_deliveries(server: Server) -> Result<()> {

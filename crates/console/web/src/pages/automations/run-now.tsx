@@ -23,9 +23,9 @@ function Start({ ws, automation: { id, appId, name, maxConcurrency } }: { ws: st
   const parsed = parseJson(input);
   const body = { ...('value' in parsed && { input: parsed.value as never }), ...(at !== '' && { runAt: new Date(at).toISOString() }) };
   const start = useAction(async () => {
-    const { runId } = await api.post('/v1/automations/{id}/run', { path: { id }, body });
+    const { runId, held } = await api.post('/v1/automations/{id}/run', { path: { id }, body });
     setStarted(runId);
-    toast(at === '' ? t('startedNow') : t('startedLater'));
+    toast(held === true ? t('startedHeld') : at === '' ? t('startedNow') : t('startedLater'));
   }, { shows: 'inline' });
   const unavailable = mayRun ? ('error' in parsed ? parsed.error : null) : t('mayNotRun');
   const actions = (
