@@ -1,16 +1,19 @@
-//! A DNS server for tests, whose TXT records a test publishes and removes.
+//! A DNS server for tests, whose records a test publishes and removes.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     str::FromStr as _,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use anyhow::{Context as _, Result, anyhow};
+use async_trait::async_trait;
 use hickory_server::{
     Server,
+    net::runtime::Time,
     proto::rr::{LowerName, Name, RData, Record, RecordType, RrKey, rdata},
+    server::{Request, RequestHandler, ResponseHandler, ResponseInfo},
     store::in_memory::InMemoryZoneHandler,
     zone_handler::{AxfrPolicy, Catalog, ZoneType},
 };
@@ -23,7 +26,29 @@ const TCP_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct DnsServer {
     address: SocketAddr,
     zone: Arc<InMemoryZoneHandler>,
-    _server: Server<Catalog>,
+    asked: Arc<Mutex<Vec<String>>>,
+    _server: Server<RecordingCatalog>,
+}
+
+/// A catalog that notes the questions.
+struct RecordingCatalog {
+    catalog: Catalog,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+#[async_trait]
+impl RequestHandler for RecordingCatalog {
+    async fn handle_request<R: ResponseHandler, T: Time>(
+        &self,
+        request: &Request,
+        response: R,
+    ) -> ResponseInfo {
+        if let Ok(asked) = request.request_info() {
+            let question = format!("{} {}", asked.query.query_type(), asked.query.name());
+            self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question);
+        }
+        self.catalog.handle_request::<R, T>(request, response).await
+    }
 }
 
 impl DnsServer {
@@ -37,12 +62,13 @@ impl DnsServer {
         let mut catalog = Catalog::new();
         catalog.upsert(LowerName::new(&origin), vec![handler.clone()]);
 
-        let mut server = Server::new(catalog);
+        let asked = Arc::default();
+        let mut server = Server::new(RecordingCatalog { catalog, asked: Arc::clone(&asked) });
         let (udp, tcp) = listen().await?;
         let address = udp.local_addr()?;
         server.register_socket(udp);
         server.register_listener(tcp, TCP_TIMEOUT, 4);
-        Ok(Self { address, zone: handler, _server: server })
+        Ok(Self { address, zone: handler, asked, _server: server })
     }
 
     #[must_use]
@@ -50,16 +76,45 @@ impl DnsServer {
         self.address
     }
 
+    /// Returns the questions that came since the last call, as in `A www.example.com.`.
+    #[must_use]
+    pub fn take_questions(&self) -> Vec<String> {
+        std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Adds a TXT record to a name.
     pub async fn publish_txt(&self, host: &str, text: &str) -> Result<()> {
-        let txt = RData::TXT(rdata::TXT::new(vec![text.to_owned()]));
-        let added = self.zone.upsert(Record::from_rdata(parse_name(host)?, TTL, txt), 2).await;
-        added.then_some(()).with_context(|| anyhow!("the TXT record of {host} was not added"))
+        self.publish(host, RData::TXT(rdata::TXT::new(vec![text.to_owned()]))).await
+    }
+
+    /// Gives a name these addresses, and no others.
+    pub async fn publish_addresses(&self, host: &str, addresses: &[IpAddr]) -> Result<()> {
+        self.remove(host, RecordType::A).await?;
+        self.remove(host, RecordType::AAAA).await?;
+        for address in addresses {
+            self.publish(host, RData::from(*address)).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes a name an alias of another.
+    pub async fn publish_alias(&self, host: &str, target: &str) -> Result<()> {
+        self.publish(host, RData::CNAME(rdata::CNAME(parse_name(target)?))).await
     }
 
     /// Removes every TXT record of a name.
     pub async fn remove_txt(&self, host: &str) -> Result<()> {
-        let key = RrKey::new(LowerName::new(&parse_name(host)?), RecordType::TXT);
+        self.remove(host, RecordType::TXT).await
+    }
+
+    async fn publish(&self, host: &str, data: RData) -> Result<()> {
+        let kind = data.record_type();
+        let added = self.zone.upsert(Record::from_rdata(parse_name(host)?, TTL, data), 2).await;
+        added.then_some(()).with_context(|| anyhow!("the {kind} record of {host} was not added"))
+    }
+
+    async fn remove(&self, host: &str, kind: RecordType) -> Result<()> {
+        let key = RrKey::new(LowerName::new(&parse_name(host)?), kind);
         self.zone.records_mut().await.remove(&key);
         Ok(())
     }

@@ -102,6 +102,12 @@ impl EchoService {
         format!("https://{ECHO_HOST}:{}", self.tls_port)
     }
 
+    /// Returns the port of requests over TLS, on loopback.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.tls_port
+    }
+
     /// Returns the URL in plain, on loopback.
     #[must_use]
     pub fn plain_url(&self) -> String {

@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     client::{build_pinned_client, tls_config},
-    resolve::{Resolve, SystemResolver},
+    resolve::Resolve,
 };
 
 /// Time limit from resolving the name to the last byte.
@@ -60,20 +60,12 @@ pub struct ClientMetadataFetcher {
 }
 
 impl ClientMetadataFetcher {
-    /// Creates a fetcher with the system's resolver. With `loopback`, documents may also be on this machine, such as
+    /// Creates a fetcher that finds hosts with `resolver`. With `loopback`, documents may also be on this machine, such as
     /// those of a client in development; use it only for a server that is itself reachable only from this machine.
     ///
     /// # Errors
     /// Fails if TLS cannot be set up.
-    pub fn new(loopback: bool) -> io::Result<Self> {
-        Self::with_resolver(loopback, Arc::new(SystemResolver))
-    }
-
-    /// Creates a fetcher with another resolver.
-    ///
-    /// # Errors
-    /// Fails if TLS cannot be set up.
-    pub fn with_resolver(loopback: bool, resolver: Arc<dyn Resolve>) -> io::Result<Self> {
+    pub fn new(loopback: bool, resolver: Arc<dyn Resolve>) -> io::Result<Self> {
         Ok(Self {
             resolver,
             tls: tls_config()?,

@@ -173,7 +173,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_TRUSTED_PROXIES", value_delimiter = ',', value_name = "NETWORKS")]
     pub(crate) trusted_proxies: Vec<IpNet>,
 
-    /// DNS server for the TXT records that verify join domains, ADDRESS:PORT; default: the system's servers.
+    /// DNS server for the hosts that apps and connections reach, and for the TXT records that verify join domains,
+    /// ADDRESS:PORT; default: the system's resolver.
     #[arg(long, env = "QALA_DNS_SERVER", value_name = "ADDRESS")]
     pub(crate) dns_server: Option<SocketAddr>,
 

@@ -15,6 +15,7 @@ mod mail;
 mod master_key;
 mod oidc;
 mod open_file_limit;
+mod resolver;
 mod rows;
 mod serve;
 mod serve_lock;

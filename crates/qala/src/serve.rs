@@ -41,7 +41,7 @@ use crate::{
     banner,
     cli::{DatabaseArguments, RowsArguments, ServeArguments},
     config::{self, RowsBackend},
-    connectors, listener, logging, mail, master_key, oidc, open_file_limit, serve_lock,
+    connectors, listener, logging, mail, master_key, oidc, open_file_limit, resolver, serve_lock,
 };
 
 /// Time for which requests and runs may go on after the shutdown began.
@@ -101,8 +101,11 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         engine.confinement().await.context("--require-sandbox")?;
     }
     let engine: Arc<dyn Engine> = Arc::new(engine);
-    let outbound: Arc<dyn OutboundClient> =
-        Arc::new(EgressClient::new(EgressLimits::default()).context("cannot set up TLS")?);
+    let resolver = resolver::outside_resolver(arguments.dns_server)?;
+    let outbound: Arc<dyn OutboundClient> = Arc::new(
+        EgressClient::with_resolver(EgressLimits::default(), Arc::clone(&resolver))
+            .context("cannot set up TLS")?,
+    );
     let credentials = Arc::new(ConnectionCredentials::new(ConnectionCredentialsDeps {
         store: Arc::new(store.clone()),
         vault: Vault::new(&keys),
@@ -147,7 +150,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             code_exchanger: Arc::new(executor.clone()),
             oauth_apps,
             client_documents: Arc::new(
-                ClientMetadataFetcher::new(bound.ip().is_loopback()).context("cannot set up TLS")?,
+                ClientMetadataFetcher::new(bound.ip().is_loopback(), resolver)
+                    .context("cannot set up TLS")?,
             ),
             relying_party: relying_party(&console_origin)?,
             oidc_providers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),

@@ -46,6 +46,7 @@ mod nodes;
 mod oauth;
 mod oidc;
 mod operators;
+mod outside_names;
 mod page_texts;
 mod passkeys;
 mod people;

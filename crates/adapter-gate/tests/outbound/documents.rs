@@ -28,8 +28,7 @@ impl Resolve for FakeResolver {
 async fn refusal(loopback: bool, addresses: &[&str]) -> (String, usize) {
     let liar =
         Arc::new(FakeResolver(addresses.iter().map(|it| it.parse().unwrap()).collect(), AtomicUsize::new(0)));
-    let fetcher =
-        ClientMetadataFetcher::with_resolver(loopback, Arc::clone(&liar) as Arc<dyn Resolve>).unwrap();
+    let fetcher = ClientMetadataFetcher::new(loopback, Arc::clone(&liar) as Arc<dyn Resolve>).unwrap();
     let id = "https://agent.example/client.json".parse().unwrap();
     let Err(DocumentError::Unreachable(what)) = fetcher.fetch_client(&id).await else {
         panic!("{addresses:?}")
@@ -74,7 +73,7 @@ async fn the_name_is_resolved_once_and_that_address_is_used() {
 #[tokio::test]
 async fn only_port_443_is_allowed_outside_of_loopback() {
     let liar = Arc::new(FakeResolver(vec!["93.184.215.14".parse().unwrap()], AtomicUsize::new(0)));
-    let fetcher = ClientMetadataFetcher::with_resolver(false, liar).unwrap();
+    let fetcher = ClientMetadataFetcher::new(false, liar).unwrap();
     let id = "https://agent.example:22/client.json".parse().unwrap();
     let Err(DocumentError::Unreachable(what)) = fetcher.fetch_client(&id).await else {
         panic!("it was fetched")
