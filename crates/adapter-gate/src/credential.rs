@@ -39,20 +39,20 @@ pub(crate) enum Carried<'a> {
 }
 
 impl Carried<'_> {
-    /// Returns the search for the credential that was sent.
-    pub(crate) fn into_scrubber(self) -> Option<Scrubber> {
-        match self {
+    /// Takes the search for the credential that was sent.
+    pub(crate) fn take_scrubber(&mut self) -> Option<Scrubber> {
+        match std::mem::replace(self, Self::Nothing) {
             Self::Opened(_, scrubber) | Self::OpenedHeaders(_, scrubber) => Some(scrubber),
             Self::Nothing | Self::Sealed(_) | Self::SealedHeaders(..) => None,
         }
     }
 
-    /// Returns the URL and the headers of a request, with the credential in them.
+    /// Adds the credential to the headers of a request, and returns its URL, with the credential if that is its place.
     pub(crate) async fn complete(
         &mut self,
         permit: &EgressPermit,
-        mut headers: HeaderMap,
-    ) -> Result<(Url, HeaderMap), Refusal> {
+        headers: &mut HeaderMap,
+    ) -> Result<Url, Refusal> {
         if let Self::Sealed(source) = self {
             let policy = permit.connection_policy().ok_or_else(|| unusable(None))?;
             let opened = source.open(policy).await?;
@@ -66,7 +66,7 @@ impl Carried<'_> {
         if let Self::OpenedHeaders(opened, _) = self {
             headers.extend(opened.iter().map(|(name, value)| (Some(name.clone()), value.clone())));
         }
-        let Self::Opened(opened, _) = self else { return Ok((permit.url().clone(), headers)) };
+        let Self::Opened(opened, _) = self else { return Ok(permit.url().clone()) };
         let failed = || unusable(permit.credential_of());
         let injection = inject(permit, opened.as_credential()).map_err(|error| {
             // The error never repeats the secret.
@@ -75,11 +75,14 @@ impl Carried<'_> {
         })?;
         let url = match injection.url.expose_secret() {
             same if same == permit.url().as_str() => permit.url().clone(),
-            other => Url::parse(other).map_err(|_| failed())?,
+            other => {
+                let other = Url::parse(other).map_err(|_| failed())?;
+                if other.origin() != permit.url().origin() {
+                    return Err(failed());
+                }
+                other
+            }
         };
-        if url.origin() != permit.url().origin() {
-            return Err(failed());
-        }
         for (name, value) in &injection.headers {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| failed())?;
             let mut value =
@@ -87,7 +90,7 @@ impl Carried<'_> {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        Ok((url, headers))
+        Ok(url)
     }
 }
 

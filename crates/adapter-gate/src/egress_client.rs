@@ -57,24 +57,22 @@ impl EgressClient {
 
     async fn send_following_redirects(
         &self,
-        mut permit: EgressPermit,
-        (headers, mut body): (HeaderMap, RequestBody),
-        mut carried: Carried<'_>,
+        outgoing: &mut Outgoing<'_>,
         deadline: Instant,
     ) -> Result<OutboundResponse, Refusal> {
         let mut hops = 0;
         loop {
-            let response = self.send_once(&permit, headers.clone(), body.take(), &mut carried).await?;
-            let Some(location) = redirect_location(&permit, &response) else {
-                return self.read_response(permit.host(), response, carried.into_scrubber(), deadline).await;
+            let response = self.send_once(outgoing).await?;
+            let Some(location) = redirect_location(&outgoing.permit, &response) else {
+                return self.read_response(outgoing, response, deadline).await;
             };
             let location = location?;
             hops += 1;
             if hops > self.limits.max_redirects {
-                let message = format!("{} redirects too often", permit.host());
+                let message = format!("{} redirects too often", outgoing.permit.host());
                 return Err(Refusal::new(RefusalCode::RedirectDenied, message));
             }
-            permit = permit.follow_redirect(&location)?;
+            outgoing.permit = outgoing.permit.follow_redirect(&location)?;
         }
     }
 
@@ -82,31 +80,35 @@ impl EgressClient {
     #[tracing::instrument(
         level = "debug",
         skip_all,
-        fields(host = %permit.host(), method = %permit.method(), status = tracing::field::Empty),
+        fields(
+            host = %outgoing.permit.host(),
+            method = %outgoing.permit.method(),
+            status = tracing::field::Empty,
+        ),
         err(level = "debug")
     )]
-    async fn send_once(
-        &self,
-        permit: &EgressPermit,
-        headers: HeaderMap,
-        body: RequestBody,
-        carried: &mut Carried<'_>,
-    ) -> Result<reqwest::Response, Refusal> {
+    async fn send_once(&self, outgoing: &mut Outgoing<'_>) -> Result<reqwest::Response, Refusal> {
+        let Outgoing { permit, headers, body, carried } = outgoing;
+        let mut headers = to_request_headers(headers)?;
+        if !matches!(carried, Carried::Nothing) {
+            // In a coding, what the service echoes could not be scrubbed.
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        }
         let address = self.transport.resolve(permit).await?;
         // Nothing can refuse the request from here on, so its credential may be opened.
-        let (url, headers) = carried.complete(permit, headers).await?;
-        let response = self.transport.dispatch(permit, address, url, headers, body).await?;
+        let url = carried.complete(permit, &mut headers).await?;
+        let response = self.transport.dispatch(permit, address, url, headers, body.take()).await?;
         tracing::Span::current().record("status", response.status().as_u16());
         Ok(response)
     }
 
     async fn read_response(
         &self,
-        host: &GateHost,
-        response: reqwest::Response,
-        scrubber: Option<Scrubber>,
+        outgoing: &mut Outgoing<'_>,
+        mut response: reqwest::Response,
         deadline: Instant,
     ) -> Result<OutboundResponse, Refusal> {
+        let host = outgoing.permit.host();
         let status = response.status().as_u16();
         let max_bytes = self.limits.max_response_body;
         self.transport.check_response(host, &response, max_bytes)?;
@@ -114,9 +116,9 @@ impl EgressClient {
             let message = format!("{host} answered with the status {status}");
             return Err(Refusal::new(RefusalCode::UpstreamFailed, message));
         }
-        let headers = response.headers().clone();
+        let headers = std::mem::take(response.headers_mut());
         let arrived = read_arrived(host, response, BodyBounds { max_bytes, deadline }).await?;
-        let Some(scrubber) = scrubber else {
+        let Some(scrubber) = outgoing.carried.take_scrubber() else {
             let body = match arrived {
                 Arrived::Complete(body) => body.into(),
                 Arrived::Partial(body) => body.into_stream(None),
@@ -158,29 +160,32 @@ impl EgressClient {
         Ok(OutboundResponse { status, headers, body: scrubbed.into() })
     }
 
-    /// Checks what the app gave, and returns it as it is sent.
-    fn check_request(
+    /// Puts a request together whose headers were checked.
+    fn outgoing<'a>(
         &self,
         request: OutboundRequest,
-        injected: &[&str],
-    ) -> Result<(HeaderMap, RequestBody), Refusal> {
-        check_headers(&request.headers, injected)?;
+        permit: EgressPermit,
+        carried: Carried<'a>,
+    ) -> Result<Outgoing<'a>, Refusal> {
         let body = RequestBody::new(request.body, self.limits.max_request_body)?;
-        Ok((to_request_headers(&request.headers)?, body))
+        Ok(Outgoing { permit, headers: request.headers, body, carried })
     }
 
-    async fn send_before_deadline(
-        &self,
-        permit: EgressPermit,
-        request: (HeaderMap, RequestBody),
-        carried: Carried<'_>,
-    ) -> Result<OutboundResponse, Refusal> {
-        let host = permit.host().clone();
+    async fn send_before_deadline(&self, outgoing: &mut Outgoing<'_>) -> Result<OutboundResponse, Refusal> {
         let deadline = Instant::now() + self.limits.total_timeout;
-        timeout_at(deadline, self.send_following_redirects(permit, request, carried, deadline))
-            .await
-            .unwrap_or_else(|_| Err(timed_out(&host)))
+        match timeout_at(deadline, self.send_following_redirects(outgoing, deadline)).await {
+            Ok(sent) => sent,
+            Err(_) => Err(timed_out(outgoing.permit.host())),
+        }
     }
+}
+
+/// A request on its way. The futures of its steps borrow it, since each would otherwise hold a copy.
+struct Outgoing<'a> {
+    permit: EgressPermit,
+    headers: Vec<(String, String)>,
+    body: RequestBody,
+    carried: Carried<'a>,
 }
 
 #[async_trait]
@@ -199,8 +204,9 @@ impl OutboundClient for EgressClient {
         permit: EgressPermit,
     ) -> Result<OutboundResponse, Refusal> {
         refuse_connection(&permit)?;
-        let request = self.check_request(request, &[])?;
-        self.send_before_deadline(permit, request, Carried::Nothing).await
+        check_headers(&request.headers, &[])?;
+        let mut outgoing = self.outgoing(request, permit, Carried::Nothing)?;
+        self.send_before_deadline(&mut outgoing).await
     }
 
     #[tracing::instrument(
@@ -219,11 +225,10 @@ impl OutboundClient for EgressClient {
     ) -> Result<OutboundResponse, Refusal> {
         refuse_connection(&permit)?;
         let injected: Vec<_> = secret_headers.iter().map(|header| header.header.as_str()).collect();
-        let (mut headers, body) = self.check_request(request, &injected)?;
-        // In a coding, what the service echoes could not be scrubbed.
-        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let carried = Carried::SealedHeaders(secret_headers, secrets);
-        self.send_before_deadline(permit, (headers, body), carried).await
+        check_headers(&request.headers, &injected)?;
+        let mut outgoing = self.outgoing(request, permit, carried)?;
+        self.send_before_deadline(&mut outgoing).await
     }
 
     #[tracing::instrument(
@@ -243,10 +248,9 @@ impl OutboundClient for EgressClient {
             let message = "the request does not go through a connection";
             return Err(Refusal::new(RefusalCode::NotConnected, message));
         };
-        let (mut headers, body) = self.check_request(request, &connection.http.injected_headers())?;
-        // In a coding, what the service echoes could not be scrubbed.
-        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        self.send_before_deadline(permit, (headers, body), Carried::Sealed(credentials)).await
+        check_headers(&request.headers, &connection.http.injected_headers())?;
+        let mut outgoing = self.outgoing(request, permit, Carried::Sealed(credentials))?;
+        self.send_before_deadline(&mut outgoing).await
     }
 
     #[tracing::instrument(

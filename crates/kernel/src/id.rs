@@ -128,6 +128,7 @@ pub struct InvalidId {
 /// Crockford's base 32 in lower case, as in TypeID.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const ENCODED_LEN: usize = 26;
+const MAX_PREFIX_LEN: usize = 8;
 
 fn encode(uuid: Uuid) -> [u8; ENCODED_LEN] {
     let mut rest = uuid.as_u128();
@@ -154,10 +155,13 @@ fn decode(text: &str) -> Option<Uuid> {
 
 impl<K: Kind> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let encoded = encode(self.0);
-        f.write_str(K::PREFIX)?;
-        f.write_str("_")?;
-        f.write_str(std::str::from_utf8(&encoded).map_err(|_| fmt::Error)?)
+        const { assert!(K::PREFIX.len() <= MAX_PREFIX_LEN) }
+        // Written at once, since a `String` would grow with each part.
+        let mut text = [b'_'; MAX_PREFIX_LEN + 1 + ENCODED_LEN];
+        let (start, end) = (K::PREFIX.len() + 1, K::PREFIX.len() + 1 + ENCODED_LEN);
+        text[..start - 1].copy_from_slice(K::PREFIX.as_bytes());
+        text[start..end].copy_from_slice(&encode(self.0));
+        f.write_str(std::str::from_utf8(&text[..end]).map_err(|_| fmt::Error)?)
     }
 }
 

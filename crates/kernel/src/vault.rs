@@ -6,7 +6,10 @@
 //! bound to it as associated data, so that ciphertext that was moved to another row does not open.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
-use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305, XNonce, aead::Aead as _, aead::Payload};
+use chacha20poly1305::{
+    KeyInit as _, XChaCha20Poly1305, XNonce,
+    aead::{Aead as _, AeadInOut as _, Payload},
+};
 use hmac::{Hmac, Mac as _};
 use secrecy::{ExposeSecret as _, SecretBox, SecretString};
 use sha2::{Digest as _, Sha256};
@@ -159,12 +162,14 @@ impl Vault {
         let aad = associated_data(context);
         let (key_nonce, wrapped) = wrapped.split_first_chunk::<NONCE_LEN>().ok_or(VaultError::Malformed)?;
         let nonce: [u8; NONCE_LEN] = nonce.try_into().map_err(|_| VaultError::Malformed)?;
-        let data_key = wrapping
-            .decrypt(&XNonce::from(*key_nonce), Payload { msg: wrapped, aad: &aad })
+        let mut data_key = wrapped.to_vec();
+        wrapping
+            .decrypt_in_place(&XNonce::from(*key_nonce), &aad, &mut data_key)
             .map_err(|_| VaultError::Forged)?;
-        let plain = XChaCha20Poly1305::new_from_slice(&data_key)
+        let mut plain = ciphertext;
+        XChaCha20Poly1305::new_from_slice(&data_key)
             .map_err(|_| VaultError::Forged)?
-            .decrypt(&XNonce::from(nonce), Payload { msg: &ciphertext, aad: &aad })
+            .decrypt_in_place(&XNonce::from(nonce), &aad, &mut plain)
             .map_err(|_| VaultError::Forged)?;
         String::from_utf8(plain).map(SecretString::from).map_err(|_| VaultError::Forged)
     }

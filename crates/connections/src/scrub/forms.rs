@@ -2,7 +2,16 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 
-/// Returns the forms of a text, without those that are equal to another:
+/// Returns the forms of a text (see [`each_form`]), sorted, without those that are equal to another.
+pub(super) fn forms(text: &str) -> Vec<Vec<u8>> {
+    let mut forms = Vec::new();
+    each_form(text, &mut |form| forms.push(form.as_bytes().to_vec()));
+    forms.sort_unstable();
+    forms.dedup();
+    forms
+}
+
+/// Calls `found` with each form of a text, with some of them more than once:
 ///
 /// * as it is
 /// * percent-encoded (RFC 3986, JavaScript's `encodeURIComponent` and `encodeURI`, forms, and every byte), with hex in
@@ -12,22 +21,31 @@ use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 /// * hex in lower and upper case
 /// * JSON: shortest, with `\/`, ASCII only, HTML-safe, every character escaped; and a JSON text within another
 /// * HTML: named, decimal and hexadecimal references
-pub(super) fn forms(text: &str) -> Vec<Vec<u8>> {
-    let mut forms: Vec<String> = vec![text.to_owned()];
-    percent(text, &mut forms);
-    base64(text.as_bytes(), &mut forms);
-    forms.push(hex(text.as_bytes(), false));
-    forms.push(hex(text.as_bytes(), true));
-    let json = json(text);
-    for form in json.iter().filter(|form| form.contains(['\\', '"'])) {
-        // Each escape begins with a backslash, which the text around escapes again.
-        forms.push(form.replace('\\', "\\\\").replace('"', "\\\""));
+pub(super) fn each_form(text: &str, found: &mut impl FnMut(&str)) {
+    let longest = longest(text);
+    let mut buffers = Buffers {
+        form: String::with_capacity(longest),
+        nested: String::with_capacity(longest),
+        bytes: Vec::with_capacity(text.len() + 2),
+    };
+    found(text);
+    percent(text, &mut buffers, found);
+    base64(text.as_bytes(), &mut buffers, found);
+    for is_upper in [false, true] {
+        buffers.form.clear();
+        text.bytes().for_each(|byte| push_hex(&mut buffers.form, byte, is_upper));
+        found(&buffers.form);
     }
-    forms.extend(json);
-    html(text, &mut forms);
-    forms.sort_unstable();
-    forms.dedup();
-    forms.into_iter().map(String::into_bytes).collect()
+    json(text, &mut buffers, found);
+    html(text, &mut buffers, found);
+}
+
+/// Texts that forms are put together in: allocating each would take most of the time that a request has for them.
+struct Buffers {
+    form: String,
+    /// A form of the form.
+    nested: String,
+    bytes: Vec<u8>,
 }
 
 /// Returns the bytes that the longest form of a text may have; some more than it has.
@@ -36,7 +54,7 @@ pub(super) fn longest(text: &str) -> usize {
     8 * text.len() + 8
 }
 
-fn percent(text: &str, forms: &mut Vec<String>) {
+fn percent(text: &str, buffers: &mut Buffers, found: &mut impl FnMut(&str)) {
     let plain: [(&str, bool); 9] = [
         ("", false),
         ("-._~", false),
@@ -52,16 +70,25 @@ fn percent(text: &str, forms: &mut Vec<String>) {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || kept.as_bytes().contains(&byte);
         // Otherwise the form is the text itself.
         if !text.bytes().all(is_plain) {
-            forms.push(percent_with(text, true, plus, is_plain));
-            forms.push(percent_with(text, false, plus, is_plain));
+            for is_upper in [true, false] {
+                encode_percent(text, (is_upper, plus), is_plain, &mut buffers.form);
+                found(&buffers.form);
+            }
         }
     }
-    forms.push(percent_with(text, true, false, |_| false));
-    forms.push(percent_with(text, false, false, |_| false));
+    for is_upper in [true, false] {
+        encode_percent(text, (is_upper, false), |_| false, &mut buffers.form);
+        found(&buffers.form);
+    }
 }
 
-fn percent_with(text: &str, is_upper: bool, plus: bool, is_plain: impl Fn(u8) -> bool) -> String {
-    let mut encoded = String::with_capacity(3 * text.len());
+fn encode_percent(
+    text: &str,
+    (is_upper, plus): (bool, bool),
+    is_plain: impl Fn(u8) -> bool,
+    encoded: &mut String,
+) {
+    encoded.clear();
     for byte in text.bytes() {
         if is_plain(byte) {
             encoded.push(char::from(byte));
@@ -69,10 +96,9 @@ fn percent_with(text: &str, is_upper: bool, plus: bool, is_plain: impl Fn(u8) ->
             encoded.push('+');
         } else {
             encoded.push('%');
-            push_hex(&mut encoded, byte, is_upper);
+            push_hex(encoded, byte, is_upper);
         }
     }
-    encoded
 }
 
 /// Appends the two digits of a byte. Formatting macros would take most of the time that a request has for this.
@@ -80,14 +106,6 @@ fn push_hex(text: &mut String, byte: u8, is_upper: bool) {
     let digits = if is_upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
     text.push(char::from(digits[usize::from(byte >> 4)]));
     text.push(char::from(digits[usize::from(byte & 15)]));
-}
-
-fn hex(bytes: &[u8], is_upper: bool) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        push_hex(&mut text, *byte, is_upper);
-    }
-    text
 }
 
 /// Appends a number in a base, without leading zeros.
@@ -99,55 +117,107 @@ fn push_number(text: &mut String, number: u32, base: u32, is_upper: bool) {
     text.push(if is_upper { digit.to_ascii_uppercase() } else { digit });
 }
 
-/// Adds the characters that depend on the text alone, for each offset, and the same with the end of the encoding.
-fn base64(bytes: &[u8], forms: &mut Vec<String>) {
+/// Finds the characters that depend on the text alone, for each offset, and the same with the end of the encoding.
+fn base64(bytes: &[u8], Buffers { form, nested, bytes: padded }: &mut Buffers, found: &mut impl FnMut(&str)) {
+    padded.clear();
+    padded.extend([0, 0]);
+    padded.extend_from_slice(bytes);
     for offset in 0..3_usize {
-        let padded: Vec<u8> = std::iter::repeat_n(0, offset).chain(bytes.iter().copied()).collect();
-        let encoded = STANDARD_NO_PAD.encode(&padded);
-        let start = (8 * offset).div_ceil(6);
-        let end = 8 * padded.len() / 6;
-        let core = encoded.get(start..end).unwrap_or_default().to_owned();
-        let closed = encoded.get(start..).unwrap_or_default().to_owned();
-        let full = format!("{closed}{}", "=".repeat((4 - encoded.len() % 4) % 4));
-        for form in [core, closed, full] {
-            if form.contains(['+', '/']) {
-                forms.push(form.replace('+', "-").replace('/', "_"));
+        let padded = &padded[2 - offset..];
+        form.clear();
+        STANDARD_NO_PAD.encode_string(padded, form);
+        let padding = (4 - form.len() % 4) % 4;
+        let (start, core, closed) = ((8 * offset).div_ceil(6), 8 * padded.len() / 6, form.len());
+        form.extend(std::iter::repeat_n('=', padding));
+        for end in [core, closed, closed + padding] {
+            let encoded = form.get(start..end).unwrap_or_default();
+            if encoded.contains(['+', '/']) {
+                replace(encoded, nested, |c| match c {
+                    '+' => Some("-"),
+                    '/' => Some("_"),
+                    _ => None,
+                });
+                found(nested);
             }
-            forms.push(form);
+            found(encoded);
         }
     }
 }
 
-fn json(text: &str) -> Vec<String> {
+/// Writes a text with other texts in place of some characters.
+fn replace(text: &str, replaced: &mut String, with: impl Fn(char) -> Option<&'static str>) {
+    replaced.clear();
+    for c in text.chars() {
+        match with(c) {
+            Some(other) => replaced.push_str(other),
+            None => replaced.push(c),
+        }
+    }
+}
+
+fn json(text: &str, Buffers { form, nested, .. }: &mut Buffers, found: &mut impl FnMut(&str)) {
     let is_plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '~' | ':' | '/' | '@' | ',')
     };
-    let mut forms = Vec::new();
+    let within_json = |c| match c {
+        // Each escape begins with a backslash, which the text around escapes again.
+        '\\' => Some("\\\\"),
+        '"' => Some("\\\""),
+        _ => None,
+    };
+    let with_slash = |c| match c {
+        '/' => Some("\\/"),
+        _ => None,
+    };
+    let with_slash_within_json = |c| match c {
+        '/' => Some("\\\\/"),
+        other => within_json(other),
+    };
+    let mut find = |form: &str, may_have_slash: bool| {
+        let is_nested = form.contains(['\\', '"']);
+        if is_nested {
+            replace(form, nested, within_json);
+            found(nested);
+        }
+        if may_have_slash && form.contains('/') {
+            replace(form, nested, with_slash);
+            found(nested);
+            replace(form, nested, with_slash_within_json);
+            found(nested);
+        }
+        found(form);
+    };
     // Of these characters, the other forms are the text itself.
     let is_special = !text.chars().all(|c| is_plain(c) && c != '/');
     if is_special {
-        let shortest = escape_json(text, false, false, |_| false);
-        forms.push(shortest.replace('/', "\\/"));
-        forms.push(shortest);
+        escape_json(text, (false, false), |_| false, form);
+        find(form, true);
     }
     for is_upper in [false, true] {
         if is_special {
-            let ascii = escape_json(text, is_upper, false, |c| !c.is_ascii() || c == '\u{7f}');
-            forms.push(ascii.replace('/', "\\/"));
-            forms.push(ascii);
-            forms.push(escape_json(text, is_upper, false, |c| matches!(c, '<' | '>' | '&')));
-            forms.push(escape_json(text, is_upper, false, |c| matches!(c, '<' | '>' | '&' | '\'')));
-            forms.push(escape_json(text, is_upper, true, |c| !is_plain(c)));
+            escape_json(text, (is_upper, false), |c| !c.is_ascii() || c == '\u{7f}', form);
+            find(form, true);
+            escape_json(text, (is_upper, false), |c| matches!(c, '<' | '>' | '&'), form);
+            find(form, false);
+            escape_json(text, (is_upper, false), |c| matches!(c, '<' | '>' | '&' | '\''), form);
+            find(form, false);
+            escape_json(text, (is_upper, true), |c| !is_plain(c), form);
+            find(form, false);
         }
-        forms.push(escape_json(text, is_upper, true, |_| true));
+        escape_json(text, (is_upper, true), |_| true, form);
+        find(form, false);
     }
-    forms
 }
 
 /// Escapes a text for JSON (RFC 8259, section 7). `is_escaped` are characters to write as `\u…`; `long` writes those with
 /// a short escape so, too.
-fn escape_json(text: &str, is_upper: bool, long: bool, is_escaped: impl Fn(char) -> bool) -> String {
-    let mut escaped = String::with_capacity(6 * text.len());
+fn escape_json(
+    text: &str,
+    (is_upper, long): (bool, bool),
+    is_escaped: impl Fn(char) -> bool,
+    escaped: &mut String,
+) {
+    escaped.clear();
     for c in text.chars() {
         let short = match c {
             '"' => Some("\\\""),
@@ -164,32 +234,37 @@ fn escape_json(text: &str, is_upper: bool, long: bool, is_escaped: impl Fn(char)
             _ if is_escaped(c) || c < ' ' => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     escaped.push_str("\\u");
-                    unit.to_be_bytes().into_iter().for_each(|byte| push_hex(&mut escaped, byte, is_upper));
+                    unit.to_be_bytes().into_iter().for_each(|byte| push_hex(escaped, byte, is_upper));
                 }
             }
             _ => escaped.push(c),
         }
     }
-    escaped
 }
 
-fn html(text: &str, forms: &mut Vec<String>) {
+fn html(text: &str, Buffers { form, .. }: &mut Buffers, found: &mut impl FnMut(&str)) {
     let quotes = ["'", "&#39;", "&#039;", "&#x27;", "&apos;"];
     let doubles = ["\"", "&quot;", "&#34;", "&#x22;"];
     for quote in if text.contains('\'') { &quotes[..] } else { &quotes[..1] } {
         for double in if text.contains('"') { &doubles[..] } else { &doubles[..1] } {
-            let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-            // The ampersands of references that follow are no part of the text.
-            forms.push(escaped.replace('\'', quote).replace('"', double));
+            replace(text, form, |c| match c {
+                '&' => Some("&amp;"),
+                '<' => Some("&lt;"),
+                '>' => Some("&gt;"),
+                '\'' => Some(quote),
+                '"' => Some(double),
+                _ => None,
+            });
+            found(form);
         }
     }
     for (before, base, is_upper) in [("&#", 10, false), ("&#x", 16, false), ("&#x", 16, true)] {
-        let mut references = String::with_capacity(8 * text.len());
+        form.clear();
         for c in text.chars() {
-            references.push_str(before);
-            push_number(&mut references, c.into(), base, is_upper);
-            references.push(';');
+            form.push_str(before);
+            push_number(form, c.into(), base, is_upper);
+            form.push(';');
         }
-        forms.push(references);
+        found(form);
     }
 }

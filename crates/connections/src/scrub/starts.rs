@@ -10,6 +10,8 @@ const WIDTH: usize = 8;
 /// Bytes of a text on which the first [`WIDTH`] bytes of all of its forms depend; at most.
 const DETERMINING: usize = 8;
 const BITS: u32 = 12;
+/// Starts of the forms of a short text of letters, repeated ones included.
+const TYPICAL_STARTS: usize = 64;
 
 /// The first bytes of the forms of some texts.
 #[derive(Clone)]
@@ -23,12 +25,14 @@ pub(super) struct Starts {
 impl Starts {
     /// Collects the starts of the forms of texts, each of eight bytes at least.
     pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut starts = Self { bits: Box::new([0; 1 << (BITS - 6)]), keys: Vec::new() };
+        let mut starts =
+            Self { bits: Box::new([0; 1 << (BITS - 6)]), keys: Vec::with_capacity(TYPICAL_STARTS) };
         for text in texts {
             let determining = text.ceil_char_boundary(DETERMINING);
-            for form in forms::forms(&text[..determining]) {
-                starts.keys.extend(form.first_chunk::<WIDTH>().map(|start| u64::from_le_bytes(*start)));
-            }
+            forms::each_form(&text[..determining], &mut |form| {
+                let start = form.as_bytes().first_chunk::<WIDTH>();
+                starts.keys.extend(start.map(|start| u64::from_le_bytes(*start)));
+            });
         }
         starts.keys.sort_unstable();
         starts.keys.dedup();
