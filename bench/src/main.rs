@@ -177,6 +177,9 @@ fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let database = url.map_or(Database::Sqlite, Database::Existing);
+        if options.scene == Some(scenarios::Scenario::Fetch) {
+            return scenarios::fetch::run(Server::with(database).binary(qala), &progress).await;
+        }
         let has_default_limits =
             options.scene == Some(scenarios::Scenario::Fairness) && !options.no_rate_limits;
         let limits = if has_default_limits { RateLimits::Default } else { RateLimits::Lifted };

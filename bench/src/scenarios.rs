@@ -2,6 +2,7 @@
 
 mod delivery_log;
 mod fairness;
+pub(super) mod fetch;
 mod flood;
 mod growth;
 mod history;
@@ -13,7 +14,7 @@ mod pgbench;
 mod projects;
 
 use ::tests::Server;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use xtask::shell::Progress;
 
@@ -34,6 +35,8 @@ pub(super) enum Scenario {
     Flood,
     /// A quiet workspace, alone and beside one that uses up every resource it can.
     Fairness,
+    /// Requests of an app through a connection.
+    Fetch,
     /// The list of runs and the rate of runs, without old runs and with a million of them.
     History,
     /// Webhooks, compared with those of other programs; each program has an option.
@@ -60,6 +63,7 @@ pub(super) async fn run(
         Scenario::Peers => peers::run(server, options, progress).await,
         Scenario::Kills => kills::run(server, progress).await,
         Scenario::Nodes => nodes::run(server, options, progress).await,
+        Scenario::Fetch => bail!("the scene `fetch` starts a server of its own"),
         Scenario::History => history::run(server, options, progress).await,
     }
 }

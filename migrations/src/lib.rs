@@ -28,6 +28,7 @@ mod m0047_connections;
 mod m0050_connection_renewals;
 mod m0051_app_secrets;
 mod m0052_app_metrics;
+mod m0053_app_rollbacks;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -65,6 +66,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0050_connection_renewals::Migration),
             Box::new(m0051_app_secrets::Migration),
             Box::new(m0052_app_metrics::Migration),
+            Box::new(m0053_app_rollbacks::Migration),
         ]
     }
 }

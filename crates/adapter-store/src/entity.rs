@@ -5,6 +5,7 @@ pub mod app_changes;
 pub mod app_grants;
 pub mod app_log_volume;
 pub mod app_metrics;
+pub mod app_rollbacks;
 pub mod app_secrets;
 pub mod app_versions;
 pub mod approvals;

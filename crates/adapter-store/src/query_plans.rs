@@ -6,7 +6,8 @@ use std::{
 };
 
 use ::apps::{
-    App, AppsTx as _, Category, Manifest, VersionKind, manifest::EgressPermission, versions::VersionContent,
+    App, AppsRead as _, AppsTx as _, Category, Manifest, VersionKind, manifest::EgressPermission,
+    versions::VersionContent,
 };
 use ::connections::{Gate, GateReader as _, GateStatus, GateTx as _, app_secrets::AppSecretReader as _};
 use ::identity::{
@@ -25,6 +26,7 @@ use ::runs::{
     dead_letters::{DeadLetterFilter, DeadLettersRead as _},
     ports::ScheduleStore as _,
     queue::{AttemptOutcome, FinishedRun, LEASE, RunQueue as _},
+    quota::HeldRunsStore as _,
     runs::RunFilter,
     webhooks::{AcceptCall, AcceptOutcome, DedupKey, Proof, WebhookStore as _},
 };
@@ -408,6 +410,12 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("an app's secrets in clear", "PRIMARY KEY").await;
     store.list_app_secrets(workspace, app).await.unwrap();
     check("an app's secrets", "PRIMARY KEY").await;
+    store.rollbacks(workspace, app, 50).await.unwrap();
+    check("an app's rollbacks", "app_rollbacks_by_app").await;
+    store.workspaces_with_held_runs().await.unwrap();
+    check("workspaces with held runs", "run_queue_waiting").await;
+    store.release_held_runs(workspace, now()).await.unwrap();
+    check("held runs", "run_queue_waiting").await;
     let of = |action: Option<&str>, actor| AuditFilter { action: action.map(str::to_owned), actor };
     for filter in [of(None, None), of(None, Some(world.user))] {
         store.audit_records(workspace, &filter, page).await.unwrap();

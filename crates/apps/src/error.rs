@@ -16,6 +16,12 @@ pub enum AppError {
     /// Someone else created a version at the same time.
     #[error("another version was created at the same time")]
     VersionConflict,
+    /// Another version is current than the caller knows.
+    #[error("another version is current by now")]
+    StaleVersion,
+    /// The version is current already.
+    #[error("the version is current already")]
+    AlreadyCurrent,
     /// A person to share with is not a member of the workspace.
     #[error("a person to share with is not a member of the workspace")]
     MemberNotFound,

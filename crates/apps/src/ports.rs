@@ -15,7 +15,7 @@ use kernel::{
 use crate::{
     access::{AppGrant, PreviousAccess},
     apps::App,
-    versions::{AppVersion, VersionContent},
+    versions::{AppVersion, Rollback, VersionContent},
 };
 
 /// Reads that need no transaction.
@@ -56,6 +56,14 @@ pub trait AppsRead: Send + Sync {
         version: VersionId,
     ) -> Result<Option<(AppVersion, VersionContent)>, StoreError>;
 
+    /// Lists an app's latest rollbacks, newest first.
+    async fn rollbacks(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        limit: u32,
+    ) -> Result<Vec<Rollback>, StoreError>;
+
     /// Lists the rights granted on an app.
     async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<AppGrant>, StoreError>;
 }
@@ -91,6 +99,9 @@ pub trait AppsTx: UnitOfWork {
         version: &AppVersion,
         content: &VersionContent,
     ) -> Result<(), StoreError>;
+
+    /// Adds a rollback.
+    async fn insert_rollback(&mut self, rollback: &Rollback) -> Result<(), StoreError>;
 
     /// Replaces an app's sharing and every right granted on it, and returns what they were; `None` if there is no such
     /// app.

@@ -19,7 +19,7 @@ use crate::{
     App, AppVersion, AppsTx, Category, Manifest,
     access::{AppGrant, PreviousAccess},
     changes::{Change, ChangesTx},
-    versions::VersionContent,
+    versions::{Rollback, VersionContent},
 };
 
 /// A store whose tables are plain collections.
@@ -31,6 +31,7 @@ pub(crate) struct FakeTx {
     /// Times at which apps were deleted.
     pub(crate) deleted: BTreeMap<AppId, Timestamp>,
     pub(crate) versions: Vec<(AppVersion, VersionContent)>,
+    pub(crate) rollbacks: Vec<Rollback>,
     pub(crate) grants: Vec<(AppId, AppGrant)>,
     pub(crate) members: Vec<(WorkspaceId, UserId)>,
     pub(crate) changes: Vec<Change>,
@@ -112,6 +113,11 @@ impl AppsTx for FakeTx {
             return Err(StoreError::Duplicate);
         }
         self.versions.push((version.clone(), content.clone()));
+        Ok(())
+    }
+
+    async fn insert_rollback(&mut self, rollback: &Rollback) -> Result<(), StoreError> {
+        self.rollbacks.push(rollback.clone());
         Ok(())
     }
 

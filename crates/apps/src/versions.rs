@@ -2,13 +2,15 @@
 
 mod check_files;
 mod create;
+mod diff_files;
 mod make_current;
+mod roll_back;
 
 use std::collections::BTreeMap;
 
 use kernel::{
     Timestamp,
-    id::{AppId, UserId, VersionId, WorkspaceId},
+    id::{AppId, RollbackId, UserId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +18,8 @@ use crate::{Manifest, trust::TrustBand};
 
 pub use check_files::{ENTRY_FILE, check_files};
 pub use create::{CreateVersion, create_version};
+pub use diff_files::{FileDifference, MAX_DIFF_BYTES, diff_files};
+pub use roll_back::{RollBack, roll_back};
 
 /// The origin of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +76,27 @@ impl AppVersion {
     pub fn trust_band(&self) -> TrustBand {
         TrustBand::from_score(self.trust_score)
     }
+}
+
+/// A move of an app back to an earlier version, or forth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rollback {
+    /// Id of the move.
+    pub id: RollbackId,
+    /// App that moved.
+    pub app: AppId,
+    /// Workspace of the app.
+    pub workspace: WorkspaceId,
+    /// Time of the move.
+    pub at: Timestamp,
+    /// Person who moved it.
+    pub by: UserId,
+    /// Name of that person; only in lists.
+    pub by_name: Option<String>,
+    /// Version that was current before.
+    pub from: VersionId,
+    /// Version that is current since.
+    pub to: VersionId,
 }
 
 /// The content of a version.

@@ -44,6 +44,15 @@ pub enum EventKind {
         /// Its number within the app.
         number: u32,
     },
+    /// The app went back to an earlier version.
+    RolledBack {
+        /// The version that was current before.
+        from: VersionId,
+        /// The version that is current since.
+        version: VersionId,
+        /// Its number within the app.
+        number: u32,
+    },
     /// A request of the app to another host was refused.
     EgressRefused {
         /// The run that sent the request; `None` when the app was answering an HTTP request.

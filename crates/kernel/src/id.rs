@@ -64,6 +64,8 @@ kinds! {
     AppId = App, "app";
     /// One version of an app.
     VersionId = Version, "ver";
+    /// A rollback: a move of an app to another of its versions.
+    RollbackId = Rollback, "rbk";
     /// An approval: a question that a run asks a person.
     ApprovalId = Approval, "apv";
     /// A planned change of an app.

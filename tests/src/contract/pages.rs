@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 14] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 15] = [
     ("api-conventions.md", Some("ErrorEnvelope")),
     ("apps.md", Some("Manifest")),
+    ("apps.md", Some("RolledBack")),
     ("apps.md", Some("Gate")),
     ("backend-data.md", Some("ChangeColumn")),
     ("backend-data.md", Some("NewIndex")),

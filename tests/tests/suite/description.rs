@@ -191,8 +191,8 @@ tests::on_both! {
         // The search matches a URL with ids in place of parameters.
         browser.type_into("#find", "/v1/apps/app_01/versions?limit=1").await?;
         let shown = "return [...document.querySelectorAll('article:not([hidden])')].map((article) => article.id)";
-        assert_eq!(browser.execute_script(shown).await?, json!(["list_versions", "create_version", "read_version"]));
-        assert_eq!(browser.element_text("#found").await?, "3 operations");
+        assert_eq!(browser.execute_script(shown).await?, json!(["list_versions", "create_version", "compare_versions", "read_version", "roll_back_version"]));
+        assert_eq!(browser.element_text("#found").await?, "5 operations");
         browser.execute_script("location.hash = 'list_runs'").await?;
         let ended = "return new Promise((done) => setTimeout(() => done(document.getElementById('find').value)))";
         assert_eq!(browser.execute_script(ended).await?, "", "following a link to a hidden operation clears the search");

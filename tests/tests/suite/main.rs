@@ -64,6 +64,7 @@ mod timing;
 mod tour;
 mod triggers;
 mod upstream_secrets;
+mod versions;
 mod view_as;
 mod webhook_docs;
 mod webhook_forms;

@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use ::apps::{App, AppVersion, AppsRead, VersionKind, access::AppGrant, versions::VersionContent};
+use ::apps::{
+    App, AppVersion, AppsRead, VersionKind,
+    access::AppGrant,
+    versions::{Rollback, VersionContent},
+};
 use async_trait::async_trait;
 use kernel::{
     StoreError,
@@ -20,7 +24,7 @@ use super::visibility::visible_apps;
 use crate::{
     convert::RowContext,
     entity::{
-        app_grants, app_versions, apps,
+        app_grants, app_rollbacks, app_versions, apps,
         column::{DbId, DbText, DbTime},
         users,
     },
@@ -221,6 +225,35 @@ impl AppsRead for Store {
         let row = RowContext::new("app_versions", id);
         let content = VersionContent { manifest: row.json(&found.manifest)?, files: row.json(&found.files)? };
         Ok(Some((version(found.version)?, content)))
+    }
+
+    async fn rollbacks(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        limit: u32,
+    ) -> Result<Vec<Rollback>, StoreError> {
+        use app_rollbacks::Column;
+        let found = app_rollbacks::Entity::find()
+            .find_also_related(users::Entity)
+            .filter(Column::AppId.eq(DbId(app)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .order_by_desc(Column::Id)
+            .limit(u64::from(limit))
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let rollback = |(row, mover): (app_rollbacks::Model, Option<users::Model>)| Rollback {
+            id: row.id.0,
+            app: row.app_id.0,
+            workspace: row.workspace_id.0,
+            at: row.moved_at.0,
+            by: row.moved_by.0,
+            by_name: mover.map(|mover| mover.name),
+            from: row.from_version_id.0,
+            to: row.to_version_id.0,
+        };
+        Ok(found.into_iter().map(rollback).collect())
     }
 
     async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<AppGrant>, StoreError> {

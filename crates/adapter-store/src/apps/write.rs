@@ -3,7 +3,7 @@
 use ::apps::{
     App, AppVersion, AppsTx,
     access::{AppGrant, PreviousAccess},
-    versions::VersionContent,
+    versions::{Rollback, VersionContent},
 };
 use async_trait::async_trait;
 use kernel::{
@@ -22,7 +22,7 @@ use crate::{
     apps::read::app_grants_of,
     convert::{RowContext, to_json},
     entity::{
-        app_grants, app_secrets, app_versions, apps, automations,
+        app_grants, app_rollbacks, app_secrets, app_versions, apps, automations,
         column::{DbId, DbText, DbTime},
         members,
     },
@@ -166,6 +166,20 @@ impl AppsTx for StoreTx {
             files: Set(to_json(&content.files)?),
         };
         app_versions::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn insert_rollback(&mut self, rollback: &Rollback) -> Result<(), StoreError> {
+        let row = app_rollbacks::ActiveModel {
+            id: Set(DbId(rollback.id)),
+            app_id: Set(DbId(rollback.app)),
+            workspace_id: Set(DbId(rollback.workspace)),
+            moved_at: Set(DbTime(rollback.at)),
+            moved_by: Set(DbId(rollback.by)),
+            from_version_id: Set(DbId(rollback.from)),
+            to_version_id: Set(DbId(rollback.to)),
+        };
+        app_rollbacks::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
     }
 

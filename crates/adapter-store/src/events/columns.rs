@@ -23,6 +23,7 @@ pub(super) mod kind {
     pub(crate) const BLOCKED: i16 = 6;
     pub(crate) const RUNNING: i16 = 7;
     pub(crate) const BUILD: i16 = 10;
+    pub(crate) const ROLLBACK: i16 = 11;
     pub(crate) const GATE_REFUSAL: i16 = 20;
     pub(crate) const CALL_REFUSAL: i16 = 21;
     pub(crate) const LOG: i16 = 30;
@@ -38,6 +39,8 @@ pub(super) mod kind {
 struct EventData<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_version: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     delivery: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,6 +121,15 @@ impl<'h> EventColumns<'h> {
                 };
                 with(kind::BUILD, None, data)
             }
+            EventKind::RolledBack { from, version, number } => {
+                let data = EventData {
+                    version: Some(version.uuid()),
+                    from_version: Some(from.uuid()),
+                    number: Some(*number),
+                    ..EventData::default()
+                };
+                with(kind::ROLLBACK, None, data)
+            }
             EventKind::EgressRefused { run, request: refused } => {
                 let data =
                     EventData { call: Some(Cow::Borrowed(&refused.request_line)), ..EventData::default() };
@@ -188,6 +200,13 @@ pub(super) fn parse_event_kind(
         kind::BUILD => {
             let version = Id::from_uuid(data.version.ok_or_else(missing)?);
             return Ok(EventKind::VersionCreated { version, number: data.number.ok_or_else(missing)? });
+        }
+        kind::ROLLBACK => {
+            return Ok(EventKind::RolledBack {
+                from: Id::from_uuid(data.from_version.ok_or_else(missing)?),
+                version: Id::from_uuid(data.version.ok_or_else(missing)?),
+                number: data.number.ok_or_else(missing)?,
+            });
         }
         kind::GATE_REFUSAL => {
             let call = data.call.ok_or_else(missing)?.into_owned();

@@ -1,6 +1,9 @@
 //! Apps, their versions, and who may use them.
 
-use ::apps::{App, AppVersion, AppsRead as _, AppsTx as _, access::AppGrant, manifest::EgressPermission};
+use ::apps::{
+    App, AppVersion, AppsRead as _, AppsTx as _, access::AppGrant, manifest::EgressPermission,
+    versions::Rollback,
+};
 use ::workspace::WorkspaceTx as _;
 use kernel::{
     StoreError,
@@ -25,6 +28,7 @@ contract!(
     a_list_shows_what_a_person_can_view,
     a_list_comes_in_pages,
     versions_are_numbered_and_a_number_is_taken_once,
+    rollbacks_are_listed_newest_first,
     a_change_is_seen_by_the_hooks,
     a_deleted_app_is_gone_and_what_waited_fails,
     deleting_waits_for_no_run_that_is_under_way,
@@ -180,6 +184,32 @@ async fn versions_are_numbered_and_a_number_is_taken_once(database: Database) {
     assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
     assert_eq!(latest().await, 3);
     assert_eq!(world.store.version(world.workspace, world.app, ids[0]).await.unwrap(), None);
+}
+
+async fn rollbacks_are_listed_newest_first(database: Database) {
+    let world = World::new(database).await;
+    let app = world.id();
+    world.add_app(app, Sharing::Team).await;
+    let (first, second) = (world.id(), world.id());
+    let mut expected = Vec::new();
+    for (number, (from, to)) in [(second, first), (first, second), (second, first)].into_iter().enumerate() {
+        let rollback = Rollback {
+            id: world.id(),
+            app,
+            workspace: world.workspace,
+            at: at(i64::try_from(number).unwrap()),
+            by: world.user,
+            by_name: None,
+            from,
+            to,
+        };
+        world.write(async |tx| tx.insert_rollback(&rollback).await).await;
+        expected.insert(0, Rollback { by_name: Some("Aru".to_owned()), ..rollback });
+    }
+    assert_eq!(world.store.rollbacks(world.workspace, app, 50).await.unwrap(), expected);
+    assert_eq!(world.store.rollbacks(world.workspace, app, 2).await.unwrap(), expected[..2]);
+    assert_eq!(world.store.rollbacks(world.workspace, world.app, 50).await.unwrap(), []);
+    assert_eq!(world.store.rollbacks(world.id(), app, 50).await.unwrap(), []);
 }
 
 async fn a_change_is_seen_by_the_hooks(database: Database) {

@@ -9,9 +9,11 @@ mod gates;
 mod list;
 mod read;
 mod update;
+mod version_compare;
 mod version_create;
 mod version_list;
 mod version_read;
+mod version_roll_back;
 mod view;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -27,7 +29,9 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(delete::delete_app))
         .routes(op!(version_list::list_versions))
         .routes(op!(version_create::create_version, cost = 10))
+        .routes(op!(version_compare::compare_versions, cost = 10))
         .routes(op!(version_read::read_version))
+        .routes(op!(version_roll_back::roll_back_version, cost = 10))
         .routes(op!(access_read::read_access))
         .routes(op!(access_put::put_access))
 }

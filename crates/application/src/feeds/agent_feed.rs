@@ -127,9 +127,10 @@ impl AgentEvent {
                 connection_id = Some(connection);
                 (Alert, Some(AgentAlert::ConnectorDown), None, Some(code))
             }
-            EventKind::VersionCreated { .. } | EventKind::LinesLogged { .. } | EventKind::Changed(_) => {
-                return None;
-            }
+            EventKind::VersionCreated { .. }
+            | EventKind::RolledBack { .. }
+            | EventKind::LinesLogged { .. }
+            | EventKind::Changed(_) => return None,
         };
         Some(Self {
             seq: event.seq,

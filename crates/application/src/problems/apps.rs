@@ -13,6 +13,16 @@ impl From<AppError> for Problem {
                 Self::conflict("stale_version", "Another version was created at the same time.")
                     .hint("Fetch the app again and retry if your change still applies.")
             }
+            AppError::StaleVersion => Self::conflict(
+                "stale_version",
+                "Another version of the app is current by now.",
+            )
+            .hint(
+                "Fetch the app again, and repeat the call with its `currentVersionId` if it still applies.",
+            ),
+            AppError::AlreadyCurrent => {
+                Self::conflict("already_current", "The app is at this version already.")
+            }
             AppError::MemberNotFound => {
                 Self::invalid_field("people", "names someone who is not a member of the workspace")
             }

@@ -75,8 +75,8 @@ fn every_problem() -> Vec<Problem> {
             Store(StoreError::NotAudited),
         }
         AppError {
-            InvalidInput(InvalidApp::Name(invalid_text)), AppNotFound, VersionConflict, MemberNotFound,
-            NothingToChange, TooManyChanges, Store(StoreError::NotAudited),
+            InvalidInput(InvalidApp::Name(invalid_text)), AppNotFound, VersionConflict, StaleVersion, AlreadyCurrent,
+            MemberNotFound, NothingToChange, TooManyChanges, Store(StoreError::NotAudited),
         }
         GateError {
             InvalidInput(InvalidGate::Methods), NotFound, AlreadyExists, TooManyGates, BelongsToConnection,

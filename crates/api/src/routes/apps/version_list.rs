@@ -1,6 +1,7 @@
 //! Listing the versions of an app.
 
 use application::Problem;
+use apps::versions::Rollback;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
@@ -20,6 +21,9 @@ use crate::{
     },
     state::Api,
 };
+
+/// Rollbacks that the list shows, at most.
+const MAX_ROLLBACKS: u32 = 50;
 
 /// Page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -41,8 +45,9 @@ pub(crate) struct VersionList {
     #[schema(required)]
     current_version_id: Option<VersionId>,
     versions: Vec<VersionView>,
-    /// Times at which the app was rolled back to an earlier version.
-    rollbacks: Vec<Rollback>,
+    /// The latest moves of the app to an earlier version, or forth, newest first.
+    #[schema(max_items = 50)]
+    rollbacks: Vec<RollbackView>,
     can_edit: bool,
     /// Cursor of the next page; null on the last page.
     #[schema(required)]
@@ -52,13 +57,25 @@ pub(crate) struct VersionList {
 /// A rollback to an earlier version.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Rollback {
+#[schema(as = Rollback)]
+pub(crate) struct RollbackView {
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
     #[schema(required)]
     by_name: Option<String>,
     from_version_id: VersionId,
     to_version_id: VersionId,
+}
+
+impl From<Rollback> for RollbackView {
+    fn from(rollback: Rollback) -> Self {
+        Self {
+            at: rollback.at,
+            by_name: rollback.by_name,
+            from_version_id: rollback.from,
+            to_version_id: rollback.to,
+        }
+    }
 }
 
 /// List the versions of an app
@@ -73,6 +90,7 @@ pub(crate) async fn list_versions(
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
     let found = api.store().versions(workspace, app.id, page).await?;
+    let rollbacks = api.store().rollbacks(workspace, app.id, MAX_ROLLBACKS).await?;
     let page = Page::from_limit_plus_one(found, page.limit, |version| version.id);
     Ok(Json(VersionList {
         app_id: app.id,
@@ -82,7 +100,7 @@ pub(crate) async fn list_versions(
             .into_iter()
             .map(|version| VersionView::of(version, app.current_version))
             .collect(),
-        rollbacks: Vec::new(),
+        rollbacks: rollbacks.into_iter().map(RollbackView::from).collect(),
         can_edit: access.rights().contains(AppRightName::CanEdit),
         next_cursor: page.next_cursor,
     }))

@@ -94,15 +94,16 @@ pub(crate) struct AdminApproval {
     connectors: Vec<String>,
 }
 
-impl From<&[Difference]> for ManifestDiff {
-    fn from(found: &[Difference]) -> Self {
+impl ManifestDiff {
+    /// Describes differences in the language of the reader.
+    pub(crate) fn of(found: &[Difference], locale: Locale) -> Self {
         use apps::manifest::diff::{DifferenceKind, Subject};
         let detail = |it: &Difference| DiffDetail {
             subject: it.subject.as_str(),
             change: it.change.as_str(),
             name: it.name.clone(),
             terms: it.details.clone(),
-            sentence: it.describe(Locale::En),
+            sentence: it.describe(locale),
         };
         let permissions = |gains: bool| {
             let permissions =
@@ -138,7 +139,7 @@ impl ChangePlanView {
             base_version_id: plan.base,
             instruction: plan.instruction,
             summary: plan.summary,
-            diff: found.as_slice().into(),
+            diff: ManifestDiff::of(&found, Locale::En),
             manifest: plan.manifest,
             steps: plan.steps,
             rebuilds_code: false,

@@ -94,6 +94,11 @@ fn event_payload(what: &EventKind) -> (&'static str, Value) {
         EventKind::VersionCreated { version, number } => {
             ("build", json!({ "versionId": version, "versionNumber": number }))
         }
+        EventKind::RolledBack { from, version, number } => {
+            let data =
+                json!({ "versionId": version, "versionNumber": number, "rolledBackFromVersionId": from });
+            ("build", data)
+        }
         EventKind::EgressRefused { run, request: refused } => {
             let data =
                 json!({ "by": "gate", "runId": run, "call": refused.request_line, "code": refused.code });

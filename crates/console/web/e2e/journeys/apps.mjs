@@ -171,6 +171,16 @@ export default [
       await page.getByText('Version 3 is the current one.').waitFor();
       const { versions } = await api('GET', `/v1/apps/${world.app}/versions`);
       expect(versions[0].summary === 'Back to version 1', 'The summary does not say where the files come from.');
+      // The way back without a new version names both, and the list shows who went it.
+      await page.goto(`/w/${world.ws}/apps/${world.app}/versions/2`);
+      await page.getByRole('button', { name: 'Roll back to this version' }).click();
+      await page.getByRole('dialog').getByText('Go back from version 3 to version 2?').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
+      await page.getByText('Version 2 is the current one again.').waitFor();
+      await page.goto(`/w/${world.ws}/apps/${world.app}/versions`);
+      await page.getByText('went from version 3 to version 2.', { exact: false }).waitFor();
+      const moved = await api('GET', `/v1/apps/${world.app}/versions`);
+      expect(moved.versions.length === versions.length && moved.currentVersionId === versions[1].id, 'The app is not at version 2.');
     },
   },
   {

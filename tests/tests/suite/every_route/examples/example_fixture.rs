@@ -78,6 +78,13 @@ impl<'a> ExampleFixture<'a> {
                 let connection = owner.post(&connectors, &input).await?.string_at("/id")?;
                 call.path = format!("/v1/workspaces/{}/connections/{connection}", self.fixture.workspace.id);
             }
+            "roll_back_version" => {
+                // A new version is current, and the fixture's is the way back.
+                let app = self.resource_id("/v1/apps/{id}");
+                let version = json!({"files": {"main.js": "export default { async scheduled() {} }"}});
+                let current = owner.post(&format!("/v1/apps/{app}/versions"), &version).await?;
+                call.replace("/expectCurrentVersionId", current.string_at("/id")?)?;
+            }
             "delete_workspace" => call.replace("/confirmName", "Home")?,
             "delete_project" => call.replace("/confirmName", "Starter data")?,
             "update_rows" => call.path += "?id=eq.first",

@@ -9,6 +9,7 @@ import { AppPage, missingRight, type App } from '../app-page';
 import { Current, Trust } from '../status';
 import type { Version } from './find';
 import { t } from './messages';
+import { Rollbacks } from './roll-back';
 
 export default function VersionsPage({ params: { ws, id } }: RouteProps<'/w/:ws/apps/:id/versions'>) {
   return <AppPage ws={ws} id={id} part="versions">{(app) => <Versions ws={ws} app={app} />}</AppPage>;
@@ -24,11 +25,14 @@ function Versions({ ws, app }: { ws: string; app: App }) {
   const compare = <Button size="small" href={isPair ? `${at}/versions/${later}?compare=${earlier}` : undefined} unavailable={isPair ? null : t('chooseTwo')}>{isPair ? t('compareTwo', { earlier, later }) : t('compare')}</Button>;
   const write = <Button variant="primary" icon="edit" href={`${at}/code`} unavailable={missingRight(app, 'can_edit')}>{t('writeCode')}</Button>;
   return (
-    <List
-      label={t('versions')} list={list} columns={columns()} id={(version) => version.id} href={(version) => `${at}/versions/${version.number}`}
-      selection={{ ids: chosen, onChange: setChosen, actions: compare }}
-      empty={<Empty title={t('none')} action={write}><p>{t('noneBody')}</p></Empty>}
-    />
+    <>
+      <List
+        label={t('versions')} list={list} columns={columns()} id={(version) => version.id} href={(version) => `${at}/versions/${version.number}`}
+        selection={{ ids: chosen, onChange: setChosen, actions: compare }}
+        empty={<Empty title={t('none')} action={write}><p>{t('noneBody')}</p></Empty>}
+      />
+      <Rollbacks app={app} />
+    </>
   );
 }
 

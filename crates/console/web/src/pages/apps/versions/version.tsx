@@ -12,6 +12,7 @@ import { Current, Trust } from '../status';
 import { TrustReasons } from '../trust-reasons';
 import { useVersion, type VersionWithContent } from './find';
 import { FileDiffs } from './file-diffs';
+import { useRollBack } from './roll-back';
 import { t } from './messages';
 
 type Props = RouteProps<'/w/:ws/apps/:id/versions/:number'>;
@@ -22,12 +23,19 @@ export default function VersionPage({ params: { ws, id, number } }: Props) {
   const refusal = app ? missingRight(app, 'can_edit') : null;
   const at = `/w/${ws}/apps/${id}`;
   const reuse = () => void navigate(`${at}/code?from=${number}`);
-  useCommands([{ id: 'apps.reuse', label: t('reuse'), when: () => version.data !== undefined && !version.data.isCurrent && refusal === null, run: reuse }]);
+  const back = useRollBack(app, version.data, version.refresh);
+  const isEarlier = () => version.data !== undefined && !version.data.isCurrent && refusal === null;
+  useCommands([{ id: 'apps.reuse', label: t('reuse'), when: isEarlier, run: reuse }, { id: 'apps.rollback', label: t('rollBackTo'), when: isEarlier, run: () => void back.run() }]);
   const items = version.data ? objectItems(`/v1/apps/${id}/versions/${version.data.id}`, version.data) : [];
   return (
     <AppPage
       ws={ws} id={id} part="versions" isWide items={items}
-      actions={version.data && !version.data.isCurrent && <Button icon="replay" unavailable={refusal} onClick={reuse}>{t('reuse')}</Button>}
+      actions={version.data && !version.data.isCurrent && (
+        <>
+          <Button unavailable={refusal} onClick={reuse}>{t('reuse')}</Button>
+          <Button variant="primary" icon="replay" busy={back.busy} unavailable={refusal} onClick={() => void back.run()}>{t('rollBackTo')}</Button>
+        </>
+      )}
     >
       {(shown) => (version.error?.code === 'version_not_found'
         ? <Empty title={t('notFound', { number })} action={<Button href={`${at}/versions`}>{t('allVersions')}</Button>} />

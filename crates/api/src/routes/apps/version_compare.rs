@@ -1,0 +1,129 @@
+//! Comparing two versions.
+
+use std::time::{Duration, Instant};
+
+use application::Problem;
+use apps::{
+    AppVersion,
+    manifest::diff::diff_manifests,
+    versions::{FileDifference, VersionContent, diff_files},
+};
+use axum::{Json, extract::State, http::HeaderMap};
+
+use kernel::{authority::AppAccess, id::VersionId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::view::VersionView;
+use crate::{
+    auth::{Authorized, ReadToken},
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+        pages::negotiate_locale,
+    },
+    routes::changes::view::ManifestDiff,
+    state::Api,
+};
+
+/// Time for the smallest diffs of files; after that, they may name more lines than have changed.
+const DIFF_TIME: Duration = Duration::from_millis(250);
+
+/// The versions to compare.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CompareVersions {
+    /// Id of the later version.
+    to: VersionId,
+    /// Id of the earlier version. Default: the version that was current before `to` was created.
+    from: Option<VersionId>,
+}
+
+/// The differences between two versions.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VersionComparison {
+    from: VersionView,
+    to: VersionView,
+    /// Differences between the manifests, with sentences in the language of the request's `Accept-Language`.
+    diff: ManifestDiff,
+    /// Files that differ, by path.
+    files: Vec<FileDiff>,
+}
+
+/// A file that differs.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileDiff {
+    path: String,
+    /// `added`, `removed` or `changed`.
+    change: &'static str,
+    lines_added: usize,
+    lines_removed: usize,
+    /// Unified diff with three lines of context; null once the diffs have 512 KiB together.
+    #[schema(required)]
+    unified: Option<String>,
+}
+
+impl From<FileDifference> for FileDiff {
+    fn from(found: FileDifference) -> Self {
+        Self {
+            path: found.path,
+            change: found.change.as_str(),
+            lines_added: found.lines_added,
+            lines_removed: found.lines_removed,
+            unified: found.unified,
+        }
+    }
+}
+
+/// Compare two versions of an app
+///
+/// Names what the app may do in one version and not in the other, and the lines of the files that differ.
+#[utoipa::path(
+    get, path = "/v1/apps/{id}/versions/compare", tag = "apps",
+    params(
+        ("id" = kernel::id::AppId, Path, description = "The app."),
+        CompareVersions,
+        ("Accept-Language" = Option<String>, Header, description = "Language of the sentences: `en`, `ru` or `kk`."),
+    ),
+    responses((status = 200, body = VersionComparison))
+)]
+pub(crate) async fn compare_versions(
+    State(api): State<Api>,
+    Authorized(_ctx, access): Authorized<ReadToken, AppAccess>,
+    Path(_id): Path<String>,
+    Params(input): Params<CompareVersions>,
+    headers: HeaderMap,
+) -> ApiResult<Json<VersionComparison>> {
+    let missing = || Problem::not_found("version");
+    let workspace = access.member().workspace();
+    let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let find = async |version: VersionId| -> Result<(AppVersion, VersionContent), Problem> {
+        api.store().version(workspace, app.id, version).await?.ok_or_else(missing)
+    };
+    let (to, later) = find(input.to).await?;
+    let from = input.from.or(to.base);
+    let required = || Problem::invalid_field("from", "is required, as `to` is the first version");
+    let (from, earlier) = find(from.ok_or_else(required)?).await?;
+    let diff = diff_manifests(&earlier.manifest, &later.manifest);
+    // Long files would hold up other requests of this thread.
+    let files =
+        tokio::task::spawn_blocking(move || diff_files(&earlier.files, &later.files, deadline_of_diffs()));
+    let files = files.await.map_err(Problem::internal)?;
+    Ok(Json(VersionComparison {
+        from: VersionView::of(from, app.current_version),
+        to: VersionView::of(to, app.current_version),
+        diff: ManifestDiff::of(&diff, negotiate_locale(&headers)),
+        files: files.into_iter().map(FileDiff::from).collect(),
+    }))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it bounds the use of a processor, whatever the clock of the server says"
+)]
+fn deadline_of_diffs() -> Instant {
+    Instant::now() + DIFF_TIME
+}

@@ -1,0 +1,198 @@
+//! Versions of an app: comparing two of them, and going back.
+
+use anyhow::{Context as _, Result};
+use http::{Method, header::ACCEPT_LANGUAGE};
+use serde_json::{Value, json};
+use tests::{Client, Reply, Server};
+
+struct Fixture {
+    owner: Client,
+    workspace: String,
+    app: String,
+    /// Versions 1 and 2, of which the second is current.
+    versions: [String; 2],
+}
+
+fn version(word: &str, egress: &Value) -> Value {
+    json!({
+        "files": {
+            "main.js": format!("export default {{\n  async fetch() {{\n    return new Response('{word}');\n  }},\n}};\n"),
+            format!("{word}.txt"): word,
+        },
+        "manifest": {
+            "name": "An app", "description": "Of a test.", "archetype": "workshop", "category": "interface",
+            "triggers": [{"type": "manual"}], "permissions": {"egress": egress},
+        },
+        "summary": format!("Say {word}"),
+    })
+}
+
+impl Fixture {
+    async fn create(server: &Server) -> Result<Self> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let apps = format!("/v1/workspaces/{workspace}/apps");
+        let app = owner.post(&apps, &json!({"name": "An app"})).await?.string_at("/id")?;
+        let shared = json!({"sharing": "workspace", "people": []});
+        owner.put(&format!("/v1/apps/{app}/access"), &shared).await?.ok()?;
+        let mut versions = Vec::new();
+        for (word, egress) in [
+            ("one", json!([{"host": "one.example.com"}])),
+            ("two", json!([{"host": "two.example.com", "methods": ["GET"]}])),
+        ] {
+            let path = format!("/v1/apps/{app}/versions");
+            versions.push(owner.post(&path, &version(word, &egress)).await?.string_at("/id")?);
+        }
+        let versions = versions.try_into().map_err(|_| anyhow::anyhow!("not two versions"))?;
+        Ok(Self { owner, workspace, app, versions })
+    }
+
+    async fn roll_back(&self, client: &Client, to: &str, expected: &str) -> Result<Reply> {
+        let path = format!("/v1/apps/{}/versions/{to}/rollback", self.app);
+        client.post(&path, &json!({"expectCurrentVersionId": expected})).await
+    }
+
+    async fn list(&self) -> Result<Value> {
+        self.owner.get(&format!("/v1/apps/{}/versions", self.app)).await?.ok()
+    }
+
+    /// Returns what the app says to a visitor.
+    async fn said(&self) -> Result<String> {
+        let slug = self.owner.get(&format!("/v1/apps/{}", self.app)).await?.string_at("/slug")?;
+        let response = self.owner.get(&format!("/a/{slug}/")).await?;
+        Ok(String::from_utf8_lossy(&response.body).into_owned())
+    }
+
+    async fn compare(&self, query: &str, language: &str) -> Result<Reply> {
+        let path = format!("/v1/apps/{}/versions/compare?{query}", self.app);
+        self.owner.request(Method::GET, &path).header(ACCEPT_LANGUAGE, language)?.send().await
+    }
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn an_app_goes_back_and_forth(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let [one, two] = &fixture.versions;
+        assert_eq!(fixture.said().await?, "two");
+        let moved = fixture.roll_back(&fixture.owner, one, two).await?.ok()?;
+        assert_eq!((&moved["fromVersionId"], &moved["toVersionId"]), (&json!(two), &json!(one)));
+        assert_eq!((&moved["appId"], &moved["needsConsole"]), (&json!(fixture.app), &json!([])));
+        assert_eq!(moved["diff"]["gains"][0]["name"], "one.example.com", "{moved}");
+        assert_eq!(moved["diff"]["losses"][0]["name"], "two.example.com", "{moved}");
+        assert_eq!(fixture.said().await?, "one");
+
+        let list = fixture.list().await?;
+        assert_eq!(list["currentVersionId"], json!(one));
+        assert_eq!(list["versions"].as_array().context("no versions")?.len(), 2, "nothing was built");
+        let rollback = &list["rollbacks"][0];
+        assert_eq!((&rollback["fromVersionId"], &rollback["toVersionId"]), (&json!(two), &json!(one)));
+        assert!(rollback["byName"].is_string() && rollback["at"].is_string(), "{rollback}");
+        let audit = fixture.owner.get(&format!("/v1/workspaces/{}/audit", fixture.workspace)).await?.ok()?;
+        assert_eq!(audit["items"][0]["action"], "version.rollback", "{audit}");
+
+        fixture.roll_back(&fixture.owner, two, one).await?.ok()?;
+        assert_eq!(fixture.said().await?, "two");
+        assert_eq!(fixture.list().await?["rollbacks"].as_array().context("no rollbacks")?.len(), 2);
+        // A version that is made now comes after both.
+        let path = format!("/v1/apps/{}/versions", fixture.app);
+        let third = fixture.owner.post(&path, &version("three", &json!([]))).await?.ok()?;
+        assert_eq!((&third["number"], &third["baseVersionId"]), (&json!(3), &json!(two)));
+        Ok(())
+    }
+
+    async fn of_two_who_roll_back_at_once_one_wins(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let [one, two] = &fixture.versions;
+        let both = [fixture.roll_back(&fixture.owner, one, two), fixture.roll_back(&fixture.owner, one, two)];
+        let replies = futures::future::try_join_all(both).await?;
+        let (won, lost): (Vec<_>, Vec<_>) = replies.into_iter().partition(|reply| reply.status == 200);
+        assert_eq!((won.len(), lost.len()), (1, 1));
+        lost[0].assert_error(409, "stale_version");
+        assert_eq!(fixture.list().await?["rollbacks"].as_array().context("no rollbacks")?.len(), 1);
+        // Neither who moves it where it is, nor who knows another current version.
+        fixture.roll_back(&fixture.owner, one, one).await?.assert_error(409, "already_current");
+        fixture.roll_back(&fixture.owner, two, two).await?.assert_error(409, "stale_version");
+        let unknown = "ver_00000000000000000000000000";
+        fixture.roll_back(&fixture.owner, unknown, one).await?.assert_error(404, "version_not_found");
+        fixture.roll_back(&fixture.owner, two, unknown).await?.assert_error(409, "stale_version");
+        fixture.roll_back(&fixture.owner, "ver_x", one).await?.assert_error(404, "version_not_found");
+        fixture.roll_back(&fixture.owner, two, "ver_x").await?.assert_error(400, "invalid_request");
+        Ok(())
+    }
+
+    async fn only_those_who_may_edit_go_back(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let [one, two] = &fixture.versions;
+        let viewer = fixture.owner.add_member(&fixture.workspace, "viewer").await?;
+        fixture.roll_back(&viewer, one, two).await?.assert_error(403, "forbidden");
+        let comparison = format!("/v1/apps/{}/versions/compare?to={two}", fixture.app);
+        viewer.get(&comparison).await?.ok()?;
+        let stranger = server.sign_in("stranger@example.test").await?;
+        fixture.roll_back(&stranger, one, two).await?.assert_error(404, "app_not_found");
+        stranger.get(&comparison).await?.assert_error(404, "app_not_found");
+        // A version of an app of another workspace is none of this one.
+        let elsewhere = Fixture::create(&server).await?;
+        fixture.roll_back(&fixture.owner, &elsewhere.versions[0], two).await?.assert_error(404, "version_not_found");
+        let foreign = format!("/v1/apps/{}/versions/compare?to={}", fixture.app, elsewhere.versions[0]);
+        fixture.owner.get(&foreign).await?.assert_error(404, "version_not_found");
+        let reader = fixture.owner.with_bearer(&fixture.owner.create_token(&fixture.workspace, &["read"]).await?);
+        fixture.roll_back(&reader, one, two).await?.assert_error(403, "insufficient_scope");
+        reader.get(&comparison).await?.ok()?;
+        let writer = fixture.owner.create_token(&fixture.workspace, &["read", "write"]).await?;
+        fixture.roll_back(&fixture.owner.with_bearer(&writer), one, two).await?.ok()?;
+        Ok(())
+    }
+
+    async fn a_version_whose_project_is_gone_is_no_way_back(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let projects = format!("/v1/workspaces/{}/backend/projects", fixture.workspace);
+        let project = fixture.owner.post(&projects, &json!({"name": "Orders"})).await?.string_at("/id")?;
+        let mut with_project = version("three", &json!([]));
+        with_project["manifest"]["permissions"]["data"] =
+            json!([{"name": "orders", "projectId": project, "access": "read"}]);
+        let path = format!("/v1/apps/{}/versions", fixture.app);
+        let third = fixture.owner.post(&path, &with_project).await?.string_at("/id")?;
+        let fourth = fixture.owner.post(&path, &version("four", &json!([]))).await?.string_at("/id")?;
+        let delete = json!({"confirmName": "Orders"});
+        let deleted = fixture.owner.request(Method::DELETE, &format!("/v1/backend/projects/{project}")).json(&delete)?;
+        deleted.send().await?.ok()?;
+        let refused = fixture.roll_back(&fixture.owner, &third, &fourth).await?;
+        refused.assert_error(409, "version_unusable");
+        assert_eq!(fixture.said().await?, "four");
+        Ok(())
+    }
+
+    async fn two_versions_are_compared_in_the_language_of_the_reader(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let [one, two] = &fixture.versions;
+        // Without `from`, with the version before.
+        let english = fixture.compare(&format!("to={two}"), "en").await?.ok()?;
+        assert_eq!((&english["from"]["id"], &english["to"]["id"]), (&json!(one), &json!(two)));
+        let sentence = |comparison: &Value| comparison["diff"]["gains"][0]["sentence"].as_str().map(str::to_owned);
+        let mut sentences = std::collections::BTreeSet::from([sentence(&english)]);
+        for language in ["ru", "kk"] {
+            let comparison = fixture.compare(&format!("to={two}&from={one}"), language).await?.ok()?;
+            sentences.insert(sentence(&comparison));
+        }
+        assert!(sentences.len() == 3 && !sentences.contains(&None), "{sentences:?}");
+        let files = english["files"].as_array().context("no files")?;
+        let summary: Vec<_> = files.iter().map(|file| (&file["path"], &file["change"], &file["linesAdded"])).collect();
+        let expected =
+            [("main.js", "changed", 1), ("one.txt", "removed", 0), ("two.txt", "added", 1)];
+        let expected = expected.map(|(path, change, lines)| (json!(path), json!(change), json!(lines)));
+        assert_eq!(summary, expected.each_ref().map(|(path, change, lines)| (path, change, lines)));
+        let unified = files[0]["unified"].as_str().context("no diff")?;
+        assert!(unified.contains("\n-    return new Response('one');\n+    return new Response('two');\n"), "{unified}");
+
+        let same = fixture.compare(&format!("to={one}&from={one}"), "en").await?.ok()?;
+        assert_eq!((&same["files"], &same["diff"]["details"]), (&json!([]), &json!([])));
+        fixture.compare(&format!("to={one}"), "en").await?.assert_error(400, "invalid_request");
+        fixture.compare("from=x", "en").await?.assert_error(400, "invalid_request");
+        fixture.compare("to=x", "en").await?.assert_error(400, "invalid_request");
+        let unknown = "ver_00000000000000000000000000";
+        fixture.compare(&format!("to={unknown}"), "en").await?.assert_error(404, "version_not_found");
+        Ok(())
+    }
+}
