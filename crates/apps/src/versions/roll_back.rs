@@ -114,7 +114,7 @@ mod tests {
         let (mut tx, first, second) = with_two_versions().await;
         let (app, rollback) = go_back(&mut tx, &first, second.id).await.unwrap();
         assert_eq!((app.current_version, app.archetype.as_str()), (Some(first.id), "kiosk"));
-        assert_eq!(tx.apps, [app.clone()]);
+        assert_eq!(tx.apps, std::slice::from_ref(&app));
         assert_eq!(tx.versions.len(), 2, "nothing is built");
         assert_eq!((rollback.from, rollback.to, rollback.by), (second.id, first.id, builder_id()));
         assert_eq!(tx.rollbacks, [rollback]);

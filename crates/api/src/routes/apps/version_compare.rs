@@ -109,8 +109,9 @@ pub(crate) async fn compare_versions(
     let (from, earlier) = find(from.ok_or_else(required)?).await?;
     let diff = diff_manifests(&earlier.manifest, &later.manifest);
     // Long files would hold up other requests of this thread.
-    let files =
-        tokio::task::spawn_blocking(move || diff_files(&earlier.files, &later.files, deadline_of_diffs()));
+    let files = tokio::task::spawn_blocking(move || {
+        diff_files(&earlier.files, &later.files, Instant::now() + DIFF_TIME)
+    });
     let files = files.await.map_err(Problem::internal)?;
     Ok(Json(VersionComparison {
         from: VersionView::of(from, app.current_version),
@@ -118,12 +119,4 @@ pub(crate) async fn compare_versions(
         diff: ManifestDiff::of(&diff, negotiate_locale(&headers)),
         files: files.into_iter().map(FileDiff::from).collect(),
     }))
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it bounds the use of a processor, whatever the clock of the server says"
-)]
-fn deadline_of_diffs() -> Instant {
-    Instant::now() + DIFF_TIME
 }
