@@ -29,6 +29,7 @@ mod m0050_connection_renewals;
 mod m0051_app_secrets;
 mod m0052_app_metrics;
 mod m0053_app_rollbacks;
+mod m0054_held_runs;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -67,6 +68,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0051_app_secrets::Migration),
             Box::new(m0052_app_metrics::Migration),
             Box::new(m0053_app_rollbacks::Migration),
+            Box::new(m0054_held_runs::Migration),
         ]
     }
 }

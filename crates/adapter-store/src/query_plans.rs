@@ -413,9 +413,9 @@ async fn what_is_asked_often_is_found_by_an_index() {
     store.rollbacks(workspace, app, 50).await.unwrap();
     check("an app's rollbacks", "app_rollbacks_by_app").await;
     store.workspaces_with_held_runs().await.unwrap();
-    check("workspaces with held runs", "run_queue_waiting").await;
+    check("workspaces with held runs", "run_queue_held").await;
     store.release_held_runs(workspace, now()).await.unwrap();
-    check("held runs", "run_queue_waiting").await;
+    check("held runs", "run_queue_held").await;
     let of = |action: Option<&str>, actor| AuditFilter { action: action.map(str::to_owned), actor };
     for filter in [of(None, None), of(None, Some(world.user))] {
         store.audit_records(workspace, &filter, page).await.unwrap();

@@ -3,8 +3,10 @@
 use kernel::{StoreError, Timestamp, id::WorkspaceId};
 use runs::quota::{Admission, MAX_HELD_RUNS};
 
-use crate::queue_sql::{CONCURRENCY_BLOCKED, HELD};
-use crate::sql::{Sql, SqlExecutor, column, for_update};
+use crate::{
+    queue_sql::HELD,
+    sql::{Sql, SqlExecutor, column, for_update},
+};
 
 /// Counts up to `wanted` runs of the month of `now`; returns how many of them the limit allows.
 pub(crate) async fn consume<D: SqlExecutor>(
@@ -43,8 +45,7 @@ pub(crate) async fn admit<D: SqlExecutor>(
     }
     // As the partial index has it.
     let mut sql = Sql::new("SELECT count(*) FROM (SELECT 1 FROM run_queue WHERE workspace_id = ");
-    sql.bind(workspace.uuid()).push(" AND state >= ").push(&CONCURRENCY_BLOCKED.to_string());
-    sql.push(" AND state = ").push(&HELD.to_string()).push(" LIMIT ");
+    sql.bind(workspace.uuid()).push(" AND state = ").push(&HELD.to_string()).push(" LIMIT ");
     sql.push(&MAX_HELD_RUNS.to_string()).push(") held");
     let held: i64 = match sql.fetch_optional(db).await? {
         Some(row) => column(&row, 0)?,

@@ -117,11 +117,10 @@ impl HeldRunsStore for Store {
 }
 
 fn select_held() -> Select<run_queue::Entity> {
-    let state = || Expr::col((run_queue::Entity, run_queue::Column::State));
+    let state = Expr::col((run_queue::Entity, run_queue::Column::State));
     run_queue::Entity::find()
         // As the partial index has it.
-        .filter(state().gte(literal(QueueState::ConcurrencyBlocked)))
-        .filter(state().eq(literal(QueueState::Held)))
+        .filter(state.eq(literal(QueueState::Held)))
 }
 
 fn held_of(workspace: WorkspaceId) -> Select<run_queue::Entity> {
