@@ -16,8 +16,9 @@ async function submit(page, button) {
   await answered;
 }
 
-async function askForCode(page, email) {
+async function askForCode(page, email, hasScript) {
   await page.goto('/sign-in?next=/account/sessions');
+  await settle(page, hasScript);
   await page.getByLabel('E-mail address', { exact: true }).fill(email);
   await submit(page, page.getByRole('button', { name: /^Send (me a )?code$/ }));
 }
@@ -53,13 +54,13 @@ function onBothPages(journeys) {
   })));
 }
 
-export default onBothPages([
+const journeys = onBothPages([
   {
     name: 'a code from the mail signs in and opens the page that was wanted, after a wrong one was refused',
     needs: 'mail',
     run: async ({ open, mailTo, hasScript, expect }) => {
       const [email, { context, page }] = [freshAddress('code'), await open()];
-      await askForCode(page, email);
+      await askForCode(page, email, hasScript);
       const { code } = await mailTo(email);
       // The console sends a code that is complete.
       const enter = async (digits) => {
@@ -77,9 +78,9 @@ export default onBothPages([
   {
     name: 'the link from the mail signs in once a person presses the button, in another browser too',
     needs: 'mail',
-    run: async ({ open, mailTo, expect }) => {
+    run: async ({ open, mailTo, hasScript, expect }) => {
       const [email, here, other] = [freshAddress('link'), await open(), await open()];
-      await askForCode(here.page, email);
+      await askForCode(here.page, email, hasScript);
       await other.page.goto((await mailTo(email)).link);
       const button = other.page.getByRole('button', { name: 'Sign in', exact: true });
       await button.waitFor();
@@ -148,3 +149,26 @@ export default onBothPages([
     },
   },
 ]);
+
+export default [
+  ...journeys,
+  {
+    name: 'console: what was typed before it took the place of the server’s page is still there',
+    run: async (tools) => {
+      const person = await newPerson(tools);
+      let goOn;
+      const held = new Promise((release) => { goOn = release; });
+      await person.page.route('**/v1/session', async (route) => {
+        await held;
+        await route.continue();
+      });
+      await person.page.goto('/sign-in', { waitUntil: 'domcontentloaded' });
+      await person.page.locator('form[action="/sign-in/start"] input[name="email"]').fill('early@example.test');
+      goOn();
+      await person.page.locator('.narrow').waitFor();
+      const typed = await person.page.getByLabel('E-mail address', { exact: true }).inputValue();
+      tools.expect(typed === 'early@example.test', `The field has “${typed}”.`);
+      await person.close();
+    },
+  },
+];

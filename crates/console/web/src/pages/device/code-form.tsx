@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { typedInto } from '#frame/server-page';
 import { Button, TextField } from '#ui';
 import { t } from './messages';
 
@@ -6,7 +7,7 @@ const MAX_LENGTH = 16;
 
 /** Asks for the code that the command line shows. */
 export function CodeForm({ onCode }: { onCode: (code: string) => void }) {
-  const [code, setCode] = useState('');
+  const [code, setCode] = useState(() => typedInto('/device', 'user_code'));
   const submit = (event: Event) => {
     event.preventDefault();
     onCode(code.trim().toUpperCase());

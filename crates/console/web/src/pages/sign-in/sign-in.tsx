@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { session, useAction, useTitle } from '#frame';
 import { answerChallenge } from '#frame/passkeys';
-import { serverMain } from '#frame/server-page';
+import { serverMain, typedInto } from '#frame/server-page';
 import { locale } from '#i18n';
 import { Button, ProblemView, TextField } from '#ui';
 import { CodeForm } from './code-form';
@@ -18,7 +18,7 @@ const heading = form ? (serverMain?.querySelector('h1')?.textContent ?? null) : 
 const sentences = form ? [...(serverMain?.querySelectorAll<HTMLElement>(':scope > p:not(.mark)') ?? [])].map((paragraph) => paragraph.textContent ?? '') : [];
 
 export default function SignIn() {
-  const [email, setEmail] = useState('');
+  const [email, setEmail] = useState(() => typedInto('/sign-in/start', 'email'));
   const [isSent, setSent] = useState(false);
   const methods = useMethods();
   const isSignedIn = Boolean(session.value);
@@ -75,7 +75,7 @@ function PasskeyButton() {
 }
 
 function DevSignIn() {
-  const [email, setEmail] = useState('dev@localhost.localdomain');
+  const [email, setEmail] = useState(() => typedInto('/sign-in/dev', 'email') || 'dev@localhost.localdomain');
   const signIn = useAction(async () => {
     await api.post('/v1/auth/dev-login', { body: { email: email.trim() } });
     goOn();
