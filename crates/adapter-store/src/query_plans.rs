@@ -105,6 +105,8 @@ async fn assert_found_by_index(store: &Store, sent: &StatementLog, what: &str, i
                 || line.starts_with("SCAN turn")
                 // Holds the runs that nodes are at work at, which are few.
                 || line == "SCAN run_queue USING INDEX run_queue_leased"
+                // Holds the held runs, at most 1,000 of a workspace.
+                || line == "SCAN run_queue USING COVERING INDEX run_queue_held"
                 // Holds the automations that wait for an event, and is looked into for one of them.
                 || (line.ends_with("COVERING INDEX automations_by_event") && sql.ends_with("LIMIT 1"));
             assert!(!line.starts_with("SCAN") || of_statement, "{what}: {line} in\n{sql}\n{plan:#?}");
