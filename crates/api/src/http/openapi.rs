@@ -201,7 +201,7 @@ mod tests {
     use crate::document;
 
     /// Verbs of operation ids. Add new ones, but no synonyms of these.
-    const VERBS: [&str; 46] = [
+    const VERBS: [&str; 48] = [
         "accept",
         "add",
         "approve",
@@ -210,6 +210,7 @@ mod tests {
         "cancel",
         "change",
         "check",
+        "compare",
         "configure",
         "create",
         "decide",
@@ -238,6 +239,7 @@ mod tests {
         "resend",
         "restore",
         "revoke",
+        "roll",
         "rotate",
         "set",
         "settle",
