@@ -158,11 +158,11 @@ export default [
       const person = await newPerson(tools);
       let goOn;
       const held = new Promise((release) => { goOn = release; });
-      await person.page.route('**/v1/session', async (route) => {
+      await person.page.route('**/console/main-*.js', async (route) => {
         await held;
         await route.continue();
       });
-      await person.page.goto('/sign-in', { waitUntil: 'domcontentloaded' });
+      await person.page.goto('/sign-in', { waitUntil: 'commit' });
       await person.page.locator('form[action="/sign-in/start"] input[name="email"]').fill('early@example.test');
       goOn();
       await person.page.locator('.narrow').waitFor();
