@@ -9,6 +9,7 @@
 //! * [`membership`]: joining and leaving a workspace, across domains
 //! * [`sample_data`] and [`demo`]: the content of a new workspace, and a first call of its webhook
 //! * [`request_span`]: what the log says about a request
+//! * [`app_versions`]: what a version may ask for, and comparing and going back to versions
 //! * [`replay`] and [`diagnosis`]: replay and explain failed runs
 //! * [`feeds`]: events of a workspace for streams and for agents that poll
 //! * [`audit_outbox`] and [`traffic`]: audit entries and request counts of the data API, written after the request
@@ -18,6 +19,7 @@
 //! A use case of one domain is in that domain's crate. This crate has what combines several domains or needs state of
 //! the process.
 
+pub mod app_versions;
 mod application;
 pub mod attempt_limiter;
 pub mod audit_outbox;

@@ -1,5 +1,6 @@
 //! The tools, one file each.
 
+mod compare_versions;
 mod dead_letter_view;
 mod explain_run;
 mod get_dead_letter;
@@ -8,8 +9,11 @@ mod get_run;
 mod list_apps;
 mod list_dead_letters;
 mod list_runs;
+mod list_versions;
 mod replay_dead_letter;
+mod rollback_version;
 mod run_view;
+mod version_view;
 mod wait_for_events;
 mod whoami;
 
@@ -51,8 +55,11 @@ const TOOLS: &[ToolDeclaration] = &[
     ToolDeclaration::new(get_logs::NAME, Scope::Read, get_logs::definition),
     ToolDeclaration::new(list_dead_letters::NAME, Scope::Read, list_dead_letters::definition),
     ToolDeclaration::new(get_dead_letter::NAME, Scope::Read, get_dead_letter::definition),
+    ToolDeclaration::new(list_versions::NAME, Scope::Read, list_versions::definition),
+    ToolDeclaration::new(compare_versions::NAME, Scope::Read, compare_versions::definition),
     ToolDeclaration::new(wait_for_events::NAME, Scope::Read, wait_for_events::definition),
     ToolDeclaration::new(replay_dead_letter::NAME, Scope::Write, replay_dead_letter::definition),
+    ToolDeclaration::new(rollback_version::NAME, Scope::Write, rollback_version::definition),
 ];
 
 /// Returns the tools that a token with these scopes may call. The others are not listed, so that an agent that may
@@ -82,8 +89,11 @@ pub(crate) async fn call(
         get_logs::NAME => get_logs::call(app, ctx, arguments).await,
         list_dead_letters::NAME => list_dead_letters::call(app, ctx, arguments).await,
         get_dead_letter::NAME => get_dead_letter::call(app, ctx, arguments).await,
+        list_versions::NAME => list_versions::call(app, ctx, arguments).await,
+        compare_versions::NAME => compare_versions::call(app, ctx, arguments).await,
         wait_for_events::NAME => wait_for_events::call(app, ctx, arguments).await,
         replay_dead_letter::NAME => replay_dead_letter::call(app, ctx, arguments).await,
+        rollback_version::NAME => rollback_version::call(app, ctx, arguments).await,
         _ => return None,
     })
 }

@@ -121,7 +121,7 @@ tests::on_both! {
         let names: Vec<&str> = tools.as_array().context("no tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(names, [
             "whoami", "list_apps", "list_runs", "get_run", "explain_run", "get_logs", "list_dead_letters",
-            "get_dead_letter", "wait_for_events",
+            "get_dead_letter", "list_versions", "compare_versions", "wait_for_events",
         ]);
         let unknown = agent.mcp("prompts/list", &json!({})).await?;
         assert_eq!(unknown.json::<Value>()?["error"]["code"], -32601, "{unknown}");
@@ -180,6 +180,38 @@ tests::on_both! {
         let writer = sign_in_agent(&aru, &workspace, "write").await?;
         let (failed, why) = tool_result(&writer.mcp("tools/call", &call).await?)?;
         assert!(failed, "{why}");
+        Ok(())
+    }
+
+    async fn an_agent_compares_versions_and_rolls_back(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let app = workspace.sample_app.clone();
+        let first = aru.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?;
+        let version = json!({"files": {"main.js": "export default { async scheduled() {} }"}, "summary": "Less"});
+        let second = aru.post(&format!("/v1/apps/{app}/versions"), &version).await?.string_at("/id")?;
+        let reader = sign_in_agent(&aru, &workspace, "read").await?;
+        let call = async |agent: &Client, name: &str, arguments: Value| -> Result<(bool, Value)> {
+            tool_result(&agent.call_tool(name, &arguments).await?)
+        };
+        let (_, versions) = call(&reader, "list_versions", json!({"appId": app})).await?;
+        assert_eq!(versions["currentVersionId"], json!(second));
+        assert_eq!((&versions["items"][0]["summary"], &versions["items"][0]["isCurrent"]), (&json!("Less"), &json!(true)));
+        let (_, compared) = call(&reader, "compare_versions", json!({"appId": app, "toVersionId": second})).await?;
+        assert_eq!((&compared["from"]["id"], &compared["to"]["id"]), (&json!(first), &json!(second)));
+        assert_eq!(compared["files"][0]["path"], "main.js", "{compared}");
+        let back = json!({"appId": app, "versionId": first, "expectCurrentVersionId": second});
+        reader.mcp("tools/call", &json!({"name": "rollback_version", "arguments": back})).await?.assert_status(403);
+
+        let writer = sign_in_agent(&aru, &workspace, "write").await?;
+        let (failed, moved) = call(&writer, "rollback_version", back.clone()).await?;
+        assert!(!failed && moved["toVersionId"] == json!(first), "{moved}");
+        assert_eq!(aru.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?, first);
+        let (failed, again) = call(&writer, "rollback_version", back).await?;
+        assert!(failed && again.as_str().is_some_and(|text| text.contains("stale_version")), "{again}");
+        let elsewhere = aru.create_workspace("Other").await?;
+        let (failed, refused) = call(&writer, "list_versions", json!({"appId": elsewhere.sample_app})).await?;
+        assert!(failed && refused.as_str().is_some_and(|text| text.contains("app_not_found")), "{refused}");
         Ok(())
     }
 

@@ -2,10 +2,8 @@
 
 mod access_put;
 mod access_read;
-mod connectors;
 mod create;
 mod delete;
-mod gates;
 mod list;
 mod read;
 mod update;

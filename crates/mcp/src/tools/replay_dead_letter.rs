@@ -23,7 +23,8 @@ pub(super) fn definition() -> Tool {
         NAME,
         "Replay a dead letter",
         "Starts a new run from a failed run or a refused webhook call, and marks the dead letter as replayed. The run may \
-         reach other hosts, as its app may. Returns the id of the new run at once; get_run returns its progress.",
+         reach other hosts, as its app may. Returns the id of the new run at once; get_run returns its progress. If `held` is \
+         true, the runs of the month are used up, and it waits for the next month or a larger plan.",
         json!({
             "deadLetterId": { "type": "string", "description": "Id of the dead letter, from list_dead_letters." },
             // A single type, because several clients refuse a property without one; any JSON is accepted.
@@ -52,5 +53,6 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
         "versionId": replayed.version.id,
         "versionNumber": replayed.version.number,
         "edited": replayed.is_edited,
+        "held": replayed.is_on_hold,
     }))
 }

@@ -1,8 +1,12 @@
 //! Creating an app.
 
-use application::{Problem, unit};
 use std::collections::BTreeMap;
 
+use application::{
+    Problem,
+    app_versions::{check_code, check_connectors, check_projects, create_gates},
+    unit,
+};
 use apps::{
     Category, Manifest, VersionKind,
     apps::CreateApp,
@@ -13,7 +17,7 @@ use kernel::authority::{AppRights, Builder, CanEdit, Sharing, authorize_app};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{connectors::check_connectors, gates::create_gates, version_create, view::AppView};
+use super::view::AppView;
 use crate::{
     auth::{Authorized, WriteToken},
     http::{error::ApiResult, extract::Payload, schemas},
@@ -132,8 +136,8 @@ pub(crate) async fn create_app(
                 Manifest::minimal(&create.name, description.unwrap_or("An app."), archetype, category)
             });
             check_files(&files)?;
-            version_create::check_code(&api, &ctx, builder.workspace(), &files).await?;
-            version_create::check_projects(&api, &ctx, builder.workspace(), &manifest, &[]).await?;
+            check_code(&api, &ctx, builder.workspace(), &files).await?;
+            check_projects(&api, &ctx, builder.workspace(), &manifest, &[]).await?;
             check_connectors(&api, &ctx, &builder, &manifest, &[]).await?;
             Some(CreateVersion {
                 manifest,

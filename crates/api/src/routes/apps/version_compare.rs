@@ -1,15 +1,7 @@
 //! Comparing two versions.
 
-use std::time::{Duration, Instant};
-
-use application::Problem;
-use apps::{
-    AppVersion,
-    manifest::diff::diff_manifests,
-    versions::{FileDifference, VersionContent, diff_files},
-};
+use apps::versions::FileDifference;
 use axum::{Json, extract::State, http::HeaderMap};
-
 use kernel::{authority::AppAccess, id::VersionId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -25,9 +17,6 @@ use crate::{
     routes::changes::view::ManifestDiff,
     state::Api,
 };
-
-/// Time for the smallest diffs of files; after that, they may name more lines than have changed.
-const DIFF_TIME: Duration = Duration::from_millis(250);
 
 /// The versions to compare.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -97,26 +86,11 @@ pub(crate) async fn compare_versions(
     Params(input): Params<CompareVersions>,
     headers: HeaderMap,
 ) -> ApiResult<Json<VersionComparison>> {
-    let missing = || Problem::not_found("version");
-    let workspace = access.member().workspace();
-    let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
-    let find = async |version: VersionId| -> Result<(AppVersion, VersionContent), Problem> {
-        api.store().version(workspace, app.id, version).await?.ok_or_else(missing)
-    };
-    let (to, later) = find(input.to).await?;
-    let from = input.from.or(to.base);
-    let required = || Problem::invalid_field("from", "is required, as `to` is the first version");
-    let (from, earlier) = find(from.ok_or_else(required)?).await?;
-    let diff = diff_manifests(&earlier.manifest, &later.manifest);
-    // Long files would hold up other requests of this thread.
-    let files = tokio::task::spawn_blocking(move || {
-        diff_files(&earlier.files, &later.files, Instant::now() + DIFF_TIME)
-    });
-    let files = files.await.map_err(Problem::internal)?;
+    let compared = api.compare_versions(&access, input.to, input.from).await?;
     Ok(Json(VersionComparison {
-        from: VersionView::of(from, app.current_version),
-        to: VersionView::of(to, app.current_version),
-        diff: ManifestDiff::of(&diff, negotiate_locale(&headers)),
-        files: files.into_iter().map(FileDiff::from).collect(),
+        from: VersionView::of(compared.from, compared.current),
+        to: VersionView::of(compared.to, compared.current),
+        diff: ManifestDiff::of(&compared.manifest, negotiate_locale(&headers)),
+        files: compared.files.into_iter().map(FileDiff::from).collect(),
     }))
 }

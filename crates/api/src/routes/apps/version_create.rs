@@ -1,24 +1,22 @@
 //! Creating a version.
 
-use application::{Problem, ProblemKind, unit};
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
+use application::{
+    Problem,
+    app_versions::{check_code, check_connectors, check_projects, create_gates},
+    unit,
+};
 use apps::{
     Manifest, VersionKind,
-    manifest::{DataAccess, DataPermission},
     versions::{CreateVersion, check_files},
 };
 use axum::{Json, extract::State};
-use kernel::{
-    Context,
-    authority::{AppAccess, AppRight, CanEdit},
-    id::WorkspaceId,
-};
-use runs::engine::{Bundle, FailureCode};
+use kernel::authority::{AppAccess, AppRight, CanEdit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{connectors::check_connectors, gates::create_gates, view::VersionView};
+use super::view::VersionView;
 use crate::{
     auth::{Authorized, WriteToken},
     http::{error::ApiResult, extract::Payload, schemas},
@@ -106,62 +104,4 @@ async fn current_manifest(api: &Api, access: &AppAccess) -> Result<Option<Manife
     let Some(current) = app.current_version else { return Ok(None) };
     let found = api.store().version(workspace, app.id, current).await?;
     Ok(found.map(|(_, content)| content.manifest))
-}
-
-/// Checks that the manifest names only projects of the app's workspace, with no more access than its editor has: code
-/// acts on behalf of the person who wrote it. Access that the current version already has stays.
-pub(super) async fn check_projects(
-    api: &Api,
-    ctx: &Context,
-    workspace: WorkspaceId,
-    manifest: &Manifest,
-    granted: &[DataPermission],
-) -> Result<(), Problem> {
-    for (index, data) in manifest.permissions.data.iter().enumerate() {
-        let refuse = |what: &str| {
-            let path = format!("manifest.permissions.data[{index}]");
-            Err(Problem::invalid_field(&path, what))
-        };
-        if granted.contains(data) {
-            continue;
-        }
-        match api.project(ctx, &data.project_id.to_string()).await {
-            Ok(access) if access.member().workspace() != workspace => {
-                return refuse("is not a project of this workspace that you can see");
-            }
-            Ok(access) if data.access == DataAccess::Write && !access.can_edit() => {
-                return refuse("requests write access to a project that you may only view");
-            }
-            Ok(_) => {}
-            Err(problem) if problem.kind == ProblemKind::NotFound => {
-                return refuse("is not a project of this workspace that you can see");
-            }
-            Err(problem) => return Err(problem),
-        }
-    }
-    Ok(())
-}
-
-/// Refuses code that does not compile or exports no handler.
-pub(super) async fn check_code(
-    api: &Api,
-    ctx: &Context,
-    workspace: WorkspaceId,
-    files: &BTreeMap<String, String>,
-) -> Result<(), Problem> {
-    let bundle = Arc::new(Bundle { version: ctx.new_id(), files: files.clone() });
-    match api.engine().check(workspace, bundle).await {
-        Ok(handlers) if handlers.scheduled || handlers.fetch => Ok(()),
-        Ok(_) => Err(Problem::invalid_field(
-            "files",
-            "must have a `main.js` whose default export has a function `scheduled` or `fetch`",
-        )),
-        Err(failure) if failure.code == FailureCode::Overloaded => {
-            Err(Problem::unavailable("overloaded", "The code cannot be checked right now.")
-                .hint("Try again in a moment."))
-        }
-        Err(failure) => {
-            Err(Problem::invalid_field("files", format_args!("does not compile: {}", failure.message)))
-        }
-    }
 }

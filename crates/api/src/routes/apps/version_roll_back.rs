@@ -1,12 +1,7 @@
 //! Going back to an earlier version.
 
-use application::{Problem, ProblemKind, unit};
-use apps::{
-    manifest::diff::diff_manifests,
-    versions::{RollBack, VersionContent},
-};
+use application::Problem;
 use axum::{Json, extract::State, http::HeaderMap};
-
 use kernel::{
     authority::{AppRight, CanEdit},
     id::{AppId, VersionId},
@@ -14,7 +9,6 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{connectors::check_connectors, gates::create_gates, version_create::check_projects};
 use crate::{
     auth::{Authorized, WriteToken},
     http::{
@@ -76,47 +70,14 @@ pub(crate) async fn roll_back_version(
     payload: Payload,
 ) -> ApiResult<Json<RolledBack>> {
     let input: RollBackRequest = payload.json()?;
-    let missing = || Problem::not_found("version");
-    let (workspace, app) = (right.member().workspace(), right.app());
-    let find = async |version: VersionId| api.store().version(workspace, app, version).await;
-    let (to, VersionContent { manifest, .. }) =
-        find(version.parse().map_err(|_| missing())?).await?.ok_or_else(missing)?;
-    let current = find(input.expect_current_version_id).await?;
-    let (_, current) = current.ok_or_else(|| Problem::from(apps::AppError::StaleVersion))?;
-    let granted = &current.manifest.permissions;
-    let usable = async {
-        check_projects(&api, &ctx, workspace, &manifest, &granted.data).await?;
-        check_connectors(&api, &ctx, right.member(), &manifest, &granted.connectors).await
-    };
-    usable.await.map_err(as_unusable)?;
-
-    let diff = diff_manifests(&current.manifest, &manifest);
-    let request = RollBack { to, manifest, expected_current: input.expect_current_version_id };
-    let (rollback, needs_console) = api
-        .transaction(unit!(|tx| {
-            let needs_console = create_gates(&api, tx, &ctx, right.member(), &request.manifest).await?;
-            let (_, rollback) = apps::versions::roll_back(tx, &ctx, &right, request.clone()).await?;
-            Ok::<_, Problem>((rollback, needs_console))
-        }))
-        .await?;
+    let to: VersionId = version.parse().map_err(|_| Problem::not_found("version"))?;
+    let moved = api.roll_back_version(&ctx, &right, to, input.expect_current_version_id).await?;
     Ok(Json(RolledBack {
-        app_id: rollback.app,
-        from_version_id: rollback.from,
-        to_version_id: rollback.to,
-        trust_score: request.to.trust_score,
-        diff: ManifestDiff::of(&diff, negotiate_locale(&headers)),
-        needs_console,
+        app_id: moved.rollback.app,
+        from_version_id: moved.rollback.from,
+        to_version_id: moved.rollback.to,
+        trust_score: moved.to.trust_score,
+        diff: ManifestDiff::of(&moved.manifest, negotiate_locale(&headers)),
+        needs_console: moved.needs_console,
     }))
-}
-
-/// The version was allowed once: what is wrong with it now is no mistake in the request.
-fn as_unusable(problem: Problem) -> Problem {
-    match problem.kind {
-        ProblemKind::Invalid | ProblemKind::NotFound => {
-            let message = format!("The version cannot be used any more: {}", problem.message);
-            Problem::conflict("version_unusable", message)
-                .hint("Create a version from its files with a manifest that fits.")
-        }
-        _ => problem,
-    }
 }

@@ -10,14 +10,16 @@ use kernel::{
     authority::{Member, Role},
 };
 
-use crate::state::Api;
-use application::{Problem, Tx};
+use crate::{Application, Problem, Tx};
 
 /// Creates a gate for each host in the manifest that has none: open if an admin creates the version in the console,
 /// otherwise closed until an admin opens it. A request with a token never opens a gate. Returns what is left to do in
 /// the console.
-pub(super) async fn create_gates(
-    api: &Api,
+///
+/// # Errors
+/// [`Problem`] if a host is malformed, there are too many gates, or the store fails.
+pub async fn create_gates(
+    app: &Application,
     tx: &mut dyn Tx,
     ctx: &Context,
     member: &Member,
@@ -29,7 +31,7 @@ pub(super) async fn create_gates(
     let workspace = member.workspace();
     let in_console = matches!(ctx.caller, Caller::Session(_) | Caller::System(_));
     let may_open = in_console && member.role().at_least(Role::Admin);
-    let mut known: Vec<Gate> = api.store().gates(workspace).await?;
+    let mut known: Vec<Gate> = app.store().gates(workspace).await?;
     // A host is not reached through the gate of a connection.
     known.retain(|gate| gate.connection.is_none());
     let mut needs_console = Vec::new();

@@ -1,6 +1,5 @@
 //! Connections in the manifest of a new version.
 
-use application::Problem;
 use apps::{Manifest, manifest::ConnectorPermission};
 use kernel::{
     Caller, Context,
@@ -8,12 +7,15 @@ use kernel::{
     id::ConnectionId,
 };
 
-use crate::state::Api;
+use crate::{Application, Problem};
 
 /// Checks that the manifest names only connections of the app's workspace, and that the caller may let an app spend
 /// what the current version does not: an admin in the console. More methods or paths of a connection count, too.
-pub(super) async fn check_connectors(
-    api: &Api,
+///
+/// # Errors
+/// [`Problem`] if there is no such connection, the caller may not let the app spend it, or the store fails.
+pub async fn check_connectors(
+    app: &Application,
     ctx: &Context,
     member: &Member,
     manifest: &Manifest,
@@ -24,7 +26,7 @@ pub(super) async fn check_connectors(
     let anew: Vec<ConnectionId> =
         named.filter(|wanted| !is_granted(wanted)).map(|wanted| wanted.connection_id).collect();
     for connection in &anew {
-        let found = api.store().find_connection(member.workspace(), *connection).await?;
+        let found = app.store().find_connection(member.workspace(), *connection).await?;
         found.ok_or_else(|| Problem::not_found("connection"))?;
     }
     if anew.is_empty() {

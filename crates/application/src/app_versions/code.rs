@@ -1,0 +1,35 @@
+//! The code of a new version.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use kernel::{Context, id::WorkspaceId};
+use runs::engine::{Bundle, FailureCode};
+
+use crate::{Application, Problem};
+
+/// Refuses code that does not compile or exports no handler.
+///
+/// # Errors
+/// [`Problem`] that says what is wrong with the code, or 503 `overloaded` if it cannot be checked now.
+pub async fn check_code(
+    app: &Application,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    files: &BTreeMap<String, String>,
+) -> Result<(), Problem> {
+    let bundle = Arc::new(Bundle { version: ctx.new_id(), files: files.clone() });
+    match app.engine().check(workspace, bundle).await {
+        Ok(handlers) if handlers.scheduled || handlers.fetch => Ok(()),
+        Ok(_) => Err(Problem::invalid_field(
+            "files",
+            "must have a `main.js` whose default export has a function `scheduled` or `fetch`",
+        )),
+        Err(failure) if failure.code == FailureCode::Overloaded => {
+            Err(Problem::unavailable("overloaded", "The code cannot be checked right now.")
+                .hint("Try again in a moment."))
+        }
+        Err(failure) => {
+            Err(Problem::invalid_field("files", format_args!("does not compile: {}", failure.message)))
+        }
+    }
+}
