@@ -34,14 +34,15 @@ impl Application {
     ///
     /// # Errors
     /// [`Problem`] if the app has no such version, `to` is the first and `from` is missing, or the store fails.
-    pub async fn compare_versions(
+    pub async fn version_differences(
         &self,
         access: &AppAccess,
         to: VersionId,
         from: Option<VersionId>,
     ) -> Result<ComparedVersions, Problem> {
         let workspace = access.member().workspace();
-        let app = self.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+        let app =
+            self.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
         let find = async |version: VersionId| -> Result<(AppVersion, VersionContent), Problem> {
             let found = self.store().version(workspace, app.id, version).await?;
             found.ok_or_else(|| Problem::not_found("version"))

@@ -86,7 +86,7 @@ pub(crate) async fn compare_versions(
     Params(input): Params<CompareVersions>,
     headers: HeaderMap,
 ) -> ApiResult<Json<VersionComparison>> {
-    let compared = api.compare_versions(&access, input.to, input.from).await?;
+    let compared = api.version_differences(&access, input.to, input.from).await?;
     Ok(Json(VersionComparison {
         from: VersionView::of(compared.from, compared.current),
         to: VersionView::of(compared.to, compared.current),
