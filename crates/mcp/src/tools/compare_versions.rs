@@ -38,7 +38,8 @@ pub(super) fn definition() -> Tool {
 pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
     let access = app.app(ctx, &arguments.app_id).await?;
-    let compared = app.version_differences(&access, arguments.to_version_id, arguments.from_version_id).await?;
+    let compared =
+        app.version_differences(&access, arguments.to_version_id, arguments.from_version_id).await?;
     let permissions: Vec<Value> = compared
         .manifest
         .iter()
