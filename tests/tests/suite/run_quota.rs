@@ -1,4 +1,4 @@
-//! What becomes of runs when the runs of the month are used up.
+//! Starts of runs when the runs of the month are used up.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ tests::on_both! {
         let fixture = Fixture::create(&server).await?;
         server.execute_static_sql("UPDATE workspace_usage SET runs = 1100").await?;
         let held = fixture.start(json!({})).await?.string_at("/runId")?;
-        server.execute_static_sql("UPDATE runs SET accepted_at = accepted_at - 604800000 WHERE status = 'queued'").await?;
+        server.execute_static_sql("UPDATE run_queue SET available_at = available_at - 604800000").await?;
         let dropped = fixture.owner.wait_for_run(&held).await?;
         assert_eq!((&dropped["status"], &dropped["errorCode"]), (&json!("failed"), &json!("quota_reached")), "{dropped}");
         let explained = fixture.owner.get(&format!("/v1/runs/{held}/explain")).await?.ok()?;

@@ -30,7 +30,7 @@ use crate::{
     },
     error::OrStoreError as _,
     group_commit::quota,
-    query::{self, literal},
+    query::{self, ROW_LOCK, literal},
     queue_sql::promote_blocked,
     store::Store,
     tx::StoreTx,
@@ -59,7 +59,9 @@ impl HeldRunsStore for Store {
             return Ok(0);
         };
         let mut tx = self.begin().await?;
-        let oldest = held_of(workspace).order_by_asc(run_queue::Column::RunId).limit(CHUNK_ROWS);
+        // Locked, so that no other node counts the same runs.
+        let oldest =
+            held_of(workspace).order_by_asc(run_queue::Column::RunId).limit(CHUNK_ROWS).lock(ROW_LOCK);
         let mut oldest: Vec<RunId> = query::ids(oldest, run_queue::Column::RunId, tx.read()).await?;
         let (wanted, limit) = (oldest.len() as u64, limits.runs.grace_limit());
         let admitted = quota::consume(tx.conditional_write(), workspace, now, wanted, limit).await?;
@@ -80,10 +82,8 @@ impl HeldRunsStore for Store {
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let mut tx = self.begin().await?;
-        let expired = held_of(workspace)
-            .inner_join(runs::Entity)
-            .filter(runs::Column::AcceptedAt.lte(DbTime(before)))
-            .limit(CHUNK_ROWS);
+        let expired =
+            held_of(workspace).filter(run_queue::Column::AvailableAt.lte(DbTime(before))).limit(CHUNK_ROWS);
         let expired: Vec<RunId> = query::ids(expired, run_queue::Column::RunId, tx.read()).await?;
         if expired.is_empty() {
             return Ok(0);
@@ -158,7 +158,8 @@ pub(super) struct HeldRun {
     due_at: Timestamp,
 }
 
-/// Returns the held run of an automation's schedule. There is at most one, as later occurrences take it over.
+/// Returns the held run of an automation's schedule, locked until the transaction ends, so that it is not released
+/// meanwhile. There is at most one, as later occurrences take it over.
 pub(super) async fn held_run(tx: &StoreTx, automation: &Automation) -> Result<Option<HeldRun>, StoreError> {
     let found: Option<(DbId<kernel::id::kind::Run>, Option<DbTime>)> = run_queue::Entity::find()
         .inner_join(runs::Entity)
@@ -169,6 +170,7 @@ pub(super) async fn held_run(tx: &StoreTx, automation: &Automation) -> Result<Op
         .select_only()
         .column(run_queue::Column::RunId)
         .column(runs::Column::ScheduledFor)
+        .lock(ROW_LOCK)
         .into_tuple()
         .one(tx.read())
         .await

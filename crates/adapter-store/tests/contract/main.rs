@@ -25,6 +25,7 @@ mod durability;
 mod events;
 mod gates;
 mod harness;
+mod held_runs;
 mod identity;
 mod limits;
 mod logs;

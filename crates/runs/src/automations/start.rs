@@ -9,7 +9,7 @@ use kernel::{
 use serde_json::value::RawValue;
 
 use super::TriggerKind;
-use crate::{InvalidInput, RunsError, RunsTx, queue::NewRun, quota::Admission};
+use crate::{InvalidInput, RunsError, RunsTx, queue::NewRun};
 
 /// Most bytes of a run's input, as JSON: 256 KiB.
 pub const MAX_INPUT: usize = 256 << 10;
@@ -73,11 +73,7 @@ pub async fn start_run(
     if !tx.is_app_runnable(workspace, automation.app).await? {
         return Err(RunsError::NotRunnable);
     }
-    let is_on_hold = match tx.admit_run(workspace, ctx.now, input.runs_per_month).await? {
-        Admission::Start => false,
-        Admission::Hold => true,
-        Admission::Refuse => return Err(RunsError::QuotaReached),
-    };
+    let is_on_hold = tx.admit_run(workspace, ctx.now, input.runs_per_month).await?.is_on_hold()?;
     let run = NewRun {
         id: ctx.new_id(),
         workspace,

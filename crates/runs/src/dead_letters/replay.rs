@@ -10,8 +10,7 @@ use serde_json::{json, value::RawValue};
 
 use super::{DeadLetterOrigin, ReplaySource, get_open::get_open_dead_letter};
 use crate::{
-    InvalidInput, RunsError, automations::MAX_INPUT, ports::DeadLettersTx, queue::NewRun, quota::Admission,
-    runs::VersionRef,
+    InvalidInput, RunsError, automations::MAX_INPUT, ports::DeadLettersTx, queue::NewRun, runs::VersionRef,
 };
 
 /// Version of the app that a replay runs.
@@ -119,11 +118,7 @@ pub(super) async fn enqueue_replay(
         Some(id) => tx.automation_for_update(workspace, id).await?,
         None => None,
     };
-    let is_on_hold = match tx.admit_run(workspace, ctx.now, replay.runs_per_month).await? {
-        Admission::Start => false,
-        Admission::Hold => true,
-        Admission::Refuse => return Err(RunsError::QuotaReached),
-    };
+    let is_on_hold = tx.admit_run(workspace, ctx.now, replay.runs_per_month).await?.is_on_hold()?;
     let run = NewRun {
         id,
         workspace,
