@@ -92,11 +92,18 @@ export function useCamera(view: Holder, plane: Holder, bounds: Bounds): CameraCo
   boundsRef.current = bounds;
   const control = useMemo(() => new Control(boundsRef, plane, setScale), [plane]);
 
+  // Before the first paint, so that neither a person nor a key meets the town at a scale that nobody chose.
+  useLayoutEffect(() => {
+    const element = view.current;
+    if (!element) return;
+    control.size = sizeOf(element);
+    control.fitAll();
+  }, [view, control]);
   useEffect(() => {
     const element = view.current;
     if (!element) return undefined;
     const observer = new ResizeObserver(() => {
-      control.size = { width: element.clientWidth, height: element.clientHeight };
+      control.size = sizeOf(element);
       if (!control.isMoved) control.fitAll();
       else control.set(control.camera);
     });
@@ -139,6 +146,10 @@ export function useCamera(view: Holder, plane: Holder, bounds: Bounds): CameraCo
       wasDragged: () => control.dragged,
     };
   }, [control, scale]);
+}
+
+function sizeOf(element: HTMLElement): Size {
+  return { width: element.clientWidth, height: element.clientHeight };
 }
 
 /** Follows the pointers on the window: one drags, two pinch, and the wheel zooms with Ctrl or ⌘, so that a page still scrolls. */
