@@ -7,12 +7,12 @@ async function clear(api, ws) {
   for (const { id } of (await api('GET', `/v1/workspaces/${ws}/apps`)).items) await api('DELETE', `/v1/apps/${id}`);
 }
 
-/** Whether the drawing is within its window, or reaches out of it. Runs in the page. */
-function townFits(fits) {
+/** Returns the width of the drawing if it is within its window, and otherwise 0. Runs in the page. */
+function wholeTown() {
   const town = document.querySelector('svg.city-town').getBoundingClientRect();
   const view = document.querySelector('.city-view').getBoundingClientRect();
-  const isInside = town.left >= view.left - 1 && town.right <= view.right + 1 && town.top >= view.top - 1 && town.bottom <= view.bottom + 1;
-  return isInside === fits;
+  const isWhole = town.left >= view.left - 1 && town.right <= view.right + 1 && town.top >= view.top - 1 && town.bottom <= view.bottom + 1;
+  return isWhole ? town.width : 0;
 }
 
 /** Notes in each frame whether anything is drawn where runs travel. */
@@ -50,20 +50,24 @@ export default [
   },
   {
     name: 'the town is zoomed with keys and buttons, and shown as a whole again',
-    async run({ page, world }) {
+    async run({ page, world, api, expect }) {
+      const [gate] = (await api('GET', `/v1/workspaces/${world.ws}/gates`)).items;
       await page.goto(`/w/${world.ws}`);
       await building(page, 'Notebook').waitFor();
-      await page.waitForFunction(townFits, true);
-      await page.keyboard.press('+');
-      await page.keyboard.press('+');
-      await page.waitForFunction(townFits, false);
-      await page.getByRole('button', { name: 'Show the whole town' }).click();
-      await page.waitForFunction(townFits, true);
-      await page.getByRole('button', { name: 'Zoom in' }).click();
-      await page.getByRole('button', { name: 'Zoom in' }).click();
-      await page.waitForFunction(townFits, false);
-      await page.keyboard.press('0');
-      await page.waitForFunction(townFits, true);
+      // Gates come after the buildings, and the town grows by them.
+      await page.getByRole('row', { name: new RegExp(`^${gate.host}`) }).waitFor();
+      const whole = await (await page.waitForFunction(wholeTown)).jsonValue();
+      const button = (name) => page.getByRole('button', { name });
+      const keys = { zoomIn: () => page.keyboard.press('+'), showAll: () => page.keyboard.press('0') };
+      const buttons = { zoomIn: () => button('Zoom in').click(), showAll: () => button('Show the whole town').click() };
+      for (const { zoomIn, showAll } of [keys, buttons]) {
+        await zoomIn();
+        await zoomIn();
+        await page.waitForFunction((before) => document.querySelector('svg.city-town').getBoundingClientRect().width > before * 1.5, whole);
+        await showAll();
+        const again = await (await page.waitForFunction(wholeTown)).jsonValue();
+        expect(Math.abs(again - whole) < 1, `The whole town is ${again} wide, and was ${whole}.`);
+      }
     },
   },
   {

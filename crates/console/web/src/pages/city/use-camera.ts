@@ -92,12 +92,10 @@ export function useCamera(view: Holder, plane: Holder, bounds: Bounds): CameraCo
   boundsRef.current = bounds;
   const control = useMemo(() => new Control(boundsRef, plane, setScale), [plane]);
 
-  // Before the first paint, so that neither a person nor a key meets the town at a scale that nobody chose.
+  // Measured before the effect below fits the town, and so before the first paint: neither a person nor a key meets it at a scale that
+  // nobody chose.
   useLayoutEffect(() => {
-    const element = view.current;
-    if (!element) return;
-    control.size = sizeOf(element);
-    control.fitAll();
+    if (view.current) control.size = sizeOf(view.current);
   }, [view, control]);
   useEffect(() => {
     const element = view.current;
