@@ -30,6 +30,8 @@ mod m0051_app_secrets;
 mod m0052_app_metrics;
 mod m0053_app_rollbacks;
 mod m0054_held_runs;
+mod m0055_run_results;
+mod m0056_agent_tools;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -69,6 +71,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0052_app_metrics::Migration),
             Box::new(m0053_app_rollbacks::Migration),
             Box::new(m0054_held_runs::Migration),
+            Box::new(m0055_run_results::Migration),
+            Box::new(m0056_agent_tools::Migration),
         ]
     }
 }

@@ -1,6 +1,8 @@
 //! The tables as sea-orm sees them, one file a table; private to this crate. `migrations` has the schema and its
 //! reasons.
 
+pub mod agent_tool_calls;
+pub mod agent_tools;
 pub mod app_changes;
 pub mod app_grants;
 pub mod app_log_volume;
@@ -45,6 +47,7 @@ pub mod repeat_signatures;
 pub mod retired_peppers;
 pub mod run_inputs;
 pub mod run_queue;
+pub mod run_results;
 pub mod runs;
 pub mod sessions;
 pub mod sign_ins;

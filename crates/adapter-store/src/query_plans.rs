@@ -320,6 +320,7 @@ async fn what_is_asked_often_is_found_by_an_index() {
         started_at: now(),
         outcome: AttemptOutcome::Succeeded,
         minutes_saved: 0.0,
+        result: None,
         steps: Vec::new(),
         lines: Vec::new(),
     };

@@ -1,5 +1,6 @@
 //! The ports of `runs`; those of the hot path are in `group_commit`.
 
+mod agent_tools;
 mod approvals;
 mod cancel;
 mod dead_letters;

@@ -44,6 +44,7 @@ fn operations() -> OpenApiRouter<Api> {
         .merge(routes::apps::router())
         .merge(routes::changes::router())
         .merge(routes::automations::router())
+        .merge(routes::agent_tools::router())
         .merge(routes::webhooks::router())
         .merge(routes::inbound_webhooks::router())
         .merge(routes::runs::router())

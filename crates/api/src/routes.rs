@@ -18,6 +18,7 @@ macro_rules! op {
     };
 }
 
+pub(crate) mod agent_tools;
 pub(crate) mod app_proxy;
 pub(crate) mod app_secrets;
 pub(crate) mod apps;

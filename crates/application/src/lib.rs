@@ -9,8 +9,10 @@
 //! * [`membership`]: joining and leaving a workspace, across domains
 //! * [`sample_data`] and [`demo`]: the content of a new workspace, and a first call of its webhook
 //! * [`request_span`]: what the log says about a request
+//! * `agent_tools`: calls of tools
 //! * [`app_versions`]: what a version may ask for, and comparing and going back to versions
 //! * [`replay`] and [`diagnosis`]: replay and explain failed runs
+//! * `run_results`: what the code of runs returned
 //! * [`feeds`]: events of a workspace for streams and for agents that poll
 //! * [`audit_outbox`] and [`traffic`]: audit entries and request counts of the data API, written after the request
 //! * [`oauth_clients`]: finds agent clients, registered or described by a document
@@ -19,6 +21,7 @@
 //! A use case of one domain is in that domain's crate. This crate has what combines several domains or needs state of
 //! the process.
 
+mod agent_tools;
 pub mod app_versions;
 mod application;
 pub mod attempt_limiter;
@@ -36,6 +39,7 @@ pub mod problems;
 pub mod rate_limits;
 pub mod replay;
 pub mod request_span;
+mod run_results;
 pub mod sample_data;
 pub mod traffic;
 pub mod transaction;

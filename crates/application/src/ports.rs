@@ -21,6 +21,7 @@ use observability::{EventFeed, LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{
     RunsRead, RunsTx,
+    agent_tools::{AgentToolsRead, AgentToolsTx},
     approvals::{ApprovalsRead, ApprovalsTx},
     automations::occurrences::OccurrencesRead,
     dead_letters::{DeadLettersRead, DeadLettersTx},
@@ -49,7 +50,7 @@ macro_rules! sum {
 sum! {
     /// Read ports of all domains.
     StoreRead =
-        AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead EventFeed GateReader IdentityRead
+        AgentToolsRead AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead EventFeed GateReader IdentityRead
         InvitesRead JoinDomainsRead LogRead LogSink MembersRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RunsRead
         TrafficLog WebhookStore WorkspaceRead
 }
@@ -57,7 +58,7 @@ sum! {
 sum! {
     /// Write ports of all domains, in one transaction.
     Tx =
-        AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
+        AgentToolsTx AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
         ProjectsTx RunsTx WorkspaceTx
 }
 

@@ -2,6 +2,7 @@
 
 mod check;
 pub mod diff;
+mod permissions_hash;
 
 use kernel::{
     authority::Sharing,

@@ -76,6 +76,8 @@ pub enum ChangedKind {
     Automation,
     /// The settings of a webhook.
     Webhook,
+    /// A tool of agents.
+    AgentTool,
     /// A question of a run.
     Approval,
     /// A dead letter.
@@ -114,6 +116,7 @@ crate::names! {
         Version = "version",
         Automation = "automation",
         Webhook = "webhook",
+        AgentTool = "agent_tool",
         Approval = "approval",
         DeadLetter = "dead_letter",
         Gate = "gate",

@@ -78,6 +78,8 @@ kinds! {
     AutomationId = Automation, "auto";
     /// A webhook.
     HookId = Hook, "hook";
+    /// A tool of agents: an automation that agents can start by name.
+    AgentToolId = AgentTool, "tool";
     /// A delivery: one call of a webhook.
     DeliveryId = Delivery, "dlv";
     /// A run: one execution of an automation.

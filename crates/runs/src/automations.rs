@@ -19,7 +19,7 @@ use crate::InvalidInput;
 
 pub use create::{CreateAutomation, create_automation};
 pub use delete::delete_automation;
-pub use start::{MAX_INPUT, StartRun, start_run};
+pub use start::{MAX_INPUT, StartRun, StartedRun, start_run};
 pub use update::{UpdateAutomation, update_automation};
 
 /// Kind of a trigger.

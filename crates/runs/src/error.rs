@@ -2,7 +2,10 @@
 
 use kernel::{StoreError, id::RunId};
 
-use crate::InvalidInput;
+use crate::{
+    InvalidInput,
+    agent_tools::{AgentToolState, ToolBlock},
+};
 
 /// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +64,24 @@ pub enum RunsError {
     /// The version that failed is unknown or gone.
     #[error("the original version is unknown or gone")]
     NoOriginalVersion,
+    /// The automation does not exist, belongs to another app, or is not published as a tool.
+    #[error("there is no such tool")]
+    AgentToolNotFound,
+    /// The automation cannot be published as a tool.
+    #[error("the automation cannot be published: {}", .0.as_str())]
+    ToolBlocked(ToolBlock),
+    /// The permissions of the app are not those that a person reviewed.
+    #[error("the permissions were not reviewed")]
+    PermissionsChanged,
+    /// The workspace has [`MAX_TOOLS`](crate::agent_tools::MAX_TOOLS) tools.
+    #[error("the workspace has too many tools")]
+    TooManyTools,
+    /// Another tool of the workspace has the name.
+    #[error("the name of the tool is taken")]
+    ToolNameTaken,
+    /// The tool is not live.
+    #[error("the tool is not live: {}", .0.as_str())]
+    ToolNotLive(AgentToolState),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

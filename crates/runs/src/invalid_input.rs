@@ -1,5 +1,7 @@
 //! Inputs that use cases refuse.
 
+use crate::agent_tools::{InvalidSchema, InvalidToolInput};
+
 /// An input whose value a use case refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidInput {
@@ -63,4 +65,19 @@ pub enum InvalidInput {
     /// The page after a form is not an https URL of at most [`MAX_REDIRECT_BYTES`](crate::webhooks::form::MAX_REDIRECT_BYTES).
     #[error("the page after the form is not an https URL")]
     Redirect,
+    /// The name of a tool is not a lower-case letter and 1 to 47 lower-case letters, digits and underscores.
+    #[error("the name of the tool is out of bounds")]
+    ToolName,
+    /// The title of a tool does not have 1 to 60 printable characters.
+    #[error("the title of the tool is out of bounds")]
+    ToolTitle,
+    /// The description of a tool does not have 8 to 400 printable characters.
+    #[error("the description of the tool is out of bounds")]
+    ToolDescription,
+    /// The schema of a tool's arguments is not of the subset.
+    #[error(transparent)]
+    ToolSchema(#[from] InvalidSchema),
+    /// The arguments of a call do not match the tool's schema.
+    #[error(transparent)]
+    ToolInput(#[from] InvalidToolInput),
 }

@@ -1,5 +1,6 @@
 //! Automations, webhooks, the queue, and runs of app code. No I/O happens here.
 //!
+//! * [`agent_tools`]: automations that agents start by name
 //! * [`automations`]: triggers of apps, their settings and schedules
 //! * [`webhooks`]: proof, body and acceptance of inbound calls
 //! * [`queue`]: claiming, finishing and retrying accepted work
@@ -12,6 +13,7 @@
 //! * [`fair_share`]: the share of a common resource that one workspace may hold
 //! * [`ports`]: requirements on a store
 
+pub mod agent_tools;
 pub mod approvals;
 pub mod automations;
 pub mod dead_letters;

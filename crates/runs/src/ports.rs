@@ -67,6 +67,13 @@ pub trait RunsRead: Send + Sync {
     /// Returns a run with its steps.
     async fn run(&self, workspace: WorkspaceId, id: RunId) -> Result<Option<Run>, StoreError>;
 
+    /// Returns what the code of a run returned, if it is kept.
+    async fn run_result(
+        &self,
+        workspace: WorkspaceId,
+        id: RunId,
+    ) -> Result<Option<Box<RawValue>>, StoreError>;
+
     /// Returns the runs of a workspace whose app a person can view, newest first and without steps. One more than the
     /// page's limit means that there is another page.
     async fn runs(

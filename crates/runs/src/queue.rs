@@ -163,6 +163,8 @@ pub struct FinishedRun {
     pub outcome: AttemptOutcome,
     /// Minutes of a person's work that it saved.
     pub minutes_saved: f64,
+    /// Value that the code returned, if it is kept.
+    pub result: Option<Box<RawValue>>,
     /// Steps of the attempt.
     pub steps: Vec<Step>,
     /// Log lines of the attempt.

@@ -171,6 +171,12 @@ pub struct Run {
 /// Error code of runs that a person cancelled.
 pub const CANCELLED: &str = "cancelled";
 
+/// Most bytes of a kept result of a run, as JSON: 64 KiB.
+pub const MAX_RESULT_BYTES: usize = 64 << 10;
+
+/// Detail of a run's first step when its code returned more than is kept.
+pub const RESULT_TOO_LARGE: &str = "result_too_large";
+
 /// The end of a run that a person cancels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancellation {

@@ -20,6 +20,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     Automation, AutomationStatus, InvalidInput, RunsError, Trigger, TriggerKind, Webhook,
+    agent_tools::{AgentTool, InputSchema, PermissionsHash, ToolName},
     dead_letters::{DeadLetterOrigin, DeadLetterState, ReplayRequest, ReplaySource, WhichVersion},
     runs::VersionRef,
     webhooks::{Proof, RevisionVector, SealedSecret, SecretCache, WebhookSnapshot},
@@ -81,6 +82,30 @@ pub(crate) fn automation(number: u128, trigger: Trigger) -> Automation {
         created_by: editor_id(),
         created_at: at(0),
     }
+}
+
+/// A live tool of an automation, with a name of its number, that takes any argument.
+pub(crate) fn agent_tool(number: u128, automation: AutomationId) -> AgentTool {
+    AgentTool {
+        id: id(number),
+        workspace: workspace(),
+        app: app(),
+        automation,
+        name: ToolName::parse(&format!("tool_{number}")).unwrap(),
+        title: "Tool".to_owned(),
+        description: "Does what it does.".to_owned(),
+        input_schema: InputSchema::any(),
+        is_enabled: true,
+        reviewed_hash: permissions_hash(),
+        reviewed_at: at(0),
+        reviewed_by: editor_id(),
+        published_at: at(0),
+    }
+}
+
+/// What the current version of [`app()`] may do.
+pub(crate) fn permissions_hash() -> PermissionsHash {
+    PermissionsHash("now".to_owned())
 }
 
 /// A webhook of an automation that takes 60 calls a minute.

@@ -305,6 +305,7 @@ fn clone_finished_run(finished: &FinishedRun) -> FinishedRun {
         started_at,
         outcome: conclusion,
         minutes_saved,
+        result,
         steps,
         lines,
     } = finished;
@@ -318,6 +319,7 @@ fn clone_finished_run(finished: &FinishedRun) -> FinishedRun {
         started_at: *started_at,
         outcome: conclusion.clone(),
         minutes_saved: *minutes_saved,
+        result: result.clone(),
         steps: steps.clone(),
         lines: lines.clone(),
     }

@@ -6,6 +6,7 @@ mod egress;
 mod host;
 mod outgoing;
 mod rows;
+mod run_result;
 mod secrets;
 mod trace;
 mod uninterrupted_credentials;
@@ -39,6 +40,7 @@ use runs::{
     runs::{Step, StepStatus},
     serve::{AppResponse, AppServer},
 };
+use serde_json::value::RawValue;
 use tokio::{sync::Semaphore, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -48,6 +50,7 @@ use crate::{
 };
 use host::AppHost;
 use outgoing::CallTimer;
+use run_result::RunResult;
 use trace::{MAX_HTTP_LOG_BYTES, MAX_RUN_LOG_BYTES, RunTrace, finished_step};
 use version_cache::{LoadedVersion, VersionCache};
 use visit_meter::VisitMeter;
@@ -280,7 +283,7 @@ impl Inner {
     }
 
     fn finished_run(&self, run: &ClaimedRun, conclusion: AttemptOutcome, ending: RunOutcome) -> FinishedRun {
-        let RunOutcome { steps, lines, minutes_saved, duration } = ending;
+        let RunOutcome { steps, lines, minutes_saved, duration, result } = ending;
         let ending = match &conclusion {
             AttemptOutcome::Succeeded => Some(AttemptEnding::Succeeded),
             AttemptOutcome::Failed(_) | AttemptOutcome::Blocked(_) => Some(AttemptEnding::Failed),
@@ -302,6 +305,7 @@ impl Inner {
             started_at: run.started_at,
             outcome: conclusion,
             minutes_saved,
+            result,
             steps,
             lines,
         }
@@ -351,7 +355,7 @@ impl Inner {
     }
 }
 
-/// Steps, log lines, minutes saved and duration of an attempt.
+/// Steps, log lines, minutes saved, duration and result of an attempt.
 #[derive(Default)]
 struct RunOutcome {
     steps: Vec<Step>,
@@ -359,6 +363,8 @@ struct RunOutcome {
     minutes_saved: f64,
     /// Time that the code took; `None` if there was none.
     duration: Option<Duration>,
+    /// Value that the code returned, if it is kept.
+    result: Option<Box<RawValue>>,
 }
 
 #[async_trait]
@@ -411,12 +417,17 @@ impl Runner for Executor {
                 );
                 let (steps, lines) = record.into_steps(asked);
                 let conclusion = AttemptOutcome::Wait { approval, number, question };
-                let outcome = RunOutcome { steps, lines, minutes_saved: 0.0, duration };
+                let outcome = RunOutcome { steps, lines, duration, ..RunOutcome::default() };
                 return inner.finished_run(&run, conclusion, outcome);
             }
         };
+        let mut kept = None;
         let (conclusion, status, detail) = match result {
-            Ok(_) => (AttemptOutcome::Succeeded, StepStatus::Ok, None),
+            Ok(output) => {
+                let RunResult { kept: returned, detail } = RunResult::of(run.trigger, output, &host);
+                kept = returned;
+                (AttemptOutcome::Succeeded, StepStatus::Ok, detail)
+            }
             Err(failure) => {
                 let conclusion = inner.failure_outcome(&run, &failure, &record);
                 let blocked = matches!(conclusion, AttemptOutcome::Blocked(_));
@@ -428,7 +439,8 @@ impl Runner for Executor {
         let minutes_saved = if conclusion == AttemptOutcome::Succeeded { saved } else { 0.0 };
         let (steps, lines) =
             record.into_steps(finished_step(RUN_STEP_LABEL.to_owned(), status, span, detail));
-        inner.finished_run(&run, conclusion, RunOutcome { steps, lines, minutes_saved, duration })
+        let outcome = RunOutcome { steps, lines, minutes_saved, duration, result: kept };
+        inner.finished_run(&run, conclusion, outcome)
     }
 }
 

@@ -164,6 +164,7 @@ impl AppsTx for StoreTx {
             base_version_id: Set(version.base.map(DbId)),
             manifest: Set(to_json(&content.manifest)?),
             files: Set(to_json(&content.files)?),
+            permissions_hash: Set(Some(content.manifest.permissions_hash())),
         };
         app_versions::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())

@@ -23,6 +23,7 @@ pub struct Model {
     pub base_version_id: Option<DbId<kind::Version>>,
     pub manifest: String,
     pub files: String,
+    pub permissions_hash: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -52,6 +52,7 @@ pub(crate) async fn finish<'b, D: SqlExecutor>(
         insert_approval(db, run).await?;
     }
     update_runs(db, &owned).await?;
+    insert_results(db, &owned).await?;
     dead_letters::insert_failed_runs(db, &owned).await?;
     let triggered = event_triggers::enqueue_triggered_runs(db, &owned).await?;
     let alerts = failure_streaks::count_failures(db, &owned).await?;
@@ -191,6 +192,20 @@ fn build_update(rows: &[(&FinishedRun, String)]) -> Sql {
          error_message = done.error_message, steps = done.steps FROM done WHERE runs.id = done.id",
     );
     sql
+}
+
+/// Keeps what the code of runs returned, as far as it is kept.
+async fn insert_results<D: SqlExecutor>(db: &D, owned: &[&FinishedRun]) -> Result<(), StoreError> {
+    let rows: Vec<(Uuid, &str)> =
+        owned.iter().filter_map(|run| Some((run.id.uuid(), run.result.as_ref()?.get()))).collect();
+    for rows in statement_chunks_for(db, &rows) {
+        let mut sql = Sql::new("INSERT INTO run_results (run_id, result) VALUES ");
+        sql.push_values(rows, |sql, (run, result)| {
+            sql.bind(*run).push(", ").bind(*result);
+        });
+        sql.execute(db).await?;
+    }
+    Ok(())
 }
 
 /// PostgreSQL keeps no NUL in text.

@@ -16,10 +16,12 @@ use kernel::{
     page::PageRequest,
 };
 use sea_orm::{
-    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _,
     sea_query::{Asterisk, Expr, ExprTrait as _, Func, SelectStatement, UnionType},
 };
+
+use serde_json::value::RawValue;
 
 use super::models::{self, RunNames};
 use crate::{
@@ -30,7 +32,7 @@ use crate::{
         column::{DbId, DbText, DbTime},
         deliveries,
         run_queue::{self, QueueState},
-        runs, webhooks,
+        run_results, runs, webhooks,
     },
     error::OrStoreError as _,
     query::{self, literal},
@@ -122,6 +124,21 @@ impl RunsRead for Store {
             .or_store_error()?;
         let Some(model) = found else { return Ok(None) };
         Ok(self.resolve_names(vec![model]).await?.pop())
+    }
+
+    async fn run_result(
+        &self,
+        workspace: WorkspaceId,
+        id: RunId,
+    ) -> Result<Option<Box<RawValue>>, StoreError> {
+        let found = run_results::Entity::find_by_id(id)
+            .join(JoinType::InnerJoin, run_results::Relation::Run.def())
+            .filter(runs::Column::WorkspaceId.eq(DbId(workspace)))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        let row = RowContext::new("run_results", id);
+        found.map(|found| RawValue::from_string(found.result).map_err(|error| row.error(error))).transpose()
     }
 
     async fn runs(

@@ -11,7 +11,7 @@ use sea_orm::{
 use crate::{
     entity::{
         column::{DbId, DbText, DbTime},
-        dead_letters, run_inputs, runs, workspaces,
+        dead_letters, run_inputs, run_results, runs, workspaces,
     },
     error::OrStoreError as _,
     query,
@@ -31,7 +31,7 @@ const CHUNK_ROWS: usize = 500;
 const MAX_CHUNKS: usize = 20;
 
 impl Store {
-    /// Deletes runs that are older than their workspace's plan keeps them, with their inputs and dead letters.
+    /// Deletes runs that are older than their workspace's plan keeps them, with their inputs, results and dead letters.
     pub(crate) async fn delete_expired_runs(&self, now: Timestamp) -> Result<(), StoreError> {
         for plan in Plan::ALL {
             let Some(days) = plan.limits().run_retention_days else { continue };
@@ -57,7 +57,7 @@ impl Store {
         Ok(expired.len())
     }
 
-    /// Deletes runs with their inputs and dead letters, in one transaction.
+    /// Deletes runs with their inputs, results and dead letters, in one transaction.
     pub(crate) async fn delete_runs(&self, runs: &[RunId]) -> Result<(), StoreError> {
         if runs.is_empty() {
             return Ok(());
@@ -72,6 +72,11 @@ impl Store {
                 .or_store_error()?;
             run_inputs::Entity::delete_many()
                 .filter(run_inputs::Column::RunId.is_in(ids()))
+                .exec(tx.write())
+                .await
+                .or_store_error()?;
+            run_results::Entity::delete_many()
+                .filter(run_results::Column::RunId.is_in(ids()))
                 .exec(tx.write())
                 .await
                 .or_store_error()?;

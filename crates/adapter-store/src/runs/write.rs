@@ -2,6 +2,7 @@
 
 use ::runs::{
     Automation, RunStatus, RunsTx, Trigger, Webhook,
+    agent_tools::AgentToolsTx as _,
     automations::{occurrences::SchedulePolicy, schedule::Schedule},
     queue::NewRun,
     quota::Admission,
@@ -270,7 +271,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
     }
 }
 
-/// Deletes an automation with its webhook; runs that still waited end as failed.
+/// Deletes an automation with its webhook and tool; runs that still waited end as failed.
 pub(crate) async fn delete_automation_cascade(
     tx: &mut StoreTx,
     workspace: WorkspaceId,
@@ -308,6 +309,9 @@ pub(crate) async fn delete_automation_cascade(
         .exec(tx.write())
         .await
         .or_store_error()?;
+    if let Some(tool) = tx.agent_tool_for_update(workspace, id).await? {
+        tx.delete_agent_tool(workspace, tool.id).await?;
+    }
     automations::Entity::delete_many()
         .filter(automations::Column::Id.eq(DbId(id)))
         .filter(automations::Column::WorkspaceId.eq(DbId(workspace)))

@@ -18,8 +18,8 @@ use uuid::Uuid;
 
 use crate::{
     entity::{
-        app_changes, app_grants, app_log_volume, app_metrics, app_rollbacks, app_secrets, app_versions,
-        approvals, apps, audit_log, automations,
+        agent_tools, app_changes, app_grants, app_log_volume, app_metrics, app_rollbacks, app_secrets,
+        app_versions, approvals, apps, audit_log, automations,
         column::{DbId, DbTime},
         connection_secrets, connections, dead_letters, deliveries, departures, device_logins, gate_calls,
         gates, invites, join_domains, log_lines, members, oauth_access_tokens, oauth_authorizations,
@@ -115,6 +115,10 @@ impl Store {
         self.purge_rows(rows_in(webhook_keys::Column::WebhookId, hooks())).await?;
         self.purge_rows(rows_in(repeat_signatures::Column::WebhookId, hooks())).await?;
         self.purge_rows(rows_of(webhooks::Column::WorkspaceId, workspace)).await?;
+        let tools: Vec<Id<()>> =
+            self.ids_of(agent_tools::Column::Id, agent_tools::Column::WorkspaceId, workspace).await?;
+        self.purge_counters("agent_tool_calls", "tool_id", tools.into_iter().map(Id::uuid)).await?;
+        self.purge_rows(rows_of(agent_tools::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(automations::Column::WorkspaceId, workspace)).await
     }
 

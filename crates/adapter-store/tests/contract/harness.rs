@@ -510,6 +510,7 @@ pub(crate) fn finished_run(run: &ClaimedRun, conclusion: AttemptOutcome) -> Fini
         started_at: run.started_at,
         outcome: conclusion,
         minutes_saved: 0.0,
+        result: None,
         steps: Vec::new(),
         lines: Vec::new(),
     }

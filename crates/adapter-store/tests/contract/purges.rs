@@ -16,7 +16,7 @@ use crate::{
 contract!(nothing_of_a_purged_workspace_is_left, only_what_was_deleted_long_ago_is_purged,);
 
 /// Columns that say which workspace a row is of, directly or through another row.
-const OWNERS: [&str; 9] = [
+const OWNERS: [&str; 10] = [
     "workspace_id",
     "approved_workspace_id",
     "app_id",
@@ -26,11 +26,12 @@ const OWNERS: [&str; 9] = [
     "grant_id",
     "run_id",
     "connection_id",
+    "tool_id",
 ];
 /// Tables whose rows are of a person, and only mention a workspace.
 const OF_PEOPLE: [&str; 1] = ["sessions"];
 /// Tables that others refer to, in the order in which they are filled; their `id` is that of the owner's column.
-const PARENTS: [(&str, &str); 9] = [
+const PARENTS: [(&str, &str); 10] = [
     ("workspaces", "workspace_id"),
     ("apps", "app_id"),
     ("app_versions", ""),
@@ -40,6 +41,7 @@ const PARENTS: [(&str, &str); 9] = [
     ("oauth_grants", "grant_id"),
     ("runs", "run_id"),
     ("connections", "connection_id"),
+    ("agent_tools", "tool_id"),
 ];
 
 /// A column of the schema.

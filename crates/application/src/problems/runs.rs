@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use runs::{
     InvalidInput, RunsError, WebhookBreakage,
+    agent_tools::{AgentToolState, InvalidSchema, InvalidToolInput, MAX_TOOLS, ToolBlock},
     automations::{MAX_INPUT, occurrences::MAX_WINDOW_MINUTES},
     webhooks::form::{MAX_ALLOWED_SITES, MAX_REDIRECT_BYTES},
 };
@@ -71,9 +72,55 @@ impl From<RunsError> for Problem {
                 Self::conflict("no_original_version", "The original version is unknown or no longer exists.")
                     .hint("Replay it with the current version.")
             }
+            RunsError::AgentToolNotFound => Self::not_found("agent tool").hint("Publish it with PUT."),
+            RunsError::ToolBlocked(block) => tool_blocked(block),
+            RunsError::PermissionsChanged => {
+                Self::conflict("permissions_changed", "The app may do something else than was reviewed.")
+                    .hint("Read the tool, review the permissions, and publish it with the new `hash`.")
+            }
+            RunsError::TooManyTools => {
+                Self::conflict("too_many_tools", format!("A workspace can have at most {MAX_TOOLS} tools."))
+                    .hint("Delete those that no agent calls.")
+            }
+            RunsError::ToolNameTaken => {
+                Self::conflict("tool_name_taken", "Another tool of this workspace has this name.")
+                    .hint("Choose another name.")
+            }
+            RunsError::ToolNotLive(state) => tool_not_live(state),
             RunsError::Store(error) => error.into(),
         }
     }
+}
+
+fn tool_blocked(block: ToolBlock) -> Problem {
+    let (message, hint) = match block {
+        ToolBlock::NoApp => ("This automation runs no app.", "Choose an automation of an app."),
+        ToolBlock::NotDeployed => ("The app has no version to run.", "Publish a version of the app first."),
+        ToolBlock::NoInputPath => (
+            "Events start this automation, so it takes no arguments.",
+            "Create an automation whose trigger has another type.",
+        ),
+        ToolBlock::NotRunnable => (
+            "The app or the automation is paused or a draft.",
+            "Resume the app and make the automation active, then publish it.",
+        ),
+    };
+    Problem::conflict("tool_blocked", message).hint(hint)
+}
+
+fn tool_not_live(state: AgentToolState) -> Problem {
+    let message = match state {
+        AgentToolState::Off => "This tool is turned off.",
+        AgentToolState::NeedsReview => {
+            "The permissions of this tool's app have changed, and nobody has reviewed them yet."
+        }
+        AgentToolState::Live | AgentToolState::Paused => "This tool's app or automation is paused.",
+    };
+    Problem::conflict("tool_not_live", message).hint("List the tools again, and use one that is live.")
+}
+
+fn join_path(root: &str, path: &str) -> String {
+    if path.is_empty() { root.to_owned() } else { format!("{root}.{path}") }
 }
 
 impl From<InvalidInput> for Problem {
@@ -122,6 +169,20 @@ impl From<InvalidInput> for Problem {
                 "form.allowedSites",
                 "must be complete origins without a path, such as https://www.example.com".into(),
             ),
+            InvalidInput::ToolName => (
+                "name",
+                "must have 2 to 48 lower-case letters, digits and `_`, and begin with a letter".into(),
+            ),
+            InvalidInput::ToolTitle => ("title", "must have 1 to 60 printable characters".into()),
+            InvalidInput::ToolDescription => {
+                ("description", "must have 8 to 400 printable characters".into())
+            }
+            InvalidInput::ToolSchema(InvalidSchema { path, reason }) => {
+                return Self::invalid_field(&join_path("inputSchema", &path), reason);
+            }
+            InvalidInput::ToolInput(InvalidToolInput { path, reason }) => {
+                return Self::invalid_field(&join_path("input", &path), reason);
+            }
             InvalidInput::Redirect => (
                 "form.redirect",
                 format!("must be an https URL of at most {MAX_REDIRECT_BYTES} characters, or null").into(),

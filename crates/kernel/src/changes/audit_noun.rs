@@ -5,6 +5,8 @@ use super::ChangedKind;
 /// The noun of an audited action, which says what kind of object was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuditNoun {
+    /// A tool of agents.
+    AgentTool,
     /// An app.
     App,
     /// A question of a run.
@@ -73,6 +75,7 @@ pub enum AuditNoun {
 
 crate::names! {
     AuditNoun {
+        AgentTool = "agent_tool",
         App = "app",
         Approval = "approval",
         Authorization = "authorization",
@@ -117,6 +120,7 @@ impl AuditNoun {
             (Self::Workspace, "transfer") | (Self::Member, _) => Some(ChangedKind::Member),
             (Self::Table, "policy" | "public_read") => Some(ChangedKind::Policy),
             (Self::Table | Self::Column | Self::Index, _) => Some(ChangedKind::Table),
+            (Self::AgentTool, _) => Some(ChangedKind::AgentTool),
             (Self::App | Self::Secret, _) => Some(ChangedKind::App),
             (Self::Approval, _) => Some(ChangedKind::Approval),
             (Self::Automation, _) => Some(ChangedKind::Automation),

@@ -53,7 +53,7 @@ impl AuditEntry {
             ChangedKind::Automation => {
                 change.automation = Some(target.parse().map_err(|_| "names no automation")?);
             }
-            ChangedKind::Webhook => {
+            ChangedKind::Webhook | ChangedKind::AgentTool => {
                 let automation = self.detail_text("automation").and_then(|id| id.parse().ok());
                 change.automation = Some(automation.ok_or("does not say of which automation")?);
             }
@@ -93,6 +93,7 @@ impl AuditEntry {
             | ChangedKind::Version
             | ChangedKind::Automation
             | ChangedKind::Webhook
+            | ChangedKind::AgentTool
             | ChangedKind::Approval
             | ChangedKind::DeadLetter => {
                 vec![Audience::AppViewers(change.app.ok_or("does not say of which app")?)]

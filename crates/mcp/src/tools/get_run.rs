@@ -20,7 +20,8 @@ pub(super) fn definition() -> Tool {
     super::read_only_tool(
         NAME,
         "Get a run",
-        "Returns one run with its steps and, if it failed or was blocked, the reason.",
+        "Returns one run with its steps, what it returned if it was started by hand or by an agent and, if it failed or was \
+         blocked, the reason.",
         json!({ "runId": { "type": "string", "description": "Id of the run, from list_runs." } }),
         &["runId"],
     )
@@ -47,7 +48,11 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
         .collect();
     view["steps"] = steps.into();
     view["explanation"] = json!(app.explanation_of(&access, &run).await?);
-    view["untrusted"] =
-        json!({ "errorMessage": UNTRUSTED_CONTENT_NOTICE, "steps": UNTRUSTED_CONTENT_NOTICE });
+    view["result"] = json!(app.result_of(&access, &run).await?);
+    view["untrusted"] = json!({
+        "errorMessage": UNTRUSTED_CONTENT_NOTICE,
+        "steps": UNTRUSTED_CONTENT_NOTICE,
+        "result": UNTRUSTED_CONTENT_NOTICE,
+    });
     Ok(view)
 }

@@ -57,7 +57,8 @@ mod tests {
         let ctx = editor_context();
         let mut runs = Vec::new();
         for automation in [deleted.id, kept.id] {
-            let input = StartRun { automation, input: raw("1"), run_at: None, runs_per_month: None };
+            let input =
+                StartRun { automation, input: raw("1"), run_at: None, runs_per_month: None, version: None };
             runs.push(start_run(&mut tx, &ctx, &can_run(&ctx), input).await.unwrap().run);
         }
         tx.work.audit.clear();

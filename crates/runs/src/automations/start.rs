@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use kernel::{
     Context, Timestamp,
     authority::{AppRight, CanRun},
-    id::{AutomationId, RunId},
+    id::{AutomationId, RunId, VersionId},
 };
 use serde_json::value::RawValue;
 
@@ -28,6 +28,8 @@ pub struct StartRun {
     pub run_at: Option<Timestamp>,
     /// Most runs of the workspace in a month; `None` for no limit.
     pub runs_per_month: Option<u64>,
+    /// Version to run; by default the one that is current when the run starts.
+    pub version: Option<VersionId>,
 }
 
 /// A run that was started.
@@ -84,7 +86,7 @@ pub async fn start_run(
         at: ctx.now,
         scheduled_for,
         max_concurrency: automation.max_concurrency,
-        version: None,
+        version: input.version,
         replay_of: None,
         by_agent: ctx.caller.is_token(),
         is_on_hold,
@@ -115,7 +117,13 @@ mod tests {
     }
 
     fn input() -> StartRun {
-        StartRun { automation: id(10), input: raw(r#"{"order":7}"#), run_at: None, runs_per_month: Some(1) }
+        StartRun {
+            automation: id(10),
+            input: raw(r#"{"order":7}"#),
+            run_at: None,
+            runs_per_month: Some(1),
+            version: None,
+        }
     }
 
     async fn start(tx: &mut FakeTx, input: StartRun) -> Result<StartedRun, RunsError> {

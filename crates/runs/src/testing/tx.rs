@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, delegate_unit_of_work,
-    id::{AppId, ApprovalId, AutomationId, DeadLetterId, RunId, UserId, VersionId, WorkspaceId},
+    id::{AgentToolId, AppId, ApprovalId, AutomationId, DeadLetterId, RunId, UserId, VersionId, WorkspaceId},
     testing::RecordingUnitOfWork,
 };
 
-use super::{app, version};
+use super::{app, permissions_hash, version};
 use crate::{
     Automation, RunStatus, RunsTx, Webhook,
+    agent_tools::{AgentTool, AgentToolsTx, ToolApp},
     approvals::Approval,
     dead_letters::{DeadLetterOrigin, DeadLetterState, ReplaySource},
     ports::{ApprovalsTx, DeadLettersTx},
@@ -59,6 +60,8 @@ pub(crate) struct FakeTx {
     pub(crate) resumed: Vec<(RunId, Timestamp, Option<UserId>)>,
     pub(crate) ended_runs: Vec<(WorkspaceId, RunId, RunStatus, ReplaySource)>,
     pub(crate) dead_letters: Vec<StoredDeadLetter>,
+    pub(crate) agent_tools: Vec<AgentTool>,
+    pub(crate) tool_calls: Vec<(AgentToolId, Timestamp)>,
     /// True if every read and write fails.
     pub(crate) is_unavailable: bool,
 }
@@ -285,6 +288,56 @@ impl DeadLettersTx for FakeTx {
             found.resolved = Some((at, by));
             found.replay = replay;
         }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl AgentToolsTx for FakeTx {
+    async fn agent_tool_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        automation: AutomationId,
+    ) -> Result<Option<AgentTool>, StoreError> {
+        self.check()?;
+        let is_wanted = |known: &&AgentTool| (known.workspace, known.automation) == (workspace, automation);
+        Ok(self.agent_tools.iter().find(is_wanted).cloned())
+    }
+
+    async fn tool_app(&mut self, workspace: WorkspaceId, app: AppId) -> Result<Option<ToolApp>, StoreError> {
+        let is_paused = !self.is_app_runnable(workspace, app).await?;
+        let current = self.find_version_to_run(workspace, app, None).await?;
+        Ok(Some(ToolApp { current: current.map(|version| (version.id, permissions_hash())), is_paused }))
+    }
+
+    async fn count_agent_tools(&mut self, _: WorkspaceId) -> Result<u64, StoreError> {
+        self.check()?;
+        Ok(self.agent_tools.len() as u64)
+    }
+
+    async fn upsert_agent_tool(&mut self, tool: &AgentTool) -> Result<(), StoreError> {
+        self.check()?;
+        if self.agent_tools.iter().any(|known| known.name == tool.name && known.id != tool.id) {
+            return Err(StoreError::Duplicate);
+        }
+        self.agent_tools.retain(|known| known.id != tool.id);
+        self.agent_tools.push(tool.clone());
+        Ok(())
+    }
+
+    async fn delete_agent_tool(
+        &mut self,
+        workspace: WorkspaceId,
+        tool: AgentToolId,
+    ) -> Result<(), StoreError> {
+        self.check()?;
+        self.agent_tools.retain(|known| (known.workspace, known.id) != (workspace, tool));
+        Ok(())
+    }
+
+    async fn record_tool_call(&mut self, tool: AgentToolId, at: Timestamp) -> Result<(), StoreError> {
+        self.check()?;
+        self.tool_calls.push((tool, at));
         Ok(())
     }
 }

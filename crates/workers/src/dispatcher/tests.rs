@@ -171,6 +171,7 @@ impl Runner for SleepingRunner {
             started_at: run.started_at,
             outcome: AttemptOutcome::Succeeded,
             minutes_saved: 0.0,
+            result: None,
             steps: Vec::new(),
             lines: Vec::new(),
         }

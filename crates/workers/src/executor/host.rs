@@ -1,6 +1,7 @@
 //! The host of one invocation: what app code can reach.
 
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -130,6 +131,16 @@ impl AppHost {
             failure.message = scrubber.scrub_text(&failure.message).into_owned();
         }
         failure
+    }
+
+    /// Redacts secrets that the code has in clear in the value that it returned. A value that is no JSON without them is not
+    /// kept at all.
+    pub(super) fn redact_result(&self, returned: Box<RawValue>) -> Option<Box<RawValue>> {
+        let Some(scrubber) = &self.clear_secrets else { return Some(returned) };
+        match scrubber.scrub_text(returned.get()) {
+            Cow::Borrowed(_) => Some(returned),
+            Cow::Owned(redacted) => RawValue::from_string(redacted).ok(),
+        }
     }
 
     fn trace(&self) -> MutexGuard<'_, RunTrace> {

@@ -60,6 +60,7 @@ pub(crate) async fn start_automation(
         input: input.input.unwrap_or_else(|| RawValue::NULL.to_owned()),
         run_at: input.run_at,
         runs_per_month: workspace.plan.limits().runs.grace_limit(),
+        version: None,
     };
     let started = api
         .transaction(unit!(|tx| runs::automations::start_run(tx, &ctx, &right, input.clone()).await))

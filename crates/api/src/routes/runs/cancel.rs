@@ -33,5 +33,5 @@ pub(crate) async fn cancel_run(
     let run = api.store().run(access.member().workspace(), id).await?;
     let run = run.ok_or_else(|| Problem::not_found("run"))?;
     let explanation = api.explanation_of(access, &run).await?;
-    Ok(Json(RunWithSteps::of(run, explanation)))
+    Ok(Json(RunWithSteps::of(run, explanation, None)))
 }

@@ -20,6 +20,7 @@ pub(crate) async fn read_run(
 ) -> ApiResult<Response> {
     let workspace = access.member().workspace();
     let run = api.store().run(workspace, id).await?.ok_or_else(|| Problem::not_found("run"))?;
+    let result = api.result_of(&access, &run).await?;
     let explanation = api.explanation_of(&access, &run).await?;
-    Ok(known.respond(RunWithSteps::of(run, explanation))?)
+    Ok(known.respond(RunWithSteps::of(run, explanation, result))?)
 }

@@ -8,6 +8,7 @@ use runs::{
     runs::{RunState, Step, StepStatus, VersionRef},
 };
 use serde::Serialize;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::http::{conditional::Representation, schemas};
@@ -113,6 +114,10 @@ pub(crate) struct RunWithSteps {
     #[serde(flatten)]
     run: RunView,
     steps: Vec<StepView>,
+    /// Value that the code returned. Kept of runs that a person or an agent started, up to 64 KiB of JSON; null for all
+    /// others, until the run has succeeded, and if you may neither run nor edit the app.
+    #[schema(required, value_type = serde_json::Value)]
+    result: Option<Box<RawValue>>,
     /// Explanation of why the run failed or was blocked.
     #[schema(required)]
     explanation: Option<ExplanationView>,
@@ -163,7 +168,7 @@ pub(crate) struct StepView {
 }
 
 impl RunWithSteps {
-    pub(crate) fn of(mut run: Run, explanation: Option<Explanation>) -> Self {
+    pub(crate) fn of(mut run: Run, explanation: Option<Explanation>, result: Option<Box<RawValue>>) -> Self {
         let mut steps = std::mem::take(&mut run.steps);
         if steps.is_empty() {
             steps.push(placeholder_step(&run));
@@ -177,7 +182,8 @@ impl RunWithSteps {
             duration_ms: step.duration_ms,
             detail: step.detail,
         });
-        Self { steps: steps.collect(), run: run.into(), explanation: explanation.map(Into::into) }
+        let explanation = explanation.map(Into::into);
+        Self { steps: steps.collect(), run: run.into(), result, explanation }
     }
 }
 

@@ -1,0 +1,143 @@
+//! `run_…`: the tools that people published. They start an automation, and return what it returned.
+
+use std::{sync::Arc, time::Duration};
+
+use application::{Application, Problem, ProblemKind};
+use kernel::{
+    Context,
+    authority::{AppRight, AppRightName, CanRun, Member, authorize_app},
+    caller::Scope,
+    id::AutomationId,
+};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use runs::{
+    RunStatus,
+    agent_tools::{AgentToolState, CalledTool, ListedTool, ToolName},
+};
+use serde_json::{Value, json};
+
+use super::{Reply, UNTRUSTED_CONTENT_NOTICE};
+
+/// Beginning of the names of published tools. No other tool has such a name.
+const PREFIX: &str = "run_";
+/// Scope that a token needs to call published tools, and to see them in the list.
+pub(super) const SCOPE: Scope = Scope::Write;
+/// Most published tools in a list, unless the client asks for all: clients of models take about 40 in total.
+const MAX_LISTED: usize = 30;
+/// Time to wait for the end of a run.
+const MAX_WAIT: Duration = Duration::from_secs(25);
+
+/// Returns the name of a published tool, if it is one.
+pub(super) fn published_name(name: &str) -> Option<&str> {
+    name.strip_prefix(PREFIX)
+}
+
+/// Returns the tools that the caller can call now, the one that was called last first; at most 30 unless `all` of them are
+/// wanted.
+pub(super) async fn list(app: &Application, ctx: &Context, all: bool) -> Result<Vec<Tool>, Problem> {
+    let member = super::authorize_member(app, ctx).await?;
+    let found =
+        app.store().agent_tools(member.workspace(), member.user(), member.visibility(), ctx.now).await?;
+    let callable = found.into_iter().filter(|listed| is_callable(&member, listed));
+    let limit = if all { usize::MAX } else { MAX_LISTED };
+    Ok(callable.take(limit).map(definition).collect())
+}
+
+fn is_callable(member: &Member, listed: &ListedTool) -> bool {
+    let access = authorize_app(member.clone(), Some(&listed.app_fact));
+    listed.state == AgentToolState::Live
+        && access.is_ok_and(|access| access.rights().contains(AppRightName::CanRun))
+}
+
+fn definition(listed: ListedTool) -> Tool {
+    let ListedTool { tool, .. } = listed;
+    let annotations = ToolAnnotations::with_title(tool.title.clone())
+        .read_only(false)
+        .destructive(true)
+        .idempotent(false)
+        .open_world(true);
+    let schema: Arc<JsonObject> = Arc::new(tool.input_schema.as_json().clone());
+    Tool::new(format!("{PREFIX}{}", tool.name), tool.description, schema)
+        .with_title(tool.title)
+        .with_annotations(annotations)
+}
+
+/// Starts the automation of a tool, and waits for the end of the run.
+pub(super) async fn call(
+    app: &Application,
+    ctx: &Context,
+    name: &str,
+    arguments: JsonObject,
+) -> Result<Reply, Problem> {
+    let (automation, right) = find(app, ctx, name).await?;
+    let called = app.call_tool(ctx, &right, automation, arguments).await.map_err(|problem| {
+        // It was withdrawn in this moment.
+        if problem.kind == ProblemKind::NotFound { not_live() } else { problem }
+    })?;
+    if called.started.is_on_hold {
+        let hint = "The runs of the month are used up. The run waits for the next month or a larger plan, at most seven days.";
+        return Ok(started(&called, automation, "held", hint));
+    }
+    let run = app.wait_for_run(ctx, &right, called.started.run, MAX_WAIT).await?;
+    let status = run.state.status();
+    match status {
+        RunStatus::Queued | RunStatus::Running => {
+            Ok(started(&called, automation, status.as_str(), "The run goes on. Get its result with get_run."))
+        }
+        RunStatus::WaitingApproval => {
+            let hint = "A person has to answer a question of the run. Get its result with get_run.";
+            Ok(started(&called, automation, status.as_str(), hint))
+        }
+        RunStatus::Succeeded => {
+            let mut content = content(&called, automation, status.as_str());
+            content["result"] = json!(app.result_of(&right, &run).await?);
+            content["untrusted"] = json!({ "result": UNTRUSTED_CONTENT_NOTICE });
+            Ok(content.into())
+        }
+        RunStatus::Failed | RunStatus::Blocked => {
+            let fault = run.state.fault();
+            let mut content = content(&called, automation, status.as_str());
+            content["errorCode"] = json!(fault.map(|fault| &fault.code));
+            content["errorMessage"] = json!(fault.map(|fault| &fault.message));
+            content["hint"] = json!("Get the reason with explain_run.");
+            content["untrusted"] = json!({ "errorMessage": UNTRUSTED_CONTENT_NOTICE });
+            Ok(Reply { content, is_failure: true })
+        }
+    }
+}
+
+/// Returns the automation of a tool, and the right to run it. Whatever the caller cannot call is not live for them.
+async fn find(
+    app: &Application,
+    ctx: &Context,
+    name: &str,
+) -> Result<(AutomationId, AppRight<CanRun>), Problem> {
+    let member = super::authorize_member(app, ctx).await?;
+    let name = ToolName::parse(name).map_err(|_| not_live())?;
+    let automation = app.store().automation_of_tool(member.workspace(), &name).await?.ok_or_else(not_live)?;
+    match app.automation(ctx, &automation.to_string()).await {
+        Ok((automation, access)) => Ok((automation, access.require().map_err(|_| not_live())?)),
+        Err(problem) if problem.kind == ProblemKind::NotFound => Err(not_live()),
+        Err(problem) => Err(problem),
+    }
+}
+
+fn not_live() -> Problem {
+    Problem::conflict("tool_not_live", "There is no live tool of this name that you can run.")
+        .hint("List the tools again, and use one that is live.")
+}
+
+fn content(called: &CalledTool, automation: AutomationId, status: &str) -> Value {
+    json!({
+        "runId": called.started.run,
+        "toolName": called.name.as_str(),
+        "automationId": automation,
+        "status": status,
+    })
+}
+
+fn started(called: &CalledTool, automation: AutomationId, status: &str, hint: &str) -> Reply {
+    let mut content = content(called, automation, status);
+    content["hint"] = hint.into();
+    content.into()
+}
