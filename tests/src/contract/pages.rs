@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 15] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 18] = [
+    ("agent-tools.md", Some("PublishAgentTool")),
+    ("agent-tools.md", Some("AgentTool")),
+    ("agent-tools.md", Some("AgentToolRun")),
     ("api-conventions.md", Some("ErrorEnvelope")),
     ("apps.md", Some("Manifest")),
     ("apps.md", Some("RolledBack")),

@@ -3,6 +3,7 @@
 //! They are one program, so that it is linked only once. `cargo xtask test --suite webhooks` runs the tests of one
 //! module.
 
+mod agent_tools;
 mod app_hosts;
 mod app_metrics;
 mod app_secrets;

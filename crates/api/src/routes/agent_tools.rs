@@ -19,5 +19,5 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(publish::put_agent_tool))
         .routes(op!(update::update_agent_tool))
         .routes(op!(delete::delete_agent_tool))
-        .routes(op!(call::run_agent_tool, cost = 5))
+        .routes(op!(call::start_agent_tool, cost = 5))
 }

@@ -22,6 +22,7 @@ use ::kernel::{
 use ::projects::{InvalidInput as InvalidProject, ProjectError, access::ProjectAccessError};
 use ::runs::{
     InvalidInput as InvalidRun, RunsError, WebhookBreakage,
+    agent_tools::{AgentToolState, ToolBlock},
     webhooks::{RateLimitExceeded, WebhookRefusal},
 };
 use ::workspace::{InvalidInput as InvalidWorkspace, WorkspaceError};
@@ -97,7 +98,8 @@ fn every_problem() -> Vec<Problem> {
             ConfirmationNeeded(WebhookBreakage::ProofRemoved), NotRunnable, QuotaReached, RunNotFound,
             ApprovalNotFound, ApprovalResolved, RunEnded, RunNotFailed, DeadLetterNotFound, DeadLetterResolved,
             CallAccepted("run_00000000000000000000000000".parse().unwrap()), PayloadGone, NoOriginalVersion,
-            Store(StoreError::NotAudited),
+            AgentToolNotFound, ToolBlocked(ToolBlock::NotDeployed), PermissionsChanged, TooManyTools, ToolNameTaken,
+            ToolNotLive(AgentToolState::Off), Store(StoreError::NotAudited),
         }
         WebhookRefusal {
             InvalidBody(String::new()), InvalidIdempotencyKey, BadSignature, BadToken, StaleTimestamp,

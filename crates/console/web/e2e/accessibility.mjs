@@ -37,7 +37,7 @@ async function createObjects({ api, base, world }) {
   const [letter] = await letters(api, world, 'open');
   const invite = await inviteByLink({ api, world, email: freshAddress('invited'), role: 'viewer' });
   return {
-    w: world.ws, apps: world.app, versions: 1, automations: automation.id, runs: run.id, gates: gate.id, connections: connection.id, connector: 'shopify', 'dead-letters': letter.id, members: user.id,
+    w: world.ws, apps: world.app, versions: 1, automations: automation.id, tools: automation.id, runs: run.id, gates: gate.id, connections: connection.id, connector: 'shopify', 'dead-letters': letter.id, members: user.id,
     data: world.project, table: 'products', rows: 'jam', invite: invite.split('/').at(-1),
     consent: (await startAuthorization(base)).split('/').at(-1),
   };

@@ -26,6 +26,7 @@ const UNUSED = {
   compare_versions: 'the page shows whole files side by side, so that it reads both versions',
   finish_connection_authorization: 'a document for the browser: services redirect to it',
   explain_run: 'the rules\' answer of `read_run_answer` contains the explanation',
+  start_agent_tool: 'agents call tools; a person tries out the automation itself with `start_automation`',
   list_agent_events: 'a feed for programs that cannot hold a stream open; pages follow the stream',
 };
 

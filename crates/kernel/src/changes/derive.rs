@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::{
         Actor, Caller,
-        id::{AppId, AutomationId, GateId, HookId, ProjectId, ProjectKeyId, TokenId, kind},
+        id::{AgentToolId, AppId, AutomationId, GateId, HookId, ProjectId, ProjectKeyId, TokenId, kind},
         testing::{at, context, id, session_of},
     };
 
@@ -171,6 +171,16 @@ mod tests {
         assert!(entry.events().is_err());
         let reported = changes(&entry.detail(json!({ "automation": automation })));
         assert_eq!((&reported[0].0.id, reported[0].0.automation), (&webhook.to_string(), Some(automation)));
+    }
+
+    #[test]
+    fn a_tool_is_named_with_its_automation() {
+        let (tool, automation): (AgentToolId, AutomationId) = (id(4), id(5));
+        let entry = entry("agent_tool.publish").target(tool).app(id(3));
+        assert!(entry.events().is_err());
+        let (change, audience) = changes(&entry.detail(json!({ "automation": automation })))[0].clone();
+        assert_eq!((change.kind, change.automation), (ChangedKind::AgentTool, Some(automation)));
+        assert_eq!(audience, Audience::AppViewers(id(3)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::document;
 
 /// Enumerations that only responses have, or whose type is private to its operation. The black-box test of the
 /// description sends requests with the latter.
-const WITHOUT_A_PUBLIC_TYPE: [&str; 17] = [
+const WITHOUT_A_PUBLIC_TYPE: [&str; 18] = [
     "Answer",
     "AnswerSource",
     "BatchMethod",
@@ -31,6 +31,7 @@ const WITHOUT_A_PUBLIC_TYPE: [&str; 17] = [
     "OutcomeView",
     "SecretState",
     "SuggestionKind",
+    "ToolInputType",
 ];
 
 /// Returns the names that serde accepts for a `T`, from the error for a name that it does not accept.
@@ -105,6 +106,7 @@ fn documented_enumerations_have_the_names_on_the_wire() {
         "AgentAccess": identity::oauth::AgentAccess,
         "AgentAlert": application::feeds::AgentAlert,
         "AgentEventKind": application::feeds::AgentEventKind,
+        "AgentToolState": runs::agent_tools::AgentToolState,
         "AiProfile": apps::manifest::AiProfile,
         "AppRightName": kernel::authority::AppRightName,
         "AppStatus": apps::AppStatus,
@@ -156,6 +158,7 @@ fn documented_enumerations_have_the_names_on_the_wire() {
         "Sharing": kernel::authority::Sharing,
         "StepStatus": runs::runs::StepStatus,
         "TeamSize": workspace::workspaces::TeamSize,
+        "ToolBlock": runs::agent_tools::ToolBlock,
         "TriggerKind": runs::automations::TriggerKind,
         "TrustBand": apps::trust::TrustBand,
         "VersionKind": apps::VersionKind,

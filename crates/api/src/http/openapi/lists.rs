@@ -5,9 +5,10 @@ use serde_json::Value;
 use crate::document;
 
 /// Lists without pages, each with the reason.
-const LISTS_WITHOUT_PAGES: [(&str, &str); 8] = [
+const LISTS_WITHOUT_PAGES: [(&str, &str); 9] = [
     ("export_project_rows", "it is the whole table, as a file"),
     ("list_agent_events", "its cursor is a number: `since`"),
+    ("list_agent_tools", "a workspace has at most 200"),
     ("list_app_secrets", "an app has at most 50, and names at most 50"),
     ("list_join_suggestions", "there is at most one"),
     ("list_log_lines", "its cursor is the number of a line: `before`"),

@@ -47,7 +47,7 @@ pub(crate) struct AgentToolRun {
     request_body(content = RunAgentTool, example = json!({"input": {"title": "A first order"}})),
     responses((status = 200, body = AgentToolRun))
 )]
-pub(crate) async fn run_agent_tool(
+pub(crate) async fn start_agent_tool(
     State(api): State<Api>,
     Authorized(ctx, (automation, right)): Authorized<WriteToken, (AutomationId, AppRight<CanRun>)>,
     payload: Payload,

@@ -85,6 +85,15 @@ impl<'a> ExampleFixture<'a> {
                 let current = owner.post(&format!("/v1/apps/{app}/versions"), &version).await?;
                 call.replace("/expectCurrentVersionId", current.string_at("/id")?)?;
             }
+            "put_agent_tool" => call.replace("/reviewedHash", self.permissions_hash().await?)?,
+            "update_agent_tool" | "start_agent_tool" => {
+                let input_schema = json!({"type": "object", "properties": {"title": {"type": "string"}}});
+                let tool = json!({
+                    "name": "new_order", "title": "New order", "description": "Adds an order.",
+                    "inputSchema": input_schema, "reviewedHash": self.permissions_hash().await?,
+                });
+                owner.put(&self.agent_tool_path(), &tool).await?.ok()?;
+            }
             "delete_workspace" => call.replace("/confirmName", "Home")?,
             "delete_project" => call.replace("/confirmName", "Starter data")?,
             "update_rows" => call.path += "?id=eq.first",
@@ -106,6 +115,15 @@ impl<'a> ExampleFixture<'a> {
     /// Returns the id of the resource that a path ends with.
     fn resource_id(&self, template: &str) -> String {
         self.fixture.path_parameters.0[template].clone()
+    }
+
+    fn agent_tool_path(&self) -> String {
+        format!("/v1/automations/{}/agent-tool", self.resource_id("/v1/automations/{id}"))
+    }
+
+    /// Returns the digest of what the app of the automation may do.
+    async fn permissions_hash(&self) -> Result<String> {
+        self.fixture.owner.get(&self.agent_tool_path()).await?.string_at("/hash")
     }
 
     /// Returns a client with a secret key that has all scopes.

@@ -90,6 +90,7 @@ function Actions({ ws, automation, rights, refresh }: { ws: string; automation: 
   ]);
   const items: MenuItems = [
     { label: t('edit'), icon: 'edit', unavailable: mayNotEdit, onSelect: edit },
+    { label: t('asTool'), icon: 'play', onSelect: () => void navigate(`/w/${ws}/tools/${id}`) },
     { label: t('delete'), icon: 'trash', tone: 'bad', unavailable: mayNotEdit, onSelect: () => void remove.run() },
   ];
   return (

@@ -5,7 +5,7 @@ import { api } from '#api/client';
 import { useResource } from '#api/resource';
 import { closePanel, toast, useAction, type RouteProps } from '#frame';
 import { formatDuration } from '#i18n';
-import { Button, Card, CopyCall, Facts, JsonEditor, Loaded, Log, Notice, Panel, ProblemView, RunStatus, TextField, parseJson } from '#ui';
+import { Button, Card, CopyCall, Facts, Json, JsonEditor, Loaded, Log, Notice, Panel, ProblemView, RunStatus, TextField, parseJson } from '#ui';
 import { useAutomation, useRights, type Automation } from './automation-page';
 import { t } from './messages';
 
@@ -57,11 +57,12 @@ export function Followed({ ws, id }: { ws: string; id: string }) {
   return (
     <Card title={t('result')} aside={<a class="link" href={`/w/${ws}/runs/${id}`}>{t('openRun')}</a>}>
       <Loaded resource={run} lines={2}>
-        {({ status, durationMs, errorMessage, finishedAt }) => (
+        {({ status, durationMs, errorMessage, finishedAt, result }) => (
           <>
             <div class="card-body automations-stack" role="status">
               <Facts facts={[[t('status'), <RunStatus status={status} />], durationMs === null ? null : [t('took'), formatDuration(durationMs)]]} />
               {errorMessage !== null && <Notice tone="bad">{errorMessage}</Notice>}
+              {result !== null && <Json value={result} label={t('result')} />}
             </div>
             {lines.length > 0 && <Log label={t('log')} lines={lines} isLive={finishedAt === null} />}
           </>

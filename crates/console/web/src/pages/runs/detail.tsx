@@ -7,7 +7,7 @@ import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, navigate, toast, useAction, useCommands, type RouteProps } from '#frame';
 import { formatDuration, formatNumber, formatTime } from '#i18n';
-import { Button, Card, Copyable, Facts, Loaded, Log, ObjectMenu, RunStatus, Time, confirm, runStatusText, triggerText, type LogLine } from '#ui';
+import { Button, Card, Copyable, Facts, Json, Loaded, Log, ObjectMenu, RunStatus, Time, confirm, runStatusText, triggerText, type LogLine } from '#ui';
 import { Approvals } from './approvals';
 import { Explanation } from './explanation';
 import { t } from './messages';
@@ -35,6 +35,7 @@ function Detail({ ws, run }: { ws: string; run: Run }) {
       <RunFacts ws={ws} run={run} />
       {run.status === 'waiting_approval' && <Approvals run={run} />}
       {hasFailed && <Explanation ws={ws} run={run} />}
+      {run.result !== null && <Card title={t('result')}><div class="card-body"><Json value={run.result} label={t('result')} /></div></Card>}
       <StepsAndLog run={run} />
     </Page>
   );

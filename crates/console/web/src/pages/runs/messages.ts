@@ -3,7 +3,7 @@ import { defineMessages } from '#i18n';
 export const t = defineMessages({
   en: {
     title: 'Runs', lead: 'Every execution of your automations, newest first.', run: 'Run', titleOfRun: '{status} at {time}',
-    app: 'App', status: 'Status', automation: 'Automation', startedBy: 'Started by', when: 'When', took: 'Took', saved: 'Saved', version: 'Version', versionCurrent: '{number}, current', attempt: 'Attempt', replayOf: 'Replay of',
+    result: 'Result', app: 'App', status: 'Status', automation: 'Automation', startedBy: 'Started by', when: 'When', took: 'Took', saved: 'Saved', version: 'Version', versionCurrent: '{number}, current', attempt: 'Attempt', replayOf: 'Replay of',
     none: 'Nothing has run yet', noneBody: 'A run appears here as soon as a webhook, a schedule or a person starts an automation.', noneAction: 'Open automations', noneFound: 'No run fits these filters', noneFoundBody: 'Take one away to see more.',
     replay: 'Replay…', cancel: 'Cancel run', cancelTitle: 'Cancel this run?', cancelBody: 'Its code is stopped where it is. It is not retried and leaves no dead letter.', cancelled: 'The run is being cancelled.', mayNotRun: 'Your role may not start runs of this app',
     steps: 'Steps', noSteps: 'No step has begun yet.', log: 'Log', lines: { one: '{count} line', other: '{count} lines' }, noLines: 'Nothing was logged.',
@@ -18,7 +18,7 @@ export const t = defineMessages({
   },
   ru: {
     title: 'Запуски', lead: 'Все запуски ваших автоматизаций, сначала новые.', run: 'Запуск', titleOfRun: '{status}, {time}',
-    app: 'Приложение', status: 'Статус', automation: 'Автоматизация', startedBy: 'Чем запущен', when: 'Когда', took: 'Длительность', saved: 'Сэкономлено', version: 'Версия', versionCurrent: '{number}, текущая', attempt: 'Попытка', replayOf: 'Повтор запуска',
+    result: 'Результат', app: 'Приложение', status: 'Статус', automation: 'Автоматизация', startedBy: 'Чем запущен', when: 'Когда', took: 'Длительность', saved: 'Сэкономлено', version: 'Версия', versionCurrent: '{number}, текущая', attempt: 'Попытка', replayOf: 'Повтор запуска',
     none: 'Запусков ещё не было', noneBody: 'Запуск появится здесь, как только автоматизацию запустит вебхук, расписание или человек.', noneAction: 'Открыть автоматизации', noneFound: 'Нет запусков с такими фильтрами', noneFoundBody: 'Снимите один из них, чтобы увидеть больше.',
     replay: 'Повторить…', cancel: 'Отменить запуск', cancelTitle: 'Отменить этот запуск?', cancelBody: 'Код будет остановлен. Запуск не повторится и не попадёт в недоставленные.', cancelled: 'Запуск отменяется.', mayNotRun: 'Ваша роль не позволяет запускать это приложение',
     steps: 'Шаги', noSteps: 'Ни один шаг ещё не начат.', log: 'Журнал', lines: { one: '{count} строка', few: '{count} строки', many: '{count} строк' }, noLines: 'В журнале пусто.',
@@ -33,7 +33,7 @@ export const t = defineMessages({
   },
   kk: {
     title: 'Іске қосулар', lead: 'Автоматтандыруларыңыздың барлық іске қосулары, жаңалары жоғарыда.', run: 'Іске қосу', titleOfRun: '{status}, {time}',
-    app: 'Қолданба', status: 'Күйі', automation: 'Автоматтандыру', startedBy: 'Іске қосқан', when: 'Қашан', took: 'Ұзақтығы', saved: 'Үнемделді', version: 'Нұсқа', versionCurrent: '{number}, ағымдағы', attempt: 'Әрекет', replayOf: 'Мынаның қайталауы',
+    result: 'Нәтиже', app: 'Қолданба', status: 'Күйі', automation: 'Автоматтандыру', startedBy: 'Іске қосқан', when: 'Қашан', took: 'Ұзақтығы', saved: 'Үнемделді', version: 'Нұсқа', versionCurrent: '{number}, ағымдағы', attempt: 'Әрекет', replayOf: 'Мынаның қайталауы',
     none: 'Әлі ештеңе іске қосылған жоқ', noneBody: 'Вебхук, кесте немесе адам автоматтандыруды іске қосқан бойда ол осында көрінеді.', noneAction: 'Автоматтандыруларды ашу', noneFound: 'Бұл сүзгілерге сай іске қосу жоқ', noneFoundBody: 'Көбірек көру үшін бірін алып тастаңыз.',
     replay: 'Қайталау…', cancel: 'Іске қосуды тоқтату', cancelTitle: 'Осы іске қосуды тоқтатасыз ба?', cancelBody: 'Код тоқтатылады. Ол қайталанбайды және жеткізілмегендерге түспейді.', cancelled: 'Іске қосу тоқтатылуда.', mayNotRun: 'Рөліңіз бұл қолданбаны іске қосуға рұқсат бермейді',
     steps: 'Қадамдар', noSteps: 'Бірде-бір қадам басталған жоқ.', log: 'Журнал', lines: { one: '{count} жол', other: '{count} жол' }, noLines: 'Журнал бос.',

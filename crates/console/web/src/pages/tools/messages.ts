@@ -1,0 +1,40 @@
+import { defineMessages } from '#i18n';
+
+export const t = defineMessages({
+  en: {
+    title: 'Agent tools', tool: 'Agent tool', lead: 'Automations that AI agents find by name and start with arguments. An agent sees the tools that its person may run.',
+    name: 'Name', state: 'State', automation: 'Automation', app: 'App', callsWeek: 'Calls in 7 days', lastCalled: 'Last called', neverCalled: 'Never', reviewed: 'Reviewed by',
+    none: 'No tools yet', noneBody: 'Open an automation and publish it as a tool: agents of your workspace can then start it and get its result.', openAutomations: 'Open automations',
+    state_live: 'Live', state_off: 'Off', state_needs_review: 'Needs review', state_paused: 'Paused',
+    blocked_no_app: 'The automation runs no app.', blocked_not_deployed: 'The app has no version yet. Publish one first.', blocked_no_input_path: 'Events start this automation, so agents cannot give it arguments.', blocked_not_runnable: 'The app or the automation is paused or a draft. Turn it on first.',
+    publishTitle: 'Publish “{name}” as a tool', appMay: 'What {app} may do', haveRead: 'I have read what the app may do', haveReadHint: 'If a later version may do something else, agents cannot call the tool until somebody has read it.', readFirst: 'Read what the app may do first', needsReview: 'The app may do something else than when the tool was reviewed. Agents cannot call it until you read what the app may do and save the tool.', mayNotEdit: 'Your role does not let you change this app',
+    toolName: 'Name of the tool', toolNameHint: 'Agents call it {name}.', toolTitle: 'Title', description: 'Description', descriptionHint: 'Say what it does and when to use it: agents decide by this text.', arguments: 'Arguments (JSON Schema)', argumentsHint: 'The app gets them as event.data.', agentsMay: 'Agents may call it',
+    notName: 'A lower-case letter, then 1 to 47 lower-case letters, digits and _', notDescription: '{min} to {max} characters', required: 'Fill this in.',
+    publish: 'Publish', save: 'Save', publishedNow: 'Published as run_{name}.', savedNow: 'Saved.', onNow: 'Agents may call the tool.', offNow: 'Agents cannot call the tool any more.',
+    withdraw: 'Withdraw', withdrawTitle: 'Withdraw “{name}”?', withdrawBody: 'Agents cannot call it any more. The automation stays.', withdrawn: 'run_{name} is withdrawn.',
+  },
+  ru: {
+    title: 'Инструменты агентов', tool: 'Инструмент агентов', lead: 'Автоматизации, которые ИИ-агенты находят по имени и запускают с аргументами. Агент видит инструменты, которые может запускать его человек.',
+    name: 'Название', state: 'Состояние', automation: 'Автоматизация', app: 'Приложение', callsWeek: 'Вызовов за 7 дней', lastCalled: 'Последний вызов', neverCalled: 'Не было', reviewed: 'Проверил',
+    none: 'Инструментов ещё нет', noneBody: 'Откройте автоматизацию и опубликуйте её как инструмент: агенты вашего рабочего пространства смогут запускать её и получать результат.', openAutomations: 'Открыть автоматизации',
+    state_live: 'Работает', state_off: 'Выключен', state_needs_review: 'Нужна проверка', state_paused: 'Приостановлен',
+    blocked_no_app: 'Автоматизация не запускает приложение.', blocked_not_deployed: 'У приложения ещё нет версии. Сначала опубликуйте её.', blocked_no_input_path: 'Эту автоматизацию запускают события, поэтому агенты не могут передать ей аргументы.', blocked_not_runnable: 'Приложение или автоматизация приостановлены или остаются черновиком. Сначала включите их.',
+    publishTitle: 'Публикация «{name}» как инструмента', appMay: 'Что может {app}', haveRead: 'Я прочитал, что может приложение', haveReadHint: 'Если новая версия сможет другое, агенты не вызовут инструмент, пока кто-нибудь этого не прочитает.', readFirst: 'Сначала прочитайте, что может приложение', needsReview: 'Приложение может не то, что было при проверке инструмента. Агенты не вызовут его, пока вы не прочитаете, что может приложение, и не сохраните инструмент.', mayNotEdit: 'Ваша роль не позволяет изменять это приложение',
+    toolName: 'Имя инструмента', toolNameHint: 'Агенты вызывают его как {name}.', toolTitle: 'Заголовок', description: 'Описание', descriptionHint: 'Напишите, что он делает и когда нужен: по этому тексту решают агенты.', arguments: 'Аргументы (JSON Schema)', argumentsHint: 'Приложение получает их в event.data.', agentsMay: 'Агенты могут вызывать',
+    notName: 'Строчная латинская буква, затем от 1 до 47 строчных букв, цифр и _', notDescription: 'От {min} до {max} символов', required: 'Заполните это поле.',
+    publish: 'Опубликовать', save: 'Сохранить', publishedNow: 'Опубликовано как run_{name}.', savedNow: 'Сохранено.', onNow: 'Агенты могут вызывать инструмент.', offNow: 'Агенты больше не могут вызывать инструмент.',
+    withdraw: 'Отозвать', withdrawTitle: 'Отозвать «{name}»?', withdrawBody: 'Агенты больше не смогут его вызывать. Автоматизация останется.', withdrawn: 'run_{name} отозван.',
+  },
+  kk: {
+    title: 'Агент құралдары', tool: 'Агент құралы', lead: 'ЖИ агенттері аты бойынша тауып, аргументтермен іске қосатын автоматтандырулар. Агент өз адамы іске қоса алатын құралдарды көреді.',
+    name: 'Аты', state: 'Күйі', automation: 'Автоматтандыру', app: 'Қолданба', callsWeek: '7 күндегі шақырулар', lastCalled: 'Соңғы шақыру', neverCalled: 'Болған жоқ', reviewed: 'Тексерген',
+    none: 'Құралдар әлі жоқ', noneBody: 'Автоматтандыруды ашып, оны құрал ретінде жариялаңыз: жұмыс кеңістігіңіздің агенттері оны іске қосып, нәтижесін ала алады.', openAutomations: 'Автоматтандыруларды ашу',
+    state_live: 'Жұмыс істейді', state_off: 'Өшірулі', state_needs_review: 'Тексеру керек', state_paused: 'Тоқтатылған',
+    blocked_no_app: 'Автоматтандыру қолданбаны іске қоспайды.', blocked_not_deployed: 'Қолданбаның нұсқасы әлі жоқ. Алдымен оны жариялаңыз.', blocked_no_input_path: 'Бұл автоматтандыруды оқиғалар іске қосады, сондықтан агенттер оған аргумент бере алмайды.', blocked_not_runnable: 'Қолданба не автоматтандыру тоқтатылған немесе жоба күйінде. Алдымен оны қосыңыз.',
+    publishTitle: '«{name}» автоматтандыруын құрал ретінде жариялау', appMay: '{app} не істей алады', haveRead: 'Қолданба не істей алатынын оқыдым', haveReadHint: 'Кейінгі нұсқа басқа нәрсе істей алса, біреу оны оқығанша агенттер құралды шақыра алмайды.', readFirst: 'Алдымен қолданба не істей алатынын оқыңыз', needsReview: 'Қолданба құрал тексерілген кездегіден басқа нәрсе істей алады. Сіз оны оқып, құралды сақтағанша агенттер оны шақыра алмайды.', mayNotEdit: 'Рөліңіз бұл қолданбаны өзгертуге мүмкіндік бермейді',
+    toolName: 'Құралдың аты', toolNameHint: 'Агенттер оны {name} деп шақырады.', toolTitle: 'Тақырып', description: 'Сипаттама', descriptionHint: 'Не істейтінін және қашан керегін жазыңыз: агенттер осы мәтінге қарап шешеді.', arguments: 'Аргументтер (JSON Schema)', argumentsHint: 'Қолданба оларды event.data ішінде алады.', agentsMay: 'Агенттер шақыра алады',
+    notName: 'Кіші латын әрпі, содан кейін 1–47 кіші әріп, цифр және _', notDescription: '{min}–{max} таңба', required: 'Осы өрісті толтырыңыз.',
+    publish: 'Жариялау', save: 'Сақтау', publishedNow: 'run_{name} ретінде жарияланды.', savedNow: 'Сақталды.', onNow: 'Агенттер құралды шақыра алады.', offNow: 'Агенттер құралды енді шақыра алмайды.',
+    withdraw: 'Қайтарып алу', withdrawTitle: '«{name}» құралын қайтарып алу керек пе?', withdrawBody: 'Агенттер оны енді шақыра алмайды. Автоматтандыру қалады.', withdrawn: 'run_{name} қайтарып алынды.',
+  },
+});
