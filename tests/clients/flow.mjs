@@ -46,6 +46,19 @@ export async function flow({ Client, Transport, Unauthorized, options, email }) 
   };
   check('a tool knows the person', (await whoami()).workspace.id === person.workspace);
 
+  // What its person publishes is a tool, until its permissions move. A client that caches lists is told to read them again.
+  const names = async () => (await second.client.listTools(undefined, { cacheMode: 'refresh' })).tools.map((tool) => tool.name);
+  const echo = (text) => second.client.callTool({ name: 'run_echo', arguments: { text } });
+  const movePermissions = await person.publishTool();
+  check('it sees a published tool', (await names()).includes('run_echo'));
+  check('it gets the result of its call', (await echo('hello')).structuredContent.result.got.text === 'hello');
+  const wrong = await echo('far too long');
+  check('wrong arguments start nothing', wrong.isError && wrong.content[0].text.includes('`input.text` must have at most 9 characters'));
+  await movePermissions();
+  check('it sees the tool no more', !(await names()).includes('run_echo'));
+  const gone = await echo('hello');
+  check('the tool is not live', gone.isError && gone.content[0].text.startsWith('tool_not_live: '));
+
   // An access token that is no longer good is refreshed without anybody being asked.
   const before = provider.kept.tokens;
   const spoiled = before.access_token.slice(0, -1) + (before.access_token.endsWith('x') ? 'y' : 'x');

@@ -22,6 +22,7 @@ use ::observability::{
 use ::projects::{ProjectsRead as _, ports::TrafficLog as _};
 use ::runs::{
     Automation, AutomationStatus, RunsRead as _, RunsTx as _, Trigger, Webhook,
+    agent_tools::{AgentToolsRead as _, ToolName},
     automations::occurrences::OccurrencesRead as _,
     dead_letters::{DeadLetterFilter, DeadLettersRead as _},
     ports::ScheduleStore as _,
@@ -415,6 +416,16 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("an app's secrets", "PRIMARY KEY").await;
     store.rollbacks(workspace, app, 50).await.unwrap();
     check("an app's rollbacks", "app_rollbacks_by_app").await;
+    store.agent_tools(workspace, world.user, Visibility::All, now()).await.unwrap();
+    check("a workspace's tools", "agent_tools_by_name").await;
+    store.agent_tool(workspace, webhook.automation, world.user, now()).await.unwrap();
+    check("the tool of an automation", "agent_tools_by_automation").await;
+    store.automation_of_tool(workspace, &ToolName::parse("tool").unwrap()).await.unwrap();
+    check("a tool by its name", "agent_tools_by_name").await;
+    store.tool_app(workspace, app).await.unwrap();
+    check("the permissions of an app", "PRIMARY KEY").await;
+    store.run_result(workspace, run.id).await.unwrap();
+    check("the result of a run", "sqlite_autoindex_run_results_").await;
     store.workspaces_with_held_runs().await.unwrap();
     check("workspaces with held runs", "run_queue_held").await;
     store.release_held_runs(workspace, now()).await.unwrap();

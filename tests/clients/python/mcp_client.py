@@ -39,6 +39,26 @@ class Person:
     def post(self, path, body):
         return self.http.post(path, json=body).raise_for_status().json()
 
+    def publish_tool(self):
+        """Publishes an automation as the tool `echo`; returns a function that gives its app another permission."""
+        app = self.post(f"/v1/workspaces/{self.workspace}/apps", {"name": "Echo"})["id"]
+
+        def create_version(egress):
+            manifest = {"name": "Echo", "description": "Returns what it gets.", "archetype": "workshop"}
+            manifest |= {"category": "data", "permissions": {"egress": egress}}
+            code = "export default { async scheduled(event) { return { got: event.data }; } };"
+            self.post(f"/v1/apps/{app}/versions", {"files": {"main.js": code}, "manifest": manifest})
+
+        create_version([])
+        automation = {"name": "Echo", "appId": app, "trigger": {"type": "manual"}}
+        automation = self.post(f"/v1/workspaces/{self.workspace}/automations", automation)["id"]
+        path = f"/v1/automations/{automation}/agent-tool"
+        schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+        tool = {"name": "echo", "title": "Echo", "description": "Returns what it gets.", "inputSchema": schema}
+        tool["reviewedHash"] = self.http.get(path).raise_for_status().json()["hash"]
+        self.http.put(path, json=tool).raise_for_status()
+        return lambda: create_version([{"host": "api.example.com"}])
+
     async def allow(self, address):
         """Opens the address the client sends its person to, and allows it."""
         asked = parse_qs(urlsplit(address).query)
@@ -100,6 +120,18 @@ async def main():
         replayed = await agent.call_tool("replay_dead_letter", letter)
         said = replayed.content[0].text
         check("a tool that writes is called, and finds no such letter", said.startswith("dead_letter_not_found"))
+
+        # What its person publishes is a tool, until its permissions move.
+        move_permissions = person.publish_tool()
+        tools = [tool.name for tool in (await agent.list_tools(cache_mode="refresh")).tools]
+        check("it sees a published tool", "run_echo" in tools)
+        echoed = await agent.call_tool("run_echo", {"text": "hello"})
+        check("it gets the result of its call", echoed.structured_content["result"]["got"]["text"] == "hello")
+        move_permissions()
+        tools = [tool.name for tool in (await agent.list_tools(cache_mode="refresh")).tools]
+        check("it sees the tool no more", "run_echo" not in tools)
+        gone = await agent.call_tool("run_echo", {"text": "hello"})
+        check("the tool is not live", gone.is_error and gone.content[0].text.startswith("tool_not_live: "))
 
         # It believes that its access token has expired, and refreshes it without asking anybody.
         before, person.answer = kept.tokens, None

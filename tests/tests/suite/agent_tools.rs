@@ -234,7 +234,15 @@ tests::on_both! {
 
     async fn names_belong_to_one_tool_and_writes_have_preconditions(server: Server) -> Result<()> {
         let mut fixture = Fixture::create(&server).await?;
-        let first = fixture.publish(json!({})).await?;
+        let unpublished = fixture.owner.get(&fixture.path()).await?.header("etag").context("no tag")?.to_owned();
+        let body = fixture.body(json!({})).await?;
+        let publish = async || {
+            let request = fixture.owner.request(Method::PUT, &fixture.path());
+            request.header(http::header::IF_MATCH, &unpublished)?.json(&body)?.send().await
+        };
+        let first = publish().await?;
+        first.ok()?;
+        publish().await?.assert_error(412, "changed_meanwhile");
         let tag = first.header("etag").context("no tag")?.to_owned();
         assert_eq!(fixture.owner.get(&fixture.path()).await?.header("etag"), Some(&*tag));
         // A call changes what is counted, and no precondition.

@@ -8,6 +8,7 @@
 )]
 
 mod accept_calls;
+mod agent_tools;
 mod alerts;
 mod app_metrics;
 mod app_secrets;

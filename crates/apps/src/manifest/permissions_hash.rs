@@ -36,7 +36,7 @@ mod tests {
     use super::*;
     use crate::testing::manifest;
 
-    fn hash(egress: Value) -> String {
+    fn hash(egress: &Value) -> String {
         let mut manifest = manifest();
         manifest.permissions = serde_json::from_value(json!({ "egress": egress })).unwrap();
         manifest.permissions_hash()
@@ -44,9 +44,9 @@ mod tests {
 
     #[test]
     fn it_follows_the_permissions_and_nothing_else() {
-        let both = hash(json!([{"host": "a.example"}, {"host": "b.example", "methods": ["GET", "POST"]}]));
+        let both = hash(&json!([{"host": "a.example"}, {"host": "b.example", "methods": ["GET", "POST"]}]));
         assert_eq!(both.len(), 64);
-        let same = hash(json!([{"host": "b.example", "methods": ["POST", "GET"]}, {"host": "a.example"}]));
+        let same = hash(&json!([{"host": "b.example", "methods": ["POST", "GET"]}, {"host": "a.example"}]));
         assert_eq!(same, both);
         for other in [
             json!([]),
@@ -54,7 +54,7 @@ mod tests {
             json!([{"host": "a.example"}, {"host": "b.example"}]),
             json!([{"host": "a.example"}, {"host": "b.example", "methods": ["GET"]}]),
         ] {
-            assert_ne!(hash(other.clone()), both, "{other}");
+            assert_ne!(hash(&other), both, "{other}");
         }
         let renamed = Manifest { name: "Another".to_owned(), triggers: Vec::new(), ..manifest() };
         assert_eq!(renamed.permissions_hash(), manifest().permissions_hash());

@@ -35,6 +35,7 @@ const PAGES = {
   automations: ({ ws }) => `/w/${ws}/automations`,
   schedule: ({ ws, schedule }) => `/w/${ws}/automations/${schedule}/schedule`,
   webhook: ({ ws, automation }) => `/w/${ws}/automations/${automation}/webhook`,
+  tool: ({ ws, automation }) => `/w/${ws}/tools/${automation}`,
   runs: ({ ws }) => `/w/${ws}/runs`,
   run: ({ ws, run }) => `/w/${ws}/runs/${run}`,
   'dead-letter': ({ ws, letter }) => `/w/${ws}/dead-letters/${letter}`,

@@ -75,6 +75,12 @@ export async function fillWorkspace({ page, base, api, world }) {
   const rates = await createApp({ ...shared, name: 'Rates', description: 'Reads exchange rates.', archetype: 'warehouse', category: 'data', source: RATES, trigger: { type: 'manual' } });
   await api('POST', `/v1/apps/${report.app}/versions`, { files: { 'main.js': REPORT.replace('limit: "20"', 'limit: "50"').replace('All is well', 'All is very well') } });
 
+  const tool = `/v1/automations/${invoices.automation}/agent-tool`;
+  const { hash } = await api('GET', tool);
+  const properties = { customer: { type: 'string', minLength: 1 }, amount: { type: 'integer', minimum: 1 } };
+  const inputSchema = { type: 'object', properties, required: ['customer', 'amount'], additionalProperties: false };
+  await api('PUT', tool, { name: 'write_invoice', title: 'Write an invoice', description: 'Writes an invoice for an order. Use it when a customer has agreed to a price.', inputSchema, reviewedHash: hash });
+
   const { address } = await api('PUT', `/v1/automations/${invoices.automation}/webhook`, { mode: 'none', confirm: true, perMinute: 600 });
   const call = (body) => fetch(base + new URL(address).pathname, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
   for (const { customer, amount } of ORDERS.slice(0, 14)) await call({ customer, amount });

@@ -7,7 +7,7 @@ use kernel::{
     id::AutomationId,
 };
 
-use super::view::AgentToolSettings;
+use super::view::ToolOfAutomation;
 use crate::{
     auth::{Authorized, Console},
     http::{conditional::IfMatch, error::ApiResult, views::Ack},
@@ -28,7 +28,7 @@ pub(crate) async fn delete_agent_tool(
     if_match: IfMatch,
 ) -> ApiResult<Json<Ack>> {
     api.transaction(unit!(|tx| {
-        if_match.check(AgentToolSettings::locked(tx, &right, id)).await?;
+        if_match.check(ToolOfAutomation::locked(tx, &right, id)).await?;
         Ok::<_, Problem>(runs::agent_tools::delete_tool(tx, &ctx, &right, id).await?)
     }))
     .await?;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::view::{AgentToolSettings, AgentToolView};
+use super::view::{AgentToolView, ToolOfAutomation};
 use crate::{
     auth::{Authorized, Console},
     http::{
@@ -79,7 +79,7 @@ pub(crate) async fn put_agent_tool(
         is_enabled: input.enabled,
     };
     api.transaction(unit!(|tx| {
-        if_match.check(AgentToolSettings::locked(tx, &right, id)).await?;
+        if_match.check(ToolOfAutomation::locked(tx, &right, id)).await?;
         Ok::<_, Problem>(runs::agent_tools::publish_tool(tx, &ctx, &right, id, input.clone()).await?)
     }))
     .await?;

@@ -14,7 +14,7 @@ use runs::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view::{AgentToolView, InputSchemaView};
+use super::view::{AgentToolView, InputSchemaView, unpublished_tag};
 use crate::{
     auth::{Authorized, Console},
     http::{
@@ -58,7 +58,7 @@ impl Representation for AgentToolReview {
     fn entity_tag(&self) -> Result<EntityTag, Problem> {
         match &self.published {
             Some(published) => published.entity_tag(),
-            None => Ok(EntityTag::of_bytes(self.automation_id.to_string().as_bytes())),
+            None => Ok(unpublished_tag(self.automation_id)),
         }
     }
 }
@@ -111,15 +111,18 @@ pub(crate) async fn read_agent_tool(
         Some((version, _)) => api.store().version(workspace, app.id, *version).await?,
         None => None,
     };
+    let manifest = manifest.map(|(_, content)| content.manifest);
+    let of_manifest = manifest.as_ref().map_or("", |manifest| &manifest.description);
+    let description = if app.description.is_empty() { of_manifest } else { &app.description };
     let trigger = automation.trigger.kind();
     Ok(Tagged(AgentToolReview {
         automation_id: automation.id,
-        suggested: suggest_tool(&automation, &app.description).into(),
+        suggested: suggest_tool(&automation, description).into(),
         automation_name: automation.name,
         app_id: Some(app.id),
         app_name: Some(app.name),
         blocked: tool_app.block(trigger, automation.status),
-        manifest: manifest.map(|(_, content)| content.manifest),
+        manifest,
         hash: tool_app.current.map(|(_, hash)| hash.0),
         starts_as: Some(trigger).filter(|trigger| *trigger != TriggerKind::Event),
         published: AgentToolView::find(&api, &ctx, &access, id).await?,

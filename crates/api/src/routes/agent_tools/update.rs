@@ -9,7 +9,7 @@ use kernel::{
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::view::{AgentToolSettings, AgentToolView};
+use super::view::{AgentToolView, ToolOfAutomation};
 use crate::{
     auth::{Authorized, Console},
     http::{
@@ -47,7 +47,7 @@ pub(crate) async fn update_agent_tool(
     let input: UpdateAgentTool = payload.json()?;
     let is_enabled = input.enabled;
     api.transaction(unit!(|tx| {
-        if_match.check(AgentToolSettings::locked(tx, &right, id)).await?;
+        if_match.check(ToolOfAutomation::locked(tx, &right, id)).await?;
         Ok::<_, Problem>(runs::agent_tools::set_tool_enabled(tx, &ctx, &right, id, is_enabled).await?)
     }))
     .await?;

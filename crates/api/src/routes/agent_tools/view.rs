@@ -77,8 +77,31 @@ impl AgentToolSettings {
             enabled: tool.is_enabled,
         }
     }
+}
 
-    /// Returns the tool of an automation, locked until the transaction ends; `None` if it is not published.
+/// An automation as a tool, as far as people change it: published or not.
+#[derive(Debug, Serialize)]
+pub(super) struct ToolOfAutomation {
+    automation: AutomationId,
+    settings: Option<AgentToolSettings>,
+}
+
+impl Representation for ToolOfAutomation {
+    fn entity_tag(&self) -> Result<EntityTag, Problem> {
+        match &self.settings {
+            Some(settings) => settings.entity_tag(),
+            None => Ok(unpublished_tag(self.automation)),
+        }
+    }
+}
+
+/// Returns the tag of an automation that is not published.
+pub(super) fn unpublished_tag(automation: AutomationId) -> EntityTag {
+    EntityTag::of_bytes(automation.to_string().as_bytes())
+}
+
+impl ToolOfAutomation {
+    /// Returns the tool of an automation, locked until the transaction ends.
     ///
     /// # Errors
     /// A [`Problem`] if the store fails.
@@ -88,7 +111,8 @@ impl AgentToolSettings {
         automation: AutomationId,
     ) -> Result<Option<Self>, Problem> {
         let found = tx.agent_tool_for_update(access.member().workspace(), automation).await?;
-        Ok(found.filter(|tool| tool.app == access.app()).map(Self::of))
+        let settings = found.filter(|tool| tool.app == access.app()).map(AgentToolSettings::of);
+        Ok(Some(Self { automation, settings }))
     }
 }
 

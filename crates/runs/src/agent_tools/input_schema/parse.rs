@@ -274,12 +274,12 @@ mod tests {
 
     use super::*;
 
-    fn refusal(schema: Value) -> (String, String) {
+    fn refusal(schema: &Value) -> (String, String) {
         let error = InputSchema::parse(schema.clone()).expect_err(&schema.to_string());
         (error.path, error.reason)
     }
 
-    fn of(property: Value) -> Value {
+    fn of(property: &Value) -> Value {
         json!({ "type": "object", "properties": { "p": property } })
     }
 
@@ -330,32 +330,32 @@ mod tests {
             (json!({ "type": "object", "properties": {}, "required": ["x"] }), "required"),
             (json!({ "type": "object", "properties": { "Город": { "type": "string" } } }), "properties"),
             (json!({ "type": "object", "properties": { "": { "type": "string" } } }), "properties"),
-            (of(json!(true)), "properties.p"),
-            (of(json!({ "$ref": "#" })), "properties.p.type"),
-            (of(json!({ "type": "object", "$ref": "#" })), "properties.p.$ref"),
-            (of(json!({ "type": "string", "anyOf": [] })), "properties.p.anyOf"),
-            (of(json!({ "type": "string", "pattern": "(a+)+$" })), "properties.p.pattern"),
-            (of(json!({ "type": ["string", "null"] })), "properties.p.type"),
-            (of(json!({ "type": "null" })), "properties.p.type"),
-            (of(json!({ "type": "string", "minimum": 1 })), "properties.p.minimum"),
-            (of(json!({ "type": "string", "minLength": -1 })), "properties.p.minLength"),
-            (of(json!({ "type": "string", "minLength": 2, "maxLength": 1 })), "properties.p.maxLength"),
-            (of(json!({ "type": "string", "format": "regex" })), "properties.p.format"),
-            (of(json!({ "type": "string", "description": 1 })), "properties.p.description"),
-            (of(json!({ "type": "integer", "minimum": "1" })), "properties.p.minimum"),
-            (of(json!({ "type": "integer", "minimum": 2, "maximum": 1.5 })), "properties.p.maximum"),
-            (of(json!({ "type": "integer", "enum": ["a"] })), "properties.p.enum"),
-            (of(json!({ "type": "integer", "enum": [] })), "properties.p.enum"),
-            (of(json!({ "type": "integer", "maximum": 3, "default": 4 })), "properties.p.default"),
-            (of(json!({ "type": "array" })), "properties.p.items"),
-            (of(json!({ "type": "array", "items": [] })), "properties.p.items"),
-            (of(json!({ "type": "array", "items": { "type": "x" } })), "properties.p.items.type"),
+            (of(&json!(true)), "properties.p"),
+            (of(&json!({ "$ref": "#" })), "properties.p.type"),
+            (of(&json!({ "type": "object", "$ref": "#" })), "properties.p.$ref"),
+            (of(&json!({ "type": "string", "anyOf": [] })), "properties.p.anyOf"),
+            (of(&json!({ "type": "string", "pattern": "(a+)+$" })), "properties.p.pattern"),
+            (of(&json!({ "type": ["string", "null"] })), "properties.p.type"),
+            (of(&json!({ "type": "null" })), "properties.p.type"),
+            (of(&json!({ "type": "string", "minimum": 1 })), "properties.p.minimum"),
+            (of(&json!({ "type": "string", "minLength": -1 })), "properties.p.minLength"),
+            (of(&json!({ "type": "string", "minLength": 2, "maxLength": 1 })), "properties.p.maxLength"),
+            (of(&json!({ "type": "string", "format": "regex" })), "properties.p.format"),
+            (of(&json!({ "type": "string", "description": 1 })), "properties.p.description"),
+            (of(&json!({ "type": "integer", "minimum": "1" })), "properties.p.minimum"),
+            (of(&json!({ "type": "integer", "minimum": 2, "maximum": 1.5 })), "properties.p.maximum"),
+            (of(&json!({ "type": "integer", "enum": ["a"] })), "properties.p.enum"),
+            (of(&json!({ "type": "integer", "enum": [] })), "properties.p.enum"),
+            (of(&json!({ "type": "integer", "maximum": 3, "default": 4 })), "properties.p.default"),
+            (of(&json!({ "type": "array" })), "properties.p.items"),
+            (of(&json!({ "type": "array", "items": [] })), "properties.p.items"),
+            (of(&json!({ "type": "array", "items": { "type": "x" } })), "properties.p.items.type"),
             (
-                of(json!({ "type": "object", "properties": {}, "required": ["a", "a"] })),
+                of(&json!({ "type": "object", "properties": {}, "required": ["a", "a"] })),
                 "properties.p.required",
             ),
         ] {
-            assert_eq!(refusal(schema.clone()).0, path, "{schema}");
+            assert_eq!(refusal(&schema).0, path, "{schema}");
         }
     }
 
@@ -366,26 +366,26 @@ mod tests {
             json!({ "type": "object", "properties": Map::from_iter(all) })
         };
         InputSchema::parse(properties(MAX_PROPERTIES)).unwrap();
-        assert_eq!(refusal(properties(MAX_PROPERTIES + 1)).0, "properties");
+        assert_eq!(refusal(&properties(MAX_PROPERTIES + 1)).0, "properties");
         assert_eq!(
-            refusal(properties(10_000)),
+            refusal(&properties(10_000)),
             (String::new(), "must have at most 32 KiB of JSON".to_owned())
         );
-        let nested = |inner: Value| of(json!({ "type": "object", "properties": { "q": inner } }));
+        let nested = |inner: &Value| of(&json!({ "type": "object", "properties": { "q": inner } }));
         let split = json!({ "type": "object", "properties": properties(MAX_PROPERTIES - 1)["properties"] });
-        assert_eq!(refusal(nested(split)).0, "properties.p.properties.q.properties", "over all objects");
+        assert_eq!(refusal(&nested(&split)).0, "properties.p.properties.q.properties", "over all objects");
 
         let arrays = |depth: usize| {
             (0..depth)
                 .fold(json!({ "type": "boolean" }), |items, _| json!({ "type": "array", "items": items }))
         };
-        InputSchema::parse(of(arrays(MAX_DEPTH - 1))).unwrap();
-        assert!(refusal(of(arrays(MAX_DEPTH))).1.contains("levels"));
-        let choices = |count: usize| of(json!({ "type": "integer", "enum": Vec::from_iter(0..count) }));
+        InputSchema::parse(of(&arrays(MAX_DEPTH - 1))).unwrap();
+        assert!(refusal(&of(&arrays(MAX_DEPTH))).1.contains("levels"));
+        let choices = |count: usize| of(&json!({ "type": "integer", "enum": Vec::from_iter(0..count) }));
         InputSchema::parse(choices(MAX_CHOICES)).unwrap();
-        assert_eq!(refusal(choices(MAX_CHOICES + 1)).0, "properties.p.enum");
+        assert_eq!(refusal(&choices(MAX_CHOICES + 1)).0, "properties.p.enum");
         let mut all = properties(MAX_REQUIRED + 1);
         all["required"] = Vec::from_iter((0..=MAX_REQUIRED).map(|number| format!("p{number}"))).into();
-        assert_eq!(refusal(all).0, "required");
+        assert_eq!(refusal(&all).0, "required");
     }
 }

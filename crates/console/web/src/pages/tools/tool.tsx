@@ -1,7 +1,7 @@
 // One automation as a tool of agents: what its app may do, and what agents read about it.
 
 import { useState } from 'preact/hooks';
-import { api, urlOf } from '#api/client';
+import { api } from '#api/client';
 import { invalidate, useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { closePanel, discardUnsaved, isReadOnly, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
@@ -124,9 +124,16 @@ function Tool({ ws, review, mayEdit, refresh }: { ws: string; review: Review; ma
 
 function Published({ ws, tool, mayEdit, onChange }: { ws: string; tool: Tool; mayEdit: boolean; onChange: () => void }) {
   const { automationId: id, state, enabled, callsWeek, lastCalledAt, reviewedAt, reviewedByName } = tool;
+  /** Where the switch was put, until the server has answered. */
+  const [wanted, setWanted] = useState<boolean | null>(null);
   const change = useAction(async (isOn: boolean) => {
-    await api.patch('/v1/automations/{id}/agent-tool', { path: { id }, body: { enabled: isOn } }, { changes: urlOf('/v1/automations/{id}/agent-tool', { path: { id } }) });
-    onChange();
+    setWanted(isOn);
+    try {
+      await api.patch('/v1/automations/{id}/agent-tool', { path: { id }, body: { enabled: isOn } });
+      onChange();
+    } finally {
+      setWanted(null);
+    }
     toast(isOn ? t('onNow') : t('offNow'));
   });
   return (
@@ -140,7 +147,7 @@ function Published({ ws, tool, mayEdit, onChange }: { ws: string; tool: Tool; ma
           [t('reviewed'), <>{reviewedByName ?? '–'}, <Time at={reviewedAt} /></>],
         ]}
       />
-      <Switch label={t('agentsMay')} checked={enabled} disabled={change.busy || !mayEdit} onChange={(isOn) => void change.run(isOn)} />
+      <Switch label={t('agentsMay')} checked={wanted ?? enabled} disabled={change.busy || !mayEdit} onChange={(isOn) => void change.run(isOn)} />
     </section>
   );
 }
