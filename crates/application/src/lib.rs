@@ -5,11 +5,11 @@
 //! * [`transaction`]: runs use cases in one transaction, committed on `Ok`
 //! * [`authentication`]: resolves a credential to its caller
 //! * [`authorization`]: turns a caller and an id into a proof of authority
+//! * `automations`: starts of automations and calls of tools
 //! * [`rate_limits`] and [`attempt_limiter`]: limit a caller's requests and wrong device codes
 //! * [`membership`]: joining and leaving a workspace, across domains
 //! * [`sample_data`] and [`demo`]: the content of a new workspace, and a first call of its webhook
 //! * [`request_span`]: what the log says about a request
-//! * `agent_tools`: calls of tools
 //! * [`app_versions`]: what a version may ask for, and comparing and going back to versions
 //! * [`replay`] and [`diagnosis`]: replay and explain failed runs
 //! * `run_results`: what the code of runs returned
@@ -21,13 +21,13 @@
 //! A use case of one domain is in that domain's crate. This crate has what combines several domains or needs state of
 //! the process.
 
-mod agent_tools;
 pub mod app_versions;
 mod application;
 pub mod attempt_limiter;
 pub mod audit_outbox;
 pub mod authentication;
 pub mod authorization;
+mod automations;
 pub mod demo;
 pub mod diagnosis;
 pub mod feeds;

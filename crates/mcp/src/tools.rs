@@ -7,13 +7,17 @@ mod get_dead_letter;
 mod get_logs;
 mod get_run;
 mod list_apps;
+mod list_automations;
 mod list_dead_letters;
 mod list_runs;
 mod list_versions;
 mod published;
 mod replay_dead_letter;
+mod replay_dead_letters;
 mod rollback_version;
+mod run_outcome;
 mod run_view;
+mod start_automation;
 mod version_view;
 mod wait_for_events;
 mod whoami;
@@ -88,6 +92,7 @@ impl ToolDeclaration {
 const TOOLS: &[ToolDeclaration] = &[
     ToolDeclaration::new(whoami::NAME, Scope::Read, whoami::definition),
     ToolDeclaration::new(list_apps::NAME, Scope::Read, list_apps::definition),
+    ToolDeclaration::new(list_automations::NAME, Scope::Read, list_automations::definition),
     ToolDeclaration::new(list_runs::NAME, Scope::Read, list_runs::definition),
     ToolDeclaration::new(get_run::NAME, Scope::Read, get_run::definition),
     ToolDeclaration::new(explain_run::NAME, Scope::Read, explain_run::definition),
@@ -97,7 +102,9 @@ const TOOLS: &[ToolDeclaration] = &[
     ToolDeclaration::new(list_versions::NAME, Scope::Read, list_versions::definition),
     ToolDeclaration::new(compare_versions::NAME, Scope::Read, compare_versions::definition),
     ToolDeclaration::new(wait_for_events::NAME, Scope::Read, wait_for_events::definition),
+    ToolDeclaration::new(start_automation::NAME, Scope::Write, start_automation::definition),
     ToolDeclaration::new(replay_dead_letter::NAME, Scope::Write, replay_dead_letter::definition),
+    ToolDeclaration::new(replay_dead_letters::NAME, Scope::Write, replay_dead_letters::definition),
     ToolDeclaration::new(rollback_version::NAME, Scope::Write, rollback_version::definition),
 ];
 
@@ -144,6 +151,7 @@ pub(crate) async fn call(
     let called = match name {
         whoami::NAME => whoami::call(app, ctx, arguments).await,
         list_apps::NAME => list_apps::call(app, ctx, arguments).await,
+        list_automations::NAME => list_automations::call(app, ctx, arguments).await,
         list_runs::NAME => list_runs::call(app, ctx, arguments).await,
         get_run::NAME => get_run::call(app, ctx, arguments).await,
         explain_run::NAME => explain_run::call(app, ctx, arguments).await,
@@ -153,7 +161,9 @@ pub(crate) async fn call(
         list_versions::NAME => list_versions::call(app, ctx, arguments).await,
         compare_versions::NAME => compare_versions::call(app, ctx, arguments).await,
         wait_for_events::NAME => wait_for_events::call(app, ctx, arguments).await,
+        start_automation::NAME => return Some(start_automation::call(app, ctx, arguments).await),
         replay_dead_letter::NAME => replay_dead_letter::call(app, ctx, arguments).await,
+        replay_dead_letters::NAME => replay_dead_letters::call(app, ctx, arguments).await,
         rollback_version::NAME => rollback_version::call(app, ctx, arguments).await,
         _ => return None,
     };

@@ -22,6 +22,9 @@ pub use discard::discard_open_dead_letter;
 pub use replay::{ReplayRequest, ReplayedRun, WhichVersion, replay_open_dead_letter};
 pub use replay_run::replay_run;
 
+/// Most dead letters that one request settles.
+pub const MAX_SETTLED_AT_ONCE: usize = 50;
+
 /// Most open dead letters of refused calls that an automation may have. Calls refused beyond that leave only a
 /// delivery.
 pub const MAX_OPEN_CALL_DEAD_LETTERS: u64 = 1000;

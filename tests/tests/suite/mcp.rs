@@ -120,7 +120,7 @@ tests::on_both! {
         let tools = agent.mcp("tools/list", &json!({})).await?.ok()?["result"]["tools"].clone();
         let names: Vec<&str> = tools.as_array().context("no tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(names, [
-            "whoami", "list_apps", "list_runs", "get_run", "explain_run", "get_logs", "list_dead_letters",
+            "whoami", "list_apps", "list_automations", "list_runs", "get_run", "explain_run", "get_logs", "list_dead_letters",
             "get_dead_letter", "list_versions", "compare_versions", "wait_for_events",
         ]);
         let unknown = agent.mcp("prompts/list", &json!({})).await?;
@@ -212,6 +212,64 @@ tests::on_both! {
         let elsewhere = aru.create_workspace("Other").await?;
         let (failed, refused) = call(&writer, "list_versions", json!({"appId": elsewhere.sample_app})).await?;
         assert!(failed && refused.as_str().is_some_and(|text| text.contains("app_not_found")), "{refused}");
+        Ok(())
+    }
+
+    async fn an_agent_starts_an_automation_and_waits_for_its_result(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let agent = sign_in_agent(&aru, &workspace, "write").await?;
+        let result = async |name: &str, arguments: Value| -> Result<Value> {
+            Ok(agent.call_tool(name, &arguments).await?.ok()?["result"].clone())
+        };
+        let code = "export default { async scheduled({ data }) { if (data?.fail) throw new Error('no'); return { got: data }; } };";
+        let app = json!({"name": "Echo", "files": {"main.js": code}});
+        let app = aru.post(&format!("/v1/workspaces/{}/apps", workspace.id), &app).await?.string_at("/id")?;
+        let automation = json!({"name": "Echo", "appId": app, "trigger": {"type": "schedule", "cron": "0 0 1 1 *"}});
+        let automations = format!("/v1/workspaces/{}/automations", workspace.id);
+        let automation = aru.post(&automations, &automation).await?.string_at("/id")?;
+
+        let listed = result("list_automations", json!({"limit": 1})).await?["structuredContent"].clone();
+        assert_eq!((&listed["items"][0]["id"], &listed["items"][0]["trigger"]), (&json!(automation), &json!("schedule")));
+        assert!(listed["nextCursor"].is_string(), "{listed}");
+        let started = result("start_automation", json!({"automationId": automation, "input": {"n": 1}})).await?;
+        let content = &started["structuredContent"];
+        assert_eq!((&started["isError"], &content["status"]), (&json!(false), &json!("succeeded")), "{started}");
+        assert_eq!((&content["result"], &content["automationId"]), (&json!({"got": {"n": 1}}), &json!(automation)));
+        let empty = result("start_automation", json!({"automationId": automation})).await?;
+        assert_eq!(empty["structuredContent"]["result"], json!({"got": null}));
+        let failed = result("start_automation", json!({"automationId": automation, "input": {"fail": true}})).await?;
+        assert_eq!((&failed["isError"], &failed["structuredContent"]["errorCode"]), (&json!(true), &json!("app_error")));
+
+        let called = json!({"name": "Called", "appId": app, "trigger": {"type": "webhook"}});
+        let called = aru.post(&automations, &called).await?.string_at("/id")?;
+        let webhook = aru.configure_webhook(&called, "none").await?;
+        webhook.send(&json!({"fail": true})).await?.ok()?;
+        let letter = eventually("the call fails", async || {
+            let letters = result("list_dead_letters", json!({})).await?["structuredContent"]["items"].clone();
+            Ok(letters[0]["id"].as_str().context("no dead letter")?.to_owned())
+        })
+        .await?;
+        let unknown = "run_00000000000000000000000000";
+        let replayed = result("replay_dead_letters", json!({"deadLetterIds": [letter, unknown, letter]})).await?;
+        let results = &replayed["structuredContent"]["results"];
+        assert_eq!([&results[0]["ok"], &results[1]["ok"], &results[2]["ok"]], [&json!(true), &json!(false), &json!(false)]);
+        assert_eq!((&results[1]["code"], &results[2]["code"]), (&json!("dead_letter_not_found"), &json!("dead_letter_settled")));
+        for ids in [json!([]), json!(vec![unknown; 51])] {
+            let refused = result("replay_dead_letters", json!({"deadLetterIds": ids})).await?;
+            assert!(refused["isError"] == true && refused.to_string().contains("1 to 50"), "{refused}");
+        }
+
+        let reader = sign_in_agent(&aru, &workspace, "read").await?;
+        for name in ["start_automation", "replay_dead_letters"] {
+            reader.call_tool(name, &json!({})).await?.assert_error(403, "insufficient_scope");
+        }
+        // A viewer's agent may write, and its person may not run the app.
+        aru.put(&format!("/v1/apps/{app}/access"), &json!({"sharing": "workspace", "people": []})).await?.ok()?;
+        let viewer = aru.add_member(&workspace.id, "viewer").await?;
+        let theirs = sign_in_agent(&viewer, &workspace, "write").await?;
+        let (failed, text) = tool_result(&theirs.call_tool("start_automation", &json!({"automationId": automation})).await?)?;
+        assert!(failed && text.as_str().is_some_and(|text| text.starts_with("forbidden: ")), "{text}");
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! `run_…`: the tools that people published. They start an automation, and return what it returned.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use application::{Application, Problem, ProblemKind};
 use kernel::{
@@ -10,13 +10,10 @@ use kernel::{
     id::AutomationId,
 };
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use runs::{
-    RunStatus,
-    agent_tools::{AgentToolState, CalledTool, ListedTool, ToolName},
-};
-use serde_json::{Value, json};
+use runs::agent_tools::{AgentToolState, ListedTool, ToolName};
+use serde_json::json;
 
-use super::{Reply, UNTRUSTED_CONTENT_NOTICE};
+use super::{Reply, run_outcome::wait_for_outcome};
 
 /// Beginning of the names of published tools. No other tool has such a name.
 const PREFIX: &str = "run_";
@@ -24,8 +21,6 @@ const PREFIX: &str = "run_";
 pub(super) const SCOPE: Scope = Scope::Write;
 /// Most published tools in a list, unless the client asks for all: clients of models take about 40 in total.
 const MAX_LISTED: usize = 30;
-/// Time to wait for the end of a run.
-const MAX_WAIT: Duration = Duration::from_secs(25);
 
 /// Returns the name of a published tool, if it is one.
 pub(super) fn published_name(name: &str) -> Option<&str> {
@@ -74,36 +69,8 @@ pub(super) async fn call(
         // It was withdrawn in this moment.
         if problem.kind == ProblemKind::NotFound { not_live() } else { problem }
     })?;
-    if called.started.is_on_hold {
-        let hint = "The runs of the month are used up. The run waits for the next month or a larger plan, at most seven days.";
-        return Ok(started(&called, automation, "held", hint));
-    }
-    let run = app.wait_for_run(ctx, &right, called.started.run, MAX_WAIT).await?;
-    let status = run.state.status();
-    match status {
-        RunStatus::Queued | RunStatus::Running => {
-            Ok(started(&called, automation, status.as_str(), "The run goes on. Get its result with get_run."))
-        }
-        RunStatus::WaitingApproval => {
-            let hint = "A person has to answer a question of the run. Get its result with get_run.";
-            Ok(started(&called, automation, status.as_str(), hint))
-        }
-        RunStatus::Succeeded => {
-            let mut content = content(&called, automation, status.as_str());
-            content["result"] = json!(app.result_of(&right, &run).await?);
-            content["untrusted"] = json!({ "result": UNTRUSTED_CONTENT_NOTICE });
-            Ok(content.into())
-        }
-        RunStatus::Failed | RunStatus::Blocked => {
-            let fault = run.state.fault();
-            let mut content = content(&called, automation, status.as_str());
-            content["errorCode"] = json!(fault.map(|fault| &fault.code));
-            content["errorMessage"] = json!(fault.map(|fault| &fault.message));
-            content["hint"] = json!("Get the reason with explain_run.");
-            content["untrusted"] = json!({ "errorMessage": UNTRUSTED_CONTENT_NOTICE });
-            Ok(Reply { content, is_failure: true })
-        }
-    }
+    let content = json!({ "automationId": automation, "toolName": called.name.as_str() });
+    wait_for_outcome(app, ctx, &right, called.started, content).await
 }
 
 /// Returns the automation of a tool, and the right to run it. Whatever the caller cannot call is not live for them.
@@ -125,19 +92,4 @@ async fn find(
 fn not_live() -> Problem {
     Problem::conflict("tool_not_live", "There is no live tool of this name that you can run.")
         .hint("List the tools again, and use one that is live.")
-}
-
-fn content(called: &CalledTool, automation: AutomationId, status: &str) -> Value {
-    json!({
-        "runId": called.started.run,
-        "toolName": called.name.as_str(),
-        "automationId": automation,
-        "status": status,
-    })
-}
-
-fn started(called: &CalledTool, automation: AutomationId, status: &str, hint: &str) -> Reply {
-    let mut content = content(called, automation, status);
-    content["hint"] = hint.into();
-    content.into()
 }

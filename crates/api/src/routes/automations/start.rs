@@ -1,13 +1,11 @@
 //! Starting an automation by hand.
 
-use application::{Problem, unit};
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
     authority::{AppRight, CanRun},
     id::{AutomationId, RunId},
 };
-use runs::automations::StartRun;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -53,17 +51,7 @@ pub(crate) async fn start_automation(
     payload: Payload,
 ) -> ApiResult<Json<StartedRun>> {
     let input: StartAutomation = payload.json_or_empty()?;
-    let workspace = api.store().workspace(right.member().workspace()).await?;
-    let workspace = workspace.ok_or_else(|| Problem::not_found("workspace"))?;
-    let input = StartRun {
-        automation,
-        input: input.input.unwrap_or_else(|| RawValue::NULL.to_owned()),
-        run_at: input.run_at,
-        runs_per_month: workspace.plan.limits().runs.grace_limit(),
-        version: None,
-    };
-    let started = api
-        .transaction(unit!(|tx| runs::automations::start_run(tx, &ctx, &right, input.clone()).await))
-        .await?;
+    let data = input.input.unwrap_or_else(|| RawValue::NULL.to_owned());
+    let started = api.start_automation(&ctx, &right, automation, data, input.run_at).await?;
     Ok(Json(StartedRun { run_id: started.run, held: started.is_on_hold }))
 }

@@ -1,13 +1,9 @@
 //! Settling several dead letters at once.
 
-use application::{Problem, ProblemKind, unit};
+use application::{Problem, ProblemKind};
 use axum::{Json, extract::State};
-use kernel::{
-    Context,
-    authority::{CanEdit, Member},
-    id::RunId,
-};
-use runs::dead_letters::{WhichVersion, discard_open_dead_letter};
+use kernel::{Context, authority::Member, id::RunId};
+use runs::dead_letters::MAX_SETTLED_AT_ONCE;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -16,8 +12,6 @@ use crate::{
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
-
-const MAX_DEAD_LETTERS: usize = 50;
 
 /// Action for each dead letter.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
@@ -76,8 +70,8 @@ pub(crate) async fn settle_dead_letters(
     payload: Payload,
 ) -> ApiResult<Json<SettledDeadLetters>> {
     let input: SettleDeadLetters = payload.json()?;
-    if !(1..=MAX_DEAD_LETTERS).contains(&input.ids.len()) {
-        let bounds = format!("must name 1 to {MAX_DEAD_LETTERS} dead letters");
+    if !(1..=MAX_SETTLED_AT_ONCE).contains(&input.ids.len()) {
+        let bounds = format!("must name 1 to {MAX_SETTLED_AT_ONCE} dead letters");
         return Err(Problem::invalid_field("ids", bounds).into());
     }
     let mut results = Vec::with_capacity(input.ids.len());
@@ -109,19 +103,10 @@ async fn settle(
     action: BulkAction,
     id: &str,
 ) -> Result<Option<RunId>, Problem> {
-    let (id, access) = api.dead_letter(ctx, id).await?;
-    // A person in two workspaces may send ids of the other.
-    if access.member().workspace() != member.workspace() {
-        return Err(Problem::not_found("dead letter"));
-    }
-    let right = access.require::<CanEdit>()?;
     match action {
-        BulkAction::Replay => {
-            let replayed = api.replay_dead_letter(ctx, &right, id, None, WhichVersion::Current).await?;
-            Ok(Some(replayed.run))
-        }
+        BulkAction::Replay => Ok(Some(api.replay_dead_letter_of(ctx, member, id).await?.run)),
         BulkAction::Discard => {
-            api.transaction(unit!(|tx| discard_open_dead_letter(tx, ctx, &right, id).await)).await?;
+            api.discard_dead_letter_of(ctx, member, id).await?;
             Ok(None)
         }
     }
