@@ -135,6 +135,27 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn the_types_of_the_runtime_check_apps(server: Server) -> Result<()> {
+        let tools = install_node_tools().await?;
+        let folder = tools.join(format!("types-{}", server.base_url().rsplit(':').next().context("no port")?));
+        std::fs::create_dir_all(&folder)?;
+        let types = server.client().get("/types/qala.d.ts").await?;
+        types.assert_status(200);
+        assert_eq!(types.header("content-type"), Some("application/typescript; charset=utf-8"));
+        std::fs::write(folder.join("qala.d.ts"), &types.body)?;
+        for file in ["app.ts", "tsconfig.app.json"] {
+            std::fs::copy(client_sources().join(file), folder.join(file))?;
+        }
+        let check = ["--no-install", "tsc", "--project"];
+        let project = folder.join("tsconfig.app.json");
+        run_command(Command::new("npx").args(check).arg(&project).current_dir(tools)).await?;
+        // The mistakes are found by these types, and not by any others.
+        std::fs::write(folder.join("qala.d.ts"), "declare namespace Qala { type App = any; type Env = any }")?;
+        let without = run_command(Command::new("npx").args(check).arg(&project).current_dir(tools)).await;
+        assert!(without.is_err(), "the check accepts apps without the types");
+        Ok(std::fs::remove_dir_all(folder)?)
+    }
+
     async fn a_generated_python_client_makes_ten_calls(server: Server) -> Result<()> {
         let python = install_python_tools().await?;
         let owner = server.sign_in("owner@example.test").await?;
@@ -155,7 +176,7 @@ tests::on_both! {
 tests::on_both! {
     async fn the_description_and_its_page_are_cacheable_and_compressed(server: Server) -> Result<()> {
         let visitor = server.client();
-        for path in ["/openapi.json", "/docs", "/docs/page.js", "/docs/page.css"] {
+        for path in ["/openapi.json", "/docs", "/docs/page.js", "/docs/page.css", "/types/qala.d.ts"] {
             let plain = visitor.get(path).await?;
             plain.assert_status(200);
             assert_eq!(plain.header("content-encoding"), None, "{path}");

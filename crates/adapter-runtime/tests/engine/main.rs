@@ -28,3 +28,4 @@ mod standards;
 mod streams;
 mod support;
 mod surface;
+mod types;

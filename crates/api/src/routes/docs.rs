@@ -1,5 +1,6 @@
 //! `/openapi.json` and `/docs`: the API description as JSON and as a page that the server renders. The page works
-//! without JavaScript, which only adds the search, and loads nothing from other sites.
+//! without JavaScript, which only adds the search, and loads nothing from other sites. `/types/qala.d.ts` has the types of the
+//! runtime, for editors.
 
 mod page;
 mod sample;
@@ -18,6 +19,7 @@ use static_asset::StaticAsset;
 
 const SCRIPT: &str = include_str!("docs/page.js");
 const STYLE: &str = include_str!("docs/page.css");
+const TYPES: &str = include_str!("docs/qala.d.ts");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'";
 
@@ -28,6 +30,7 @@ struct DocsAssets {
     page: OnceLock<StaticAsset>,
     script: OnceLock<StaticAsset>,
     style: OnceLock<StaticAsset>,
+    types: OnceLock<StaticAsset>,
 }
 
 pub(crate) fn router(description: &OpenApi) -> Router<Api> {
@@ -35,7 +38,7 @@ pub(crate) fn router(description: &OpenApi) -> Router<Api> {
     let json = Bytes::from(serde_json::to_vec(description).unwrap_or_default());
     let contents = Arc::new(DocsAssets::default());
     let (of_description, of_page) = ((Arc::clone(&contents), json.clone()), (Arc::clone(&contents), json));
-    let (of_script, of_style) = (Arc::clone(&contents), contents);
+    let (of_script, of_style, of_types) = (Arc::clone(&contents), Arc::clone(&contents), contents);
     Router::new()
         .route(
             "/openapi.json",
@@ -67,6 +70,16 @@ pub(crate) fn router(description: &OpenApi) -> Router<Api> {
                 let content =
                     || StaticAsset::new("text/css; charset=utf-8", Bytes::from_static(STYLE.as_bytes()));
                 of_style.style.get_or_init(content).response(&headers)
+            }),
+        )
+        .route(
+            "/types/qala.d.ts",
+            get(async move |headers: HeaderMap| {
+                let content = || {
+                    let types = Bytes::from_static(TYPES.as_bytes());
+                    StaticAsset::new("application/typescript; charset=utf-8", types)
+                };
+                of_types.types.get_or_init(content).response(&headers)
             }),
         )
 }
