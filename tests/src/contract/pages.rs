@@ -12,7 +12,6 @@ const JSON_BLOCKS: [(&str, Option<&str>); 18] = [
     ("agent-tools.md", Some("AgentToolRun")),
     ("api-conventions.md", Some("ErrorEnvelope")),
     ("apps.md", Some("Manifest")),
-    ("apps.md", Some("RolledBack")),
     ("apps.md", Some("Gate")),
     ("backend-data.md", Some("ChangeColumn")),
     ("backend-data.md", Some("NewIndex")),
@@ -26,6 +25,7 @@ const JSON_BLOCKS: [(&str, Option<&str>); 18] = [
     ("secrets.md", Some("Manifest")),
     ("secrets.md", Some("NewAppSecret")),
     ("secrets.md", Some("AppSecret")),
+    ("versions.md", Some("RolledBack")),
 ];
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];

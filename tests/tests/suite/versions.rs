@@ -102,6 +102,31 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_score_says_what_took_points_off(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let path = format!("/v1/apps/{}/versions/{}", fixture.app, fixture.versions[0]);
+        for (language, sentence) in [
+            ("en", "It can call 1 external host."),
+            ("ru", "Внешних хостов, к которым может обращаться: 1."),
+            ("kk", "1 сыртқы хостқа сұрау жібере алады."),
+        ] {
+            let request = fixture.owner.request(Method::GET, &path).header(ACCEPT_LANGUAGE, language)?;
+            let version = request.send().await?.ok()?;
+            let reasons = version["trustReasons"].as_array().context("no reasons")?;
+            assert_eq!((&reasons[0]["rule"], &reasons[0]["sentence"]), (&json!("hosts"), &json!(sentence)));
+            let points: u64 = reasons.iter().filter_map(|reason| reason["points"].as_u64()).sum();
+            assert_eq!(version["trustScore"], 100 - points, "{version}");
+        }
+        let hidden = json!({"files": {"main.js": "export default { async scheduled() { eval('https://a.example/'); } };"}});
+        let hidden = fixture.owner.post(&format!("/v1/apps/{}/versions", fixture.app), &hidden).await?.string_at("/id")?;
+        let version = fixture.owner.get(&format!("/v1/apps/{}/versions/{hidden}", fixture.app)).await?.ok()?;
+        let reasons = version["trustReasons"].as_array().context("no reasons")?;
+        let shown: Vec<_> = reasons.iter().map(|reason| (&reason["rule"], &reason["example"])).collect();
+        assert!(shown.contains(&(&json!("eval"), &json!("main.js"))), "{version}");
+        assert!(shown.contains(&(&json!("undeclared"), &json!("a.example"))), "{version}");
+        Ok(())
+    }
+
     async fn of_two_who_roll_back_at_once_one_wins(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let [one, two] = &fixture.versions;

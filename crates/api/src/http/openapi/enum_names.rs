@@ -161,6 +161,7 @@ fn documented_enumerations_have_the_names_on_the_wire() {
         "ToolBlock": runs::agent_tools::ToolBlock,
         "TriggerKind": runs::automations::TriggerKind,
         "TrustBand": apps::trust::TrustBand,
+        "TrustRule": apps::trust::TrustRule,
         "VersionKind": apps::VersionKind,
         "WhichVersion": runs::dead_letters::WhichVersion,
     };

@@ -28,6 +28,8 @@ enumerations! {
     SecretUse: apps::manifest::SecretUse;
     /// The verdict of a trust score.
     TrustBand: apps::trust::TrustBand;
+    /// Rule that takes points off a trust score.
+    TrustRule: apps::trust::TrustRule;
     /// The origin of a version.
     VersionKind: apps::VersionKind;
 }

@@ -1,11 +1,14 @@
 //! Reading a version with its content.
 
 use application::Problem;
-use kernel::authority::AppAccess;
+use kernel::{Locale, authority::AppAccess};
 use std::collections::BTreeMap;
 
-use apps::Manifest;
-use axum::{extract::State, response::Response};
+use apps::{
+    Manifest,
+    trust::{TrustFinding, TrustRule, assess},
+};
+use axum::{extract::State, http::HeaderMap, response::Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,6 +19,7 @@ use crate::{
         conditional::{IfNoneMatch, Representation},
         error::ApiResult,
         extract::Path,
+        pages::negotiate_locale,
         schemas,
     },
     state::Api,
@@ -31,6 +35,37 @@ pub(crate) struct VersionWithContent {
     manifest: Manifest,
     /// Source text by path.
     files: BTreeMap<String, String>,
+    /// What took points off the trust score; null if the version was scored by the rules of another release.
+    #[schema(required)]
+    trust_reasons: Option<Vec<TrustReason>>,
+}
+
+/// A rule that took points off a trust score.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TrustReason {
+    #[schema(value_type = schemas::apps::TrustRule)]
+    rule: TrustRule,
+    #[schema(minimum = 1, maximum = 100)]
+    points: u8,
+    /// Number of what was found: hosts, connections, secrets or projects; KiB of the rule `size`.
+    count: usize,
+    /// File or host that shows it.
+    #[schema(required)]
+    example: Option<String>,
+    /// The reason in the language of `Accept-Language`.
+    sentence: String,
+}
+
+impl TrustReason {
+    fn of(finding: TrustFinding, locale: Locale) -> Self {
+        Self {
+            sentence: finding.describe(locale),
+            rule: finding.rule,
+            points: finding.points,
+            count: finding.count,
+            example: finding.example,
+        }
+    }
 }
 
 impl Representation for VersionWithContent {}
@@ -41,6 +76,7 @@ impl Representation for VersionWithContent {}
     params(
         ("id" = kernel::id::AppId, Path, description = "The app."),
         ("versionId" = kernel::id::VersionId, Path, description = "The version."),
+        ("Accept-Language" = Option<String>, Header, description = "Language of the sentences: `en`, `ru` or `kk`."),
         IfNoneMatch
     ),
     responses((status = 200, body = VersionWithContent))
@@ -50,13 +86,18 @@ pub(crate) async fn read_version(
     Authorized(_ctx, access): Authorized<ReadToken, AppAccess>,
     Path((_id, version)): Path<(String, String)>,
     known: IfNoneMatch,
+    headers: HeaderMap,
 ) -> ApiResult<Response> {
     let missing = || Problem::not_found("version");
     let workspace = access.member().workspace();
     let version = version.parse().map_err(|_| missing())?;
     let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
     let (version, content) = api.store().version(workspace, app.id, version).await?.ok_or_else(missing)?;
+    let assessment = assess(&content.manifest, &content.files);
+    let locale = negotiate_locale(&headers);
+    let reasons = assessment.findings.into_iter().map(|finding| TrustReason::of(finding, locale));
     Ok(known.respond(VersionWithContent {
+        trust_reasons: (assessment.score == version.trust_score).then(|| reasons.collect()),
         version: VersionView::of(version, app.current_version),
         manifest: content.manifest,
         files: content.files,
