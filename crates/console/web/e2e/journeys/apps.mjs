@@ -105,6 +105,25 @@ export default [
     },
   },
   {
+    name: 'names of the runtime are completed with their signatures',
+    async run({ page, world, expect }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await writeCode(page, 'export default { async scheduled(event, env, ctx) {\n');
+      const options = page.getByRole('listbox').getByRole('option');
+      await page.keyboard.type('await ctx.');
+      await options.filter({ hasText: 'approval(question:' }).waitFor();
+      await page.keyboard.type('app');
+      await page.waitForFunction(() => [...document.querySelectorAll('.code-host')].some(({ shadowRoot }) => shadowRoot?.querySelectorAll('li[role=option]').length === 1));
+      await page.keyboard.press('Enter');
+      await page.keyboard.type("({ title: 'ctx.");
+      await page.keyboard.type("' });\nenv.data.shop.");
+      await options.filter({ hasText: 'select' }).first().waitFor();
+      expect((await options.count()) === 5, 'not the five methods of a project');
+      await page.keyboard.press('Escape');
+      await page.getByText('await ctx.approval({ title: \'ctx.\' });').waitFor();
+    },
+  },
+  {
     name: 'files are added, renamed, deleted and taken back',
     async run({ page, world, expect }) {
       await page.goto(`/w/${world.ws}/apps/${world.app}/code`);

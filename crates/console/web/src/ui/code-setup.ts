@@ -11,6 +11,7 @@ import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } f
 import { tags } from '@lezer/highlight';
 import { codePhrases } from './code-phrases';
 import { lineProblems, showProblem, type LineProblem } from './code-problem';
+import { runtimeCompletion } from './runtime-completion';
 
 export type Language = 'json' | 'javascript' | 'text';
 
@@ -38,6 +39,12 @@ const appearance = EditorView.theme({
   '.cm-cursor': { borderLeftColor: 'var(--accent)' },
   '.cm-panels': { backgroundColor: 'var(--n2)', color: 'var(--n12)', borderColor: 'var(--n4)' },
   '.cm-textfield, .cm-button': { backgroundColor: 'var(--n1)', backgroundImage: 'none', color: 'var(--n12)', border: '1px solid var(--n6)', borderRadius: '4px', fontSize: '12px' },
+  '.cm-tooltip': { backgroundColor: 'var(--n1)', color: 'var(--n12)', border: '1px solid var(--n6)', borderRadius: '4px' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', maxWidth: 'min(720px, 90vw)' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '2px 8px' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--selection)', color: 'var(--n12)' },
+  '.cm-completionDetail': { color: 'var(--n11)', fontStyle: 'normal', marginInlineStart: '0' },
+  '.cm-completionInfo': { padding: '8px 12px', maxWidth: '320px', fontFamily: 'var(--sans)' },
   '.cm-searchMatch': { backgroundColor: 'color-mix(in oklab, var(--warn) 30%, transparent)' },
   '.cm-deletedChunk, &.cm-merge-a .cm-changedLine': { backgroundColor: 'color-mix(in oklab, var(--bad) 9%, transparent)' },
   '&.cm-merge-b .cm-changedLine, .cm-insertedLine': { backgroundColor: 'color-mix(in oklab, var(--ok) 10%, transparent)' },
@@ -99,6 +106,7 @@ export function createEditor({ root, value, label, language, isReadOnly, origina
   const view = new EditorView({
     root, parent: root, doc: value,
     extensions: [
+      language === 'javascript' ? runtimeCompletion() : [],
       base(language, label), readOnly.of(editable(isReadOnly)), lineProblems,
       original === undefined ? [] : unifiedMergeView({ original, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 8 } }),
       EditorView.updateListener.of((update) => { if (update.docChanged && !isSetting) onChange?.(update.state.doc.toString()); }),
