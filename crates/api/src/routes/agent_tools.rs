@@ -14,7 +14,7 @@ use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(list::list_agent_tools))
+        .routes(op!(list::list_agent_tools, cost = 5))
         .routes(op!(read::read_agent_tool))
         .routes(op!(publish::put_agent_tool))
         .routes(op!(update::update_agent_tool))

@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 use format::Format;
 
 /// Most bytes of a schema, as JSON.
-pub const MAX_SCHEMA_BYTES: usize = 32 << 10;
+pub const MAX_SCHEMA_BYTES: usize = 16 << 10;
 /// Most properties of all objects of a schema together.
 pub const MAX_PROPERTIES: usize = 100;
 /// Most levels of objects and arrays within each other.

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::enumeration::enumerations;
 
-/// Arguments of a tool: a subset of JSON Schema 2020-12 that clients of all large models accept, at most 32 KiB. The guide
+/// Arguments of a tool: a subset of JSON Schema 2020-12 that clients of all large models accept, at most 16 KiB. The guide
 /// lists its keywords.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(refusal(&properties(MAX_PROPERTIES + 1)).0, "properties");
         assert_eq!(
             refusal(&properties(10_000)),
-            (String::new(), "must have at most 32 KiB of JSON".to_owned())
+            (String::new(), "must have at most 16 KiB of JSON".to_owned())
         );
         let nested = |inner: &Value| of(&json!({ "type": "object", "properties": { "q": inner } }));
         let split = json!({ "type": "object", "properties": properties(MAX_PROPERTIES - 1)["properties"] });
