@@ -1,5 +1,6 @@
 //! The tools, one file each.
 
+mod cancel_run;
 mod compare_versions;
 mod dead_letter_view;
 mod explain_run;
@@ -103,6 +104,7 @@ const TOOLS: &[ToolDeclaration] = &[
     ToolDeclaration::new(compare_versions::NAME, Scope::Read, compare_versions::definition),
     ToolDeclaration::new(wait_for_events::NAME, Scope::Read, wait_for_events::definition),
     ToolDeclaration::new(start_automation::NAME, Scope::Write, start_automation::definition),
+    ToolDeclaration::new(cancel_run::NAME, Scope::Write, cancel_run::definition),
     ToolDeclaration::new(replay_dead_letter::NAME, Scope::Write, replay_dead_letter::definition),
     ToolDeclaration::new(replay_dead_letters::NAME, Scope::Write, replay_dead_letters::definition),
     ToolDeclaration::new(rollback_version::NAME, Scope::Write, rollback_version::definition),
@@ -162,6 +164,7 @@ pub(crate) async fn call(
         compare_versions::NAME => compare_versions::call(app, ctx, arguments).await,
         wait_for_events::NAME => wait_for_events::call(app, ctx, arguments).await,
         start_automation::NAME => return Some(start_automation::call(app, ctx, arguments).await),
+        cancel_run::NAME => cancel_run::call(app, ctx, arguments).await,
         replay_dead_letter::NAME => replay_dead_letter::call(app, ctx, arguments).await,
         replay_dead_letters::NAME => replay_dead_letters::call(app, ctx, arguments).await,
         rollback_version::NAME => rollback_version::call(app, ctx, arguments).await,

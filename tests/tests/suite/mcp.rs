@@ -222,7 +222,7 @@ tests::on_both! {
         let result = async |name: &str, arguments: Value| -> Result<Value> {
             Ok(agent.call_tool(name, &arguments).await?.ok()?["result"].clone())
         };
-        let code = "export default { async scheduled({ data }) { if (data?.fail) throw new Error('no'); return { got: data }; } };";
+        let code = "export default { async scheduled({ data }, env, ctx) { if (data?.fail) throw new Error('no'); if (data?.ask) await ctx.approval({ title: 'Go on?' }); return { got: data }; } };";
         let app = json!({"name": "Echo", "files": {"main.js": code}});
         let app = aru.post(&format!("/v1/workspaces/{}/apps", workspace.id), &app).await?.string_at("/id")?;
         let automation = json!({"name": "Echo", "appId": app, "trigger": {"type": "schedule", "cron": "0 0 1 1 *"}});
@@ -260,8 +260,17 @@ tests::on_both! {
             assert!(refused["isError"] == true && refused.to_string().contains("1 to 50"), "{refused}");
         }
 
+        // A run that waits for a person is cancelled once.
+        let waiting = result("start_automation", json!({"automationId": automation, "input": {"ask": true}})).await?;
+        assert_eq!(waiting["structuredContent"]["status"], "waiting_approval", "{waiting}");
+        let run = &waiting["structuredContent"]["runId"];
+        let cancelled = result("cancel_run", json!({"runId": run})).await?["structuredContent"].clone();
+        assert_eq!((&cancelled["status"], &cancelled["errorCode"]), (&json!("failed"), &json!("cancelled")), "{cancelled}");
+        let again = result("cancel_run", json!({"runId": run})).await?;
+        assert!(again["isError"] == true && again.to_string().contains("run_ended"), "{again}");
+
         let reader = sign_in_agent(&aru, &workspace, "read").await?;
-        for name in ["start_automation", "replay_dead_letters"] {
+        for name in ["start_automation", "replay_dead_letters", "cancel_run"] {
             reader.call_tool(name, &json!({})).await?.assert_error(403, "insufficient_scope");
         }
         // A viewer's agent may write, and its person may not run the app.
