@@ -177,6 +177,7 @@ tests::on_both! {
             console.log("verify", await why(crypto.subtle.importKey("raw", env.secrets.KEY, hmac, false, ["verify"])));
             console.log("handle", String(env.secrets.KEY), JSON.stringify({ a: env.secrets.KEY }), env.secrets);
             console.log("clear", typeof env.secrets.PLAIN, env.secrets.PLAIN.length, typeof env.secrets.KEPT);
+            if (event.data?.returns) return { text: `with ${env.secrets.PLAIN} in it`, hidden: btoa(env.secrets.PLAIN), key: env.secrets.KEY };
             throw new Error(`with ${env.secrets.PLAIN} in it`);
         "#);
         let app = create_app(&owner, &workspace, &code, &declared).await?;
@@ -206,6 +207,10 @@ tests::on_both! {
         ]);
         let all = ended.to_string() + &lines.join("\n");
         assert!(!all.contains(VALUE), "{all}");
+        // What the code returns is redacted too, in every form.
+        let returned = run(&owner, &workspace, &app, json!({"returns": true})).await?;
+        let redacted = json!({"text": "with [redacted] in it", "hidden": "[redacted]", "key": "[secret KEY]"});
+        assert_eq!((&returned["status"], &returned["result"]), (&json!("succeeded"), &redacted), "{returned}");
         Ok(())
     }
 }
