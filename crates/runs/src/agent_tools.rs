@@ -15,7 +15,7 @@ use std::fmt;
 
 use kernel::{
     Timestamp,
-    authority::AppFact,
+    authority::{AppFact, AppRightName, Member, authorize_app},
     id::{AgentToolId, AppId, AutomationId, UserId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub struct AgentTool {
     pub name: ToolName,
     /// Title for people; 1 to 60 characters.
     pub title: String,
-    /// What the tool does, for agents; 8 to 400 characters.
+    /// Description for agents; 8 to 400 characters.
     pub description: String,
     /// Arguments of a call.
     pub input_schema: InputSchema,
@@ -151,7 +151,7 @@ kernel::names! {
     }
 }
 
-/// What of an app decides whether its tools are live.
+/// State of an app that decides whether its tools are live.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolApp {
     /// Current version, with the digest of what it may do.
@@ -214,6 +214,16 @@ pub struct ListedTool {
     pub calls_week: u64,
     /// Time of the last call.
     pub last_called_at: Option<Timestamp>,
+}
+
+impl ListedTool {
+    /// Returns true if agents of the member can call it now.
+    #[must_use]
+    pub fn is_callable_by(&self, member: &Member) -> bool {
+        let access = authorize_app(member.clone(), Some(&self.app_fact));
+        self.state == AgentToolState::Live
+            && access.is_ok_and(|access| access.rights().contains(AppRightName::CanRun))
+    }
 }
 
 #[cfg(test)]

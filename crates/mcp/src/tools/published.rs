@@ -5,12 +5,12 @@ use std::sync::Arc;
 use application::{Application, Problem, ProblemKind};
 use kernel::{
     Context,
-    authority::{AppRight, AppRightName, CanRun, Member, authorize_app},
+    authority::{AppRight, CanRun},
     caller::Scope,
     id::AutomationId,
 };
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use runs::agent_tools::{AgentToolState, ListedTool, ToolName};
+use runs::agent_tools::{ListedTool, ToolName};
 use serde_json::json;
 
 use super::{Reply, run_outcome::wait_for_outcome};
@@ -33,15 +33,9 @@ pub(super) async fn list(app: &Application, ctx: &Context, all: bool) -> Result<
     let member = super::authorize_member(app, ctx).await?;
     let found =
         app.store().agent_tools(member.workspace(), member.user(), member.visibility(), ctx.now).await?;
-    let callable = found.into_iter().filter(|listed| is_callable(&member, listed));
+    let callable = found.into_iter().filter(|listed| listed.is_callable_by(&member));
     let limit = if all { usize::MAX } else { MAX_LISTED };
     Ok(callable.take(limit).map(definition).collect())
-}
-
-fn is_callable(member: &Member, listed: &ListedTool) -> bool {
-    let access = authorize_app(member.clone(), Some(&listed.app_fact));
-    listed.state == AgentToolState::Live
-        && access.is_ok_and(|access| access.rights().contains(AppRightName::CanRun))
 }
 
 fn definition(listed: ListedTool) -> Tool {

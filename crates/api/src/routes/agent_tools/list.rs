@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::authority::Member;
+use runs::agent_tools::ListedTool;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -35,7 +36,8 @@ pub(crate) async fn list_agent_tools(
 ) -> ApiResult<Json<AgentTools>> {
     let found =
         api.store().agent_tools(member.workspace(), member.user(), member.visibility(), ctx.now).await?;
-    let views = found.into_iter().filter_map(|listed| AgentToolView::of(&member, listed));
-    let items = views.filter(|tool| !ctx.caller.is_token() || tool.is_callable()).collect();
+    let is_shown = |listed: &ListedTool| !ctx.caller.is_token() || listed.is_callable_by(&member);
+    let shown = found.into_iter().filter(is_shown);
+    let items = shown.filter_map(|listed| AgentToolView::of(&member, listed)).collect();
     Ok(Json(AgentTools { items }))
 }

@@ -31,7 +31,7 @@ impl From<&InputSchema> for InputSchemaView {
     }
 }
 
-/// What people set of a tool.
+/// Settings of a tool, which people change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentToolSettings {
@@ -43,7 +43,7 @@ pub(crate) struct AgentToolSettings {
     name: String,
     #[schema(min_length = 1, max_length = 60)]
     title: String,
-    /// What the tool does, for agents.
+    /// Description of the tool for agents.
     #[schema(min_length = 1, max_length = 400)]
     description: String,
     #[schema(value_type = schemas::runs::ToolInputSchema)]
@@ -163,11 +163,6 @@ impl AgentToolView {
             last_called_at: listed.last_called_at,
             settings: AgentToolSettings::of(listed.tool),
         })
-    }
-
-    /// Returns `true` if the caller's agents can call it now.
-    pub(super) fn is_callable(&self) -> bool {
-        self.state == AgentToolState::Live && self.can_run
     }
 
     /// Reads the tool of an automation; `None` if it is not published.
