@@ -102,7 +102,7 @@ async fn every_member_is_declared_and_no_other() {
     let (classes, _) = declared();
     assert!(classes.len() > 35, "the declarations were not read: {:?}", classes.keys());
     let names: Vec<&String> = classes.keys().collect();
-    // Types say `any` for self, which is all of the globals.
+    // `self` is all of the globals.
     let names: Vec<&String> = names.into_iter().filter(|name| *name != "self").collect();
     let engine: Vec<Members> = serde_json::from_value(ask(MEMBERS, &names).await).unwrap();
     let mut wrong = Vec::new();

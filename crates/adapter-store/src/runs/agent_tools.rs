@@ -69,7 +69,7 @@ struct ToolRow {
     reviewed_by_name: Option<String>,
 }
 
-/// Whether an app is paused, and its current version.
+/// The current version of an app, and its pause.
 #[derive(DerivePartialModel)]
 #[sea_orm(entity = "apps::Entity")]
 struct ToolAppRow {

@@ -1,4 +1,4 @@
-//! What became of a run that a tool started.
+//! Outcome of a run that a tool started.
 
 use std::time::Duration;
 

@@ -35,7 +35,7 @@ pub(crate) struct PublishAgentTool {
     name: String,
     #[schema(min_length = 1, max_length = 60)]
     title: String,
-    /// What the tool does and when to call it, for agents.
+    /// Description for agents: what the tool does, and when to call it.
     #[schema(min_length = 8, max_length = 400)]
     description: String,
     #[schema(value_type = schemas::runs::ToolInputSchema)]

@@ -91,7 +91,7 @@ impl From<SuggestedTool> for SuggestedToolView {
 
 /// Read an automation as a tool of agents
 ///
-/// What to know before you publish it: what its app may do, whether it can be published, and fields to start from. Send
+/// Returns what to know before you publish it: what its app may do, whether it can be published, and fields to start from. Send
 /// `hash` as `reviewedHash` to say which permissions you have read.
 #[utoipa::path(
     get, path = "/v1/automations/{id}/agent-tool", tag = "agent-tools",

@@ -35,7 +35,7 @@ pub(crate) struct VersionWithContent {
     manifest: Manifest,
     /// Source text by path.
     files: BTreeMap<String, String>,
-    /// What took points off the trust score; null if the version was scored by the rules of another release.
+    /// Reasons that took points off the trust score; null if the version was scored by the rules of another release.
     #[schema(required)]
     trust_reasons: Option<Vec<TrustReason>>,
 }
