@@ -32,6 +32,7 @@ mod m0053_app_rollbacks;
 mod m0054_held_runs;
 mod m0055_run_results;
 mod m0056_agent_tools;
+mod m0057_approved_changes;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -73,6 +74,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0054_held_runs::Migration),
             Box::new(m0055_run_results::Migration),
             Box::new(m0056_agent_tools::Migration),
+            Box::new(m0057_approved_changes::Migration),
         ]
     }
 }

@@ -203,6 +203,7 @@ impl World {
             summary: "First".to_owned(),
             base: None,
             created_by_name: None,
+            built_from: None,
         };
         let gate = Gate {
             id: id.new_id(),

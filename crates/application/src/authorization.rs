@@ -158,15 +158,15 @@ impl Application {
         Ok((dead_letter, access))
     }
 
-    /// Returns a planned change's id and the caller's rights on its app. Reading the plan from the store checks whose
-    /// it is.
+    /// Returns a planned change's id and the caller's rights on its app.
     ///
     /// # Errors
-    /// 404 `change_not_found` if the caller may not see the app; a [`Problem`] if the store fails.
+    /// 404 `change_not_found` if the caller did not plan it or may not see the app; a [`Problem`] if the store fails.
     pub async fn change(&self, ctx: &Context, change: &str) -> Result<(ChangeId, AppAccess), Problem> {
         let what = "change";
         let change = parse_id(change, what)?;
-        let (_, app) = self.store().change_scope(change).await?.ok_or_else(|| Problem::not_found(what))?;
+        let owner = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
+        let app = self.store().app_of_change(owner, change).await?.ok_or_else(|| Problem::not_found(what))?;
         let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
         // A plan belongs to the person who made it, so nobody has one in a view as a role.
         if access.member().beneficiary().is_none() {

@@ -10,6 +10,7 @@
 //! * [`membership`]: joining and leaving a workspace, across domains
 //! * [`sample_data`] and [`demo`]: the content of a new workspace, and a first call of its webhook
 //! * [`request_span`]: what the log says about a request
+//! * `app_changes`: planning changes of apps, and approving them
 //! * [`app_versions`]: what a version may ask for, and comparing and going back to versions
 //! * [`replay`] and [`diagnosis`]: replay and explain failed runs
 //! * `run_results`: what the code of runs returned
@@ -21,6 +22,7 @@
 //! A use case of one domain is in that domain's crate. This crate has what combines several domains or needs state of
 //! the process.
 
+mod app_changes;
 pub mod app_versions;
 mod application;
 pub mod attempt_limiter;

@@ -153,6 +153,7 @@ pub async fn seed(
         files: BTreeMap::from([(ENTRY_FILE.to_owned(), SAMPLE_SOURCE.to_owned())]),
         summary: Some("Sample version of a new workspace".to_owned()),
         kind: VersionKind::Seed,
+        built_from: None,
     };
     apps::versions::create_version(tx, ctx, &right, version).await?;
 

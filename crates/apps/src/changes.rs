@@ -1,23 +1,40 @@
 //! Planned changes of an app: a person reviews a plan before anything is built (specification part B, "ChangePlan").
 
+mod approve;
+mod draft;
+mod fail;
+mod instruction;
+mod phrases;
 mod plan_egress;
+mod plan_instruction;
+mod safe_band;
+mod surroundings;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    StoreError, Timestamp, UnitOfWork,
-    id::{AppId, ChangeId, RunId, UserId, VersionId, WorkspaceId},
+    Context, Locale, StoreError, Timestamp,
+    authority::{AppRight, CanEdit, Sharing},
+    id::{AppId, AutomationId, ChangeId, RunId, UserId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::Manifest;
+use crate::{AppError, AppsTx, Manifest};
 
+pub use approve::{Approval, Approved, approve_change, check_approval};
+pub use fail::fail_change;
 pub use plan_egress::{AppBaseline, RefusedHost, plan_egress};
+pub use plan_instruction::{INSTRUCTION_CHARS, draft_plan, mentions_tables, plan_instruction};
+pub use safe_band::OutsideBand;
+pub use surroundings::{NamedAutomation, NamedConnection, NamedProject, Surroundings};
 
 /// Time from planning until a plan expires.
 pub const LIFETIME: TimeDelta = TimeDelta::hours(1);
 /// Most unexpired plans of one person in one workspace.
 pub const MAX_OPEN: u64 = 50;
+/// Most notes of a plan.
+pub const MAX_NOTES: usize = 8;
 
 /// The content of a planned change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,8 +54,89 @@ pub struct ChangePlan {
     pub steps: Vec<String>,
     /// Facts to know before approving.
     pub notes: Vec<String>,
-    /// Steps that only an admin can take, in the console.
+    /// Reasons why a token cannot approve the plan, and steps that only an admin can take, in the console.
     pub needs_console: Vec<String>,
+    /// Hosts that the app gains and whose gate is not open.
+    #[serde(default)]
+    pub closed_hosts: Vec<String>,
+    /// Language of the sentences.
+    #[serde(default)]
+    pub locale: Locale,
+    /// Trust scores of the base version and of the planned one; none in plans of earlier releases.
+    #[serde(default)]
+    pub trust: Option<PlannedTrust>,
+    /// Changes to the app itself.
+    #[serde(default)]
+    pub app: AppUpdate,
+    /// Changes to the app's automations.
+    #[serde(default)]
+    pub automations: Vec<AutomationChange>,
+}
+
+impl ChangePlan {
+    /// Returns `true` if approving the plan would change nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.before == self.manifest && self.app == AppUpdate::default() && self.automations.is_empty()
+    }
+}
+
+/// Trust scores before and after a change, 0 to 100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedTrust {
+    /// Score of the base version.
+    pub before: u8,
+    /// Score of the planned version.
+    pub after: u8,
+}
+
+/// Changes to an app that are not part of a version; a field that is none stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppUpdate {
+    /// Display name.
+    pub name: Option<String>,
+    /// Purpose.
+    pub description: Option<String>,
+    /// Sharing.
+    pub sharing: Option<Sharing>,
+}
+
+/// A change to an automation of the app.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AutomationChange {
+    /// Create an automation that a schedule starts.
+    CreateSchedule {
+        /// Display name.
+        name: String,
+        /// Cron expression.
+        cron: String,
+        /// IANA time zone.
+        timezone: String,
+    },
+    /// Change the schedule of an automation.
+    Reschedule {
+        /// Automation.
+        id: AutomationId,
+        /// Cron expression.
+        cron: String,
+        /// IANA time zone.
+        timezone: String,
+        /// True if the automation becomes active, too.
+        activate: bool,
+    },
+    /// Pause an automation that a schedule starts.
+    PauseSchedule {
+        /// Automation.
+        id: AutomationId,
+    },
+    /// Change the retries of failed runs.
+    Retries {
+        /// Automation.
+        id: AutomationId,
+        /// Most retries, 0 to 5.
+        retries: u8,
+    },
 }
 
 /// A planned change.
@@ -60,6 +158,17 @@ pub struct Change {
     pub created_at: Timestamp,
     /// Time from which on it is expired; [`LIFETIME`] after planning.
     pub expires_at: Timestamp,
+    /// Result of its approval; none until then.
+    pub outcome: Option<ChangeOutcome>,
+}
+
+/// The result of approving a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeOutcome {
+    /// The app moved to this version. It is the base version if the change left the manifest as it was.
+    Live(VersionId),
+    /// The change cannot be made any more, for this reason.
+    Failed(String),
 }
 
 /// The state of a planned change.
@@ -79,18 +188,52 @@ pub enum ChangeState {
 }
 
 impl Change {
-    /// Returns the state at `now`: planned, or expired.
+    /// Returns the state at `now`. A plan without code to build is never in between.
     #[must_use]
     pub fn state(&self, now: Timestamp) -> ChangeState {
-        if self.expires_at <= now { ChangeState::Expired } else { ChangeState::Planned }
+        match self.outcome {
+            Some(ChangeOutcome::Live(_)) => ChangeState::Live,
+            Some(ChangeOutcome::Failed(_)) => ChangeState::Failed,
+            None if self.expires_at <= now => ChangeState::Expired,
+            None => ChangeState::Planned,
+        }
     }
+}
+
+/// Adds a plan of the caller's, unless they have too many.
+async fn insert_planned(
+    tx: &mut dyn ChangesTx,
+    ctx: &Context,
+    right: &AppRight<CanEdit>,
+    run: Option<RunId>,
+    plan: ChangePlan,
+    detail: Value,
+) -> Result<Change, AppError> {
+    let (workspace, owner) = (right.member().workspace(), right.member().user());
+    if tx.count_open_changes(workspace, owner, ctx.now).await? >= MAX_OPEN {
+        return Err(AppError::TooManyChanges);
+    }
+    let change = Change {
+        id: ctx.new_id(),
+        workspace,
+        app: right.app(),
+        owner,
+        run,
+        plan,
+        created_at: ctx.now,
+        expires_at: ctx.now + LIFETIME,
+        outcome: None,
+    };
+    tx.insert_change(&change).await?;
+    tx.audit(ctx.audit_entry("change.plan").workspace(workspace).target(change.id).detail(detail));
+    Ok(change)
 }
 
 /// Reads planned changes.
 #[async_trait]
 pub trait ChangesRead: Send + Sync {
-    /// Returns the workspace and the app of a change, for authorisation.
-    async fn change_scope(&self, id: ChangeId) -> Result<Option<(WorkspaceId, AppId)>, StoreError>;
+    /// Returns the app of a change that this person planned, for authorisation.
+    async fn app_of_change(&self, owner: UserId, id: ChangeId) -> Result<Option<AppId>, StoreError>;
 
     /// Returns a change that this person planned in this workspace.
     async fn change(
@@ -103,8 +246,8 @@ pub trait ChangesRead: Send + Sync {
 
 /// Writes planned changes.
 #[async_trait]
-pub trait ChangesTx: UnitOfWork {
-    /// Counts the changes that a person planned in a workspace and that have not expired at `now`.
+pub trait ChangesTx: AppsTx {
+    /// Counts the changes that a person planned in a workspace and that wait for them at `now`.
     async fn count_open_changes(
         &mut self,
         workspace: WorkspaceId,
@@ -114,4 +257,15 @@ pub trait ChangesTx: UnitOfWork {
 
     /// Adds a change.
     async fn insert_change(&mut self, change: &Change) -> Result<(), StoreError>;
+
+    /// Returns a change that this person planned in this workspace, locked until the transaction ends.
+    async fn change_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        owner: UserId,
+        id: ChangeId,
+    ) -> Result<Option<Change>, StoreError>;
+
+    /// Records the outcome of a change.
+    async fn settle_change(&mut self, id: ChangeId, outcome: &ChangeOutcome) -> Result<(), StoreError>;
 }

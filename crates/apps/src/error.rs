@@ -2,7 +2,7 @@
 
 use kernel::StoreError;
 
-use crate::InvalidInput;
+use crate::{InvalidInput, changes::ChangeState};
 
 /// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,24 @@ pub enum AppError {
     /// The person has too many unexpired plans.
     #[error("too many changes are planned")]
     TooManyChanges,
+    /// The caller planned no such change.
+    #[error("there is no such change")]
+    ChangeNotFound,
+    /// The change was approved before, or has expired.
+    #[error("the change is not open any more")]
+    ChangeNotOpen(ChangeState),
+    /// The manifest is not the one that was planned.
+    #[error("the manifest is not the planned one")]
+    ManifestChanged,
+    /// The plan has nothing to approve.
+    #[error("the plan changes nothing")]
+    EmptyPlan,
+    /// Only a person in the console may approve the change, for these reasons.
+    #[error("the change is outside the safe band")]
+    OutsideBand(Vec<String>),
+    /// The plan shares the app, which the caller may not.
+    #[error("the caller may not share the app")]
+    MayNotShare,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -15,6 +15,9 @@ pub enum InvalidInput {
     /// The summary of a version.
     #[error("the summary {0}")]
     Summary(InvalidText),
+    /// The instruction of a change.
+    #[error("the instruction {0}")]
+    Instruction(InvalidText),
     /// A field of the manifest.
     #[error(transparent)]
     Manifest(#[from] InvalidManifest),

@@ -10,7 +10,7 @@ use kernel::{
     AuditTarget, Context, StoreError, Timestamp,
     authority::{AppAccess, AppRight, AppRights, Builder, CanEdit, CanShare, Role, Sharing, authorize_app},
     delegate_unit_of_work,
-    id::{AppId, UserId, WorkspaceId},
+    id::{AppId, ChangeId, UserId, WorkspaceId},
     testing::{RecordingUnitOfWork, at, context, id, member, session_of},
 };
 use serde_json::Value;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::{
     App, AppVersion, AppsTx, Category, Manifest,
     access::{AppGrant, PreviousAccess},
-    changes::{Change, ChangesTx},
+    changes::{Change, ChangeOutcome, ChangeState, ChangesTx},
     versions::{Rollback, VersionContent},
 };
 
@@ -177,13 +177,31 @@ impl ChangesTx for FakeTx {
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let is_open = |change: &&Change| {
-            change.workspace == workspace && change.owner == owner && change.expires_at > now
+            let is_planned = change.state(now) == ChangeState::Planned;
+            change.workspace == workspace && change.owner == owner && is_planned
         };
         Ok(self.changes.iter().filter(is_open).count() as u64)
     }
 
     async fn insert_change(&mut self, change: &Change) -> Result<(), StoreError> {
         self.changes.push(change.clone());
+        Ok(())
+    }
+
+    async fn change_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        owner: UserId,
+        id: ChangeId,
+    ) -> Result<Option<Change>, StoreError> {
+        let is_same = |it: &&Change| it.id == id && it.workspace == workspace && it.owner == owner;
+        Ok(self.changes.iter().find(is_same).cloned())
+    }
+
+    async fn settle_change(&mut self, id: ChangeId, outcome: &ChangeOutcome) -> Result<(), StoreError> {
+        for change in self.changes.iter_mut().filter(|it| it.id == id) {
+            change.outcome = Some(outcome.clone());
+        }
         Ok(())
     }
 }

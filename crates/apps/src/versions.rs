@@ -68,6 +68,42 @@ pub struct AppVersion {
     pub base: Option<VersionId>,
     /// Name of the person who created it; only in lists.
     pub created_by_name: Option<String>,
+    /// Instruction and builder, if it was built from an instruction.
+    pub built_from: Option<BuiltFrom>,
+}
+
+/// The origin of a version that was built from an instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltFrom {
+    /// Instruction, 4 to 2,000 characters.
+    pub instruction: String,
+    /// Builder.
+    pub builder: ChangeBuilder,
+}
+
+impl BuiltFrom {
+    /// Returns the origin of a version that rules built.
+    #[must_use]
+    pub fn offline(instruction: String) -> Self {
+        Self { instruction, builder: ChangeBuilder::Offline }
+    }
+}
+
+/// A builder of versions from instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeBuilder {
+    /// A model.
+    ModelBuilder,
+    /// Rules.
+    Offline,
+}
+
+kernel::names! {
+    ChangeBuilder {
+        ModelBuilder = "model_builder",
+        Offline = "offline",
+    }
 }
 
 impl AppVersion {

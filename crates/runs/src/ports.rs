@@ -49,6 +49,13 @@ pub trait RunsRead: Send + Sync {
         page: PageRequest,
     ) -> Result<Vec<Automation>, StoreError>;
 
+    /// Returns the automations of an app, oldest first.
+    async fn automations_of_app(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Vec<Automation>, StoreError>;
+
     /// Returns the webhook of an automation.
     async fn webhook(
         &self,

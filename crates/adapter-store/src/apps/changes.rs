@@ -1,12 +1,15 @@
 //! Planned changes.
 
-use ::apps::changes::{Change, ChangesRead, ChangesTx};
+use ::apps::changes::{Change, ChangeOutcome, ChangesRead, ChangesTx};
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
-    id::{AppId, ChangeId, UserId, WorkspaceId},
+    id::{AppId, ChangeId, UserId, WorkspaceId, kind},
 };
-use sea_orm::{ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _, Select,
+    sea_query::Expr,
+};
 
 use crate::{
     convert::{RowContext, to_json},
@@ -31,16 +34,29 @@ fn change(model: &app_changes::Model) -> Result<Change, StoreError> {
         plan: row.json(&model.plan)?,
         created_at: model.created_at.0,
         expires_at: model.expires_at.0,
+        outcome: match (model.version_id, &model.failure) {
+            (Some(version), _) => Some(ChangeOutcome::Live(version.0)),
+            (None, Some(failure)) => Some(ChangeOutcome::Failed(failure.clone())),
+            (None, None) => None,
+        },
     })
+}
+
+/// Selects a change that a person planned.
+fn change_of(workspace: WorkspaceId, owner: UserId, id: ChangeId) -> Select<app_changes::Entity> {
+    app_changes::Entity::find_by_id(id)
+        .filter(app_changes::Column::WorkspaceId.eq(DbId(workspace)))
+        .filter(app_changes::Column::OwnerId.eq(DbId(owner)))
 }
 
 #[span_macros::traced]
 #[async_trait]
 impl ChangesRead for Store {
-    async fn change_scope(&self, id: ChangeId) -> Result<Option<(WorkspaceId, AppId)>, StoreError> {
+    async fn app_of_change(&self, owner: UserId, id: ChangeId) -> Result<Option<AppId>, StoreError> {
         use app_changes::Column;
-        let change = app_changes::Entity::find_by_id(id);
-        query::scope(change, [Column::WorkspaceId, Column::AppId], self.read()).await
+        let change = app_changes::Entity::find_by_id(id).filter(Column::OwnerId.eq(DbId(owner)));
+        let app = change.select_only().column(Column::AppId).into_tuple::<DbId<kind::App>>();
+        Ok(app.one(self.read()).await.or_store_error()?.map(|app| app.0))
     }
 
     async fn change(
@@ -49,12 +65,7 @@ impl ChangesRead for Store {
         owner: UserId,
         id: ChangeId,
     ) -> Result<Option<Change>, StoreError> {
-        let found = app_changes::Entity::find_by_id(id)
-            .filter(app_changes::Column::WorkspaceId.eq(DbId(workspace)))
-            .filter(app_changes::Column::OwnerId.eq(DbId(owner)))
-            .one(self.read())
-            .await
-            .or_store_error()?;
+        let found = change_of(workspace, owner, id).one(self.read()).await.or_store_error()?;
         found.as_ref().map(change).transpose()
     }
 }
@@ -71,7 +82,9 @@ impl ChangesTx for StoreTx {
         let open = app_changes::Entity::find()
             .filter(app_changes::Column::ExpiresAt.gt(DbTime(now)))
             .filter(app_changes::Column::WorkspaceId.eq(DbId(workspace)))
-            .filter(app_changes::Column::OwnerId.eq(DbId(owner)));
+            .filter(app_changes::Column::OwnerId.eq(DbId(owner)))
+            .filter(app_changes::Column::VersionId.is_null())
+            .filter(app_changes::Column::Failure.is_null());
         query::count(open, self.read()).await
     }
 
@@ -85,8 +98,32 @@ impl ChangesTx for StoreTx {
             plan: Set(to_json(&change.plan)?),
             created_at: Set(DbTime(change.created_at)),
             expires_at: Set(DbTime(change.expires_at)),
+            version_id: Set(None),
+            failure: Set(None),
         };
         app_changes::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn change_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        owner: UserId,
+        id: ChangeId,
+    ) -> Result<Option<Change>, StoreError> {
+        let locked = change_of(workspace, owner, id).lock_exclusive();
+        let found = locked.one(self.write()).await.or_store_error()?;
+        found.as_ref().map(change).transpose()
+    }
+
+    async fn settle_change(&mut self, id: ChangeId, outcome: &ChangeOutcome) -> Result<(), StoreError> {
+        use app_changes::Column;
+        let change = app_changes::Entity::update_many().filter(Column::Id.eq(DbId(id)));
+        let settled = match outcome {
+            ChangeOutcome::Live(version) => change.col_expr(Column::VersionId, Expr::value(DbId(*version))),
+            ChangeOutcome::Failed(message) => change.col_expr(Column::Failure, Expr::value(message.clone())),
+        };
+        settled.exec(self.write()).await.or_store_error()?;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ::apps::{
     App, AppVersion, AppsRead, VersionKind,
     access::AppGrant,
-    versions::{Rollback, VersionContent},
+    versions::{BuiltFrom, ChangeBuilder, Rollback, VersionContent},
 };
 use async_trait::async_trait;
 use kernel::{
@@ -66,6 +66,8 @@ struct VersionRow {
     kind: DbText<VersionKind>,
     summary: String,
     base_version_id: Option<DbId<kind::Version>>,
+    instruction: Option<String>,
+    builder: Option<DbText<ChangeBuilder>>,
     #[sea_orm(from_expr = "users::Column::Name")]
     created_by_name: Option<String>,
 }
@@ -103,6 +105,10 @@ fn version(model: VersionRow) -> Result<AppVersion, StoreError> {
         summary: model.summary,
         base: model.base_version_id.map(DbId::into_inner),
         created_by_name: model.created_by_name,
+        built_from: model
+            .instruction
+            .zip(model.builder)
+            .map(|(instruction, builder)| BuiltFrom { instruction, builder: builder.0 }),
     })
 }
 

@@ -165,6 +165,8 @@ impl AppsTx for StoreTx {
             manifest: Set(to_json(&content.manifest)?),
             files: Set(to_json(&content.files)?),
             permissions_hash: Set(Some(content.manifest.permissions_hash())),
+            instruction: Set(version.built_from.as_ref().map(|built| built.instruction.clone())),
+            builder: Set(version.built_from.as_ref().map(|built| DbText(built.builder))),
         };
         app_versions::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())

@@ -17,6 +17,8 @@ pub struct Model {
     pub plan: String,
     pub created_at: DbTime,
     pub expires_at: DbTime,
+    pub version_id: Option<DbId<kind::Version>>,
+    pub failure: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

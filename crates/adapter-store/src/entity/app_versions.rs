@@ -1,6 +1,6 @@
 //! `app_versions`: versions of apps.
 
-use ::apps::VersionKind;
+use ::apps::{VersionKind, versions::ChangeBuilder};
 use kernel::id::kind;
 use sea_orm::entity::prelude::*;
 
@@ -24,6 +24,8 @@ pub struct Model {
     pub manifest: String,
     pub files: String,
     pub permissions_hash: Option<String>,
+    pub instruction: Option<String>,
+    pub builder: Option<DbText<ChangeBuilder>>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

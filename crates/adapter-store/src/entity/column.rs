@@ -52,6 +52,7 @@ macro_rules! stored_text {
 stored_text! {
     ::apps::Category: |value| value.as_str().into();
     ::apps::VersionKind: |value| value.as_str().into();
+    ::apps::versions::ChangeBuilder: |value| value.as_str().into();
     ::connections::GateStatus: |value| value.as_str().into();
     ::identity::oauth::ClientKind: |value| value.as_str().into();
     ::identity::device::Purpose: |value| value.as_str().into();

@@ -85,6 +85,22 @@ impl RunsRead for Store {
         found.into_iter().map(models::automation).collect()
     }
 
+    async fn automations_of_app(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Vec<Automation>, StoreError> {
+        use automations::Column;
+        let found = automations::Entity::find()
+            .filter(Column::AppId.eq(DbId(app)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .order_by_asc(Column::Id)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(models::automation).collect()
+    }
+
     async fn webhook(
         &self,
         workspace: WorkspaceId,

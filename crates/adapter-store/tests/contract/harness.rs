@@ -332,6 +332,7 @@ impl World {
             summary: format!("Change {number}"),
             base: None,
             created_by_name: None,
+            built_from: None,
         }
     }
 

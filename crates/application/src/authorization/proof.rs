@@ -251,11 +251,12 @@ macro_rules! objects_of_apps {
 
 objects_of_apps!(AutomationId: automation, DeadLetterId: dead_letter, RunId: run);
 
-/// A planned change of an app that the caller may view; the store returns a plan only to the person who made it.
-impl Proof for (ChangeId, AppAccess) {
+/// A planned change of the caller's.
+impl<A: AppProof> Proof for (ChangeId, A) {
     const REQUIREMENT: Requirement = Requirement::PlanOwner;
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
-        app.change(ctx, id).await
+        let (id, access) = app.change(ctx, id).await?;
+        Ok((id, A::from_access(access)?))
     }
 }

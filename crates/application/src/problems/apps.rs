@@ -1,6 +1,6 @@
 //! Problems of apps and their versions.
 
-use apps::{AppError, InvalidInput, InvalidManifest, versions::ENTRY_FILE};
+use apps::{AppError, InvalidInput, InvalidManifest, changes::ChangeState, versions::ENTRY_FILE};
 
 use crate::problem::Problem;
 
@@ -33,6 +33,30 @@ impl From<AppError> for Problem {
             .hint("See why the run failed: GET /v1/runs/{id}/explain."),
             AppError::TooManyChanges => Self::conflict("too_many_changes", "You have too many open plans.")
                 .hint("Wait until one expires; a plan expires after one hour."),
+            AppError::ChangeNotFound => Self::not_found("change"),
+            AppError::ChangeNotOpen(ChangeState::Expired) => {
+                Self::conflict("change_expired", "The plan has expired.")
+                    .hint("Plan the change again: POST /v1/apps/{id}/changes.")
+            }
+            AppError::ChangeNotOpen(_) => Self::conflict("change_settled", "The change was approved before.")
+                .hint("See what became of it: GET /v1/changes/{changeId}."),
+            AppError::ManifestChanged => Self::conflict(
+                "manifest_changed",
+                "The manifest in the request is not the manifest of the plan.",
+            )
+            .hint("Send the `manifest` of the plan as you read it, or plan another change."),
+            AppError::EmptyPlan => Self::conflict("nothing_to_change", "The plan changes nothing.")
+                .hint("See the plan's `notes` for what was not understood."),
+            AppError::OutsideBand(reasons) => {
+                let problem = Self::forbidden(
+                    "approval_needs_console",
+                    "A token cannot approve this change. Approve it in the console.",
+                );
+                if reasons.is_empty() { problem } else { problem.hint(reasons.join(" ")) }
+            }
+            AppError::MayNotShare => {
+                Self::forbidden("forbidden", "The plan shares the app, which requires `can_share`.")
+            }
             AppError::Store(error) => error.into(),
         }
     }
@@ -47,6 +71,7 @@ impl From<InvalidInput> for Problem {
                 Self::invalid_field("archetype", "must have 2 to 32 lower-case letters")
             }
             InvalidInput::Summary(rule) => Self::invalid_field("summary", rule),
+            InvalidInput::Instruction(rule) => Self::invalid_field("instruction", rule),
             InvalidInput::Manifest(error) => error.into(),
             InvalidInput::NoEntryFile => {
                 Self::invalid_field("files", format_args!("must contain {ENTRY_FILE}, an ES module"))

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use ::apps::changes::ChangeState;
 use ::apps::{AppError, InvalidInput as InvalidApp};
 use ::connections::{
     Field, InvalidInput as InvalidConnection, Reason,
@@ -77,7 +78,8 @@ fn every_problem() -> Vec<Problem> {
         }
         AppError {
             InvalidInput(InvalidApp::Name(invalid_text)), AppNotFound, VersionConflict, StaleVersion, AlreadyCurrent,
-            MemberNotFound, NothingToChange, TooManyChanges, Store(StoreError::NotAudited),
+            MemberNotFound, NothingToChange, TooManyChanges, ChangeNotFound, ChangeNotOpen(ChangeState::Expired),
+            ManifestChanged, EmptyPlan, OutsideBand(Vec::new()), MayNotShare, Store(StoreError::NotAudited),
         }
         GateError {
             InvalidInput(InvalidGate::Methods), NotFound, AlreadyExists, TooManyGates, BelongsToConnection,

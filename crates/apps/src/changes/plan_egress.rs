@@ -1,12 +1,15 @@
 //! Planning to let an app call one more host.
 
 use kernel::{
-    Context,
-    authority::{AppRight, Builder, CanEdit},
+    Context, Locale,
+    authority::{AppRight, Builder, CanEdit, Sharing},
     id::{RunId, VersionId},
 };
 
-use super::{Change, ChangePlan, ChangesTx, LIFETIME, MAX_OPEN};
+use super::{
+    AppUpdate, Change, ChangePlan, ChangesTx, insert_planned,
+    safe_band::{TrustScores, reasons_outside},
+};
 use crate::{AppError, Manifest, manifest::HttpMethod};
 
 /// The state of the app that a plan starts from.
@@ -42,26 +45,27 @@ pub async fn plan_egress(
     tx: &mut dyn ChangesTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
-    builder: &Builder,
+    _builder: &Builder,
     baseline: AppBaseline,
     refused: RefusedHost,
 ) -> Result<Change, AppError> {
     let RefusedHost { run, host, method } = refused;
     let manifest = baseline.manifest.with_egress(&host, method).ok_or(AppError::NothingToChange)?;
-    let workspace = right.member().workspace();
-    let owner = builder.user();
-    if tx.count_open_changes(workspace, owner, ctx.now).await? >= MAX_OPEN {
-        return Err(AppError::TooManyChanges);
-    }
     let method = method.as_str();
     let mut steps = vec![
         format!("Add {host} with the method {method} to the manifest."),
         "Create a version with the same code and make it current.".to_owned(),
     ];
-    let mut needs_console = Vec::new();
+    // Every gain is a reason by itself, so scores and sharing, which stay as they are, do not matter.
+    let unscored = TrustScores { before: 0, after: 0 };
+    let sharing = (Sharing::Private, Sharing::Private);
+    let reasons = reasons_outside(&baseline.manifest, &manifest, sharing, unscored);
+    let mut needs_console: Vec<String> = reasons.iter().map(|reason| reason.describe(Locale::En)).collect();
+    let mut closed_hosts = Vec::new();
     if !baseline.is_gate_open {
         steps.push(format!("Open the gate to {host}."));
         needs_console.push(format!("An admin opens the gate to {host}."));
+        closed_hosts.push(host.clone());
     }
     let plan = ChangePlan {
         base: baseline.version,
@@ -72,21 +76,14 @@ pub async fn plan_egress(
         steps,
         notes: vec![format!("The gate refused this call to the run {run}.")],
         needs_console,
+        closed_hosts,
+        locale: Locale::En,
+        trust: None,
+        app: AppUpdate::default(),
+        automations: Vec::new(),
     };
-    let change = Change {
-        id: ctx.new_id(),
-        workspace,
-        app: right.app(),
-        owner,
-        run: Some(run),
-        plan,
-        created_at: ctx.now,
-        expires_at: ctx.now + LIFETIME,
-    };
-    tx.insert_change(&change).await?;
-    let detail = serde_json::json!({ "app": change.app, "run": run, "host": host, "method": method });
-    tx.audit(ctx.audit_entry("change.plan").workspace(workspace).target(change.id).detail(detail));
-    Ok(change)
+    let detail = serde_json::json!({ "app": right.app(), "run": run, "host": host, "method": method });
+    insert_planned(tx, ctx, right, Some(run), plan, detail).await
 }
 
 #[cfg(test)]
@@ -140,6 +137,7 @@ mod tests {
             plan: change.plan.clone(),
             created_at: ctx.now,
             expires_at: ctx.now + chrono::TimeDelta::hours(1),
+            outcome: None,
         };
         assert_eq!(change, expected);
         assert_eq!(tx.changes, [expected]);
@@ -150,7 +148,8 @@ mod tests {
             baseline(&[(HOST, Some(&[HttpMethod::Post]))]).manifest.permissions.egress
         );
         assert!(steps.iter().any(|step| step.contains("gate to api.example.com")), "{steps:?}");
-        assert!(needs_console[0].contains(HOST) && needs_console.len() == 1, "{needs_console:?}");
+        assert!(needs_console.iter().all(|reason| reason.contains(HOST)), "{needs_console:?}");
+        assert_eq!(needs_console.len(), 2, "the permission and the gate: {needs_console:?}");
         let run: RunId = id(30);
         let detail = json!({ "app": change.app, "run": run, "host": HOST, "method": "POST" });
         assert_audited(&tx.work, "change.plan", change.id, Some(&detail));
@@ -158,10 +157,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_open_gate_needs_no_admin() {
+    async fn an_open_gate_needs_no_admin_but_a_person() {
         let baseline = AppBaseline { is_gate_open: true, ..baseline(&[]) };
         let change = plan(&mut FakeTx::default(), baseline, HOST).await.unwrap();
-        assert!(change.plan.needs_console.is_empty());
+        assert_eq!((change.plan.needs_console.len(), change.plan.closed_hosts.len()), (1, 0));
         assert!(change.plan.steps.iter().all(|step| !step.contains("gate")), "{:?}", change.plan.steps);
     }
 

@@ -157,6 +157,15 @@ fn check_paths(at: &str, paths: &[String]) -> Result<(), InvalidManifest> {
 
 /// Checks the form of a host name. The gate decides later if it may be called.
 fn check_host(path: &str, host: &str) -> Result<(), InvalidManifest> {
+    if is_host(host) {
+        Ok(())
+    } else {
+        Err(InvalidManifest::new(path, "must be a lower-case host name without scheme, port or path"))
+    }
+}
+
+/// Returns `true` for a lower-case host name of ASCII labels, the last of them not a number.
+pub(crate) fn is_host(host: &str) -> bool {
     let label = |label: &str| {
         (1..=63).contains(&label.len())
             && !label.starts_with('-')
@@ -165,11 +174,7 @@ fn check_host(path: &str, host: &str) -> Result<(), InvalidManifest> {
     };
     let has_alphabetic_tld =
         host.rsplit('.').next().is_some_and(|tld| tld.bytes().any(|byte| byte.is_ascii_lowercase()));
-    if host.len() <= 253 && host.contains('.') && host.split('.').all(label) && has_alphabetic_tld {
-        Ok(())
-    } else {
-        Err(InvalidManifest::new(path, "must be a lower-case host name without scheme, port or path"))
-    }
+    host.len() <= 253 && host.contains('.') && host.split('.').all(label) && has_alphabetic_tld
 }
 
 pub(crate) fn is_archetype(text: &str) -> bool {

@@ -9,7 +9,7 @@ use kernel::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{AppVersion, VersionContent, VersionKind, check_files, make_current::make_current};
+use super::{AppVersion, BuiltFrom, VersionContent, VersionKind, check_files, make_current::make_current};
 use crate::{App, AppError, AppsTx, InvalidInput, Manifest, manifest, trust};
 
 /// Fields of a new version.
@@ -23,6 +23,8 @@ pub struct CreateVersion {
     pub summary: Option<String>,
     /// Origin of the version.
     pub kind: VersionKind,
+    /// Instruction and builder, if it is built from an instruction.
+    pub built_from: Option<BuiltFrom>,
 }
 
 /// Creates a version and makes it current. The caller checks before the transaction that the code compiles.
@@ -61,6 +63,7 @@ pub async fn create_version(
         summary: summary.trim().to_owned(),
         base: app.current_version,
         created_by_name: None,
+        built_from: input.built_from,
     };
     tx.insert_version(&version, &content).await.map_err(|error| match error {
         StoreError::Duplicate => AppError::VersionConflict,
@@ -113,6 +116,7 @@ mod tests {
             files: BTreeMap::from([(ENTRY_FILE.to_owned(), source.to_owned())]),
             summary: None,
             kind: VersionKind::Edit,
+            built_from: None,
         }
     }
 
@@ -135,6 +139,7 @@ mod tests {
             summary: "Edited by hand".to_owned(),
             base: None,
             created_by_name: None,
+            built_from: None,
         };
         assert_eq!(version, expected);
         assert_eq!(version.bundle_hash.len(), 64);

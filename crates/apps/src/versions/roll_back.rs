@@ -89,6 +89,7 @@ mod tests {
                 files: BTreeMap::from([(ENTRY_FILE.to_owned(), "export default {}".to_owned())]),
                 summary: None,
                 kind: VersionKind::Edit,
+                built_from: None,
             };
             versions.push(create_version(&mut tx, &ctx, &can_edit(&ctx, &app), input).await.unwrap().1);
         }

@@ -144,6 +144,7 @@ pub(crate) async fn create_app(
                 files,
                 summary: Some("First version".to_owned()),
                 kind: VersionKind::Edit,
+                built_from: None,
             })
         }
     };

@@ -86,8 +86,13 @@ pub(crate) async fn create_version(
     check_connectors(&api, &ctx, right.member(), &manifest, &connected).await?;
     check_code(&api, &ctx, workspace, &input.files).await?;
 
-    let version =
-        CreateVersion { manifest, files: input.files, summary: input.summary, kind: VersionKind::Edit };
+    let version = CreateVersion {
+        manifest,
+        files: input.files,
+        summary: input.summary,
+        kind: VersionKind::Edit,
+        built_from: None,
+    };
     let (app, version, needs_console) = api
         .transaction(unit!(|tx| {
             let needs_console = create_gates(&api, tx, &ctx, right.member(), &version.manifest).await?;

@@ -361,6 +361,7 @@ pub(super) fn version() -> (AppVersion, VersionContent) {
         summary: "first".into(),
         base: None,
         created_by_name: None,
+        built_from: None,
     };
     let files = BTreeMap::from([("main.js".to_owned(), "export default {}".to_owned())]);
     (version, VersionContent { manifest: manifest(), files })
