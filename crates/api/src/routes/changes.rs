@@ -1,5 +1,7 @@
 //! Planned changes of apps.
 
+mod approve;
+mod plan;
 mod read;
 pub(crate) mod view;
 
@@ -8,5 +10,8 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(op!(read::read_change))
+    OpenApiRouter::new()
+        .routes(op!(plan::plan_change))
+        .routes(op!(read::read_change))
+        .routes(op!(approve::approve_change))
 }

@@ -18,6 +18,8 @@ enumerations! {
     AppStatus: apps::AppStatus;
     /// The subject of an app, for people who look for one.
     Category: apps::Category;
+    /// The builder of a version or of a plan: a model, or rules.
+    ChangeBuilder: apps::versions::ChangeBuilder;
     /// The state of a planned change.
     ChangeState: apps::changes::ChangeState;
     /// Access to a project's rows.

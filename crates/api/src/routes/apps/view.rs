@@ -1,7 +1,7 @@
 //! Apps and versions on the wire.
 
 use application::{Problem, Tx};
-use apps::{App, AppStatus, AppVersion, Category, VersionKind, trust::TrustBand};
+use apps::{App, AppStatus, AppVersion, Category, VersionKind, trust::TrustBand, versions::ChangeBuilder};
 use chrono::{DateTime, Utc};
 use kernel::{
     authority::{AppAccess, AppRightName, AppRights, Sharing},
@@ -115,8 +115,8 @@ pub(crate) struct VersionView {
     /// `true` if the version can run.
     runnable: bool,
     /// Builder that made the version; null for other versions.
-    #[schema(required)]
-    builder: Option<String>,
+    #[schema(required, value_type = Option<schemas::apps::ChangeBuilder>)]
+    builder: Option<ChangeBuilder>,
 }
 
 impl VersionView {
@@ -134,10 +134,10 @@ impl VersionView {
             trust_score: version.trust_score,
             kind: version.kind,
             summary: version.summary,
-            instruction: None,
+            builder: version.built_from.as_ref().map(|built| built.builder),
+            instruction: version.built_from.map(|built| built.instruction),
             base_version_id: version.base,
             runnable: true,
-            builder: None,
         }
     }
 }

@@ -2,18 +2,82 @@
 
 use apps::{
     Manifest,
-    changes::Change,
+    changes::{Change, ChangeOutcome, ChangeState},
     manifest::diff::{Difference, diff_manifests},
+    versions::ChangeBuilder,
 };
+use chrono::{DateTime, Utc};
 use kernel::{
-    Locale,
+    Locale, Timestamp,
     authority::Role,
     id::{AppId, ChangeId, VersionId},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::schemas;
+use crate::http::{conditional::Representation, schemas};
+
+/// A planned change and its state.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Change)]
+pub(crate) struct ChangeView {
+    change_id: ChangeId,
+    app_id: AppId,
+    #[schema(value_type = schemas::apps::ChangeState)]
+    state: ChangeState,
+    /// Reason of the failure.
+    #[schema(required)]
+    message: Option<String>,
+    /// Version that the change became; the plan's base version if the manifest stayed as it was.
+    #[schema(required)]
+    version_id: Option<VersionId>,
+    /// Trust score of the planned version; null for a plan that a run suggested.
+    #[schema(required, maximum = 100)]
+    trust_score: Option<u8>,
+    /// Current step of the work on the change; null unless its state is `building`.
+    #[schema(required)]
+    stage: Option<String>,
+    plan: OpenPlan,
+}
+
+/// The plan, and the time until which it can be approved.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OpenPlan {
+    #[serde(flatten)]
+    plan: ChangePlanView,
+    /// Reasons why only a person in the console may approve the plan, and steps that only an admin can take there.
+    needs_console: Vec<String>,
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
+    expires_at: DateTime<Utc>,
+}
+
+impl Representation for ChangeView {}
+
+impl ChangeView {
+    pub(crate) fn of(change: Change, app_name: String, planner: Role, now: Timestamp) -> Self {
+        let (version_id, message) = match &change.outcome {
+            Some(ChangeOutcome::Live(version)) => (Some(*version), None),
+            Some(ChangeOutcome::Failed(message)) => (None, Some(message.clone())),
+            None => (None, None),
+        };
+        Self {
+            change_id: change.id,
+            app_id: change.app,
+            state: change.state(now),
+            message,
+            version_id,
+            trust_score: change.plan.trust.map(|trust| trust.after),
+            stage: None,
+            plan: OpenPlan {
+                needs_console: change.plan.needs_console.clone(),
+                expires_at: change.expires_at,
+                plan: ChangePlanView::of(change, app_name, planner),
+            },
+        }
+    }
+}
 
 /// The plan of a change.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,6 +99,7 @@ pub(crate) struct ChangePlanView {
     steps: Vec<String>,
     /// `true` if the code changes too.
     rebuilds_code: bool,
+    #[schema(value_type = schemas::apps::ChangeBuilder)]
     builder: ChangeBuilder,
     #[schema(required)]
     model: Option<String>,
@@ -74,17 +139,6 @@ pub(crate) struct DiffDetail {
     sentence: String,
 }
 
-/// Planner of a change.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ChangeBuilder {
-    /// A model.
-    #[expect(dead_code, reason = "no model can be connected yet")]
-    ModelBuilder,
-    /// Rules.
-    Offline,
-}
-
 /// Approval by an admin; required if the plan opens a gate or uses a connection and its planner is not an admin.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -95,7 +149,7 @@ pub(crate) struct AdminApproval {
 }
 
 impl ManifestDiff {
-    /// Describes differences in the language of the reader.
+    /// Describes differences in a language.
     pub(crate) fn of(found: &[Difference], locale: Locale) -> Self {
         use apps::manifest::diff::{DifferenceKind, Subject};
         let detail = |it: &Difference| DiffDetail {
@@ -131,7 +185,7 @@ impl ChangePlanView {
         let found = diff_manifests(&plan.before, &plan.manifest);
         let connectors = found.iter().filter(|it| it.subject == Subject::Connector && it.widens_access);
         let connectors: Vec<String> = connectors.map(|it| it.name.clone()).collect();
-        let for_an_admin = !connectors.is_empty() || !plan.needs_console.is_empty();
+        let for_an_admin = !connectors.is_empty() || !plan.closed_hosts.is_empty();
         Self {
             change_id: change.id,
             app_id: change.app,
@@ -139,7 +193,7 @@ impl ChangePlanView {
             base_version_id: plan.base,
             instruction: plan.instruction,
             summary: plan.summary,
-            diff: ManifestDiff::of(&found, Locale::En),
+            diff: ManifestDiff::of(&found, plan.locale),
             manifest: plan.manifest,
             steps: plan.steps,
             rebuilds_code: false,
