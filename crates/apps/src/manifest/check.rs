@@ -216,7 +216,15 @@ mod tests {
             entry.as_object_mut().unwrap().extend(limits.as_object().unwrap().clone());
             json!([entry])
         };
-        let cases: [(&str, Value, &str); 24] = [
+        let cases: [(&str, Value, &str); 28] = [
+            ("", json!(["Orders", "Takes orders.", "workshop", "data"]), ""),
+            ("/permissions", json!([[], [], [], [], null]), "permissions"),
+            (
+                "/permissions/egress",
+                json!([{"host": "a.example"}, ["b.example", ["GET"]]]),
+                "permissions.egress[1]",
+            ),
+            ("/triggers", json!([["manual"]]), "triggers[0]"),
             ("/name", json!("x"), "name"),
             ("/description", json!("abc"), "description"),
             ("/archetype", json!("Tower!"), "archetype"),
