@@ -146,17 +146,18 @@ fn hosts(cursor: &mut Cursor) -> Reading {
     }
     let mut methods = cursor.take_methods();
     cursor.take(Concept::Host);
-    if cursor.take(Concept::Forbid) {
-        cursor.take_any(&[Concept::Allow, Concept::Call, Concept::Use]);
-        let forbid = |(host, _)| Edit::ForbidHost { host, methods: methods.clone() };
-        return Some(Ok(hosts.into_iter().map(forbid).collect()));
-    }
-    let is_allowed = cursor.take_any(&[Concept::Allow, Concept::Call, Concept::Use]);
+    let forbids = cursor.take(Concept::Forbid);
     let (reads, sends) = (cursor.take(Concept::Read), cursor.take_any(&[Concept::Send, Concept::Write]));
     if methods.is_empty() {
         methods.extend(reads.then_some(HttpMethod::Get));
         methods.extend(sends.then_some(HttpMethod::Post));
     }
+    if forbids {
+        cursor.take_any(&[Concept::Call, Concept::Use]);
+        let forbid = |(host, _)| Edit::ForbidHost { host, methods: methods.clone() };
+        return Some(Ok(hosts.into_iter().map(forbid).collect()));
+    }
+    let is_allowed = cursor.take_any(&[Concept::Allow, Concept::Call, Concept::Use]);
     let allow = |(host, has_path)| Edit::AllowHost { host, methods: methods.clone(), has_path };
     (is_allowed || reads || sends).then(|| Ok(hosts.into_iter().map(allow).collect()))
 }
@@ -167,7 +168,11 @@ fn tables(cursor: &mut Cursor) -> Reading {
     let project = cursor.take_name_of(Concept::Project);
     cursor.take_any(&[Concept::Table, Concept::Project]);
     let forbids = cursor.take(Concept::Forbid);
-    let mentions_use = cursor.take_any(&[Concept::Use, Concept::Allow, Concept::Call]);
+    let allows = cursor.take(Concept::Allow);
+    let mentions_use = cursor.take_any(&[Concept::Use, Concept::Call]) || allows;
+    if allows && forbids {
+        return None;
+    }
     let (reads, writes) = (cursor.take(Concept::Read), cursor.take_any(&[Concept::Write, Concept::Send]));
     Some(match (forbids, reads, writes) {
         (true, false, true) => Ok(vec![Edit::ForbidWriting { table, project }]),
@@ -185,7 +190,7 @@ fn projects(cursor: &mut Cursor) -> Reading {
     let project = cursor.take_name_of(Concept::Project)?;
     cursor.take(Concept::Project);
     let forbids = cursor.take(Concept::Forbid);
-    cursor.take_any(&[Concept::Use, Concept::Read, Concept::Allow]);
+    cursor.take_any(&[Concept::Use, Concept::Read]);
     forbids.then(|| Ok(vec![Edit::ForbidProject(project)]))
 }
 
@@ -194,7 +199,7 @@ fn connections(cursor: &mut Cursor) -> Reading {
     let name = cursor.take_name_of(Concept::Connection).or_else(|| cursor.take_name())?;
     cursor.take(Concept::Connection);
     if cursor.take(Concept::Forbid) {
-        cursor.take_any(&[Concept::Use, Concept::Allow, Concept::Call]);
+        cursor.take_any(&[Concept::Use, Concept::Call]);
         return Some(Ok(vec![Edit::ForbidConnection(name)]));
     }
     cursor
@@ -251,7 +256,7 @@ fn ai(cursor: &mut Cursor) -> Reading {
         return None;
     }
     if cursor.take(Concept::Forbid) {
-        cursor.take_any(&[Concept::Use, Concept::Call, Concept::Allow]);
+        cursor.take_any(&[Concept::Use, Concept::Call]);
         return Some(Ok(vec![Edit::ForbidAi]));
     }
     cursor.take_any(&[Concept::Budget, Concept::Set, Concept::Use, Concept::Allow]);
