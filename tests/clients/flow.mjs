@@ -39,7 +39,7 @@ export async function flow({ Client, Transport, Unauthorized, options, email }) 
   const second = await open();
   await second.connected;
   const { tools } = await second.client.listTools();
-  check('it sees the tools', tools.map((tool) => tool.name).join() === 'whoami,list_apps,list_automations,list_runs,get_run,explain_run,get_logs,list_dead_letters,get_dead_letter,list_versions,compare_versions,wait_for_events,start_automation,cancel_run,replay_dead_letter,replay_dead_letters,rollback_version');
+  check('it sees the tools', tools.map((tool) => tool.name).join() === 'whoami,list_apps,list_automations,list_runs,get_run,explain_run,get_logs,list_dead_letters,get_dead_letter,list_versions,compare_versions,get_change,wait_for_events,start_automation,cancel_run,replay_dead_letter,replay_dead_letters,plan_change,approve_change,rollback_version');
   const whoami = async () => {
     const result = await second.client.callTool({ name: 'whoami', arguments: {} });
     return result.structuredContent;
@@ -58,6 +58,18 @@ export async function flow({ Client, Transport, Unauthorized, options, email }) 
   check('it sees the tool no more', !(await names()).includes('run_echo'));
   const gone = await echo('hello');
   check('the tool is not live', gone.isError && gone.content[0].text.startsWith('tool_not_live: '));
+
+  // It changes an app by itself where the app gains nothing, and leaves the rest to its person.
+  const app = (await second.client.callTool({ name: 'list_apps', arguments: {} })).structuredContent.items[0].id;
+  const plan = async (instruction) =>
+    (await second.client.callTool({ name: 'plan_change', arguments: { appId: app, instruction } })).structuredContent;
+  const approve = ({ changeId, manifest }) => second.client.callTool({ name: 'approve_change', arguments: { changeId, manifest } });
+  const live = await approve(await plan('Each run saves 5 minutes.'));
+  check('a change inside the safe band is live', live.structuredContent.state === 'live');
+  const wider = await plan('Let the app call other.example.net.');
+  check('the plan says what needs its person', wider.needsConsole.length > 0);
+  const told = await approve(wider);
+  check('it is told to go to the console', told.isError && told.content[0].text.startsWith('approval_needs_console: ') && told.content[0].text.includes('console'));
 
   // An access token that is no longer good is refreshed without anybody being asked.
   const before = provider.kept.tokens;

@@ -1,9 +1,12 @@
 //! The tools, one file each.
 
+mod approve_change;
 mod cancel_run;
+mod change_view;
 mod compare_versions;
 mod dead_letter_view;
 mod explain_run;
+mod get_change;
 mod get_dead_letter;
 mod get_logs;
 mod get_run;
@@ -12,6 +15,7 @@ mod list_automations;
 mod list_dead_letters;
 mod list_runs;
 mod list_versions;
+mod plan_change;
 mod published;
 mod replay_dead_letter;
 mod replay_dead_letters;
@@ -102,11 +106,14 @@ const TOOLS: &[ToolDeclaration] = &[
     ToolDeclaration::new(get_dead_letter::NAME, Scope::Read, get_dead_letter::definition),
     ToolDeclaration::new(list_versions::NAME, Scope::Read, list_versions::definition),
     ToolDeclaration::new(compare_versions::NAME, Scope::Read, compare_versions::definition),
+    ToolDeclaration::new(get_change::NAME, Scope::Read, get_change::definition),
     ToolDeclaration::new(wait_for_events::NAME, Scope::Read, wait_for_events::definition),
     ToolDeclaration::new(start_automation::NAME, Scope::Write, start_automation::definition),
     ToolDeclaration::new(cancel_run::NAME, Scope::Write, cancel_run::definition),
     ToolDeclaration::new(replay_dead_letter::NAME, Scope::Write, replay_dead_letter::definition),
     ToolDeclaration::new(replay_dead_letters::NAME, Scope::Write, replay_dead_letters::definition),
+    ToolDeclaration::new(plan_change::NAME, Scope::Write, plan_change::definition),
+    ToolDeclaration::new(approve_change::NAME, Scope::Write, approve_change::definition),
     ToolDeclaration::new(rollback_version::NAME, Scope::Write, rollback_version::definition),
 ];
 
@@ -162,11 +169,14 @@ pub(crate) async fn call(
         get_dead_letter::NAME => get_dead_letter::call(app, ctx, arguments).await,
         list_versions::NAME => list_versions::call(app, ctx, arguments).await,
         compare_versions::NAME => compare_versions::call(app, ctx, arguments).await,
+        get_change::NAME => get_change::call(app, ctx, arguments).await,
         wait_for_events::NAME => wait_for_events::call(app, ctx, arguments).await,
         start_automation::NAME => return Some(start_automation::call(app, ctx, arguments).await),
         cancel_run::NAME => cancel_run::call(app, ctx, arguments).await,
         replay_dead_letter::NAME => replay_dead_letter::call(app, ctx, arguments).await,
         replay_dead_letters::NAME => replay_dead_letters::call(app, ctx, arguments).await,
+        plan_change::NAME => plan_change::call(app, ctx, arguments).await,
+        approve_change::NAME => approve_change::call(app, ctx, arguments).await,
         rollback_version::NAME => rollback_version::call(app, ctx, arguments).await,
         _ => return None,
     };

@@ -133,6 +133,19 @@ async def main():
         gone = await agent.call_tool("run_echo", {"text": "hello"})
         check("the tool is not live", gone.is_error and gone.content[0].text.startswith("tool_not_live: "))
 
+        # It changes an app by itself where the app gains nothing, and leaves the rest to its person.
+        app = (await agent.call_tool("list_apps", {})).structured_content["items"][0]["id"]
+
+        async def plan(instruction):
+            call = await agent.call_tool("plan_change", {"appId": app, "instruction": instruction})
+            return {name: call.structured_content[name] for name in ("changeId", "manifest")}
+
+        live = await agent.call_tool("approve_change", await plan("Each run saves 5 minutes."))
+        check("a change inside the safe band is live", live.structured_content["state"] == "live")
+        told = await agent.call_tool("approve_change", await plan("Let the app call other.example.net."))
+        said = told.content[0].text
+        check("it is told to go to the console", told.is_error and said.startswith("approval_needs_console: "))
+
         # It believes that its access token has expired, and refreshes it without asking anybody.
         before, person.answer = kept.tokens, None
         auth.context.token_expiry_time = 1

@@ -121,7 +121,7 @@ tests::on_both! {
         let names: Vec<&str> = tools.as_array().context("no tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(names, [
             "whoami", "list_apps", "list_automations", "list_runs", "get_run", "explain_run", "get_logs", "list_dead_letters",
-            "get_dead_letter", "list_versions", "compare_versions", "wait_for_events",
+            "get_dead_letter", "list_versions", "compare_versions", "get_change", "wait_for_events",
         ]);
         let unknown = agent.mcp("prompts/list", &json!({})).await?;
         assert_eq!(unknown.json::<Value>()?["error"]["code"], -32601, "{unknown}");
@@ -212,6 +212,42 @@ tests::on_both! {
         let elsewhere = aru.create_workspace("Other").await?;
         let (failed, refused) = call(&writer, "list_versions", json!({"appId": elsewhere.sample_app})).await?;
         assert!(failed && refused.as_str().is_some_and(|text| text.contains("app_not_found")), "{refused}");
+        Ok(())
+    }
+
+    async fn an_agent_plans_a_change_and_approves_it_inside_the_safe_band(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let app = workspace.sample_app.clone();
+        let reader = sign_in_agent(&aru, &workspace, "read").await?;
+        let arguments = json!({"appId": app, "instruction": "Each run saves 5 minutes."});
+        reader.mcp("tools/call", &json!({"name": "plan_change", "arguments": arguments})).await?.assert_status(403);
+
+        let writer = sign_in_agent(&aru, &workspace, "write").await?;
+        let call = async |name: &str, arguments: Value| -> Result<(bool, Value)> {
+            tool_result(&writer.call_tool(name, &arguments).await?)
+        };
+        let (failed, plan) = call("plan_change", arguments).await?;
+        assert!(!failed && plan["state"] == "planned" && plan["needsConsole"] == json!([]), "{plan}");
+        let (_, known) = call("get_change", json!({"changeId": plan["changeId"]})).await?;
+        assert_eq!(known, plan);
+        let approval = json!({"changeId": plan["changeId"], "manifest": plan["manifest"]});
+        let (failed, live) = call("approve_change", approval.clone()).await?;
+        assert!(!failed && live["state"] == "live", "{live}");
+        assert_eq!(aru.get(&format!("/v1/apps/{app}")).await?.ok()?["currentVersionId"], live["versionId"]);
+        let (failed, again) = call("approve_change", approval).await?;
+        assert!(failed && again.as_str().is_some_and(|text| text.starts_with("change_settled")), "{again}");
+
+        let wider = json!({"appId": app, "instruction": "Let the app call new.example.com."});
+        let (_, plan) = call("plan_change", wider).await?;
+        let approval = json!({"changeId": plan["changeId"], "manifest": plan["manifest"]});
+        let (failed, refused) = call("approve_change", approval).await?;
+        let text = refused.as_str().context("not a text")?;
+        assert!(failed && text.starts_with("approval_needs_console") && text.contains("console"), "{text}");
+        let (failed, refused) = call("plan_change", json!({"appId": app, "instruction": "no"})).await?;
+        assert!(failed && refused.as_str().is_some_and(|text| text.contains("`instruction`")), "{refused}");
+        let (failed, refused) = call("get_change", json!({"changeId": "chg_x"})).await?;
+        assert!(failed && refused.as_str().is_some_and(|text| text.starts_with("change_not_found")), "{refused}");
         Ok(())
     }
 
