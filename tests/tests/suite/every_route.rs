@@ -338,6 +338,9 @@ impl PathParameters {
         let secret = "SIGNING_KEY";
         owner.put(&format!("/v1/apps/{app}/secrets/{secret}"), &json!({"value": "example-secret"})).await?;
 
+        let instruction = json!({"instruction": "Each run saves 5 minutes."});
+        let change = owner.post(&format!("/v1/apps/{app}/changes"), &instruction).await?;
+
         let table = || "things".to_owned();
         let row = || "first".to_owned();
         Ok(Self(BTreeMap::from([
@@ -352,7 +355,7 @@ impl PathParameters {
             ("/v1/backend/projects/{projectId}/tables/{table}/columns/{column}", "title".to_owned()),
             ("/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}", "ix1".to_owned()),
             ("/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", row()),
-            ("/v1/changes/{changeId}", unknown_id("chg")),
+            ("/v1/changes/{changeId}", created_id_or_unknown(&change, "/changeId", "chg")?),
             ("/v1/auth/oidc/{provider}", "nobody".to_owned()),
             ("/v1/cli/device/{userCode}", "BCDF-GHJK".to_owned()),
             ("/v1/dead-letters/{id}", dead_letter),

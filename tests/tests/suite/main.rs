@@ -51,6 +51,7 @@ mod outside_names;
 mod page_texts;
 mod passkeys;
 mod people;
+mod planned_changes;
 mod postgrest_client;
 mod run_quota;
 mod sandbox;

@@ -20,7 +20,7 @@ use crate::{
 /// An approval.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Approval {
+pub(crate) struct ChangeApproval {
     /// Manifest of the plan as you read it. If the plan has another one, nothing changes, and the response is 409
     /// `manifest_changed`.
     #[schema(value_type = schemas::apps::Manifest)]
@@ -36,7 +36,14 @@ pub(crate) struct Approval {
 #[utoipa::path(
     post, path = "/v1/changes/{changeId}/approve", tag = "apps",
     params(("changeId" = kernel::id::ChangeId, Path, description = "The change.")),
-    request_body(content = Approval),
+    request_body(
+        content = ChangeApproval,
+        example = json!({"manifest": {
+            "name": "Issues", "description": "Counts the open issues.", "archetype": "workshop", "category": "data",
+            "permissions": {"egress": [{"host": "api.github.com", "methods": ["GET"]}]},
+            "triggers": [{"type": "schedule", "cron": "0 9 * * 1-5", "timezone": "Asia/Almaty"}]
+        }})
+    ),
     responses((status = 200, body = ChangeView))
 )]
 pub(crate) async fn approve_change(
@@ -44,7 +51,7 @@ pub(crate) async fn approve_change(
     Authorized(ctx, (id, right)): Authorized<WriteToken, (ChangeId, AppRight<CanEdit>)>,
     payload: Payload,
 ) -> ApiResult<Json<ChangeView>> {
-    let input: Approval = payload.json()?;
+    let input: ChangeApproval = payload.json()?;
     let manifest = Manifest::parse(&input.manifest)?;
     let change = api.approve_change(&ctx, &right, id, &manifest).await?;
     let member = right.member();

@@ -85,6 +85,10 @@ impl<'a> ExampleFixture<'a> {
                 let current = owner.post(&format!("/v1/apps/{app}/versions"), &version).await?;
                 call.replace("/expectCurrentVersionId", current.string_at("/id")?)?;
             }
+            "approve_change" => {
+                let change = owner.get(&call.path.replace("/approve", "")).await?.ok()?;
+                call.replace("/manifest", change["plan"]["manifest"].clone())?;
+            }
             "put_agent_tool" => call.replace("/reviewedHash", self.permissions_hash().await?)?,
             "update_agent_tool" | "start_agent_tool" => {
                 let input_schema = json!({"type": "object", "properties": {"title": {"type": "string"}}});
