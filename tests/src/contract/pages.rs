@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 18] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 20] = [
     ("agent-tools.md", Some("PublishAgentTool")),
     ("agent-tools.md", Some("AgentTool")),
     ("agent-tools.md", Some("AgentToolRun")),
@@ -16,6 +16,8 @@ const JSON_BLOCKS: [(&str, Option<&str>); 18] = [
     ("backend-data.md", Some("ChangeColumn")),
     ("backend-data.md", Some("NewIndex")),
     ("backend-data.md", Some("DataErrorEnvelope")),
+    ("changes.md", Some("Instruction")),
+    ("changes.md", Some("ChangePlan")),
     ("connections.md", Some("DescribeHttpConnection")),
     ("connections.md", Some("Connection")),
     ("connections.md", Some("NewAuthorization")),
