@@ -11,8 +11,8 @@ const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-/** Pages that nobody is sent to, and one that needs a change of an app that the server proposes. */
-const NOT_OPENED = ['/gallery', '/gallery/panel', '/gallery/city', '/w/:ws/runs/:id/change/:change'];
+/** Pages that nobody is sent to. */
+const NOT_OPENED = ['/gallery', '/gallery/panel', '/gallery/city'];
 
 /** Returns the addresses of each folder of pages, with parameters, as its `page.ts` declares them. */
 function addresses() {
@@ -35,9 +35,10 @@ async function createObjects({ api, base, world }) {
   const items = async (list) => (await api('GET', `/v1/workspaces/${world.ws}/${list}`)).items;
   const [run, gate, { user }] = await Promise.all(['runs?status=failed', 'gates', 'members'].map(async (list) => (await items(list))[0]));
   const [letter] = await letters(api, world, 'open');
+  const { changeId } = await api('POST', `/v1/apps/${world.app}/changes`, { instruction: 'Let the app call api.example.com. Run it every day at 9:00. Make coffee.' });
   const invite = await inviteByLink({ api, world, email: freshAddress('invited'), role: 'viewer' });
   return {
-    w: world.ws, apps: world.app, versions: 1, automations: automation.id, tools: automation.id, runs: run.id, gates: gate.id, connections: connection.id, connector: 'shopify', 'dead-letters': letter.id, members: user.id,
+    w: world.ws, apps: world.app, versions: 1, changes: changeId, automations: automation.id, tools: automation.id, runs: run.id, gates: gate.id, connections: connection.id, connector: 'shopify', 'dead-letters': letter.id, members: user.id,
     data: world.project, table: 'products', rows: 'jam', invite: invite.split('/').at(-1),
     consent: (await startAuthorization(base)).split('/').at(-1),
   };

@@ -203,19 +203,38 @@ export default [
     },
   },
   {
-    name: 'a refused run leads to the editor with the planned change',
+    name: 'a refused run leads to a planned change, and on to the editor',
     async run({ page, world, api }) {
       await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': 'export default { async scheduled() { await fetch("https://prices.example.com/") } }' } });
       const { runId } = await api('POST', `/v1/automations/${world.automation}/run`, {});
       await page.goto(`/w/${world.ws}/runs/${runId}`);
       await page.getByRole('button', { name: 'Plan a change that allows prices.example.com' }).click();
-      await page.getByText('{"host":"prices.example.com"', { exact: false }).waitFor();
-      await page.getByRole('link', { name: 'Open the editor with it' }).click();
+      await page.getByText('The manifest now names the host prices.example.com (GET).', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Open in the editor' }).click();
       await page.getByText('The planned change is in the manifest, and is not saved yet.').waitFor();
       await page.getByRole('button', { name: 'Save…' }).click();
       await page.getByRole('dialog').getByText(/It may call prices\.example\.com/).waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Publish version' }).click();
       await page.getByText('Version 3 is the current one.').waitFor();
+    },
+  },
+  {
+    name: 'a sentence becomes a plan, and the plan a version',
+    async run({ page, world, api, expect }) {
+      await page.goto(`/w/${world.ws}/apps/${world.app}/changes`);
+      await page.getByLabel('What should change?').fill('Let the app read from prices.example.com. Make coffee.');
+      await page.getByRole('button', { name: 'Each run saves 15 minutes.' }).click();
+      await page.getByRole('button', { name: 'Plan it' }).click();
+      await page.getByText('Not understood: Make coffee. Nothing of it is planned.').waitFor();
+      await page.getByText('The manifest now names the host prices.example.com (GET).', { exact: true }).waitFor();
+      const before = await api('GET', `/v1/apps/${world.app}/versions`);
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await page.getByText('The change is live.').waitFor();
+      await page.locator('.badge', { hasText: 'Live' }).waitFor();
+      const after = await api('GET', `/v1/apps/${world.app}/versions`);
+      expect(after.versions.length === before.versions.length + 1, 'The plan did not become a version.');
+      const { manifest } = await api('GET', `/v1/apps/${world.app}/versions/${after.currentVersionId}`);
+      expect(manifest.roi.manualMinutesPerRun === 15, 'The second sentence has no effect.');
     },
   },
   {

@@ -40,7 +40,7 @@ function tabsOf(ws: string, { id, rights }: App, part: string | undefined) {
     { href: `${at}/code`, label: t('code') },
     { href: `${at}/versions`, label: t('versions'), isCurrent: part === 'versions' },
     ...(rights.includes('can_share') ? [{ href: `${at}/access`, label: t('access') }] : []),
-    ...(rights.includes('can_edit') ? [{ href: `${at}/secrets`, label: t('secrets') }, { href: `${at}/logs`, label: t('logs') }, { href: `${at}/settings`, label: t('settings') }] : []),
+    ...(rights.includes('can_edit') ? [{ href: `${at}/changes`, label: t('changes'), isCurrent: part === 'changes' }, { href: `${at}/secrets`, label: t('secrets') }, { href: `${at}/logs`, label: t('logs') }, { href: `${at}/settings`, label: t('settings') }] : []),
   ];
 }
 

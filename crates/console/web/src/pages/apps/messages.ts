@@ -4,7 +4,7 @@ export const t = defineMessages({
   en: {
     title: 'Apps', lead: 'Code that your automations start, or that responds at an address.', app: 'App', newApp: 'New app', mayNotCreate: 'Only builders and admins create apps', readOnly: 'You look at the workspace as somebody else. Nothing can be changed meanwhile.',
     need_can_view: 'You may not see this app', need_can_run: 'You may not start this app', need_can_edit: 'You may not change this app. Ask an admin or its owner for the right to edit it.', need_can_share: 'You may not share this app. Ask an admin or its owner.',
-    goTo: '{app}: {part}', overview: 'Overview', code: 'Code', versions: 'Versions', access: 'Access', logs: 'Logs', secrets: 'Secrets', settings: 'Settings',
+    goTo: '{app}: {part}', overview: 'Overview', code: 'Code', versions: 'Versions', access: 'Access', logs: 'Logs', changes: 'Change', secrets: 'Secrets', settings: 'Settings',
     status: 'Status', category: 'Category', archetype: 'Building', sharing: 'Sharing', trust: 'Trust', lastVersion: 'Last version', search: 'Search', kindOf: '{archetype} · {category}', versionWhen: '{number} · {when}',
     none: 'No apps yet', noneBody: 'An app is a manifest and some JavaScript. Begin with a few lines that work, or drop a folder with yours.', noneFound: 'No app fits these filters', showAll: 'Show all',
     status_healthy: 'Healthy', status_warning: 'Warning', status_failing: 'Failing', status_paused: 'Paused', status_draft: 'Draft', status_building: 'Building',
@@ -32,7 +32,7 @@ export const t = defineMessages({
   ru: {
     title: 'Приложения', lead: 'Код, который запускают ваши автоматизации или который отвечает по адресу.', app: 'Приложение', newApp: 'Новое приложение', mayNotCreate: 'Приложения создают только разработчики и администраторы', readOnly: 'Вы смотрите на рабочее пространство глазами другой роли. Пока ничего нельзя изменить.',
     need_can_view: 'Вам нельзя видеть это приложение', need_can_run: 'Вам нельзя запускать это приложение', need_can_edit: 'Вам нельзя менять это приложение. Попросите у администратора или автора право на редактирование.', need_can_share: 'Вам нельзя открывать доступ к этому приложению. Попросите администратора или автора.',
-    goTo: '{app}: {part}', overview: 'Обзор', code: 'Код', versions: 'Версии', access: 'Доступ', logs: 'Журнал', secrets: 'Секреты', settings: 'Настройки',
+    goTo: '{app}: {part}', overview: 'Обзор', code: 'Код', versions: 'Версии', access: 'Доступ', logs: 'Журнал', changes: 'Изменить', secrets: 'Секреты', settings: 'Настройки',
     status: 'Статус', category: 'Категория', archetype: 'Здание', sharing: 'Доступ', trust: 'Доверие', lastVersion: 'Последняя версия', search: 'Поиск', kindOf: '{archetype} · {category}', versionWhen: '{number} · {when}',
     none: 'Приложений пока нет', noneBody: 'Приложение — это манифест и немного JavaScript. Начните с нескольких готовых строк или перетащите папку со своим кодом.', noneFound: 'Нет приложений с такими фильтрами', showAll: 'Показать все',
     status_healthy: 'Исправно', status_warning: 'Предупреждение', status_failing: 'Сбоит', status_paused: 'На паузе', status_draft: 'Черновик', status_building: 'Собирается',
@@ -60,7 +60,7 @@ export const t = defineMessages({
   kk: {
     title: 'Қолданбалар', lead: 'Автоматтандырулар іске қосатын немесе мекенжай бойынша жауап беретін код.', app: 'Қолданба', newApp: 'Жаңа қолданба', mayNotCreate: 'Қолданбаларды тек құрастырушылар мен әкімшілер жасайды', readOnly: 'Сіз жұмыс кеңістігіне басқа рөлдің көзімен қарап тұрсыз. Әзірге ештеңені өзгертуге болмайды.',
     need_can_view: 'Бұл қолданбаны көруге рұқсатыңыз жоқ', need_can_run: 'Бұл қолданбаны іске қосуға рұқсатыңыз жоқ', need_can_edit: 'Бұл қолданбаны өзгертуге рұқсатыңыз жоқ. Өңдеу құқығын әкімшіден немесе авторынан сұраңыз.', need_can_share: 'Бұл қолданбаға қолжетімділік беруге рұқсатыңыз жоқ. Әкімшіден немесе авторынан сұраңыз.',
-    goTo: '{app}: {part}', overview: 'Шолу', code: 'Код', versions: 'Нұсқалар', access: 'Қолжетімділік', logs: 'Журнал', secrets: 'Құпиялар', settings: 'Баптаулар',
+    goTo: '{app}: {part}', overview: 'Шолу', code: 'Код', versions: 'Нұсқалар', access: 'Қолжетімділік', logs: 'Журнал', changes: 'Өзгерту', secrets: 'Құпиялар', settings: 'Баптаулар',
     status: 'Күйі', category: 'Санаты', archetype: 'Ғимараты', sharing: 'Қолжетімділік', trust: 'Сенім', lastVersion: 'Соңғы нұсқа', search: 'Іздеу', kindOf: '{archetype} · {category}', versionWhen: '{number} · {when}',
     none: 'Әзірге қолданба жоқ', noneBody: 'Қолданба — манифест пен аздаған JavaScript. Дайын бірнеше жолдан бастаңыз немесе кодыңыз бар қалтаны сүйреп әкеліңіз.', noneFound: 'Бұл сүзгілерге сай қолданба жоқ', showAll: 'Бәрін көрсету',
     status_healthy: 'Қалыпты', status_warning: 'Ескерту бар', status_failing: 'Қате береді', status_paused: 'Кідіртілген', status_draft: 'Қаралама', status_building: 'Жиналуда',

@@ -8,6 +8,8 @@ export default definePage({
     route('/w/:ws/apps/:id/code', () => import('./code/index')),
     route('/w/:ws/apps/:id/versions', () => import('./versions/index')),
     route('/w/:ws/apps/:id/versions/:number', () => import('./versions/version')),
+    route('/w/:ws/apps/:id/changes', () => import('./changes/index')),
+    route('/w/:ws/apps/:id/changes/:change', () => import('./changes/change')),
     route('/w/:ws/apps/:id/access', () => import('./access')),
     route('/w/:ws/apps/:id/secrets', () => import('./secrets/index')),
     route('/w/:ws/apps/:id/logs', () => import('./logs/index')),

@@ -45,7 +45,7 @@ function Fixes({ ws, run, answer: { fix, suggestion, whatChanged } }: Place & { 
   const mayBuild = hasRole('builder') && !isReadOnly.value;
   const plan = useAction(async () => {
     const { changeId } = await api.post('/v1/runs/{id}/change', { path: { id: run.id }, body: {} });
-    await navigate(`/w/${ws}/runs/${run.id}/change/${changeId}`);
+    await navigate(`/w/${ws}/apps/${run.appId}/changes/${changeId}`);
   });
   const app = `/w/${ws}/apps/${run.appId}`;
   const good = whatChanged.lastGood?.version?.number;

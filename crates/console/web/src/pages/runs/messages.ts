@@ -14,7 +14,6 @@ export const t = defineMessages({
     approve: 'Approve', refuse: 'Refuse', approved: 'Approved. The run goes on.', refused: 'Refused. The run goes on.', answerBy: 'Without an answer by {when}, it counts as refused.', mayNotDecide: 'Only people who may edit the app decide',
     replayTitle: 'Replay {app}', replayed: 'A new run has started.', replayNow: 'Start replay', back: 'Back', input: 'Input', inputOriginal: 'The same input', inputHidden: 'It is kept with the run and is not shown.', inputOther: 'Another input',
     versionNow: 'Current version', versionThen: 'Version that failed', versionThenNumber: 'Version {number}, which failed',
-    change: 'Planned change', openEditor: 'Open the editor with it', manifestLine: 'In permissions.egress of the manifest', changeExpires: 'The plan is kept until {when}.', gains: 'The app gains', losses: 'The app loses', changeSteps: 'Steps', changeBy: 'Nothing has changed yet. To make the change, publish a version whose manifest has it.', manifest: 'Manifest',
   },
   ru: {
     title: 'Запуски', lead: 'Все запуски ваших автоматизаций, сначала новые.', run: 'Запуск', titleOfRun: '{status}, {time}',
@@ -29,7 +28,6 @@ export const t = defineMessages({
     approve: 'Одобрить', refuse: 'Отклонить', approved: 'Одобрено. Запуск продолжается.', refused: 'Отклонено. Запуск продолжается.', answerBy: 'Срок ответа — {when}, затем вопрос считается отклонённым.', mayNotDecide: 'Решают только те, кто может изменять приложение',
     replayTitle: 'Повтор: {app}', replayed: 'Новый запуск начат.', replayNow: 'Начать повтор', back: 'Назад', input: 'Входные данные', inputOriginal: 'Те же входные данные', inputHidden: 'Они хранятся вместе с запуском и не показываются.', inputOther: 'Другие входные данные',
     versionNow: 'Текущая версия', versionThen: 'Версия, в которой была ошибка', versionThenNumber: 'Версия {number}, в которой была ошибка',
-    change: 'План изменения', openEditor: 'Открыть редактор с ним', manifestLine: 'В permissions.egress манифеста', changeExpires: 'Срок хранения плана — {when}.', gains: 'Приложение получает', losses: 'Приложение теряет', changeSteps: 'Шаги', changeBy: 'Пока ничего не изменено. Чтобы внести изменение, опубликуйте версию с таким манифестом.', manifest: 'Манифест',
   },
   kk: {
     title: 'Іске қосулар', lead: 'Автоматтандыруларыңыздың барлық іске қосулары, жаңалары жоғарыда.', run: 'Іске қосу', titleOfRun: '{status}, {time}',
@@ -44,6 +42,5 @@ export const t = defineMessages({
     approve: 'Мақұлдау', refuse: 'Қабылдамау', approved: 'Мақұлданды. Іске қосу жалғасады.', refused: 'Қабылданбады. Іске қосу жалғасады.', answerBy: 'Жауап беру мерзімі — {when}, одан кейін қабылданбаған деп саналады.', mayNotDecide: 'Қолданбаны өзгерте алатындар ғана шешеді',
     replayTitle: 'Қайталау: {app}', replayed: 'Жаңа іске қосу басталды.', replayNow: 'Қайталауды бастау', back: 'Артқа', input: 'Кіріс деректер', inputOriginal: 'Сол кіріс деректер', inputHidden: 'Олар іске қосумен бірге сақталады, бірақ көрсетілмейді.', inputOther: 'Басқа кіріс деректер',
     versionNow: 'Ағымдағы нұсқа', versionThen: 'Қате болған нұсқа', versionThenNumber: 'Қате болған {number}-нұсқа',
-    change: 'Жоспарланған өзгеріс', openEditor: 'Онымен редакторды ашу', manifestLine: 'Манифестің permissions.egress бөлімінде', changeExpires: 'Жоспардың сақталу мерзімі — {when}.', gains: 'Қолданба алады', losses: 'Қолданба жоғалтады', changeSteps: 'Қадамдар', changeBy: 'Әзірге ештеңе өзгерген жоқ. Өзгерісті енгізу үшін осындай манифесті бар нұсқаны жариялаңыз.', manifest: 'Манифест',
   },
 });

@@ -5,7 +5,6 @@ export default definePage({
     route('/w/:ws/runs', () => import('./list')),
     route('/w/:ws/runs/:id', () => import('./detail')),
     route('/w/:ws/runs/:id/replay', () => import('./replay'), { over: '/w/:ws/runs/:id' }),
-    route('/w/:ws/runs/:id/change/:change', () => import('./change'), { over: '/w/:ws/runs/:id' }),
   ],
   rail: {
     order: 40,

@@ -1,0 +1,25 @@
+import { defineMessages } from '#i18n';
+
+export const t = defineMessages({
+  en: {
+    whatToChange: 'What should change?', whatToChangeHint: 'One thing or several, in English, Russian or Kazakh. You read the plan before anything changes.', plan: 'Plan it', writeFirst: 'Write a sentence first', noVersion: 'The app has no version yet. Write its code first.',
+    examples: 'Sentences to begin with', rules: 'Name each host, connection and table. Put new texts in quotation marks. What is not understood is in the notes of the plan, and is left out.',
+    state_planned: 'Planned', state_building: 'In progress', state_live: 'Live', state_failed: 'Failed', state_expired: 'Expired', expires: 'You can approve it until {when}.',
+    gains: 'The app gains', losses: 'The app loses', triggers: 'What starts it', steps: 'Steps', needsConsole: 'Why a person approves it here', manifest: 'Manifest', adminFirst: 'Only an admin can give an app a connection. Ask one to plan this change.',
+    approve: 'Approve', isLive: 'The change is live.', nothing: 'The plan changes nothing', openEditor: 'Open in the editor', another: 'Plan another change', seeVersions: 'See versions',
+  },
+  ru: {
+    whatToChange: 'Что изменить?', whatToChangeHint: 'Одно или несколько изменений, по-английски, по-русски или по-казахски. Сначала вы прочитаете план.', plan: 'Составить план', writeFirst: 'Сначала напишите предложение', noVersion: 'У приложения ещё нет версии. Сначала напишите код.',
+    examples: 'С чего начать', rules: 'Называйте каждый хост, подключение и таблицу. Новые тексты пишите в кавычках. Непонятое попадает в примечания плана и не выполняется.',
+    state_planned: 'Запланировано', state_building: 'Выполняется', state_live: 'Действует', state_failed: 'Не удалось', state_expired: 'Истекло', expires: 'Утвердить можно до {when}.',
+    gains: 'Приложение получает', losses: 'Приложение теряет', triggers: 'Что его запускает', steps: 'Шаги', needsConsole: 'Почему это утверждает человек', manifest: 'Манифест', adminFirst: 'Подключение приложению даёт только администратор. Попросите его составить этот план.',
+    approve: 'Утвердить', isLive: 'Изменение действует.', nothing: 'План ничего не меняет', openEditor: 'Открыть в редакторе', another: 'Составить другой план', seeVersions: 'Посмотреть версии',
+  },
+  kk: {
+    whatToChange: 'Нені өзгерту керек?', whatToChangeHint: 'Бір немесе бірнеше өзгеріс, ағылшынша, орысша не қазақша. Алдымен жоспарды оқисыз.', plan: 'Жоспарлау', writeFirst: 'Алдымен сөйлем жазыңыз', noVersion: 'Қолданбаның нұсқасы әлі жоқ. Алдымен кодын жазыңыз.',
+    examples: 'Неден бастауға болады', rules: 'Әр хостты, қосылымды және кестені атаңыз. Жаңа мәтінді тырнақшаға алыңыз. Түсініксізі жоспардың ескертпелеріне жазылады да, орындалмайды.',
+    state_planned: 'Жоспарланған', state_building: 'Орындалуда', state_live: 'Күшінде', state_failed: 'Орындалмады', state_expired: 'Мерзімі өтті', expires: 'Мақұлдау мерзімі — {when}.',
+    gains: 'Қолданба алады', losses: 'Қолданба жоғалтады', triggers: 'Оны не іске қосады', steps: 'Қадамдар', needsConsole: 'Неге мұны адам мақұлдайды', manifest: 'Манифест', adminFirst: 'Қолданбаға қосылымды тек әкімші береді. Бұл өзгерісті жоспарлауды одан сұраңыз.',
+    approve: 'Мақұлдау', isLive: 'Өзгеріс күшіне енді.', nothing: 'Жоспар ештеңені өзгертпейді', openEditor: 'Редакторда ашу', another: 'Басқа өзгеріс жоспарлау', seeVersions: 'Нұсқаларды көру',
+  },
+});
