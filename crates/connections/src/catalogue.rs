@@ -8,6 +8,7 @@ mod forms;
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
+use kernel::Translated;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
@@ -237,30 +238,6 @@ pub struct Capability {
     pub id: String,
     /// Name.
     pub name: Translated,
-}
-
-/// A text, or steps, in each language.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Translated<T = String> {
-    /// English.
-    pub en: T,
-    /// Russian.
-    pub ru: T,
-    /// Kazakh.
-    pub kk: T,
-}
-
-impl<T> Translated<T> {
-    /// Returns what it is in a language.
-    #[must_use]
-    pub const fn get(&self, locale: kernel::Locale) -> &T {
-        match locale {
-            kernel::Locale::En => &self.en,
-            kernel::Locale::Ru => &self.ru,
-            kernel::Locale::Kk => &self.kk,
-        }
-    }
 }
 
 static CATALOGUE: LazyLock<Vec<CatalogueEntry>> = LazyLock::new(|| {

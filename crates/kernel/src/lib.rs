@@ -47,7 +47,7 @@ pub use caller::Caller;
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use context::Context;
 pub use id::Id;
-pub use locale::Locale;
+pub use locale::{Locale, Translated};
 pub use random::{Randomness, SeededRandomness, SystemRandomness};
 pub use store_error::StoreError;
 pub use unit_of_work::{Transactions, UnitOfWork};

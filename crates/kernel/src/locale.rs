@@ -23,3 +23,27 @@ crate::names! {
         Kk = "kk",
     }
 }
+
+/// A text, or several, in each language.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Translated<T = String> {
+    /// English.
+    pub en: T,
+    /// Russian.
+    pub ru: T,
+    /// Kazakh.
+    pub kk: T,
+}
+
+impl<T> Translated<T> {
+    /// Returns what it is in a language.
+    #[must_use]
+    pub const fn get(&self, locale: Locale) -> &T {
+        match locale {
+            Locale::En => &self.en,
+            Locale::Ru => &self.ru,
+            Locale::Kk => &self.kk,
+        }
+    }
+}
