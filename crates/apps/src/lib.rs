@@ -5,6 +5,7 @@
 //! * [`manifest`]: what an app asks for, its bounds, and the differences between two manifests
 //! * [`access`]: sharing and grants
 //! * [`changes`]: planned changes that a person reviews first
+//! * [`templates`]: apps to start from
 //! * [`trust`]: the trust score of a version
 //! * [`ports`]: what these need from a store
 
@@ -15,6 +16,7 @@ pub mod error;
 mod invalid_input;
 pub mod manifest;
 pub mod ports;
+pub mod templates;
 #[cfg(test)]
 mod testing;
 pub mod trust;

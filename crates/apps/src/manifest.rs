@@ -297,7 +297,8 @@ impl Manifest {
             let path = if path == "." { String::new() } else { path };
             InvalidManifest::new(path, format!("is invalid: {}", error.inner()))
         })?;
-        let read = serde_json::to_value(&manifest).map_err(|error| InvalidManifest::new("", error.to_string()))?;
+        let read =
+            serde_json::to_value(&manifest).map_err(|error| InvalidManifest::new("", error.to_string()))?;
         if let Some(path) = shape::array_read_as_object(json, &read) {
             return Err(InvalidManifest::new(path, "is invalid: expected an object, not an array"));
         }
