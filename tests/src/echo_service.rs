@@ -1,6 +1,7 @@
 //! A service that sends back all that it gets, over TLS with a certificate authority of its own and in plain.
 
 use std::{
+    collections::BTreeMap,
     convert::Infallible,
     io::Write as _,
     path::PathBuf,
@@ -12,7 +13,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use futures::{FutureExt as _, StreamExt as _};
-use http::{HeaderValue, Request, Response, header};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Collected, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::{
     body::{Frame, Incoming},
@@ -54,6 +55,8 @@ pub struct EchoService {
 #[derive(Debug, Default)]
 struct State {
     received: Mutex<Vec<String>>,
+    /// Status and body of what [`EchoService::respond_with`] was given, by path.
+    responses: Mutex<BTreeMap<String, (StatusCode, String)>>,
     held: Notify,
     released: Notify,
 }
@@ -131,6 +134,12 @@ impl EchoService {
         std::mem::take(&mut *self.state.received.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Responds to requests to this path with this status and body from now on.
+    pub fn respond_with(&self, path: &str, status: StatusCode, body: &str) {
+        let mut responses = self.state.responses.lock().unwrap_or_else(PoisonError::into_inner);
+        responses.insert(path.to_owned(), (status, body.to_owned()));
+    }
+
     /// Waits until a request to `/hold` has come.
     pub async fn wait_for_hold(&self) {
         self.state.held.notified().await;
@@ -194,6 +203,12 @@ async fn respond(request: Request<Incoming>, state: &State) -> Response<Full<Byt
     let text = format!("{} {}\n{headers}\n{}", head.method, head.uri, String::from_utf8_lossy(&body));
     state.received.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
     let path = head.uri.path();
+    let scripted = state.responses.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+    if let Some((status, body)) = scripted {
+        let mut response = Response::new(Full::from(body));
+        *response.status_mut() = status;
+        return response;
+    }
     if path.ends_with("/token") {
         let token =
             format!(r#"{{"access_token": "{ECHO_TOKEN}", "token_type": "Bearer", "expires_in": 3600}}"#);

@@ -12,6 +12,7 @@
 //! * [`request_span`]: what the log says about a request
 //! * `app_changes`: planning changes of apps, and approving them
 //! * [`app_versions`]: what a version may ask for, and comparing and going back to versions
+//! * [`templates`]: apps from templates, with their tables and automations
 //! * [`replay`] and [`diagnosis`]: replay and explain failed runs
 //! * `run_results`: what the code of runs returned
 //! * [`feeds`]: events of a workspace for streams and for agents that poll
@@ -43,6 +44,7 @@ pub mod replay;
 pub mod request_span;
 mod run_results;
 pub mod sample_data;
+pub mod templates;
 pub mod traffic;
 pub mod transaction;
 

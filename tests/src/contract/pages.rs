@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 20] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 22] = [
     ("agent-tools.md", Some("PublishAgentTool")),
     ("agent-tools.md", Some("AgentTool")),
     ("agent-tools.md", Some("AgentToolRun")),
@@ -27,6 +27,8 @@ const JSON_BLOCKS: [(&str, Option<&str>); 20] = [
     ("secrets.md", Some("Manifest")),
     ("secrets.md", Some("NewAppSecret")),
     ("secrets.md", Some("AppSecret")),
+    ("templates.md", Some("NewApp")),
+    ("templates.md", Some("MadeApp")),
     ("versions.md", Some("RolledBack")),
 ];
 

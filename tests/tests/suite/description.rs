@@ -26,7 +26,7 @@ fn committed_description() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/openapi.json")
 }
 
-async fn run_command(command: &mut Command) -> Result<String> {
+pub(crate) async fn run_command(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
     let output = output
         .with_context(|| format!("cannot start {command:?}: these tests need Node.js, npm and Python"))?;
@@ -39,7 +39,7 @@ async fn run_command(command: &mut Command) -> Result<String> {
 }
 
 /// Installs the tools from npm and generates the TypeScript client, once.
-async fn install_node_tools() -> Result<&'static Path> {
+pub(crate) async fn install_node_tools() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients/description");

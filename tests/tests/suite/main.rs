@@ -62,6 +62,7 @@ mod spans;
 mod storage;
 mod streams;
 mod supabase_client;
+mod templates;
 mod timing;
 mod tour;
 mod triggers;

@@ -6,6 +6,7 @@ mod create;
 mod delete;
 mod list;
 mod read;
+mod template_list;
 mod update;
 mod version_compare;
 mod version_create;
@@ -22,6 +23,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(list::list_apps))
         .routes(op!(create::create_app))
+        .routes(op!(template_list::list_templates))
         .routes(op!(read::read_app))
         .routes(op!(update::update_app))
         .routes(op!(delete::delete_app))

@@ -15,7 +15,8 @@ mod edges;
 
 /// Members with rules besides their bounds, which generated values do not satisfy. A value at the bound is rejected by
 /// the other rule, whose message is given here; a value beyond the bound is rejected as everywhere.
-const OTHER_RULES: [(&str, &str); 36] = [
+const OTHER_RULES: [(&str, &str); 37] = [
+    ("/apps /templateId", "is given by the template"),
     ("/v1/apps/{id}/access /people", "names a person twice"),
     ("/trigger/", "`trigger."),
     ("/agent-tool /inputSchema/required", "must be a list of different names"),

@@ -28,6 +28,10 @@ enumerations! {
     HttpMethod: apps::manifest::HttpMethod;
     /// A use of a secret. The names of those of a key are usages of the Web Cryptography API.
     SecretUse: apps::manifest::SecretUse;
+    /// Form of a template's setting.
+    SettingKind: apps::templates::SettingKind;
+    /// Trigger of a template's automation.
+    TemplateTrigger: apps::templates::TemplateTrigger;
     /// The verdict of a trust score.
     TrustBand: apps::trust::TrustBand;
     /// Rule that takes points off a trust score.

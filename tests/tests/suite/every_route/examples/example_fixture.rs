@@ -57,6 +57,9 @@ impl<'a> ExampleFixture<'a> {
                 let project = self.resource_id("/v1/backend/projects/{projectId}");
                 call.replace("/manifest/permissions/data/0/projectId", project)?;
             }
+            "create_app" if call.body.get("templateId").is_some() => {
+                call.replace("/projectId", self.resource_id("/v1/backend/projects/{projectId}"))?;
+            }
             "start_connection_authorization" => call.path = call.path.replace("/github/", "/gmail/"),
             "create_automation" => call.replace("/appId", self.fixture.workspace.sample_app.clone())?,
             "settle_dead_letters" => call.replace("/ids/0", self.resource_id("/v1/dead-letters/{id}"))?,
