@@ -38,7 +38,7 @@ async function createObjects({ api, base, world }) {
   const { changeId } = await api('POST', `/v1/apps/${world.app}/changes`, { instruction: 'Let the app call api.example.com. Run it every day at 9:00. Make coffee.' });
   const invite = await inviteByLink({ api, world, email: freshAddress('invited'), role: 'viewer' });
   return {
-    w: world.ws, apps: world.app, versions: 1, changes: changeId, automations: automation.id, tools: automation.id, runs: run.id, gates: gate.id, connections: connection.id, connector: 'shopify', 'dead-letters': letter.id, members: user.id,
+    w: world.ws, apps: world.app, versions: 1, changes: changeId, automations: automation.id, tools: automation.id, runs: run.id, gates: gate.id, connections: connection.id, connector: 'shopify', template: 'uptime-check', 'dead-letters': letter.id, members: user.id,
     data: world.project, table: 'products', rows: 'jam', invite: invite.split('/').at(-1),
     consent: (await startAuthorization(base)).split('/').at(-1),
   };

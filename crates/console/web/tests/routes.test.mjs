@@ -16,7 +16,8 @@ const BUILT = {
   import_project_rows: ['pages/data/table/import.tsx', '/import`'],
   insert_project_rows: ['pages/data/grid/table-rows.ts', "method: 'POST', url: this.url"],
   list_project_rows: ['pages/data/grid/table-rows.ts', '/tables/${table}/rows`'],
-  read_connector_catalog: ['pages/connections/catalogue.tsx', "method: 'GET', url: '/v1/connector-catalog'"],
+  list_templates: ['pages/apps/templates/use-templates.ts', "useTranslated<Schemas['TemplateList']>('/v1/templates')"],
+  read_connector_catalog: ['pages/connections/catalogue.tsx', "useTranslated<Schemas['ConnectorCatalog']>('/v1/connector-catalog')"],
   read_project_row: ['pages/data/grid/table-rows.ts', "method: 'GET', url: this.rowUrl(id)"],
   update_project_row: ['pages/data/grid/table-rows.ts', "method: 'PATCH', url: this.rowUrl(id)"],
 };

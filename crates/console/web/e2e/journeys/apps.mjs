@@ -219,6 +219,20 @@ export default [
     },
   },
   {
+    name: 'a template becomes an app with its table',
+    async run({ page, world, api, expect }) {
+      await page.goto(`/w/${world.ws}/apps/templates`);
+      await page.getByLabel('Search').last().fill('links');
+      await page.getByRole('link', { name: /^Short links/ }).click();
+      await page.getByLabel('Project for its rows').selectOption(world.project);
+      await page.getByRole('button', { name: 'Create app' }).click();
+      await page.getByText('Short links was created.').waitFor();
+      await page.waitForURL(/\/apps\/app_/);
+      const { tables } = await api('GET', `/v1/backend/projects/${world.project}`);
+      expect(tables.some(({ name }) => name === 'links'), 'The project has no table of the template.');
+    },
+  },
+  {
     name: 'a sentence becomes a plan, and the plan a version',
     async run({ page, world, api, expect }) {
       await page.goto(`/w/${world.ws}/apps/${world.app}/changes`);

@@ -4,6 +4,8 @@ export default definePage({
   routes: [
     route('/w/:ws/apps', () => import('./list')),
     route('/w/:ws/apps/new', () => import('./new/index')),
+    route('/w/:ws/apps/templates', () => import('./templates/list')),
+    route('/w/:ws/apps/templates/:template', () => import('./templates/create')),
     route('/w/:ws/apps/:id', () => import('./overview')),
     route('/w/:ws/apps/:id/code', () => import('./code/index')),
     route('/w/:ws/apps/:id/versions', () => import('./versions/index')),
@@ -22,5 +24,8 @@ export default definePage({
     to: '/apps',
     key: 'a',
   },
-  commands: [{ label: { en: 'New app', ru: 'Новое приложение', kk: 'Жаңа қолданба' }, to: '/apps/new', keys: 'n a' }],
+  commands: [
+    { label: { en: 'New app', ru: 'Новое приложение', kk: 'Жаңа қолданба' }, to: '/apps/new', keys: 'n a' },
+    { label: { en: 'New app from a template', ru: 'Новое приложение из шаблона', kk: 'Үлгіден жаңа қолданба' }, to: '/apps/templates' },
+  ],
 });

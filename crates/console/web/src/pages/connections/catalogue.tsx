@@ -1,12 +1,8 @@
 // The connectors that the server knows, in the person's language.
 
-import { signal, type Signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { send } from '#api/client';
-import { asProblem, type Problem } from '#api/problem';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { locale, type Locale } from '#i18n';
+import { useTranslated } from '#api/translated';
 import { t } from './messages';
 
 export type Connector = Schemas['CatalogEntry'];
@@ -14,40 +10,10 @@ export type Connector = Schemas['CatalogEntry'];
 /** Connector of connections that are described by hand. */
 export const HTTP = 'http';
 
-interface State {
-  readonly data: readonly Connector[] | undefined;
-  readonly error: Problem | undefined;
-}
-
-const catalogues = new Map<Locale, Signal<State>>();
-const reading = new Set<Locale>();
-
-function catalogueOf(language: Locale): Signal<State> {
-  const known = catalogues.get(language) ?? signal<State>({ data: undefined, error: undefined });
-  catalogues.set(language, known);
-  return known;
-}
-
-async function read(language: Locale): Promise<void> {
-  if (reading.has(language)) return;
-  reading.add(language);
-  const state = catalogueOf(language);
-  try {
-    const { data } = await send<Schemas['ConnectorCatalog']>({ method: 'GET', url: '/v1/connector-catalog', headers: { 'accept-language': language } });
-    state.value = { data: data.entries, error: undefined };
-  } catch (error) {
-    state.value = { data: undefined, error: asProblem(error) };
-  } finally {
-    reading.delete(language);
-  }
-}
-
-/** Reads the catalogue once for each language: it changes only with the server. */
-export function useCatalogue(): State & { readonly refresh: () => void } {
-  const language = locale.value;
-  const state = catalogueOf(language);
-  useEffect(() => { if (state.peek().data === undefined) void read(language); }, [language]);
-  return { ...state.value, refresh: () => void read(language) };
+/** Reads the catalogue. */
+export function useCatalogue() {
+  const { data, error, refresh } = useTranslated<Schemas['ConnectorCatalog']>('/v1/connector-catalog');
+  return { data: data?.entries, error, refresh };
 }
 
 /** Returns the ids of the connectors that the workspace's profile allows, once they were read. */
