@@ -149,7 +149,7 @@ impl<'a> Created<'a> {
     }
 
     async fn run(&self, call: &Value) -> Result<()> {
-        self.echo.take_received();
+        drop(self.echo.take_received());
         let automation = self.automation.as_deref().context("no automation")?;
         let run = self.owner.start_run(automation, call["run"].clone()).await?;
         if let Some(answer) = call["answer"].as_bool() {

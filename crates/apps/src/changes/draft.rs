@@ -115,7 +115,7 @@ impl<'a> Draft<'a> {
             Edit::AllowConnection(name) => self.allow_connection(name),
             Edit::ForbidConnection(name) => self.forbid_connection(name),
             Edit::AllowTable { table, project, access } => {
-                self.allow_table(table, project.as_deref(), access);
+                self.allow_table(&table, project.as_deref(), access);
             }
             Edit::ForbidTable { table, project } => self.forbid_table(table, project.as_deref()),
             Edit::ForbidWriting { table, project } => self.forbid_writing(table, project.as_deref()),

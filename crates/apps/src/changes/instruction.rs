@@ -108,8 +108,8 @@ pub(super) fn parse_instruction(text: &str, names: &[&str]) -> Instruction {
         let understood = if sentence.is_question {
             Err(Reason::Question)
         } else {
-            let clauses = clauses::split_clauses(items, lexicon::LanguageCount::of(&sentence.text).locale());
-            clauses.into_iter().map(rules::read_clause).collect::<Result<Vec<_>, _>>()
+            let clauses = clauses::split_clauses(&items, lexicon::LanguageCount::of(&sentence.text).locale());
+            clauses.iter().map(rules::read_clause).collect::<Result<Vec<_>, _>>()
         };
         match understood {
             Ok(found) => edits.extend(found.into_iter().flatten()),

@@ -113,7 +113,7 @@ pub fn draft_plan(
 fn describe_notes(notes: &[Note]) -> impl Iterator<Item = Note> {
     let shown = if notes.len() > MAX_NOTES { MAX_NOTES - 1 } else { notes.len() };
     let more = notes.len() - shown;
-    notes[..shown].to_vec().into_iter().chain((more > 0).then_some(Note::More(more)))
+    notes[..shown].iter().cloned().chain((more > 0).then_some(Note::More(more)))
 }
 
 /// Joins as many sentences as a summary has room for.

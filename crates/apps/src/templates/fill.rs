@@ -132,7 +132,7 @@ pub fn fill_template(
     manifest.check().map_err(|error| InvalidTemplateInput::new("templateId", error.to_string()))?;
     let mut files = template.files();
     if !settings.is_empty() || !services.is_empty() {
-        files.insert(SETTINGS_FILE.to_owned(), settings_file(settings, services));
+        files.insert(SETTINGS_FILE.to_owned(), settings_file(settings, &services));
     }
     let automations = template.automations.iter().map(|automation| FilledAutomation {
         name: automation.name.get(input.locale).clone(),
@@ -287,7 +287,7 @@ fn triggers(template: &Template, timezone: &str) -> Vec<ManifestTrigger> {
 }
 
 /// Returns the source of the file with the settings. `services` is the connector of each connection.
-fn settings_file(settings: Vec<(String, Value)>, services: BTreeMap<String, String>) -> String {
+fn settings_file(settings: Vec<(String, Value)>, services: &BTreeMap<String, String>) -> String {
     let mut all: Vec<(String, Value)> = settings;
     if !services.is_empty() {
         all.push(("services".to_owned(), json!(services)));

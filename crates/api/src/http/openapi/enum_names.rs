@@ -13,7 +13,7 @@ use crate::document;
 
 /// Enumerations that only responses have, or whose type is private to its operation. The black-box test of the
 /// description sends requests with the latter.
-const WITHOUT_A_PUBLIC_TYPE: [&str; 18] = [
+const WITHOUT_A_PUBLIC_TYPE: [&str; 17] = [
     "Answer",
     "AnswerSource",
     "BatchMethod",
@@ -135,6 +135,8 @@ fn documented_enumerations_have_the_names_on_the_wire() {
         "GateStatus": connections::GateStatus,
         "HttpMethod": apps::manifest::HttpMethod,
         "SecretUse": apps::manifest::SecretUse,
+        "SettingKind": apps::templates::SettingKind,
+        "TemplateTrigger": apps::templates::TemplateTrigger,
         "Intent": workspace::workspaces::Intent,
         "InviteRole": workspace::invites::InviteRole,
         "InviteStatus": workspace::invites::InviteStatus,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::document;
 
 /// Lists without pages, each with the reason.
-const LISTS_WITHOUT_PAGES: [(&str, &str); 9] = [
+const LISTS_WITHOUT_PAGES: [(&str, &str); 10] = [
     ("export_project_rows", "it is the whole table, as a file"),
     ("list_agent_events", "its cursor is a number: `since`"),
     ("list_agent_tools", "a workspace has at most 200"),
@@ -15,6 +15,7 @@ const LISTS_WITHOUT_PAGES: [(&str, &str); 9] = [
     ("list_passkeys", "a person has at most 20"),
     ("list_run_approvals", "a run asks at most 10 questions"),
     ("list_sign_in_methods", "it follows from the configuration"),
+    ("list_templates", "they are part of the release"),
 ];
 
 /// Returns the schema of the body of a successful response, without a reference.

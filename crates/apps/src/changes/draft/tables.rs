@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl Draft<'_> {
-    pub(super) fn allow_table(&mut self, table: String, project: Option<&str>, access: DataAccess) {
-        let (project, table) = match self.find_table(&table, project) {
+    pub(super) fn allow_table(&mut self, table: &str, project: Option<&str>, access: DataAccess) {
+        let (project, table) = match self.find_table(table, project) {
             Ok(found) => found,
             Err(note) => return self.notes.push(note),
         };

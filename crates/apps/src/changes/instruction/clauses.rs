@@ -10,7 +10,7 @@ pub(super) struct Clause(pub(super) Vec<Item>);
 
 /// Splits a sentence at commas and words for "and", so that each clause has one verb. What has none belongs to the verb before
 /// it or, in Kazakh, where the verb comes last, to the one after it.
-pub(super) fn split_clauses(items: Vec<Item>, locale: Locale) -> Vec<Clause> {
+pub(super) fn split_clauses(items: &[Item], locale: Locale) -> Vec<Clause> {
     let mut clauses: Vec<Vec<Item>> = Vec::new();
     let mut is_open = false;
     for segment in items.split(|item| *item == Item::Separator).filter(|segment| !segment.is_empty()) {

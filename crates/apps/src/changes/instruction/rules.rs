@@ -32,8 +32,8 @@ const RULES: [fn(&mut Cursor) -> Reading; 12] = [
 ];
 
 /// Reads a clause by the first rule that consumes every item of it.
-pub(super) fn read_clause(clause: Clause) -> Result<Vec<Edit>, Reason> {
-    let items = clock::join_clocks(clause.0);
+pub(super) fn read_clause(clause: &Clause) -> Result<Vec<Edit>, Reason> {
+    let items = clock::join_clocks(&clause.0);
     let mut reason = Reason::Words;
     for rule in RULES {
         let mut cursor = Cursor { used: vec![false; items.len()], items: &items };
@@ -212,7 +212,7 @@ fn rename(cursor: &mut Cursor) -> Reading {
     let has_verb = cursor.take(Concept::Rename);
     let has_noun = cursor.take(Concept::Name);
     let is_set = cursor.take(Concept::Set);
-    if !has_verb && !(has_noun && is_set) {
+    if !(has_verb || has_noun && is_set) {
         return None;
     }
     cursor.take_name().map(|name| Ok(vec![Edit::Rename(name)]))
@@ -223,7 +223,7 @@ fn describe(cursor: &mut Cursor) -> Reading {
     let has_verb = cursor.take(Concept::Describe);
     let has_noun = cursor.take(Concept::Description);
     let is_set = cursor.take_any(&[Concept::Set, Concept::Allow]);
-    if !has_verb && !(has_noun && is_set) {
+    if !(has_verb || has_noun && is_set) {
         return None;
     }
     cursor.take_name().map(|text| Ok(vec![Edit::Describe(text)]))

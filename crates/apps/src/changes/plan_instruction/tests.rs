@@ -169,7 +169,7 @@ fn a_schedule_moves_the_automation_of_the_app() {
         cron: Some("0 9 * * 1-5".to_owned()),
         timezone: Some("Asia/Almaty".to_owned()),
     };
-    assert_eq!(new.manifest.triggers, [trigger.clone()]);
+    assert_eq!(new.manifest.triggers, std::slice::from_ref(&trigger));
     assert!(
         matches!(&new.automations[..], [AutomationChange::CreateSchedule { cron, .. }] if cron == "0 9 * * 1-5")
     );

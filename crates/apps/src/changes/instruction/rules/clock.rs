@@ -6,7 +6,7 @@ use super::{
 };
 
 /// Joins a time of day into one item: "at 9", "9:30 in the evening". A word for "at" that no time follows is dropped.
-pub(super) fn join_clocks(items: Vec<Item>) -> Vec<Item> {
+pub(super) fn join_clocks(items: &[Item]) -> Vec<Item> {
     let mut joined = Vec::with_capacity(items.len());
     let mut at = 0;
     while let Some(item) = items.get(at) {
