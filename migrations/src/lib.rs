@@ -33,6 +33,7 @@ mod m0054_held_runs;
 mod m0055_run_results;
 mod m0056_agent_tools;
 mod m0057_approved_changes;
+mod m0058_drafts;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -75,6 +76,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0055_run_results::Migration),
             Box::new(m0056_agent_tools::Migration),
             Box::new(m0057_approved_changes::Migration),
+            Box::new(m0058_drafts::Migration),
         ]
     }
 }

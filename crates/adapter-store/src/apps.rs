@@ -1,6 +1,7 @@
 //! The ports of `apps`.
 
 mod changes;
+mod drafts;
 mod read;
 mod visibility;
 mod write;

@@ -4,6 +4,7 @@
 pub mod agent_tool_calls;
 pub mod agent_tools;
 pub mod app_changes;
+pub mod app_drafts;
 pub mod app_grants;
 pub mod app_log_volume;
 pub mod app_metrics;

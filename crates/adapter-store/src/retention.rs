@@ -14,7 +14,7 @@ use crate::{
     caller_cache,
     convert::min_uuid_v7_at,
     entity::{
-        app_changes, app_log_volume, app_metrics, approvals,
+        app_changes, app_drafts, app_log_volume, app_metrics, approvals,
         column::{DbNumber, DbText, DbTime},
         connections, deliveries, device_logins, gate_calls, invites, log_lines, oauth_access_tokens,
         oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens, occurrences,
@@ -76,6 +76,7 @@ impl Store {
         self.delete_before(invites::Column::ExpiresAt, older_than(INVITE_RETENTION)).await?;
         self.delete_before(occurrences::Column::RecordedAt, older_than(OCCURRENCE_RETENTION)).await?;
         self.delete_before(approvals::Column::CreatedAt, older_than(APPROVAL_RETENTION)).await?;
+        self.delete_before(app_drafts::Column::ExpiresAt, DbTime(now)).await?;
         self.delete_before(app_changes::Column::ExpiresAt, older_than(PLANNED_CHANGE_RETENTION)).await?;
         self.delete_before(project_requests::Column::At, older_than(PROJECT_REQUEST_RETENTION)).await?;
         self.delete_before(project_minutes::Column::At, older_than(PROJECT_REQUEST_RETENTION)).await?;

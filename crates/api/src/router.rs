@@ -40,6 +40,7 @@ fn operations() -> OpenApiRouter<Api> {
         .merge(routes::audit::router())
         .merge(routes::connections::router())
         .merge(routes::app_secrets::router())
+        .merge(routes::drafts::router())
         .merge(routes::gates::router())
         .merge(routes::apps::router())
         .merge(routes::changes::router())

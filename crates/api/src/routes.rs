@@ -30,6 +30,7 @@ pub(crate) mod connections;
 pub(crate) mod dead_letters;
 pub(crate) mod device;
 pub(crate) mod docs;
+pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod gates;
 pub(crate) mod health;

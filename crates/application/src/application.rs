@@ -10,7 +10,7 @@ use kernel::{
     vault::Vault,
 };
 use projects::person_token::JwtVerifier;
-use runs::{engine::Engine, serve::AppServer};
+use runs::{drafts::DraftRunner, engine::Engine, serve::AppServer};
 use workspace::{Plan, join_domains::TxtResolver};
 
 use crate::{
@@ -32,6 +32,8 @@ pub struct Services {
     pub engine: Arc<dyn Engine>,
     /// Server of requests to apps.
     pub app_server: Arc<dyn AppServer>,
+    /// Runner of drafts.
+    pub draft_runner: Arc<dyn DraftRunner>,
     /// Tests connections.
     pub connection_tester: Arc<dyn ConnectionTester>,
     /// Exchanges the codes of authorizations in a browser.
@@ -185,6 +187,12 @@ impl Application {
     #[must_use]
     pub fn app_server(&self) -> &dyn AppServer {
         &*self.0.services.app_server
+    }
+
+    /// Returns the runner of drafts.
+    #[must_use]
+    pub fn draft_runner(&self) -> &dyn DraftRunner {
+        &*self.0.services.draft_runner
     }
 
     /// Returns the exchanger of authorization codes.

@@ -5,6 +5,7 @@
 //! * [`transaction`]: runs use cases in one transaction, committed on `Ok`
 //! * [`authentication`]: resolves a credential to its caller
 //! * [`authorization`]: turns a caller and an id into a proof of authority
+//! * `drafts`: trying code that is not a version
 //! * `automations`: starts of automations and calls of tools
 //! * [`rate_limits`] and [`attempt_limiter`]: limit a caller's requests and wrong device codes
 //! * [`membership`]: joining and leaving a workspace, across domains
@@ -33,6 +34,7 @@ pub mod authorization;
 mod automations;
 pub mod demo;
 pub mod diagnosis;
+mod drafts;
 pub mod feeds;
 pub mod membership;
 pub mod oauth_clients;

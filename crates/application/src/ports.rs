@@ -3,6 +3,7 @@
 use apps::{
     AppsRead, AppsTx,
     changes::{ChangesRead, ChangesTx},
+    drafts::{DraftsRead, DraftsTx},
 };
 use async_trait::async_trait;
 use connections::{
@@ -50,7 +51,7 @@ macro_rules! sum {
 sum! {
     /// Read ports of all domains.
     StoreRead =
-        AgentToolsRead AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead EventFeed GateReader IdentityRead
+        AgentToolsRead AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead DraftsRead EventFeed GateReader IdentityRead
         InvitesRead JoinDomainsRead LogRead LogSink MembersRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RunsRead
         TrafficLog WebhookStore WorkspaceRead
 }
@@ -58,7 +59,7 @@ sum! {
 sum! {
     /// Write ports of all domains, in one transaction.
     Tx =
-        AgentToolsTx AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
+        AgentToolsTx AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx DraftsTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
         ProjectsTx RunsTx WorkspaceTx
 }
 

@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use crate::{AppError, AppsTx, Manifest};
 
+pub use crate::change_state::ChangeState;
 pub use approve::{Approval, Approved, approve_change, check_approval};
 pub use fail::fail_change;
 pub use plan_egress::{AppBaseline, RefusedHost, plan_egress};
@@ -169,22 +170,6 @@ pub enum ChangeOutcome {
     Live(VersionId),
     /// The change cannot be made any more, for this reason.
     Failed(String),
-}
-
-/// The state of a planned change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChangeState {
-    /// The plan waits for its owner.
-    Planned,
-    /// The change is being built.
-    Building,
-    /// The change is a version of the app.
-    Live,
-    /// The build failed.
-    Failed,
-    /// The owner did not approve the plan in time.
-    Expired,
 }
 
 impl Change {

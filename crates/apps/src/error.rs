@@ -2,7 +2,7 @@
 
 use kernel::StoreError;
 
-use crate::{InvalidInput, changes::ChangeState};
+use crate::{InvalidInput, change_state::ChangeState};
 
 /// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,12 @@ pub enum AppError {
     /// The plan shares the app, which the caller may not.
     #[error("the caller may not share the app")]
     MayNotShare,
+    /// The caller has no draft of the app.
+    #[error("there is no draft")]
+    DraftNotFound,
+    /// The app has no version.
+    #[error("the app has no version")]
+    NoVersion,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

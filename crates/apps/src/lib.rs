@@ -5,13 +5,16 @@
 //! * [`manifest`]: what an app asks for, its bounds, and the differences between two manifests
 //! * [`access`]: sharing and grants
 //! * [`changes`]: planned changes that a person reviews first
+//! * [`drafts`]: code that a person tries before it is a version
 //! * [`templates`]: apps to start from
 //! * [`trust`]: the trust score of a version
 //! * [`ports`]: what these need from a store
 
 pub mod access;
 pub mod apps;
+mod change_state;
 pub mod changes;
+pub mod drafts;
 pub mod error;
 mod invalid_input;
 pub mod manifest;

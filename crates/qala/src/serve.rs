@@ -146,6 +146,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             rows: Arc::clone(&rows),
             engine,
             app_server: Arc::new(executor.clone()),
+            draft_runner: Arc::new(executor.clone()),
             connection_tester: Arc::new(executor.clone()),
             code_exchanger: Arc::new(executor.clone()),
             oauth_apps,

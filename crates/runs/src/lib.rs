@@ -9,6 +9,7 @@
 //! * [`approvals`]: questions of runs to people
 //! * [`diagnosis`]: explanations of results, by rules
 //! * [`dead_letters`]: failed runs and refused calls, kept for replay
+//! * [`drafts`]: code that a person tries before it is a version
 //! * [`engine`] and [`serve`]: the ports through which app code runs
 //! * [`fair_share`]: the share of a common resource that one workspace may hold
 //! * [`ports`]: requirements on a store
@@ -18,6 +19,7 @@ pub mod approvals;
 pub mod automations;
 pub mod dead_letters;
 pub mod diagnosis;
+pub mod drafts;
 pub mod engine;
 pub mod error;
 pub mod fair_share;

@@ -2,6 +2,7 @@
 
 mod code_exchange;
 mod connection_test;
+mod draft;
 mod egress;
 mod host;
 mod outgoing;

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 22] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 24] = [
     ("agent-tools.md", Some("PublishAgentTool")),
     ("agent-tools.md", Some("AgentTool")),
     ("agent-tools.md", Some("AgentToolRun")),
     ("api-conventions.md", Some("ErrorEnvelope")),
     ("apps.md", Some("Manifest")),
+    ("apps.md", Some("DraftInvocation")),
+    ("apps.md", Some("DraftRun")),
     ("apps.md", Some("Gate")),
     ("backend-data.md", Some("ChangeColumn")),
     ("backend-data.md", Some("NewIndex")),

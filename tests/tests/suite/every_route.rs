@@ -338,6 +338,8 @@ impl PathParameters {
         let secret = "SIGNING_KEY";
         owner.put(&format!("/v1/apps/{app}/secrets/{secret}"), &json!({"value": "example-secret"})).await?;
 
+        let draft = json!({"files": {"main.js": "export default { fetch: () => new Response() }"}});
+        owner.put(&format!("/v1/apps/{app}/draft"), &draft).await?;
         let instruction = json!({"instruction": "Each run saves 5 minutes."});
         let change = owner.post(&format!("/v1/apps/{app}/changes"), &instruction).await?;
 

@@ -28,6 +28,7 @@ mod deletion;
 mod description;
 mod device;
 mod device_login;
+mod drafts;
 mod errors;
 mod events;
 mod every_route;

@@ -22,7 +22,7 @@ use crate::{
     apps::read::app_grants_of,
     convert::{RowContext, to_json},
     entity::{
-        app_grants, app_rollbacks, app_secrets, app_versions, apps, automations,
+        app_drafts, app_grants, app_rollbacks, app_secrets, app_versions, apps, automations,
         column::{DbId, DbText, DbTime},
         members,
     },
@@ -117,6 +117,11 @@ impl AppsTx for StoreTx {
         }
         app_secrets::Entity::delete_many()
             .filter(app_secrets::Column::AppId.eq(DbId(app)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        app_drafts::Entity::delete_many()
+            .filter(app_drafts::Column::AppId.eq(DbId(app)))
             .exec(self.write())
             .await
             .or_store_error()?;

@@ -18,8 +18,8 @@ use uuid::Uuid;
 
 use crate::{
     entity::{
-        agent_tools, app_changes, app_grants, app_log_volume, app_metrics, app_rollbacks, app_secrets,
-        app_versions, approvals, apps, audit_log, automations,
+        agent_tools, app_changes, app_drafts, app_grants, app_log_volume, app_metrics, app_rollbacks,
+        app_secrets, app_versions, approvals, apps, audit_log, automations,
         column::{DbId, DbTime},
         connection_secrets, connections, dead_letters, deliveries, departures, device_logins, gate_calls,
         gates, invites, join_domains, log_lines, members, oauth_access_tokens, oauth_authorizations,
@@ -140,6 +140,7 @@ impl Store {
         self.purge_rows(rows_in(app_secrets::Column::AppId, apps())).await?;
         self.purge_rows(rows_of(app_rollbacks::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(app_changes::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(app_drafts::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(apps::Column::WorkspaceId, workspace)).await
     }
 

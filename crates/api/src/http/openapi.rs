@@ -201,7 +201,7 @@ mod tests {
     use crate::document;
 
     /// Verbs of operation ids. Add new ones, but no synonyms of these.
-    const VERBS: [&str; 48] = [
+    const VERBS: [&str; 49] = [
         "accept",
         "add",
         "approve",
@@ -226,6 +226,7 @@ mod tests {
         "follow",
         "import",
         "insert",
+        "invoke",
         "join",
         "list",
         "plan",

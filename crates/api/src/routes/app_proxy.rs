@@ -13,6 +13,7 @@ use axum::{
 };
 
 use self::forward::forward;
+pub(crate) use self::forward::origin;
 use crate::{http::error::ApiResult, state::Api};
 
 /// Origin at which an app is served.

@@ -57,6 +57,9 @@ impl From<AppError> for Problem {
             AppError::MayNotShare => {
                 Self::forbidden("forbidden", "The plan shares the app, which requires `can_share`.")
             }
+            AppError::DraftNotFound => Self::not_found("draft").hint("Save one: PUT /v1/apps/{id}/draft."),
+            AppError::NoVersion => Self::conflict("no_version", "The app has no version yet.")
+                .hint("Create its first version; drafts run with the permissions of the current one."),
             AppError::Store(error) => error.into(),
         }
     }

@@ -79,7 +79,8 @@ fn every_problem() -> Vec<Problem> {
         AppError {
             InvalidInput(InvalidApp::Name(invalid_text)), AppNotFound, VersionConflict, StaleVersion, AlreadyCurrent,
             MemberNotFound, NothingToChange, TooManyChanges, ChangeNotFound, ChangeNotOpen(ChangeState::Expired),
-            ManifestChanged, EmptyPlan, OutsideBand(Vec::new()), MayNotShare, Store(StoreError::NotAudited),
+            ManifestChanged, EmptyPlan, OutsideBand(Vec::new()), MayNotShare, DraftNotFound, NoVersion,
+            Store(StoreError::NotAudited),
         }
         GateError {
             InvalidInput(InvalidGate::Methods), NotFound, AlreadyExists, TooManyGates, BelongsToConnection,

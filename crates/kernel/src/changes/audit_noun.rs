@@ -25,6 +25,8 @@ pub enum AuditNoun {
     DeadLetter,
     /// A device login.
     Device,
+    /// A draft of an app.
+    Draft,
     /// A gate.
     Gate,
     /// A person's account at an issuer.
@@ -85,6 +87,7 @@ crate::names! {
         Connection = "connection",
         DeadLetter = "dead_letter",
         Device = "device",
+        Draft = "draft",
         Gate = "gate",
         Identity = "identity",
         Index = "index",
@@ -143,6 +146,7 @@ impl AuditNoun {
                 Self::Authorization
                 | Self::Change
                 | Self::Device
+                | Self::Draft
                 | Self::Identity
                 | Self::OauthClient
                 | Self::OauthToken

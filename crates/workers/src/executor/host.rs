@@ -5,7 +5,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -61,6 +61,7 @@ pub(super) struct AppHost {
     /// Gates as they were at the first request.
     policy: OnceCell<Arc<EgressPolicy>>,
     trace: Arc<Mutex<RunTrace>>,
+    rows_written: AtomicU64,
     approvals: PendingApprovals,
     workload: Workload,
 }
@@ -94,6 +95,7 @@ impl AppHost {
             clear_secrets,
             policy: OnceCell::new(),
             trace: record,
+            rows_written: AtomicU64::new(0),
             approvals: PendingApprovals::default(),
             workload,
         }
@@ -123,6 +125,11 @@ impl AppHost {
         drop(record);
         taken.finish_log(self.now());
         taken
+    }
+
+    /// Returns the number of rows that the code inserted, updated and deleted by now.
+    pub(super) fn rows_written(&self) -> u64 {
+        self.rows_written.load(Ordering::Relaxed)
     }
 
     /// Redacts secrets that the code has in clear in the message of its failure.
@@ -352,10 +359,14 @@ impl Host for AppHost {
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError> {
         let begun = self.start_timer();
         let label = rows::label(&call);
+        let is_write = rows::is_write(&call);
         let result = match self.bindings.iter().find(|binding| binding.name == name) {
             Some(binding) => rows::execute(&self.inner.rows, binding, call).await,
             None => Err(rows::binding_not_found()),
         };
+        if let (true, Ok(done)) = (is_write, &result) {
+            self.rows_written.fetch_add(done.rows(), Ordering::Relaxed);
+        }
         let (status, detail) = match &result {
             Ok(done) => (StepStatus::Ok, done.detail()),
             Err(error) => (StepStatus::Failed, Some(error.code.clone())),

@@ -16,6 +16,11 @@ pub(super) struct DataResult {
 }
 
 impl DataResult {
+    /// Returns the number of rows that were found or written.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows.unwrap_or(0)
+    }
+
     /// Returns the number of rows as text, such as `1 row`.
     pub(super) fn detail(&self) -> Option<String> {
         self.rows.map(|rows| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") })
@@ -39,6 +44,11 @@ pub(super) fn label(call: &DataCall) -> String {
     };
     let table: String = table.chars().filter(|c| !c.is_control()).take(MAX_TABLE_NAME_CHARS).collect();
     format!("{what} {table}")
+}
+
+/// Returns true if a call inserts, updates or deletes rows.
+pub(super) fn is_write(call: &DataCall) -> bool {
+    matches!(call, DataCall::Insert { .. } | DataCall::Update { .. } | DataCall::Delete { .. })
 }
 
 /// Executes one call within the rights of the binding.

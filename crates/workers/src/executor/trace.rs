@@ -103,10 +103,14 @@ impl RunTrace {
     }
 
     /// Returns `first`, the recorded steps and a count of those left out, and the log lines.
-    pub(super) fn into_steps(self, first: Step) -> (Vec<Step>, Vec<RunLogLine>) {
-        let mut steps = Vec::with_capacity(self.steps.len() + 2);
-        steps.push(first);
-        steps.extend(self.steps);
+    pub(super) fn into_steps(mut self, first: Step) -> (Vec<Step>, Vec<RunLogLine>) {
+        self.steps.insert(0, first);
+        self.into_calls()
+    }
+
+    /// Returns the recorded steps and a count of those left out, and the log lines.
+    pub(super) fn into_calls(self) -> (Vec<Step>, Vec<RunLogLine>) {
+        let mut steps = self.steps;
         if self.dropped_steps > 0 {
             steps.push(Step {
                 label: format!("{} more calls", self.dropped_steps),

@@ -15,7 +15,9 @@ mod edges;
 
 /// Members with rules besides their bounds, which generated values do not satisfy. A value at the bound is rejected by
 /// the other rule, whose message is given here; a value beyond the bound is rejected as everywhere.
-const OTHER_RULES: [(&str, &str); 37] = [
+const OTHER_RULES: [(&str, &str); 39] = [
+    ("/draft/invoke /request/method", "in capital letters"),
+    ("/draft/invoke /request/path", "must begin with /"),
     ("/apps /templateId", "is given by the template"),
     ("/v1/apps/{id}/access /people", "names a person twice"),
     ("/trigger/", "`trigger."),
@@ -122,6 +124,8 @@ fn with_existing_ids(fixture: &Fixture, operation: &Operation) -> Result<Operati
             set("mode", "form".into());
             set("confirm", true.into());
         }
+        // Each handler has an argument of its own.
+        "/v1/apps/{id}/draft/invoke" => body = Some(json!({"handler": "fetch"})),
         // It accepts rules or sentences, but not both.
         "/v1/backend/projects/{projectId}/tables/{table}/policy" => body = Some(json!({})),
         _ => {}

@@ -73,7 +73,7 @@ pub(super) async fn forward(
 }
 
 /// Returns the origin that the app sees as its own, wherever it is served, so that its code need not know.
-pub(super) fn origin(api: &Api, slug: &str) -> String {
+pub(crate) fn origin(api: &Api, slug: &str) -> String {
     let public: Option<url::Url> = api.settings().public_url.parse().ok();
     let port = public.as_ref().and_then(url::Url::port).map(|port| format!(":{port}")).unwrap_or_default();
     let scheme = if api.settings().is_https() { "https" } else { "http" };

@@ -92,6 +92,11 @@ impl<'a> ExampleFixture<'a> {
                 let change = owner.get(&call.path.replace("/approve", "")).await?.ok()?;
                 call.replace("/manifest", change["plan"]["manifest"].clone())?;
             }
+            "invoke_draft" => {
+                let app = self.resource_id("/v1/apps/{id}");
+                let files = json!({"files": {"main.js": "export default { scheduled() {}, fetch: () => new Response() }"}});
+                owner.put(&format!("/v1/apps/{app}/draft"), &files).await?.ok()?;
+            }
             "put_agent_tool" => call.replace("/reviewedHash", self.permissions_hash().await?)?,
             "update_agent_tool" | "start_agent_tool" => {
                 let input_schema = json!({"type": "object", "properties": {"title": {"type": "string"}}});
