@@ -219,10 +219,27 @@ export default [
     },
   },
   {
+    name: 'a draft is tried beside the editor',
+    async run({ page, world, api, expect }) {
+      await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': 'export default { async scheduled(event) { console.log("got", event.data); await fetch("https://prices.example.com/"); return { is: 1 } } }' } });
+      const { versions } = await api('GET', `/v1/apps/${world.app}/versions`);
+      await page.goto(`/w/${world.ws}/apps/${world.app}/code`);
+      await page.getByRole('button', { name: 'Try', exact: true }).click();
+      await page.getByRole('button', { name: 'Run draft' }).click();
+      await page.getByText('GET prices.example.com was refused: the manifest does not allow it.').waitFor();
+      await page.getByRole('log', { name: 'Log of the draft' }).getByText('got {}').waitFor();
+      expect((await api('GET', `/v1/apps/${world.app}/versions`)).versions.length === versions.length, 'A draft became a version.');
+      await page.getByRole('button', { name: 'Delete my draft' }).click();
+      await page.getByText('Your draft was deleted.').waitFor();
+      await page.getByRole('button', { name: 'Plan a change' }).click();
+      await page.getByText('The manifest now names the host prices.example.com (GET).', { exact: true }).waitFor();
+    },
+  },
+  {
     name: 'a template becomes an app with its table',
     async run({ page, world, api, expect }) {
       await page.goto(`/w/${world.ws}/apps/templates`);
-      await page.getByLabel('Search').last().fill('links');
+      await page.getByRole('searchbox', { name: 'Search' }).fill('links');
       await page.getByRole('link', { name: /^Short links/ }).click();
       await page.getByLabel('Project for its rows').selectOption(world.project);
       await page.getByRole('button', { name: 'Create app' }).click();

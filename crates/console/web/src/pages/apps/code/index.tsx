@@ -10,6 +10,7 @@ import { AppPage, missingRight, type App } from '../app-page';
 import { locate, type Located } from '../located';
 import { ENTRY, MANIFEST, MAX_FILES, MAX_TOTAL_BYTES, bytesOf, manifestText, type Source } from '../source';
 import { starterFiles } from '../starters';
+import { DraftPanel } from './draft';
 import { FileTabs } from './file-tabs';
 import { useInsertion } from './insertion';
 import { ManifestEditor } from './manifest-editor';
@@ -42,6 +43,7 @@ function firstSource({ name, description, archetype, category }: App): Source {
 function Editor({ ws, app, current }: { ws: string; app: App; current: Version | null }) {
   const editing = useSource(current, firstSource(app));
   const [summary, setSummary] = useState('');
+  const [isTrying, setTrying] = useState(false);
   const [failure, setFailure] = useState<{ readonly problem: Problem; readonly place: Located | null } | null>(null);
   const { source, changes } = editing;
   const refusal = missingRight(app, 'can_edit');
@@ -94,12 +96,14 @@ function Editor({ ws, app, current }: { ws: string; app: App; current: Version |
         <div class="editor-actions">
           {isDirty && <span class="muted" role="status">{t('unsaved', { count: changes.length })}</span>}
           {isDirty && <Button onClick={() => void discard(editing, firstSource(app))}>{t('discard')}</Button>}
+          <Button unavailable={refusal} onClick={() => setTrying(!isTrying)}>{isTrying ? t('stopTrying') : t('tryIt')}</Button>
           <Button variant="primary" command="apps.save" unavailable={unavailable} onClick={() => void publish.run()}>{t('save')}</Button>
         </div>
       </div>
       {tab === MANIFEST
         ? <ManifestEditor ws={ws} value={source.manifest} onChange={refusal === null ? setText : undefined} problem={problem} />
         : <Code key={tab} label={tab} language={languageOf(tab)} value={source.files[tab] ?? ''} onChange={refusal === null ? setText : undefined} problem={problem} height="tall" />}
+      {isTrying && <DraftPanel ws={ws} app={app} editing={editing} />}
       {editing.base && <p class="muted editor-base">{t('basedOn', { number: editing.base.number })}</p>}
     </div>
   );

@@ -1,0 +1,105 @@
+// Trying what is in the editor, before it is a version: a handler, its argument, and beside them what it did.
+
+import { useState } from 'preact/hooks';
+import { api } from '#api/client';
+import { discardUnsaved, navigate, toast, useAction } from '#frame';
+import { Button, JsonEditor, ProblemView, Select, TextArea, TextField, parseJson } from '#ui';
+import { missingRight, type App } from '../../app-page';
+import type { Editing } from '../use-source';
+import { t } from './messages';
+import { Outcome, type DraftRun } from './outcome';
+
+type Handler = 'scheduled' | 'fetch';
+
+interface Call {
+  readonly handler: Handler;
+  readonly data: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** The handler that the code has, as far as its text says. */
+function firstHandler(main: string | undefined): Handler {
+  return main !== undefined && /\bfetch\s*[(:]\s*/.test(main) && !/\bscheduled\s*[(:]/.test(main) ? 'fetch' : 'scheduled';
+}
+
+function bodyOf({ handler, data, method, path, body }: Call) {
+  if (handler === 'scheduled') return { handler, event: { data: JSON.parse(data) as unknown } };
+  return { handler, request: { method, path, ...(body === '' ? {} : { body, headers: { 'content-type': 'application/json' } }) } };
+}
+
+function unavailableReason(app: App, call: Call): string | null {
+  const refusal = missingRight(app, 'can_edit') ?? missingRight(app, 'can_run');
+  if (refusal !== null) return refusal;
+  if (app.currentVersionId === null) return t('noVersion');
+  if (call.handler === 'fetch') return call.path.startsWith('/') ? null : t('pathFirst');
+  const parsed = parseJson(call.data);
+  return 'error' in parsed ? parsed.error : null;
+}
+
+export function DraftPanel({ ws, app, editing }: { ws: string; app: App; editing: Editing }) {
+  const [call, setCall] = useState<Call>(() => ({ handler: firstHandler(editing.source.files['main.js']), data: '{}', method: 'GET', path: '/', body: '' }));
+  const [outcome, setOutcome] = useState<DraftRun | null>(null);
+  const set = <K extends keyof Call>(name: K) => (value: Call[K]) => setCall((now) => ({ ...now, [name]: value }));
+  const run = useAction(async () => {
+    await api.put('/v1/apps/{id}/draft', { path: { id: app.id }, body: { files: editing.source.files, baseVersionId: editing.base?.id ?? null } });
+    setOutcome(await api.post('/v1/apps/{id}/draft/invoke', { path: { id: app.id }, body: bodyOf(call) }));
+  }, { shows: 'inline' });
+  const plan = useAction(async (instruction: string) => {
+    const { changeId } = await api.post('/v1/apps/{id}/changes', { path: { id: app.id }, body: { instruction } });
+    discardUnsaved();
+    await navigate(`/w/${ws}/apps/${app.id}/changes/${changeId}`);
+  });
+  const unavailable = unavailableReason(app, call);
+  return (
+    <section class="draft" aria-label={t('title')}>
+      <form class="draft-call" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void run.run(); }}>
+        <h2>{t('title')}</h2>
+        <p class="muted">{t('lead')}</p>
+        <Select label={t('handler')} value={call.handler} onChange={set('handler')} options={[{ value: 'scheduled', label: t('scheduled') }, { value: 'fetch', label: t('fetch') }]} />
+        {call.handler === 'scheduled'
+          ? <JsonEditor label={t('data')} value={call.data} onChange={set('data')} height="short" />
+          : (
+            <>
+              <div class="new-pair">
+                <Select label={t('method')} value={call.method} onChange={set('method')} options={METHODS.map((value) => ({ value, label: value }))} />
+                <TextField label={t('path')} value={call.path} onInput={set('path')} maxlength={2_000} spellcheck={false} />
+              </div>
+              <TextArea label={t('body')} value={call.body} onInput={set('body')} rows={4} spellcheck={false} />
+            </>
+          )}
+        <div class="draft-actions">
+          <Button type="submit" variant="primary" busy={run.busy} unavailable={unavailable}>{t('run')}</Button>
+          <KeptDraft app={app} editing={editing} />
+        </div>
+      </form>
+      <div class="draft-outcome" aria-live="polite">
+        {run.problem && <ProblemView problem={run.problem} />}
+        {outcome ? <Outcome outcome={outcome} onPlan={(instruction) => void plan.run(instruction)} /> : !run.problem && <p class="muted">{t('nothingYet')}</p>}
+      </div>
+    </section>
+  );
+}
+
+/** The draft that the server keeps of the person: what they tried last, perhaps on another machine. */
+function KeptDraft({ app, editing }: { app: App; editing: Editing }) {
+  const take = useAction(async () => {
+    const { files } = await api.get('/v1/apps/{id}/draft', { path: { id: app.id } });
+    const before = editing.source;
+    editing.replace({ ...before, files });
+    toast(t('taken'), { action: { label: t('undo'), run: () => editing.replace(before) } });
+  });
+  const remove = useAction(async () => {
+    await api.delete('/v1/apps/{id}/draft', { path: { id: app.id } });
+    toast(t('deleted'));
+  });
+  return (
+    <>
+      <Button variant="plain" busy={take.busy} unavailable={missingRight(app, 'can_edit')} onClick={() => void take.run()}>{t('take')}</Button>
+      <Button variant="plain" busy={remove.busy} unavailable={missingRight(app, 'can_edit')} onClick={() => void remove.run()}>{t('remove')}</Button>
+    </>
+  );
+}
