@@ -38,7 +38,7 @@ pub struct RefusedHost {
 ///
 /// # Errors
 /// * [`AppError::NothingToChange`] when the manifest allows the request already, or would be out of bounds with it
-/// * [`AppError::TooManyChanges`] when the person has [`MAX_OPEN`] unexpired plans
+/// * [`AppError::TooManyChanges`] when the person has [`MAX_OPEN`](super::MAX_OPEN) unexpired plans
 /// * [`AppError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn plan_egress(
