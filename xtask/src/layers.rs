@@ -52,7 +52,9 @@ impl Layer {
             "backend-data" => Self::StandaloneDomain,
             "migrations" => Self::Migrations,
             "application" => Self::Application,
-            "caller-cache" | "group-commit" | "process-snapshot" | "span-macros" => Self::AdapterLibrary,
+            "caller-cache" | "group-commit" | "process-snapshot" | "span-macros" | "type-stripper" => {
+                Self::AdapterLibrary
+            }
             "api" | "mcp" | "console" | "cli" => Self::Surface,
             "workers" => Self::Workers,
             "qala" => Self::Binary,
@@ -142,7 +144,7 @@ impl Layer {
                 "an adapter depends on kernel, domain crates, migrations and the libraries of adapters only"
             }
             Self::AdapterLibrary => {
-                "caller-cache, group-commit, process-snapshot and span-macros depend on no crate of ours"
+                "caller-cache, group-commit, process-snapshot, span-macros and type-stripper depend on no crate of ours"
             }
             Self::Migrations => "migrations depend on kernel only",
             Self::Application => "application depends on kernel and domain crates only",
@@ -157,12 +159,13 @@ impl Layer {
 }
 
 /// Outside crates that only the named crates of ours may use (the binary always may).
-const RESTRICTED_CRATES: [(&[&str], &[&str]); 5] = [
+const RESTRICTED_CRATES: [(&[&str], &[&str]); 6] = [
     (&["sea-orm", "sea-orm-migration"], &["adapter-store", "adapter-rows", "migrations"]),
     // `tests` makes and drops throwaway databases, `bench` fills one.
     (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests", "bench"]),
     (&["reqwest"], &["adapter-gate", "adapter-oidc"]),
     (&["rquickjs"], &["adapter-runtime", "process-snapshot"]),
+    (&["oxc_parser"], &["type-stripper"]),
     // Domain types are described in `api`. `kernel` describes its own, which nearly every route has, if `api` asks for it.
     (&["utoipa", "utoipa-axum"], &["api", "kernel"]),
 ];

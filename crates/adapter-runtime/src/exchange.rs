@@ -27,7 +27,7 @@ use crate::{
     protocol::{
         CANCEL_GRACE, FromWorker, HostCall, HostCallOutput, Job, JobResult, LONG_COMPUTATION, MAX_CHUNK,
         MAX_CPU, MAX_LOG_LINE, Outcome, ResponseHead, STREAM_WINDOW, Task, ToWorker, VersionKey,
-        encode_frame, truncate_text,
+        encode_frame, has_typescript, truncate_text,
     },
     worker_process::WorkerProcess,
 };
@@ -98,6 +98,8 @@ pub(crate) struct Exchange {
     /// Elapses when a limit may be reached, or the job may have become a long computation.
     next_check: Pin<Box<Sleep>>,
     stage: ResponseStage,
+    /// True until the worker has stripped the types of the job's files. None of their code has run.
+    is_stripping: bool,
     log_lines: u32,
     call_count: u32,
     queued_calls: VecDeque<(u32, HostCall)>,
@@ -132,6 +134,7 @@ impl Exchange {
         let first_check = wall_deadline.min(Instant::now() + cpu_limit.min(LONG_COMPUTATION));
         let cpu = CpuBudget { used_before: process.begin_job(Arc::clone(&host)), limit: cpu_limit };
         let may_stream = matches!(job.task, Task::Fetch(_));
+        let is_stripping = job.files.as_ref().is_some_and(has_typescript);
         let is_sent = queue_message(&mut process, &ToWorker::Invoke(Box::new(job)));
         Self {
             process,
@@ -143,6 +146,7 @@ impl Exchange {
             cpu,
             next_check: Box::pin(sleep_until(first_check)),
             stage: if is_sent { ResponseStage::Pending { may_stream } } else { ResponseStage::Unsendable },
+            is_stripping,
             log_lines: 0,
             call_count: 0,
             queued_calls: VecDeque::new(),
@@ -170,7 +174,8 @@ impl Exchange {
                     None => continue,
                 },
                 frame = process.frames.next() => {
-                    let frame = frame.and_then(Result::ok).ok_or(WorkerLoss::Broken)?;
+                    let lost = if self.is_stripping { WorkerLoss::StrippingTypes } else { WorkerLoss::Broken };
+                    let frame = frame.and_then(Result::ok).ok_or(lost)?;
                     let message = FromWorker::decode(&frame.freeze()).ok_or(WorkerLoss::Broken)?;
                     if let Some(event) = self.handle_message(message)? {
                         return Ok(event);
@@ -287,6 +292,10 @@ impl Exchange {
     /// Handles one message. A worker that exceeds a limit that it should have enforced itself counts as broken.
     fn handle_message(&mut self, message: FromWorker) -> Result<Option<ExchangeEvent>, WorkerLoss> {
         match message {
+            FromWorker::TypesStripped => {
+                self.is_stripping = false;
+                Ok(None)
+            }
             FromWorker::Log { level, message } => {
                 self.forward_log_line(level, message)?;
                 Ok(None)

@@ -4,7 +4,7 @@
 //!
 //! JSON travels as text and is checked where it arrives. The parent trusts nothing that a worker sends.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, path::Path, time::Duration};
 
 use bytes::Bytes;
 use runs::engine::{
@@ -129,6 +129,8 @@ impl fmt::Debug for SecretText {
 pub(crate) enum FromWorker {
     /// The first message of a process.
     Ready(Confinement),
+    /// Tells that the types of the job's files are stripped, if [`has_typescript`] says that there are any.
+    TypesStripped,
     Log {
         level: LogLevel,
         message: String,
@@ -329,6 +331,21 @@ impl From<BufferedResponse> for HttpResponse {
     fn from(BufferedResponse { head, body }: BufferedResponse) -> Self {
         Self { status: head.status, headers: head.headers, body }
     }
+}
+
+/// Returns true if types have to be stripped from some of the files.
+pub(crate) fn has_typescript(files: &BTreeMap<String, String>) -> bool {
+    files.keys().any(|name| is_typescript(name))
+}
+
+/// Returns true for modules in TypeScript; declarations (`.d.ts`) are none.
+pub(crate) fn is_typescript(name: &str) -> bool {
+    has_extension(name, &["ts", "mts"]) && !name.ends_with(".d.ts") && !name.ends_with(".d.mts")
+}
+
+pub(crate) fn has_extension(name: &str, extensions: &[&str]) -> bool {
+    let extension = Path::new(name).extension();
+    extension.is_some_and(|extension| extensions.iter().any(|known| extension == *known))
 }
 
 /// Appends one frame. Appends nothing and returns false if the message does not fit into a frame.

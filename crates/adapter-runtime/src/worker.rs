@@ -25,6 +25,7 @@ use rustix::thread::set_name;
 
 use crate::protocol::{
     Fault, FromWorker, Job, JobLimits, JobResult, LONG_COMPUTATION, Outcome, Task, ToWorker, VersionKey,
+    has_typescript,
 };
 use bundle::CompiledBundle;
 use parent_pipe::ParentPipe;
@@ -78,7 +79,7 @@ impl Worker {
             output: 1000,
             streamed: 0,
         };
-        let files = BTreeMap::from([(bundle::ENTRY_MODULE.to_owned(), source.to_owned())]);
+        let files = BTreeMap::from([("main.js".to_owned(), source.to_owned())]);
         let compiled = Rc::new(CompiledBundle::compile(&files, limits)?);
         let task = Task::Scheduled("{}".to_owned());
         let outcome =
@@ -141,12 +142,24 @@ impl Worker {
         files: Option<BTreeMap<String, String>>,
         limits: JobLimits,
     ) -> Result<Rc<CompiledBundle>, Fault> {
-        if let Some(files) = files {
+        if let Some(mut files) = files {
+            if has_typescript(&files) {
+                bundle::strip_types(&mut files)?;
+                self.report_types_stripped()?;
+            }
             let compiled = Rc::new(CompiledBundle::compile(&files, limits)?);
             self.bundles.insert(version, compiled);
         }
         let missing = || Fault::new(FailureCode::WorkerLost, "the worker does not have this version");
         self.bundles.get(&version).cloned().ok_or_else(missing)
+    }
+
+    /// Tells the parent at once that from now on a lost process is not the parser's doing.
+    fn report_types_stripped(&self) -> Result<(), Fault> {
+        let mut pipe = self.pipe.borrow_mut();
+        pipe.send(&FromWorker::TypesStripped)
+            .and_then(|_| pipe.flush())
+            .map_err(|_| Fault::new(FailureCode::WorkerLost, "the parent is gone"))
     }
 
     /// Sends the last message of a job; a response too long for a frame becomes a fault. Returns false if the parent is gone.

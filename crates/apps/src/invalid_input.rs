@@ -21,9 +21,13 @@ pub enum InvalidInput {
     /// A field of the manifest.
     #[error(transparent)]
     Manifest(#[from] InvalidManifest),
-    /// The files do not have [`ENTRY_FILE`](crate::versions::ENTRY_FILE).
+    /// The files have neither [`ENTRY_FILE`](crate::versions::ENTRY_FILE) nor
+    /// [`TYPESCRIPT_ENTRY_FILE`](crate::versions::TYPESCRIPT_ENTRY_FILE).
     #[error("the entry file is missing")]
     NoEntryFile,
+    /// The files have both of them.
+    #[error("there are two entry files")]
+    TwoEntryFiles,
     /// There are more than so many files.
     #[error("there are more than {max} files")]
     FileCount {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Manifest, trust::TrustBand};
 
-pub use check_files::{ENTRY_FILE, check_files};
+pub use check_files::{ENTRY_FILE, TYPESCRIPT_ENTRY_FILE, check_files};
 pub use create::{CreateVersion, create_version};
 pub use diff_files::{FileDifference, MAX_DIFF_BYTES, diff_files};
 pub use roll_back::{RollBack, roll_back};

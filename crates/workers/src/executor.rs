@@ -16,6 +16,7 @@ mod visit_meter;
 
 use std::{mem, sync::Arc, time::Duration};
 
+use apps::versions::{ENTRY_FILE, TYPESCRIPT_ENTRY_FILE};
 use async_trait::async_trait;
 use connections::{
     AllowedPorts, OutboundClient,
@@ -32,8 +33,8 @@ use observability::{
 };
 use runs::{
     engine::{
-        self, Bindings, Engine, Failure, FailureCode, HandlerCall, HandlerOutput, HttpRequest, Invocation,
-        InvocationLimits, ScheduledEvent, StreamedResponse,
+        self, Bindings, Bundle, Engine, Failure, FailureCode, HandlerCall, HandlerOutput, HttpRequest,
+        Invocation, InvocationLimits, ScheduledEvent, StreamedResponse,
     },
     queue::{
         AppAvailability, AttemptOutcome, ClaimedRun, FinishedRun, RunFault, RunLogLine, classify_failure,
@@ -60,8 +61,6 @@ use visit_meter::VisitMeter;
 const MAX_INFRASTRUCTURE_RETRIES: u8 = 3;
 /// Maximum number of visits whose log lines are being written; further responses wait until a write ends.
 const MAX_CONCURRENT_LOG_WRITES: u32 = 64;
-/// Label of the first step of every run.
-const RUN_STEP_LABEL: &str = "Run main.js";
 
 /// Dependencies of the executor.
 pub struct ExecutorDeps {
@@ -411,7 +410,7 @@ impl Runner for Executor {
             Err((number, question)) => {
                 let approval = kernel::Id::generate(&*inner.random, inner.clock.now());
                 let asked = finished_step(
-                    RUN_STEP_LABEL.to_owned(),
+                    step_label(&content.bundle),
                     StepStatus::Waiting,
                     span,
                     question.title.clone(),
@@ -439,7 +438,7 @@ impl Runner for Executor {
         let saved = content.manifest.roi.manual_minutes_per_run;
         let minutes_saved = if conclusion == AttemptOutcome::Succeeded { saved } else { 0.0 };
         let (steps, lines) =
-            record.into_steps(finished_step(RUN_STEP_LABEL.to_owned(), status, span, detail));
+            record.into_steps(finished_step(step_label(&content.bundle), status, span, detail));
         let outcome = RunOutcome { steps, lines, minutes_saved, duration, result: kept };
         inner.finished_run(&run, conclusion, outcome)
     }
@@ -495,6 +494,13 @@ impl AppServer for Executor {
         });
         response
     }
+}
+
+/// Returns the label of the first step of a run.
+fn step_label(bundle: &Bundle) -> String {
+    let entry =
+        if bundle.files.contains_key(TYPESCRIPT_ENTRY_FILE) { TYPESCRIPT_ENTRY_FILE } else { ENTRY_FILE };
+    format!("Run {entry}")
 }
 
 fn to_log_line(line: RunLogLine) -> NewLogLine {

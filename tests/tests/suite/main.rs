@@ -67,6 +67,7 @@ mod templates;
 mod timing;
 mod tour;
 mod triggers;
+mod typescript;
 mod upstream_secrets;
 mod versions;
 mod view_as;

@@ -10,6 +10,8 @@ pub(crate) enum WorkerLoss {
     WallTimeExceeded,
     /// It did not stop at its limit of processor time.
     CpuTimeExceeded,
+    /// It ended while it stripped types: the parser recurses, so that deep nesting overflows its stack.
+    StrippingTypes,
     /// It ended, or sent a message that no worker sends.
     Broken,
 }
@@ -35,6 +37,11 @@ pub(crate) async fn lost_worker_failure(
             tracing::info!(worker, "a worker was killed at its limit of processor time");
             let most = limits.cpu_time.min(MAX_CPU).as_millis();
             fail(FailureCode::CpuExceeded, format!("the code used more than {most} ms of processor time"))
+        }
+        // No code ran, so that none can have learnt an address, and the fork server stays.
+        WorkerLoss::StrippingTypes => {
+            tracing::info!(worker, "a worker was lost while it stripped types");
+            fail(FailureCode::InvalidBundle, "the TypeScript is nested too deeply".to_owned())
         }
         WorkerLoss::Broken => {
             lease.recycle_workers();

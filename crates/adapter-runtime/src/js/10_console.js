@@ -59,7 +59,7 @@ const inspect = (value, depth = 0, seen = []) => {
 const describeError = (error) => {
   const head = error.message === '' ? `${error.name}` : `${error.name}: ${error.message}`;
   const frames = `${error.stack ?? ''}`.split('\n')
-    .filter((line) => line.includes('at ') && /\.m?js:\d/.test(line))
+    .filter((line) => line.includes('at ') && /\.m?[jt]s:\d/.test(line))
     .slice(0, 8);
   const cause = error.cause instanceof Error && error.cause !== error ? `\n  cause: ${error.cause.name}: ${error.cause.message}` : '';
   return [head, ...frames].join('\n') + cause;

@@ -16,10 +16,10 @@ use rquickjs::{
 use runs::engine::FailureCode;
 
 use super::budget::Budget;
-use crate::protocol::{Fault, JobLimits};
+use crate::protocol::{Fault, JobLimits, has_extension, is_typescript};
 
-/// Name of the entry module of every bundle.
-pub(super) const ENTRY_MODULE: &str = "main.js";
+/// Names that the entry module of a bundle may have.
+const ENTRY_MODULES: [&str; 2] = ["main.js", "main.ts"];
 /// Name of the prelude's module. No file of a bundle has such a name, and stack traces leave its frames out.
 pub(super) const PRELUDE_MODULE: &str = "qala:prelude";
 /// Bytes of native stack that JavaScript may use. The thread has eight times as much.
@@ -109,7 +109,10 @@ type AppIntrinsics = (
 );
 
 /// The modules of a bundle as bytecode, by name.
-pub(super) struct CompiledBundle(BTreeMap<String, Bytecode>);
+pub(super) struct CompiledBundle {
+    entry: &'static str,
+    modules: BTreeMap<String, Bytecode>,
+}
 
 /// The only context of a runtime, under a budget.
 pub(super) struct Realm {
@@ -126,8 +129,9 @@ impl Realm {
     ) -> rquickjs::Result<Self> {
         let budget = configure(runtime, limits);
         let bundle = Rc::clone(current);
-        let knows =
-            move |path: &str| bundle.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
+        let knows = move |path: &str| {
+            bundle.borrow().as_ref().is_some_and(|bundle| bundle.modules.contains_key(path))
+        };
         let resolver = RelativeResolver(Box::new(knows));
         runtime.runtime().set_loader(resolver, BytecodeLoader(Rc::clone(current)));
         Ok(Self { context: runtime.new_context::<AppIntrinsics>()?, budget })
@@ -183,11 +187,11 @@ impl CompiledBundle {
         Ok((compile(PRELUDE_MODULE, PRELUDE_SOURCE)?, lazy))
     }
 
-    /// Compiles all modules of a bundle.
+    /// Compiles all modules of a bundle, whose types are stripped.
     pub(super) fn compile(files: &BTreeMap<String, String>, limits: JobLimits) -> Result<Self, Fault> {
-        if !files.contains_key(ENTRY_MODULE) {
-            return Err(Fault::new(FailureCode::InvalidBundle, "the bundle has no main.js"));
-        }
+        let entry = ENTRY_MODULES.into_iter().find(|name| files.contains_key(*name));
+        let no_entry = || Fault::new(FailureCode::InvalidBundle, "the bundle has no main.js and no main.ts");
+        let entry = entry.ok_or_else(no_entry)?;
         let names = files.keys().filter(|name| is_module(name)).cloned().collect();
         let realm = Realm::for_compiler(limits, names)
             .map_err(|_| Fault::new(FailureCode::MemoryExceeded, "the code does not fit into memory"))?;
@@ -206,14 +210,22 @@ impl CompiledBundle {
             }
             modules.insert(name.clone(), compiled?);
         }
-        Ok(Self(modules))
+        Ok(Self { entry, modules })
     }
+}
+
+/// Strips the types of the TypeScript among the files. They become spaces, so that errors are at the line and column of the source.
+pub(super) fn strip_types(files: &mut BTreeMap<String, String>) -> Result<(), Fault> {
+    for (name, source) in files.iter_mut().filter(|(name, _)| is_typescript(name)) {
+        let invalid = |error| Fault::new(FailureCode::InvalidBundle, format!("{name}:{error}"));
+        *source = type_stripper::strip_types(source).map_err(invalid)?;
+    }
+    Ok(())
 }
 
 /// Returns true if a file of a bundle is a module. Others are for people, and for uses outside of the worker.
 fn is_module(name: &str) -> bool {
-    let extension = std::path::Path::new(name).extension();
-    !name.contains(':') && extension.is_some_and(|extension| extension == "js" || extension == "mjs")
+    !name.contains(':') && (is_typescript(name) || has_extension(name, &["js", "mjs"]))
 }
 
 /// Makes a fault with a message like `main.js:3:5: SyntaxError: …`.
@@ -250,7 +262,11 @@ impl Resolver for RelativeResolver {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<String> {
-        resolve_relative(base, name).filter(|path| (self.0)(path)).ok_or_else(|| {
+        let wanted = resolve_relative(base, name);
+        let found = wanted.and_then(|path| {
+            if (self.0)(&path) { Some(path) } else { typescript_of(&path).filter(|path| (self.0)(path)) }
+        });
+        found.ok_or_else(|| {
             rquickjs::Exception::throw_reference(
                 ctx,
                 &format!("{base} imports {name}, which is not in the bundle"),
@@ -275,6 +291,11 @@ fn resolve_relative(base: &str, name: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+/// Returns the name that a module has as TypeScript: tools for TypeScript name a module as it is called after compilation.
+fn typescript_of(path: &str) -> Option<String> {
+    path.strip_suffix(".js").map(|stem| format!("{stem}.ts"))
 }
 
 /// Loads an empty module for every import while its importer is compiled. Exports are looked up when the bundle is linked.
@@ -307,9 +328,14 @@ impl Loader for BytecodeLoader {
 }
 
 impl CompiledBundle {
+    /// Declares the entry module.
+    pub(super) fn load_entry<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Module<'js, Declared>> {
+        self.load(ctx, self.entry)
+    }
+
     /// Declares one module; its imports are linked when it is evaluated.
     pub(super) fn load<'js>(&self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
-        let bytecode = self.0.get(name).ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?;
+        let bytecode = self.modules.get(name).ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?;
         bytecode.load(ctx.clone())
     }
 }

@@ -11,7 +11,7 @@ use rquickjs::{
 use runs::engine::{Bindings, FailureCode, HostError};
 
 use super::{
-    bundle::{CompiledBundle, ENTRY_MODULE},
+    bundle::CompiledBundle,
     natives::{MAX_PENDING_SECRETS, PendingSecret, unflatten_pairs},
     parent_pipe::ParentPipe,
     realm::AppRealm,
@@ -125,7 +125,7 @@ impl<'js> TaskRunner<'_, 'js> {
             fault
         };
         let (module, promise) = compiled
-            .load(self.ctx, ENTRY_MODULE)
+            .load_entry(self.ctx)
             .and_then(Module::eval)
             .map_err(|error| invalid(self.exception_fault(driver, &error)))?;
         self.drive_until_settled(driver, &promise)?;

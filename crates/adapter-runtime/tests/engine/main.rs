@@ -29,3 +29,4 @@ mod streams;
 mod support;
 mod surface;
 mod types;
+mod typescript;

@@ -22,7 +22,7 @@ pub async fn check_code(
         Ok(handlers) if handlers.scheduled || handlers.fetch => Ok(()),
         Ok(_) => Err(Problem::invalid_field(
             "files",
-            "must have a `main.js` whose default export has a function `scheduled` or `fetch`",
+            "must have a `main.js` or `main.ts` whose default export has a function `scheduled` or `fetch`",
         )),
         Err(failure) if failure.code == FailureCode::Overloaded => {
             Err(Problem::unavailable("overloaded", "The code cannot be checked right now.")

@@ -1,6 +1,10 @@
 //! Problems of apps and their versions.
 
-use apps::{AppError, InvalidInput, InvalidManifest, changes::ChangeState, versions::ENTRY_FILE};
+use apps::{
+    AppError, InvalidInput, InvalidManifest,
+    changes::ChangeState,
+    versions::{ENTRY_FILE, TYPESCRIPT_ENTRY_FILE},
+};
 
 use crate::problem::Problem;
 
@@ -77,7 +81,13 @@ impl From<InvalidInput> for Problem {
             InvalidInput::Instruction(rule) => Self::invalid_field("instruction", rule),
             InvalidInput::Manifest(error) => error.into(),
             InvalidInput::NoEntryFile => {
-                Self::invalid_field("files", format_args!("must contain {ENTRY_FILE}, an ES module"))
+                let message =
+                    format_args!("must contain {ENTRY_FILE} or {TYPESCRIPT_ENTRY_FILE}, an ES module");
+                Self::invalid_field("files", message)
+            }
+            InvalidInput::TwoEntryFiles => {
+                let message = format_args!("must not contain {ENTRY_FILE} beside {TYPESCRIPT_ENTRY_FILE}");
+                Self::invalid_field("files", message)
             }
             InvalidInput::FileCount { max } => {
                 Self::invalid_field("files", format_args!("must contain at most {max} files"))

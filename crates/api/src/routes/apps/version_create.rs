@@ -31,7 +31,7 @@ pub(crate) struct NewVersion {
     #[serde(default)]
     #[schema(value_type = Option<schemas::apps::Manifest>)]
     manifest: Option<serde_json::Value>,
-    /// Source text by path; `main.js` is an ES module whose default export holds the handlers.
+    /// Source text by path; `main.js` or `main.ts` is an ES module whose default export holds the handlers.
     #[schema(example = json!({"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}))]
     files: BTreeMap<String, String>,
     #[serde(default)]

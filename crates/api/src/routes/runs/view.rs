@@ -191,11 +191,11 @@ impl RunWithSteps {
 fn placeholder_step(run: &Run) -> Step {
     let (label, status) = match run.state {
         RunState::Queued { .. } => ("Wait in the queue", StepStatus::Pending),
-        RunState::Running { .. } => ("Run main.js", StepStatus::Running),
+        RunState::Running { .. } => ("Run the code", StepStatus::Running),
         RunState::WaitingApproval { .. } => ("Wait for a person", StepStatus::Waiting),
-        RunState::Succeeded(_) => ("Run main.js", StepStatus::Ok),
-        RunState::Failed(..) => ("Run main.js", StepStatus::Failed),
-        RunState::Blocked(..) => ("Run main.js", StepStatus::Blocked),
+        RunState::Succeeded(_) => ("Run the code", StepStatus::Ok),
+        RunState::Failed(..) => ("Run the code", StepStatus::Failed),
+        RunState::Blocked(..) => ("Run the code", StepStatus::Blocked),
     };
     let started_at = run.state.started_at();
     Step { label: label.to_owned(), status, started_at, duration_ms: None, detail: None }

@@ -13,9 +13,9 @@ import { codePhrases } from './code-phrases';
 import { lineProblems, showProblem, type LineProblem } from './code-problem';
 import { runtimeCompletion } from './runtime-completion';
 
-export type Language = 'json' | 'javascript' | 'text';
+export type Language = 'json' | 'javascript' | 'typescript' | 'text';
 
-const LANGUAGES: Readonly<Record<Language, () => Extension>> = { json, javascript: () => javascript(), text: () => [] };
+const LANGUAGES: Readonly<Record<Language, () => Extension>> = { json, javascript: () => javascript(), typescript: () => javascript({ typescript: true }), text: () => [] };
 
 const highlighting = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--code-keyword)' },
@@ -106,7 +106,7 @@ export function createEditor({ root, value, label, language, isReadOnly, origina
   const view = new EditorView({
     root, parent: root, doc: value,
     extensions: [
-      language === 'javascript' ? runtimeCompletion() : [],
+      language === 'javascript' || language === 'typescript' ? runtimeCompletion() : [],
       base(language, label), readOnly.of(editable(isReadOnly)), lineProblems,
       original === undefined ? [] : unifiedMergeView({ original, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 8 } }),
       EditorView.updateListener.of((update) => { if (update.docChanged && !isSetting) onChange?.(update.state.doc.toString()); }),

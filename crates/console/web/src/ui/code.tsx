@@ -83,7 +83,9 @@ export function Diff({ original, changed, language = 'text', labels }: { origina
 
 /** Returns the language of a file by the end of its name. */
 export function languageOf(path: string): Language {
-  return path.endsWith('.json') ? 'json' : /\.[cm]?jsx?$/.test(path) ? 'javascript' : 'text';
+  if (path.endsWith('.json')) return 'json';
+  if (/\.m?ts$/.test(path)) return 'typescript';
+  return /\.[cm]?jsx?$/.test(path) ? 'javascript' : 'text';
 }
 
 interface FilesProps {
@@ -97,7 +99,7 @@ interface FilesProps {
 export function CodeFiles({ files, onChange, originals }: FilesProps) {
   const paths = Object.keys(files).sort();
   const [chosen, setChosen] = useState<string | null>(null);
-  const shown = chosen !== null && paths.includes(chosen) ? chosen : paths.includes('main.js') ? 'main.js' : paths[0];
+  const shown = chosen !== null && paths.includes(chosen) ? chosen : (paths.find((path) => /^main\.[jt]s$/.test(path)) ?? paths[0]);
   if (shown === undefined) return null;
   const isChanged = (path: string) => originals !== undefined && originals[path] !== files[path];
   return (

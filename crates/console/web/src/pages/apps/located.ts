@@ -2,7 +2,7 @@
 
 import type { Problem } from '#api/problem';
 import { lineOfMember } from './json-line';
-import { ENTRY, MANIFEST, type Source } from './source';
+import { ENTRY, MANIFEST, entryAmong, type Source } from './source';
 
 export interface Located {
   /** Name of a tab: a file, or the manifest. */
@@ -40,5 +40,6 @@ export function locate({ message }: Problem, source: Source): Located | null {
   const inManifest = FIELD.exec(message);
   if (inManifest) return { tab: MANIFEST, line: lineOfMember(source.manifest, inManifest[1] ?? ''), message };
   if (COMPILE.test(message)) return locateCompile(message, source);
-  return message.startsWith('`files` must have a `main.js`') ? { tab: ENTRY, line: 1, message } : null;
+  if (!message.startsWith('`files` must have a `main.js`')) return null;
+  return { tab: entryAmong(Object.keys(source.files)) ?? ENTRY, line: 1, message };
 }

@@ -12,12 +12,19 @@ export interface Source {
 
 /** Name of the manifest among the files of an editor. It is no file of the version. */
 export const MANIFEST = 'manifest.json';
-/** Module whose default export has the handlers. */
-export const ENTRY = 'main.js';
+/** Names of the module whose default export has the handlers. A version has one of them. */
+const ENTRIES = ['main.js', 'main.ts'] as const;
+/** Entry of what is written here at first, or is missing. */
+export const ENTRY = ENTRIES[0];
 
 export const MAX_FILES = 100;
 export const MAX_TOTAL_BYTES = 700 << 10;
 const MAX_PATH_LENGTH = 200;
+
+/** Returns the entry among the paths, or `undefined` if there is none. */
+export function entryAmong(paths: readonly string[]): string | undefined {
+  return ENTRIES.find((entry) => paths.includes(entry));
+}
 
 export function manifestText(manifest: Manifest): string {
   return JSON.stringify(manifest, null, 2);

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { Button, Dialog, Icon, Menu, TextField, openDialog } from '#ui';
-import { ENTRY, MANIFEST, pathProblem } from '../source';
+import { MANIFEST, entryAmong, pathProblem } from '../source';
 import { t } from './messages';
 
 interface FileTabsProps {
@@ -21,7 +21,8 @@ interface FileTabsProps {
 }
 
 export function FileTabs({ paths, shown, changed, faulty, onChoose, edit }: FileTabsProps) {
-  const tabs = [...paths.filter((path) => path === ENTRY), ...paths.filter((path) => path !== ENTRY), MANIFEST];
+  const entry = entryAmong(paths);
+  const tabs = [...paths.filter((path) => path === entry), ...paths.filter((path) => path !== entry), MANIFEST];
   const ask = (from: string | null) => openDialog<string>((close) => <PathDialog from={from} taken={paths} close={close} />);
   const add = async () => {
     const path = await ask(null);
@@ -31,7 +32,8 @@ export function FileTabs({ paths, shown, changed, faulty, onChoose, edit }: File
     const path = await ask(shown);
     if (path !== undefined) edit?.onRename(shown, path);
   };
-  const isFixed = shown === MANIFEST ? t('manifestStays') : shown === ENTRY ? t('entryStays', { entry: ENTRY }) : null;
+  const isManifest = shown === MANIFEST ? t('manifestStays') : null;
+  const isEntry = entry !== undefined && shown === entry ? t('entryStays', { entry }) : null;
   return (
     <div class="file-tabs">
       <div class="code-tabs" role="group" aria-label={t('files')}>
@@ -47,8 +49,8 @@ export function FileTabs({ paths, shown, changed, faulty, onChoose, edit }: File
           <Menu
             size="small" variant="plain" icon="more" label={t('fileActions', { file: shown })}
             items={[
-              { label: t('rename'), icon: 'edit', unavailable: isFixed, onSelect: () => void rename() },
-              { label: t('remove'), icon: 'trash', tone: 'bad', unavailable: isFixed, onSelect: () => edit.onRemove(shown) },
+              { label: t('rename'), icon: 'edit', unavailable: isManifest, onSelect: () => void rename() },
+              { label: t('remove'), icon: 'trash', tone: 'bad', unavailable: isManifest ?? isEntry, onSelect: () => edit.onRemove(shown) },
             ]}
           />
         </div>

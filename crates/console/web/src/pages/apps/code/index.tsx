@@ -8,7 +8,7 @@ import { discardUnsaved, query, setQuery, toast, useAction, useCommands, useUnsa
 import { Button, Code, Loaded, Notice, ProblemView, confirm, languageOf, parseJson } from '#ui';
 import { AppPage, missingRight, type App } from '../app-page';
 import { locate, type Located } from '../located';
-import { ENTRY, MANIFEST, MAX_FILES, MAX_TOTAL_BYTES, bytesOf, manifestText, type Source } from '../source';
+import { MANIFEST, MAX_FILES, MAX_TOTAL_BYTES, bytesOf, entryAmong, manifestText, type Source } from '../source';
 import { starterFiles } from '../starters';
 import { DraftPanel } from './draft';
 import { FileTabs } from './file-tabs';
@@ -113,7 +113,8 @@ function Editor({ ws, app, current }: { ws: string; app: App; current: Version |
 function shownTab({ files }: Source): string {
   const wanted = query.value.get('file');
   if (wanted === MANIFEST || (wanted !== null && files[wanted] !== undefined)) return wanted;
-  return files[ENTRY] === undefined ? (Object.keys(files).sort()[0] ?? MANIFEST) : ENTRY;
+  const paths = Object.keys(files).sort();
+  return entryAmong(paths) ?? paths[0] ?? MANIFEST;
 }
 
 function unsavable(source: Source, changed: number): string | null {

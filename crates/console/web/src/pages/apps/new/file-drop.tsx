@@ -4,13 +4,13 @@ import { useRef, useState } from 'preact/hooks';
 import { useAction } from '#frame';
 import { formatBytes } from '#i18n';
 import { Button, Icon, Notice } from '#ui';
-import { ENTRY, MAX_FILES, MAX_TOTAL_BYTES, bytesOf, type Files } from '../source';
+import { MAX_FILES, MAX_TOTAL_BYTES, bytesOf, entryAmong, type Files } from '../source';
 import { t } from './messages';
 import { readDropped, readPicked, type ReadFiles } from './read-files';
 
 /** Returns what keeps these files from being an app, or `null`. */
 export function filesProblem(files: Files): string | null {
-  if (files[ENTRY] === undefined) return t('noEntry', { entry: ENTRY });
+  if (entryAmong(Object.keys(files)) === undefined) return t('noEntry');
   if (Object.keys(files).length > MAX_FILES) return t('tooMany', { max: MAX_FILES });
   return bytesOf(files) > MAX_TOTAL_BYTES ? t('tooLarge', { max: formatBytes(MAX_TOTAL_BYTES) }) : null;
 }

@@ -5,6 +5,7 @@ import { api } from '#api/client';
 import { discardUnsaved, navigate, toast, useAction } from '#frame';
 import { Button, JsonEditor, ProblemView, Select, TextArea, TextField, parseJson } from '#ui';
 import { missingRight, type App } from '../../app-page';
+import { entryAmong, type Files } from '../../source';
 import type { Editing } from '../use-source';
 import { t } from './messages';
 import { Outcome, type DraftRun } from './outcome';
@@ -22,7 +23,9 @@ interface Call {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** The handler that the code has, as far as its text says. */
-function firstHandler(main: string | undefined): Handler {
+function firstHandler(files: Files): Handler {
+  const entry = entryAmong(Object.keys(files));
+  const main = entry === undefined ? undefined : files[entry];
   return main !== undefined && /\bfetch\s*[(:]\s*/.test(main) && !/\bscheduled\s*[(:]/.test(main) ? 'fetch' : 'scheduled';
 }
 
@@ -41,7 +44,7 @@ function unavailableReason(app: App, call: Call): string | null {
 }
 
 export function DraftPanel({ ws, app, editing }: { ws: string; app: App; editing: Editing }) {
-  const [call, setCall] = useState<Call>(() => ({ handler: firstHandler(editing.source.files['main.js']), data: '{}', method: 'GET', path: '/', body: '' }));
+  const [call, setCall] = useState<Call>(() => ({ handler: firstHandler(editing.source.files), data: '{}', method: 'GET', path: '/', body: '' }));
   const [outcome, setOutcome] = useState<DraftRun | null>(null);
   const set = <K extends keyof Call>(name: K) => (value: Call[K]) => setCall((now) => ({ ...now, [name]: value }));
   const run = useAction(async () => {
