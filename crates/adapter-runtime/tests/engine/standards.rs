@@ -38,14 +38,6 @@ const SUITES: &[Suite] = &[
     ("Intl.DateTimeFormat", source!("date_time_format"), "default"),
 ];
 
-/// Cases that are expected to fail, and why. The table counts them.
-const EXPECTED_FAILURES: &[(&str, &str, &str)] = &[
-    ("AES-GCM", "an iv of 1 bytes", "an `iv` has 12 or 16 bytes"),
-    ("AES-GCM", "an iv of 8 bytes", "an `iv` has 12 or 16 bytes"),
-    ("AES-GCM", "an iv of 13 bytes", "an `iv` has 12 or 16 bytes"),
-    ("AES-GCM", "an iv of 60 bytes", "an `iv` has 12 or 16 bytes"),
-];
-
 /// Runs the cases of an interface; returns the names of those that passed, and the errors of the others.
 async fn run_suite((interface, source, export): Suite) -> (usize, BTreeMap<String, String>) {
     let entry = format!("import {{ {export} as cases }} from './cases.js'; export default cases;");
@@ -76,20 +68,7 @@ async fn the_standards_hold_as_the_table_says() {
     for suite in SUITES {
         let (passed, failed) = run_suite(*suite).await;
         let interface = suite.0;
-        let expected: Vec<_> =
-            EXPECTED_FAILURES.iter().filter(|(of, ..)| *of == interface).map(|(_, name, _)| *name).collect();
-        wrong.extend(
-            failed
-                .iter()
-                .filter(|(name, _)| !expected.contains(&name.as_str()))
-                .map(|(name, error)| format!("{interface}: {name}: {error}")),
-        );
-        wrong.extend(
-            expected
-                .iter()
-                .filter(|name| !failed.contains_key(**name))
-                .map(|name| format!("{interface}: {name} passes, and is expected to fail")),
-        );
+        wrong.extend(failed.iter().map(|(name, error)| format!("{interface}: {name}: {error}")));
         let total = passed + failed.len();
         if total < LEAST {
             wrong.push(format!("{interface} has only {total} cases"));

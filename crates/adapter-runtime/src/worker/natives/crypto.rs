@@ -6,6 +6,7 @@ mod derive;
 mod ec;
 mod encrypt;
 mod export;
+mod gcm;
 mod generate;
 mod hmac;
 mod import;
