@@ -4,6 +4,7 @@ mod code;
 mod compare;
 mod connectors;
 mod gates;
+mod manifest;
 mod projects;
 mod roll_back;
 
@@ -11,5 +12,6 @@ pub use code::check_code;
 pub use compare::ComparedVersions;
 pub use connectors::check_connectors;
 pub use gates::create_gates;
+pub use manifest::parse_manifest;
 pub use projects::check_projects;
 pub use roll_back::RolledBackVersion;

@@ -173,6 +173,67 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_manifest_may_name_a_connector(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let elsewhere = owner.create_workspace("Elsewhere").await?.id;
+        create(&owner, &elsewhere, &described("https://api.example.com")).await?;
+        let app = owner.create_app(&workspace, CODE).await?;
+        let versions = format!("/v1/apps/{app}/versions");
+        let naming = |item: &Value| {
+            let mut version = version_with_connection("orders", "");
+            version["manifest"]["permissions"]["connectors"] = json!([item]);
+            version
+        };
+        let by_connector = naming(&json!({"name": "orders", "connectorId": "http", "methods": ["GET"]}));
+        // Connections of another workspace do not count.
+        owner.post(&versions, &by_connector).await?.assert_error(404, "connection_not_found");
+
+        let one = create(&owner, &workspace, &described("https://api.example.com")).await?;
+        let bound = |made: &Value| json!([{"name": "orders", "connectionId": made["id"], "methods": ["GET"], "paths": null}]);
+        let builder = owner.add_member(&workspace, "builder").await?;
+        let everybody = json!({"sharing": "team", "people": []});
+        owner.put(&format!("/v1/apps/{app}/access"), &everybody).await?.ok()?;
+        builder.post(&versions, &by_connector).await?.assert_error(403, "admin_approval_required");
+        let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
+        token.post(&versions, &by_connector).await?.assert_error(403, "approval_needs_console");
+        let version = owner.post(&versions, &by_connector).await?.string_at("/id")?;
+        let version = owner.get(&format!("{versions}/{version}")).await?.ok()?;
+        assert_eq!(version["manifest"]["permissions"]["connectors"], bound(&one), "{version}");
+
+        // Of several, a name keeps its connection; a new name has to choose.
+        let two = create(&owner, &workspace, &described("https://other.example.com")).await?;
+        let again = builder.post(&versions, &by_connector).await?.string_at("/id")?;
+        let again = owner.get(&format!("{versions}/{again}")).await?.ok()?;
+        assert_eq!(again["manifest"]["permissions"]["connectors"], bound(&one), "{again}");
+        for (item, says) in [
+            (json!({"name": "new", "connectorId": "http"}), "connectors[0].connectorId` has several connections"),
+            (json!({"name": "new", "connectorId": "http", "connectionId": two["id"]}), "unknown field `connectorId`"),
+            (json!({"name": "new", "connectorId": 1}), "unknown field `connectorId`"),
+            (json!({"name": "new"}), "missing field `connectionId`"),
+            (json!("http"), "connectors[0]"),
+        ] {
+            let refused = owner.post(&versions, &naming(&item)).await?;
+            refused.assert_error(400, "invalid_request");
+            assert!(refused.to_string().contains(says), "{refused} does not say {says}");
+        }
+        for unknown in ["", "nothing", "HTTP", "github"] {
+            let unknown = naming(&json!({"name": "new", "connectorId": unknown}));
+            owner.post(&versions, &unknown).await?.assert_error(404, "connection_not_found");
+        }
+
+        // A disconnected one does not count, and a new app chooses the one that is left.
+        let id = one["id"].as_str().context("no id")?;
+        owner.delete(&format!("/v1/workspaces/{workspace}/connections/{id}")).await?.ok()?;
+        let mut new = by_connector.clone();
+        new["name"] = json!("Another app");
+        let made = owner.post(&format!("/v1/workspaces/{workspace}/apps"), &new).await?;
+        let (app, version) = (made.string_at("/id")?, made.string_at("/currentVersionId")?);
+        let version = owner.get(&format!("/v1/apps/{app}/versions/{version}")).await?.ok()?;
+        assert_eq!(version["manifest"]["permissions"]["connectors"], bound(&two), "{version}");
+        Ok(())
+    }
+
     async fn only_an_admin_in_the_console_lets_an_app_use_a_connection(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?.id;

@@ -57,7 +57,8 @@ impl Application {
         Ok(Some((surroundings, files)))
     }
 
-    async fn named_connections(
+    /// Returns the connections of a workspace that are not disconnected.
+    pub(crate) async fn named_connections(
         &self,
         ctx: &Context,
         workspace: WorkspaceId,

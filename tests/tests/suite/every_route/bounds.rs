@@ -24,7 +24,7 @@ const OTHER_RULES: [(&str, &str); 39] = [
     ("/agent-tool /inputSchema/required", "must be a list of different names"),
     ("/gates /host", "`host` is"),
     ("/secrets/{name} /hosts", "`hosts[0]` is"),
-    ("/connectors/-/paths", "must be a path of at most"),
+    ("/connectors/-/", "must be a path of at most"),
     ("/baseUrl", "`baseUrl` is not a URL"),
     ("/pathPrefix", "`pathPrefix` must begin with /"),
     ("/testPath", "`testPath` must begin with /"),

@@ -2,6 +2,8 @@
 
 #![expect(dead_code, reason = "described, never created")]
 
+mod new_manifest;
+
 use kernel::{
     authority::Sharing,
     id::{ConnectionId, ProjectId},
@@ -10,6 +12,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::enumeration::enumerations;
+pub(crate) use new_manifest::NewManifest;
 
 enumerations! {
     /// The models that prompts may be sent to.

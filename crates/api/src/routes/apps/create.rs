@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use application::{
     Problem, ProblemKind,
-    app_versions::{check_code, check_connectors, check_projects, create_gates},
+    app_versions::{check_code, check_connectors, check_projects, create_gates, parse_manifest},
     templates::{NewFromTemplate, create_template_automations},
     unit,
 };
@@ -50,7 +50,7 @@ pub(crate) struct NewApp {
     category: Option<Category>,
     /// Manifest of the first version. Default: a manifest without permissions. Requires `files`.
     #[serde(default)]
-    #[schema(value_type = Option<schemas::apps::Manifest>)]
+    #[schema(value_type = Option<schemas::apps::NewManifest>)]
     manifest: Option<serde_json::Value>,
     /// Source text by path. With files, the app gets its first version at once.
     #[serde(default)]
@@ -189,7 +189,10 @@ async fn first_of_files(
             return Err(Problem::invalid_field(member, "is only for a template; give `templateId`"));
         }
     }
-    let manifest = input.manifest.as_ref().map(Manifest::parse).transpose()?;
+    let manifest = match &input.manifest {
+        Some(manifest) => Some(parse_manifest(api, ctx, builder, manifest, &[]).await?),
+        None => None,
+    };
     if manifest.is_some() && input.files.is_none() {
         return Err(Problem::invalid_field("files", "is required with a manifest"));
     }

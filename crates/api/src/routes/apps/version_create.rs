@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use application::{
     Problem,
-    app_versions::{check_code, check_connectors, check_projects, create_gates},
+    app_versions::{check_code, check_connectors, check_projects, create_gates, parse_manifest},
     unit,
 };
 use apps::{
@@ -29,7 +29,7 @@ use crate::{
 pub(crate) struct NewVersion {
     /// Manifest of the version. Default: that of the current version.
     #[serde(default)]
-    #[schema(value_type = Option<schemas::apps::Manifest>)]
+    #[schema(value_type = Option<schemas::apps::NewManifest>)]
     manifest: Option<serde_json::Value>,
     /// Source text by path; `main.js` or `main.ts` is an ES module whose default export holds the handlers.
     #[schema(example = json!({"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}))]
@@ -77,7 +77,7 @@ pub(crate) async fn create_version(
     let granted = current.as_ref().map_or(&[][..], |manifest| &manifest.permissions.data).to_vec();
     let connected = current.as_ref().map_or(&[][..], |manifest| &manifest.permissions.connectors).to_vec();
     let manifest = match &input.manifest {
-        Some(manifest) => Manifest::parse(manifest)?,
+        Some(manifest) => parse_manifest(&api, &ctx, right.member(), manifest, &connected).await?,
         None => {
             current.ok_or_else(|| Problem::invalid_field("manifest", "is required for the first version"))?
         }

@@ -119,7 +119,10 @@ pub(super) fn collect_bounds(document: &Value, schema: &Value, at: &str, found: 
 
 /// Returns a value of a schema that is different for each index, if the schema allows that.
 fn distinct_example(document: &Value, schema: &Value, index: usize) -> Value {
-    let schema = resolve_ref(document, schema);
+    let mut schema = resolve_ref(document, schema);
+    if let Some(first) = schema["oneOf"].get(0) {
+        schema = resolve_ref(document, first);
+    }
     if let Some(choices) = schema["enum"].as_array() {
         return choices[index % choices.len()].clone();
     }
