@@ -98,7 +98,9 @@ impl AuthorizationServer {
         let url = format!("http://auth.example.com:{}", self.ports.authorization);
         write_oauth_app(
             folder,
-            &format!("authorize_url = \"{url}/authorize\"\ntoken_url = \"{url}/token\"\n"),
+            &format!(
+                "authorize_url = \"{url}/authorize\"\ntoken_url = \"{url}/token\"\nrevocation_url = \"{url}/revoke\"\n"
+            ),
         )
     }
 

@@ -9,8 +9,10 @@ use connections::{
     app_secrets::headers::SecretHeader,
     egress::check_headers,
     gates::Method,
+    oauth_apps::OauthApp,
     outbound::{GrantSource, IssuedToken, SecretSource, TokenError},
     scrub::Scrubber,
+    stored_token::StoredToken,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use kernel::Timestamp;
@@ -270,6 +272,25 @@ impl OutboundClient for EgressClient {
         timeout_at(deadline, token_request::request_token(&self.transport, &permit, grants, now))
             .await
             .unwrap_or_else(|_| Err(timed_out(permit.host()).into()))
+    }
+
+    #[tracing::instrument(
+        name = "token_revocation",
+        level = "debug",
+        skip_all,
+        fields(host = %permit.host()),
+        err(level = "debug")
+    )]
+    async fn revoke_token(
+        &self,
+        permit: EgressPermit,
+        app: OauthApp,
+        tokens: StoredToken,
+    ) -> Result<(), Refusal> {
+        let deadline = Instant::now() + self.limits.total_timeout;
+        timeout_at(deadline, token_request::revoke_token(&self.transport, &permit, &app, &tokens))
+            .await
+            .unwrap_or_else(|_| Err(timed_out(permit.host())))
     }
 }
 

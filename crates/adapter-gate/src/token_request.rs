@@ -1,7 +1,7 @@
 //! Requests to token endpoints: codes, client credentials and refresh tokens (RFC 6749, sections 4.1.3, 4.4 and 6), and
-//! assertions (RFC 7523).
+//! assertions (RFC 7523); and to revocation endpoints (RFC 7009).
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -11,6 +11,7 @@ use connections::{
     connection::Connection,
     oauth_apps::OauthApp,
     outbound::{GrantSource, IssuedToken, TokenError, TokenGrant},
+    stored_token::StoredToken,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kernel::Timestamp;
@@ -49,6 +50,55 @@ pub(crate) async fn request_token(
     // A signature takes milliseconds.
     let form = tokio::task::spawn_blocking(move || form(&connection, &grant, now));
     let Form { authorization, body } = form.await.ok().flatten().ok_or_else(unusable)?;
+    let (status, body) = post_form(transport, permit, address, Form { authorization, body }).await?;
+    read_response(host, status, &body)
+}
+
+/// Revokes the refresh token, and with it the access tokens of the same grant; without one, the access token (RFC 7009, section
+/// 2.1).
+pub(crate) async fn revoke_token(
+    transport: &Transport,
+    permit: &EgressPermit,
+    app: &OauthApp,
+    tokens: &StoredToken,
+) -> Result<(), Refusal> {
+    let host = permit.host();
+    if !permit.is_token_request() {
+        let message = "the request does not go to a token endpoint";
+        return Err(Refusal::new(RefusalCode::NotConnected, message));
+    }
+    let address = transport.resolve(permit).await?;
+    let form = revocation_form(app, tokens).ok_or_else(|| {
+        Refusal::new(RefusalCode::SecretUnavailable, "the credential of the OAuth app fits no header")
+    })?;
+    let (status, _) = post_form(transport, permit, address, form).await?;
+    if status == StatusCode::OK {
+        return Ok(());
+    }
+    let message = format!("the revocation endpoint at {host} answered with the status {}", status.as_u16());
+    Err(Refusal::new(RefusalCode::UpstreamFailed, message))
+}
+
+fn revocation_form(app: &OauthApp, tokens: &StoredToken) -> Option<Form> {
+    let (token, hint) = match &tokens.refresh_token {
+        Some(token) => (token, "refresh_token"),
+        None => (&tokens.access_token, "access_token"),
+    };
+    let mut form = Serializer::new(String::new());
+    form.append_pair("token", token.expose_secret());
+    form.append_pair("token_type_hint", hint);
+    let authorization = authenticate_app(&mut form, app)?;
+    Some(Form { authorization, body: form.finish().into() })
+}
+
+/// Sends a form, and returns the status and the decoded body.
+async fn post_form(
+    transport: &Transport,
+    permit: &EgressPermit,
+    address: IpAddr,
+    Form { authorization, body }: Form,
+) -> Result<(StatusCode, Bytes), Refusal> {
+    let host = permit.host();
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -63,8 +113,7 @@ pub(crate) async fn request_token(
     let status = response.status();
     let coding = Coding::of(response.headers()).ok_or_else(|| unread_coding(host))?;
     let body = transport.read_body(host, response, MAX_RESPONSE).await?;
-    let body = decode(host, coding, body, MAX_RESPONSE).await?;
-    read_response(host, status, &body)
+    Ok((status, decode(host, coding, body, MAX_RESPONSE).await?))
 }
 
 /// The parts of a token request.

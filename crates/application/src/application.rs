@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backend_data::Engine as RowEngine;
-use connections::{connection_test::ConnectionTester, oauth_apps::OauthApps, outbound::CodeExchanger};
+use connections::{connection_test::ConnectionTester, oauth_apps::OauthApps, outbound::AuthorizationServers};
 use identity::{oauth::ClientDocumentFetcher, oidc::OidcProviders, passkeys::RelyingParty};
 use kernel::{
     Caller, Clock, Context, Randomness, Timestamp, id::RequestId, mail::Delivery, token::Peppers,
@@ -36,8 +36,8 @@ pub struct Services {
     pub draft_runner: Arc<dyn DraftRunner>,
     /// Tests connections.
     pub connection_tester: Arc<dyn ConnectionTester>,
-    /// Exchanges the codes of authorizations in a browser.
-    pub code_exchanger: Arc<dyn CodeExchanger>,
+    /// Client of the servers that people allowed access at in a browser.
+    pub authorization_servers: Arc<dyn AuthorizationServers>,
     /// OAuth apps of the operator.
     pub oauth_apps: Arc<OauthApps>,
     /// Fetcher of agent clients' metadata documents.
@@ -195,10 +195,10 @@ impl Application {
         &*self.0.services.draft_runner
     }
 
-    /// Returns the exchanger of authorization codes.
+    /// Returns the client of authorization servers.
     #[must_use]
-    pub fn code_exchanger(&self) -> &dyn CodeExchanger {
-        &*self.0.services.code_exchanger
+    pub fn authorization_servers(&self) -> &dyn AuthorizationServers {
+        &*self.0.services.authorization_servers
     }
 
     /// Returns the OAuth apps of the operator.

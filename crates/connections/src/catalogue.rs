@@ -204,6 +204,9 @@ pub struct EntryOauth {
     pub authorize_url: String,
     /// Token endpoint.
     pub token_url: String,
+    /// Revocation endpoint (RFC 7009).
+    #[serde(default)]
+    pub revocation_url: Option<String>,
     /// Scopes to ask for.
     pub scopes: Vec<String>,
     /// Parameters of the service's own in the authorization request.

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 
 use crate::{
     Connection, ConnectionPolicy, EgressPermit, Refusal, app_secrets::headers::SecretHeader,
-    injection::Credential, oauth_apps::OauthApp,
+    injection::Credential, oauth_apps::OauthApp, stored_token::StoredToken,
 };
 
 /// The headers and body of a request; its URL and method are in the [`EgressPermit`].
@@ -169,9 +169,9 @@ pub trait GrantSource: Send + Sync {
     async fn open_grant(&self, policy: &Arc<ConnectionPolicy>) -> Result<TokenGrant, Refusal>;
 }
 
-/// Exchanges authorization codes for tokens.
+/// Client of the authorization servers at which people allow access in a browser.
 #[async_trait]
-pub trait CodeExchanger: Send + Sync {
+pub trait AuthorizationServers: Send + Sync {
     /// Exchanges the code of an authorization for tokens, at the token endpoint of the connection's connector.
     ///
     /// # Errors
@@ -181,6 +181,13 @@ pub trait CodeExchanger: Send + Sync {
         connection: Connection,
         code: AuthorizationCode,
     ) -> Result<IssuedToken, TokenError>;
+
+    /// Revokes the tokens of a connection that was disconnected, at the revocation endpoint of its connector (RFC 7009). Returns
+    /// false if it has none.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the endpoint did not confirm it. No message has a token.
+    async fn revoke_tokens(&self, connection: Connection, tokens: StoredToken) -> Result<bool, Refusal>;
 }
 
 /// The reason why a token endpoint gave out no token.
@@ -238,4 +245,15 @@ pub trait OutboundClient: Send + Sync {
         grants: &dyn GrantSource,
         now: Timestamp,
     ) -> Result<IssuedToken, TokenError>;
+
+    /// Asks a revocation endpoint to revoke tokens that the app was given (RFC 7009). The permit is one for a token endpoint.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the request was not sent, or the endpoint did not confirm it. No message has a token.
+    async fn revoke_token(
+        &self,
+        permit: EgressPermit,
+        app: OauthApp,
+        tokens: StoredToken,
+    ) -> Result<(), Refusal>;
 }

@@ -211,6 +211,8 @@ pub(crate) fn oauth_apps() -> OauthApps {
         style: ClientAuthStyle::Body,
         authorize_url: "https://auth.example/authorize".parse().unwrap(),
         token_url: "https://auth.example/token".parse().unwrap(),
+        revocation_url: Some("https://auth.example/revoke".parse().unwrap()),
+        issuer: None,
     };
     [("gmail".to_owned(), app)].into_iter().collect()
 }
@@ -339,6 +341,15 @@ impl ConnectionTx for FakeStore {
     ) -> Result<(), StoreError> {
         self.sealed.insert((connection, purpose), sealed.to_owned());
         Ok(())
+    }
+
+    async fn sealed_secret_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        purpose: SecretPurpose,
+    ) -> Result<Option<String>, StoreError> {
+        self.sealed_secret(workspace, connection, purpose).await
     }
 
     async fn delete_sealed_secrets(

@@ -33,6 +33,9 @@ struct OauthEntry {
     /// Endpoints in place of those of the catalogue, such as those of one tenant.
     authorize_url: Option<Url>,
     token_url: Option<Url>,
+    revocation_url: Option<Url>,
+    /// Identifier that each response names (RFC 9207).
+    issuer: Option<String>,
 }
 
 /// Reads the file; returns no apps without one.
@@ -84,9 +87,24 @@ fn app(connector: &str, entry: OauthEntry, allowed_hosts: &[AllowedHost]) -> any
         ensure!(url.fragment().is_none(), "{name} must have no fragment");
         Ok(url)
     };
+    let issuer = entry.issuer.as_deref();
+    let is_identifier = |issuer: &str| {
+        Url::parse(issuer).is_ok_and(|url| {
+            matches!(url.scheme(), "https" | "http") && url.query().is_none() && url.fragment().is_none()
+        })
+    };
+    ensure!(issuer.is_none_or(is_identifier), "issuer must be a URL without a query (RFC 8414, section 2)");
+    // The tokens of another server are not for the endpoint of the catalogue.
+    let known_revocation = known.revocation_url.as_deref().filter(|_| entry.token_url.is_none());
+    let revocation_url = match (entry.revocation_url, known_revocation) {
+        (None, None) => None,
+        (given, known) => Some(endpoint("revocation_url", given, known.unwrap_or_default())?),
+    };
     Ok(OauthApp {
+        revocation_url,
         authorize_url: endpoint("authorize_url", entry.authorize_url, &known.authorize_url)?,
         token_url: endpoint("token_url", entry.token_url, &known.token_url)?,
+        issuer: entry.issuer,
         client_id: entry.client_id,
         client_secret: SecretString::from(secret.to_owned()),
         style: entry.client_auth.unwrap_or(ClientAuthStyle::Body),
@@ -117,6 +135,14 @@ mod tests {
         assert_eq!(apps.connectors().collect::<Vec<_>>(), ["gmail", "microsoft_graph"]);
         let gmail = apps.get("gmail").unwrap();
         assert_eq!(gmail.token_url.as_str(), "https://oauth2.googleapis.com/token");
+        let revocation = |app: &OauthApp| app.revocation_url.as_ref().map(ToString::to_string);
+        assert_eq!(revocation(gmail).as_deref(), Some("https://oauth2.googleapis.com/revoke"));
+        let moved = "[oauth.gmail]\nclient_id = \"a\"\nFILE\ntoken_url = \"https://other.example/token\"";
+        assert_eq!(
+            revocation(parsed(moved).unwrap().get("gmail").unwrap()),
+            None,
+            "tokens of another server"
+        );
         assert_eq!((gmail.client_secret.expose_secret(), gmail.style), ("the-secret", ClientAuthStyle::Body));
         let graph = apps.get("microsoft_graph").unwrap();
         assert_eq!(graph.authorize_url.as_str(), "https://login.example/tenant/authorize");
@@ -141,6 +167,11 @@ mod tests {
             (
                 "[oauth.gmail]\nclient_id = \"a\"\nFILE\nauthorize_url = \"javascript:alert(1)\"",
                 "authorize_url must be https://",
+            ),
+            ("[oauth.gmail]\nclient_id = \"a\"\nFILE\nissuer = \"here\"", "issuer must be a URL"),
+            (
+                "[oauth.gmail]\nclient_id = \"a\"\nFILE\nissuer = \"https://a.example?b\"",
+                "issuer must be a URL",
             ),
             ("[oauth.gmail]\nclient_id = \"a\"\nFILE\nsecret = \"x\"", "unknown field `secret`"),
         ] {

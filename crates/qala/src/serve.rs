@@ -148,7 +148,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             app_server: Arc::new(executor.clone()),
             draft_runner: Arc::new(executor.clone()),
             connection_tester: Arc::new(executor.clone()),
-            code_exchanger: Arc::new(executor.clone()),
+            authorization_servers: Arc::new(executor.clone()),
             oauth_apps,
             client_documents: Arc::new(
                 ClientMetadataFetcher::new(bound.ip().is_loopback(), resolver)

@@ -1,6 +1,6 @@
 //! Executes one version of an app with its host: queued runs and visits.
 
-mod code_exchange;
+mod authorization_servers;
 mod connection_test;
 mod draft;
 mod egress;

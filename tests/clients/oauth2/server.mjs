@@ -4,13 +4,14 @@
 //
 // The authorization server checks the client and PKCE, and gives out a new refresh token each time: the one before is valid
 // until its successor is used. GET /state of the service tells what was asked; POST /state changes `lifetime` (seconds of
-// access tokens), `delay` (milliseconds of the token endpoint) and `ended` (every grant has ended).
+// access tokens), `delay` (milliseconds of the token endpoint) `ended` (every grant has ended) and
+// `awayForRevocation` (the revocation endpoint does not work).
 
 import { createServer } from 'node:http';
 import { OAuth2Server } from 'oauth2-mock-server';
 
 const CLIENT = { id: 'qala-tests', secret: 'the-secret-of-the-oauth-app' };
-const state = { lifetime: 3600, delay: 0, ended: false, exchanges: 0, refreshes: 0, refused: 0, concurrent: 0, mostConcurrent: 0, calls: 0 };
+const state = { lifetime: 3600, delay: 0, ended: false, exchanges: 0, refreshes: 0, refused: 0, revoked: 0, concurrent: 0, mostConcurrent: 0, calls: 0, awayForRevocation: false };
 const accessTokens = new Set();
 /** Refresh tokens that are valid, each with the one before it. */
 const refreshTokens = new Map();
@@ -38,9 +39,20 @@ server.service.on('beforeResponse', (response, request) => {
   response.body.expires_in = state.lifetime;
   return undefined;
 });
+/** The revocation endpoint (RFC 7009). That of oauth2-mock-server does not read what it is sent. */
+const revoke = async (request, response) => {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  const form = new URLSearchParams(body);
+  const isClient = form.get('client_id') === CLIENT.id && form.get('client_secret') === CLIENT.secret;
+  if (!isClient || state.awayForRevocation) return response.writeHead(isClient ? 503 : 401).end();
+  if (form.get('token_type_hint') === 'refresh_token' && refreshTokens.delete(form.get('token'))) state.revoked += 1;
+  return response.writeHead(200).end();
+};
 // The whole token endpoint is slower, so that renewals overlap if they can.
 const handle = server.service.requestHandler;
 const authorization = createServer((request, response) => {
+  if (request.url === '/revoke') return void revoke(request, response);
   const isToken = request.url.startsWith('/token');
   if (isToken) {
     state.concurrent += 1;

@@ -101,7 +101,14 @@ async fn a_person_allows_access_in_a_browser() -> Result<()> {
         // Disconnected, it has no tokens; allowed again, it is the same connection.
         let path =
             format!("/v1/workspaces/{workspace}/connections/{}", made["id"].as_str().context("no id")?);
-        owner.delete(&path).await?.ok()?;
+        let gone = owner.delete(&path).await?.ok()?;
+        assert_eq!(
+            (&gone["tokensRevoked"], &provider.state().await?["revoked"]),
+            (&json!(true), &json!(1)),
+            "{gone}"
+        );
+        // Repeated, there is nothing to revoke.
+        assert_eq!(owner.delete(&path).await?.ok()?["tokensRevoked"], Value::Null);
         owner.put(&path, &json!({"secret": "x"})).await?.assert_error(409, "needs_authorization");
         owner.put(&path, &json!({"displayName": "New"})).await?.assert_error(409, "needs_authorization");
         let body = json!({"displayName": "Mail", "connectionId": made["id"]});
@@ -110,6 +117,15 @@ async fn a_person_allows_access_in_a_browser() -> Result<()> {
         assert_eq!(again["displayName"], "Mail");
         let renamed = owner.put(&path, &json!({"displayName": "New"})).await?.ok()?;
         assert_eq!(renamed["status"], "connected");
+
+        // A service that cannot be asked keeps nobody from disconnecting.
+        provider.change(&json!({"awayForRevocation": true})).await?;
+        let gone = owner.delete(&path).await?.ok()?;
+        assert_eq!(
+            (&gone["tokensRevoked"], &gone["connection"]["status"]),
+            (&json!(false), &json!("disconnected"))
+        );
+        assert_eq!(provider.state().await?["revoked"], 1);
 
         let mut seen = server.log();
         for read in ["connections", "gates", "audit"] {
@@ -180,6 +196,12 @@ async fn an_authorization_is_finished_once_by_the_session_that_started_it() -> R
             assert_eq!(refused.status.as_u16(), 403, "{refused}");
             over(&come_back(&owner, Some(&started.cookie), &back).await?);
         }
+
+        // Another authorization server answers (RFC 9207).
+        let started = start(&owner, &workspace.id, &body).await?;
+        let back = provider.allow(&started.url).await?;
+        over(&come_back(&owner, Some(&started.cookie), &format!("{back}&iss=https://evil.example")).await?);
+        assert_eq!(provider.state().await?["exchanges"], 1, "a code of another server was exchanged");
 
         // Whoever is no longer an admin connects nothing.
         let started = start(&other, &workspace.id, &body).await?;

@@ -115,6 +115,8 @@ fn app(style: ClientAuthStyle) -> OauthApp {
         style,
         authorize_url: "https://auth.example/authorize".parse().unwrap(),
         token_url: "https://auth.example/token".parse().unwrap(),
+        revocation_url: Some("https://auth.example/revoke".parse().unwrap()),
+        issuer: None,
     }
 }
 

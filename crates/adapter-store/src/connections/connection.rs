@@ -198,13 +198,18 @@ impl ConnectionReader for Store {
         connection: ConnectionId,
         purpose: SecretPurpose,
     ) -> Result<Option<String>, StoreError> {
-        let found = connection_secrets::Entity::find_by_id((DbId(connection), DbText(purpose)))
-            .filter(connection_secrets::Column::WorkspaceId.eq(DbId(workspace)))
-            .one(self.read())
-            .await
-            .or_store_error()?;
+        let found = sealed_of(workspace, connection, purpose).one(self.read()).await.or_store_error()?;
         Ok(found.map(|secret| secret.sealed))
     }
+}
+
+fn sealed_of(
+    workspace: WorkspaceId,
+    connection: ConnectionId,
+    purpose: SecretPurpose,
+) -> sea_orm::Select<connection_secrets::Entity> {
+    connection_secrets::Entity::find_by_id((DbId(connection), DbText(purpose)))
+        .filter(connection_secrets::Column::WorkspaceId.eq(DbId(workspace)))
 }
 
 fn of_workspace(workspace: WorkspaceId, connection: ConnectionId) -> sea_orm::Select<connections::Entity> {
@@ -307,6 +312,16 @@ impl ConnectionTx for StoreTx {
             .await
             .or_store_error()?;
         Ok(())
+    }
+
+    async fn sealed_secret_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        purpose: SecretPurpose,
+    ) -> Result<Option<String>, StoreError> {
+        let found = sealed_of(workspace, connection, purpose).lock_exclusive();
+        Ok(found.one(self.read()).await.or_store_error()?.map(|secret| secret.sealed))
     }
 
     async fn delete_sealed_secrets(

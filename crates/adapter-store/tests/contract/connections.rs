@@ -167,6 +167,11 @@ async fn a_secret_is_replaced_and_deleted(database: Database) {
         assert_eq!(world.store.sealed_secret(world.id(), id, purpose).await.unwrap(), None);
     }
     world.write(async |tx| tx.put_sealed_secret(workspace, id, SecretPurpose::Tokens, "qs1.c").await).await;
+    let locked = async |workspace| {
+        world.write(async |tx| tx.sealed_secret_for_update(workspace, id, SecretPurpose::Tokens).await).await
+    };
+    assert_eq!(locked(workspace).await.as_deref(), Some("qs1.c"));
+    assert_eq!(locked(world.id()).await, None);
     world.write(async |tx| tx.delete_sealed_secrets(workspace, id, &[SecretPurpose::Tokens]).await).await;
     assert_eq!(sealed(SecretPurpose::Tokens).await, None);
     assert_eq!(sealed(SecretPurpose::Secret).await.as_deref(), Some("qs1.b"));

@@ -90,7 +90,9 @@ fn every_entry_makes_a_connection_from_its_examples() {
             assert!(!path.contains('{'), "{name}");
         }
         assert_eq!(entry.oauth.is_some(), auth.kind() == AuthKind::AuthorizationCode, "{name}");
-        for url in entry.oauth.iter().flat_map(|oauth| [&oauth.authorize_url, &oauth.token_url]) {
+        for url in entry.oauth.iter().flat_map(|oauth| {
+            [&oauth.authorize_url, &oauth.token_url].into_iter().chain(&oauth.revocation_url)
+        }) {
             assert!(crate::auth::ServiceUrl::parse(&Field::AuthTokenUrl, url).is_ok(), "{name}: {url}");
         }
         let word = match auth.kind() {

@@ -1,10 +1,14 @@
 //! Disconnecting a service.
 
-use kernel::{Context, authority::Admin, id::ConnectionId};
+use kernel::{Context, authority::Admin, id::ConnectionId, vault::Vault};
 use serde_json::json;
 
 use super::{ConnectionError, ConnectionTx};
-use crate::connection::{Connection, ConnectionStatus, ConnectionUser, SecretPurpose};
+use crate::{
+    auth::Auth,
+    connection::{Connection, ConnectionStatus, ConnectionUser, SecretPurpose},
+    stored_token::StoredToken,
+};
 
 /// A connection that is disconnected, with the apps that can no longer use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +17,17 @@ pub struct Disconnected {
     pub connection: Connection,
     /// Apps whose current version names it.
     pub affected_apps: Vec<ConnectionUser>,
+    /// The tokens that it had, sealed; only of an authorization in a browser, and only when it was connected until now.
+    pub sealed_tokens: Option<String>,
+}
+
+impl Disconnected {
+    /// Opens the tokens that the connection had, to revoke them; none if it had none, or they do not open.
+    #[must_use]
+    pub fn open_tokens(&self, vault: &Vault) -> Option<StoredToken> {
+        let context = self.connection.sealing_context(SecretPurpose::Tokens);
+        StoredToken::parse(&vault.open(&context.parts(), self.sealed_tokens.as_deref()?).ok()?)
+    }
 }
 
 /// Disconnects a connection of the admin's workspace and deletes its secret. It stays in the list. A connection that is
@@ -33,7 +48,7 @@ pub async fn disconnect(
     let mut connection = found.ok_or(ConnectionError::NotFound)?;
     let affected_apps = tx.connection_users(workspace, connection.id).await?;
     if connection.status.is_disconnected() {
-        return Ok(Disconnected { connection, affected_apps });
+        return Ok(Disconnected { connection, affected_apps, sealed_tokens: None });
     }
     connection.status = ConnectionStatus::Disconnected { since: ctx.now };
     connection.key_id = None;
@@ -41,11 +56,16 @@ pub async fn disconnect(
     connection.updated_at = ctx.now;
     connection.revision += 1;
     tx.update_connection(&connection).await?;
+    let sealed_tokens = if connection.http.auth == Auth::AuthorizationCode {
+        tx.sealed_secret_for_update(workspace, connection.id, SecretPurpose::Tokens).await?
+    } else {
+        None
+    };
     tx.delete_sealed_secrets(workspace, connection.id, &SecretPurpose::ALL).await?;
     let entry = ctx.audit_entry("connection.disconnect").workspace(workspace).target(connection.id);
     let detail = json!({ "name": connection.display_name, "host": connection.http.host.as_str() });
     tx.audit(entry.detail(detail));
-    Ok(Disconnected { connection, affected_apps })
+    Ok(Disconnected { connection, affected_apps, sealed_tokens })
 }
 
 #[cfg(test)]

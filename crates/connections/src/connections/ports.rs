@@ -110,6 +110,17 @@ pub trait ConnectionTx: UnitOfWork {
         sealed: &str,
     ) -> Result<(), StoreError>;
 
+    /// Returns the sealed text of a connection that is locked; none if it has none for this purpose.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store fails.
+    async fn sealed_secret_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        purpose: SecretPurpose,
+    ) -> Result<Option<String>, StoreError>;
+
     /// Deletes the sealed texts of a connection for these purposes.
     ///
     /// # Errors

@@ -44,6 +44,9 @@ pub(crate) struct AuthorizationResponse {
     /// Error code, if access was not allowed.
     #[serde(default)]
     error: Option<String>,
+    /// Identifier of the authorization server (RFC 9207).
+    #[serde(default)]
+    iss: Option<String>,
 }
 
 /// Returns the redirect URI, which the operator registers with services.
@@ -101,6 +104,12 @@ impl Api {
         response: AuthorizationResponse,
     ) -> Result<Connection, Problem> {
         let admin = admin.prove(self, ctx, &pending.workspace.to_string()).await?;
+        let app = self.oauth_apps().get(&pending.connector);
+        if app.is_some_and(|app| !app.accepts_issuer(response.iss.as_deref())) {
+            let connector = &pending.connector;
+            tracing::warn!(connector, "an authorization response does not name the issuer that was asked");
+            return Err(authorization_over());
+        }
         let code = match (response.code, response.error) {
             (Some(code), None) if code.len() <= MAX_PARAMETER => SecretString::from(code),
             (_, Some(_)) => return Err(not_allowed()),
@@ -109,8 +118,11 @@ impl Api {
         let draft = authorized_connection(self.store(), ctx, &admin, pending).await?;
         let code =
             AuthorizationCode { code, verifier: pending.verifier.clone(), redirect_uri: redirect_uri(self) };
-        let issued =
-            self.code_exchanger().exchange_code(draft.clone(), code).await.map_err(exchange_problem)?;
+        let issued = self
+            .authorization_servers()
+            .exchange_code(draft.clone(), code)
+            .await
+            .map_err(exchange_problem)?;
         let token = StoredToken::new(issued, ctx.now);
         let vault = self.vault();
         let finished = self.transaction(unit!(|tx| {

@@ -2,7 +2,10 @@
 
 use application::{Problem, unit};
 use axum::{Json, extract::State};
-use connections::connection::{ConnectionHealth, ConnectionView};
+use connections::{
+    connection::{ConnectionHealth, ConnectionView},
+    connections::Disconnected,
+};
 use kernel::{authority::Admin, id::AppId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -24,11 +27,15 @@ pub(crate) struct DisconnectedConnection {
     #[schema(value_type = Vec<AppId>)]
     affected_apps: Vec<AppId>,
     connection: ConnectionItem,
+    /// Whether the service revoked the tokens; `null` if there were none to revoke there.
+    #[schema(required = true)]
+    tokens_revoked: Option<bool>,
 }
 
 /// Disconnect a service
 ///
-/// Deletes the secret; apps cannot call the service any more. The connection stays in the list for 30 days.
+/// Deletes the secret; apps cannot call the service any more. The connection stays in the list for 30 days. If it was allowed in a
+/// browser, the service is asked once to revoke the tokens, for at most 5 seconds.
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}/connections/{id}", tag = "connections",
     params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("id" = kernel::id::ConnectionId, Path, description = "The connection."), IfMatch),
@@ -47,9 +54,27 @@ pub(crate) async fn disconnect_service(
             Ok::<_, Problem>(connections::connections::disconnect(tx, &ctx, &admin, id).await?)
         }))
         .await?;
+    let tokens_revoked = api.revoke_tokens(&done).await;
     let affected_apps = done.affected_apps.iter().map(|user| user.app).collect();
     let shown = connections::connections::view_connection(api.store(), &ctx, &admin, id).await?;
     let (health, used_by) = (ConnectionHealth::default(), done.affected_apps);
     let shown = shown.unwrap_or(ConnectionView { connection: done.connection, health, used_by });
-    Ok(Json(DisconnectedConnection { ok: true, affected_apps, connection: shown.into() }))
+    Ok(Json(DisconnectedConnection { ok: true, affected_apps, connection: shown.into(), tokens_revoked }))
+}
+
+impl Api {
+    /// Revokes the tokens of a disconnected connection at its service; `None` if there is nothing to revoke there.
+    async fn revoke_tokens(&self, done: &Disconnected) -> Option<bool> {
+        done.sealed_tokens.as_ref()?;
+        let Some(tokens) = done.open_tokens(self.vault()) else { return Some(false) };
+        match self.authorization_servers().revoke_tokens(done.connection.clone(), tokens).await {
+            Ok(true) => Some(true),
+            Ok(false) => None,
+            Err(refusal) => {
+                let connection = done.connection.id;
+                tracing::warn!(%connection, reason = refusal.code.as_str(), %refusal, "tokens were not revoked");
+                Some(false)
+            }
+        }
+    }
 }

@@ -48,7 +48,7 @@ export default [
       await page.getByRole('radio', { name: /Your files/ }).check();
       const input = page.locator('input[type=file]:not([webkitdirectory])');
       await input.setInputFiles([file('helper.js', 'export const a = 1;'), { name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0xff, 0x00]) }]);
-      await page.getByText('There is no main.js among them', { exact: false }).waitFor();
+      await page.getByText('There is neither main.js nor main.ts among them', { exact: false }).waitFor();
       await page.getByText('logo.png is not text in UTF-8.').waitFor();
       await input.setInputFiles([file('main.js', 'export default { async scheduled( }')]);
       await page.getByText('1 file', { exact: false }).waitFor();

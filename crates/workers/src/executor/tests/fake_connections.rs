@@ -129,6 +129,8 @@ pub(super) fn oauth_apps() -> OauthApps {
         style: ClientAuthStyle::Body,
         authorize_url: "https://auth.example.com/authorize".parse().unwrap(),
         token_url: "https://auth.example.com/token".parse().unwrap(),
+        revocation_url: Some("https://auth.example/revoke".parse().unwrap()),
+        issuer: None,
     };
     [(HTTP_CONNECTOR.to_owned(), app)].into_iter().collect()
 }
@@ -251,6 +253,14 @@ impl ConnectionTx for FakeTx {
     ) -> Result<(), StoreError> {
         self.0.lock().sealed.insert((connection, purpose), sealed.to_owned());
         Ok(())
+    }
+    async fn sealed_secret_for_update(
+        &mut self,
+        _: WorkspaceId,
+        _: ConnectionId,
+        _: SecretPurpose,
+    ) -> Result<Option<String>, StoreError> {
+        unreachable!("no request disconnects")
     }
     async fn delete_sealed_secrets(
         &mut self,

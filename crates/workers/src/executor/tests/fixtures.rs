@@ -20,7 +20,9 @@ use connections::{
     Refusal, RefusalCode,
     app_secrets::headers::SecretHeader,
     gates::Method,
+    oauth_apps::OauthApp,
     outbound::{GrantSource, IssuedToken, OpenedCredential, SecretSource, TokenError, TokenGrant},
+    stored_token::StoredToken,
 };
 use kernel::{
     Id, Locale, SeededRandomness, Timestamp,
@@ -315,6 +317,10 @@ impl OutboundClient for FakeOutbound {
         tokio::time::sleep(Duration::from_millis(20)).await;
         let away = || Err(Refusal::new(RefusalCode::UpstreamFailed, "away").into());
         self.tokens.lock().unwrap().pop().unwrap_or_else(away)
+    }
+
+    async fn revoke_token(&self, _: EgressPermit, _: OauthApp, _: StoredToken) -> Result<(), Refusal> {
+        unreachable!("no run disconnects")
     }
 }
 

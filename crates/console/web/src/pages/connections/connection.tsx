@@ -29,9 +29,9 @@ function Actions({ ws, connection }: { ws: string; connection: Connection }) {
       </>
     );
     if (!(await confirm({ title: t('disconnectTitle', { name: displayName }), body, action: t('disconnect'), typed: displayName, tone: 'bad' }))) return;
-    await api.delete('/v1/workspaces/{ws}/connections/{id}', { path: { ws, id } });
+    const { tokensRevoked } = await api.delete('/v1/workspaces/{ws}/connections/{id}', { path: { ws, id } });
     connectionsChanged(id);
-    toast(t('disconnected', { name: displayName }));
+    toast(t('disconnected', { name: displayName }), tokensRevoked === false ? { tone: 'bad', detail: t('disconnectedHere') } : {});
     closePanel();
   });
   const test = useAction(async () => {
