@@ -10,9 +10,8 @@ use connections::{
     egress::check_headers,
     gates::Method,
     oauth_apps::OauthApp,
-    outbound::{GrantSource, IssuedToken, SecretSource, TokenError},
+    outbound::{GrantSource, IssuedToken, RevocableToken, SecretSource, TokenError},
     scrub::Scrubber,
-    stored_token::StoredToken,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use kernel::Timestamp;
@@ -285,10 +284,10 @@ impl OutboundClient for EgressClient {
         &self,
         permit: EgressPermit,
         app: OauthApp,
-        tokens: StoredToken,
+        token: RevocableToken,
     ) -> Result<(), Refusal> {
         let deadline = Instant::now() + self.limits.total_timeout;
-        timeout_at(deadline, token_request::revoke_token(&self.transport, &permit, &app, &tokens))
+        timeout_at(deadline, token_request::revoke_token(&self.transport, &permit, &app, &token))
             .await
             .unwrap_or_else(|_| Err(timed_out(permit.host())))
     }

@@ -10,8 +10,7 @@ use connections::{
     auth::{Auth, ClientAuthStyle, ShortText, parse_service_account},
     connection::Connection,
     oauth_apps::OauthApp,
-    outbound::{GrantSource, IssuedToken, TokenError, TokenGrant},
-    stored_token::StoredToken,
+    outbound::{GrantSource, IssuedToken, RevocableToken, TokenError, TokenGrant},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kernel::Timestamp;
@@ -54,13 +53,12 @@ pub(crate) async fn request_token(
     read_response(host, status, &body)
 }
 
-/// Revokes the refresh token, and with it the access tokens of the same grant; without one, the access token (RFC 7009, section
-/// 2.1).
+/// Revokes a token (RFC 7009, section 2.1).
 pub(crate) async fn revoke_token(
     transport: &Transport,
     permit: &EgressPermit,
     app: &OauthApp,
-    tokens: &StoredToken,
+    token: &RevocableToken,
 ) -> Result<(), Refusal> {
     let host = permit.host();
     if !permit.is_token_request() {
@@ -68,7 +66,7 @@ pub(crate) async fn revoke_token(
         return Err(Refusal::new(RefusalCode::NotConnected, message));
     }
     let address = transport.resolve(permit).await?;
-    let form = revocation_form(app, tokens).ok_or_else(|| {
+    let form = revocation_form(app, token).ok_or_else(|| {
         Refusal::new(RefusalCode::SecretUnavailable, "the credential of the OAuth app fits no header")
     })?;
     let (status, _) = post_form(transport, permit, address, form).await?;
@@ -79,10 +77,10 @@ pub(crate) async fn revoke_token(
     Err(Refusal::new(RefusalCode::UpstreamFailed, message))
 }
 
-fn revocation_form(app: &OauthApp, tokens: &StoredToken) -> Option<Form> {
-    let (token, hint) = match &tokens.refresh_token {
-        Some(token) => (token, "refresh_token"),
-        None => (&tokens.access_token, "access_token"),
+fn revocation_form(app: &OauthApp, token: &RevocableToken) -> Option<Form> {
+    let (token, hint) = match token {
+        RevocableToken::Refresh(token) => (token, "refresh_token"),
+        RevocableToken::Access(token) => (token, "access_token"),
     };
     let mut form = Serializer::new(String::new());
     form.append_pair("token", token.expose_secret());

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 
 use crate::{
     Connection, ConnectionPolicy, EgressPermit, Refusal, app_secrets::headers::SecretHeader,
-    injection::Credential, oauth_apps::OauthApp, stored_token::StoredToken,
+    injection::Credential, oauth_apps::OauthApp,
 };
 
 /// The headers and body of a request; its URL and method are in the [`EgressPermit`].
@@ -136,6 +136,15 @@ pub struct IssuedToken {
     pub lifetime: Option<Duration>,
 }
 
+/// A token by which a grant is revoked (RFC 7009, section 2.1).
+#[derive(Debug, Clone)]
+pub enum RevocableToken {
+    /// Refresh token. The access tokens of the same grant end with it.
+    Refresh(SecretString),
+    /// Access token.
+    Access(SecretString),
+}
+
 /// What a token endpoint gives out a token for.
 #[derive(Debug, Clone)]
 pub enum TokenGrant {
@@ -182,12 +191,12 @@ pub trait AuthorizationServers: Send + Sync {
         code: AuthorizationCode,
     ) -> Result<IssuedToken, TokenError>;
 
-    /// Revokes the tokens of a connection that was disconnected, at the revocation endpoint of its connector (RFC 7009). Returns
+    /// Revokes the grant of a connection that was disconnected, at the revocation endpoint of its connector (RFC 7009). Returns
     /// false if it has none.
     ///
     /// # Errors
     /// [`Refusal`] when the endpoint did not confirm it. No message has a token.
-    async fn revoke_tokens(&self, connection: Connection, tokens: StoredToken) -> Result<bool, Refusal>;
+    async fn revoke_token(&self, connection: Connection, token: RevocableToken) -> Result<bool, Refusal>;
 }
 
 /// The reason why a token endpoint gave out no token.
@@ -246,7 +255,7 @@ pub trait OutboundClient: Send + Sync {
         now: Timestamp,
     ) -> Result<IssuedToken, TokenError>;
 
-    /// Asks a revocation endpoint to revoke tokens that the app was given (RFC 7009). The permit is one for a token endpoint.
+    /// Asks a revocation endpoint to revoke a token that the app was given (RFC 7009). The permit is one for a token endpoint.
     ///
     /// # Errors
     /// [`Refusal`] when the request was not sent, or the endpoint did not confirm it. No message has a token.
@@ -254,6 +263,6 @@ pub trait OutboundClient: Send + Sync {
         &self,
         permit: EgressPermit,
         app: OauthApp,
-        tokens: StoredToken,
+        token: RevocableToken,
     ) -> Result<(), Refusal>;
 }

@@ -6,7 +6,7 @@ use kernel::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::outbound::IssuedToken;
+use crate::outbound::{IssuedToken, RevocableToken};
 
 /// Lifetime of a token whose endpoint does not say.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(600);
@@ -86,6 +86,12 @@ impl StoredToken {
         SecretString::from(serde_json::to_string(&written).unwrap_or_default())
     }
 
+    /// Returns the token by which the whole grant is revoked.
+    #[must_use]
+    pub fn into_revocable(self) -> RevocableToken {
+        self.refresh_token.map_or(RevocableToken::Access(self.access_token), RevocableToken::Refresh)
+    }
+
     /// Returns true until shortly before the end.
     #[must_use]
     pub fn is_valid(&self, now: Timestamp) -> bool {
@@ -117,6 +123,17 @@ mod tests {
             refresh_token: refresh_token.map(Into::into),
             lifetime: Some(Duration::from_secs(100)),
         }
+    }
+
+    #[test]
+    fn a_grant_is_revoked_by_its_refresh_token_if_it_has_one() {
+        let revocable = |token| StoredToken::new(issued(token), at(0)).into_revocable();
+        assert!(
+            matches!(revocable(Some("r")), RevocableToken::Refresh(token) if token.expose_secret() == "r")
+        );
+        assert!(
+            matches!(revocable(None), RevocableToken::Access(token) if token.expose_secret() == "access")
+        );
     }
 
     #[test]

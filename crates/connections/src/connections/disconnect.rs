@@ -7,6 +7,7 @@ use super::{ConnectionError, ConnectionTx};
 use crate::{
     auth::Auth,
     connection::{Connection, ConnectionStatus, ConnectionUser, SecretPurpose},
+    outbound::RevocableToken,
     stored_token::StoredToken,
 };
 
@@ -22,11 +23,12 @@ pub struct Disconnected {
 }
 
 impl Disconnected {
-    /// Opens the tokens that the connection had, to revoke them; none if it had none, or they do not open.
+    /// Opens the tokens that the connection had, to revoke their grant; none if it had none, or they do not open.
     #[must_use]
-    pub fn open_tokens(&self, vault: &Vault) -> Option<StoredToken> {
+    pub fn open_revocable(&self, vault: &Vault) -> Option<RevocableToken> {
         let context = self.connection.sealing_context(SecretPurpose::Tokens);
-        StoredToken::parse(&vault.open(&context.parts(), self.sealed_tokens.as_deref()?).ok()?)
+        let text = vault.open(&context.parts(), self.sealed_tokens.as_deref()?).ok()?;
+        StoredToken::parse(&text).map(StoredToken::into_revocable)
     }
 }
 

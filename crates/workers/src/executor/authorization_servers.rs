@@ -7,8 +7,10 @@ use connections::{
     Connection, ConnectionPolicy, Refusal, RefusalCode, authorize_token_request,
     connection::ConnectionStatus,
     oauth_apps::OauthApp,
-    outbound::{AuthorizationCode, AuthorizationServers, GrantSource, IssuedToken, TokenError, TokenGrant},
-    stored_token::StoredToken,
+    outbound::{
+        AuthorizationCode, AuthorizationServers, GrantSource, IssuedToken, RevocableToken, TokenError,
+        TokenGrant,
+    },
 };
 use tokio::time::timeout;
 
@@ -28,7 +30,7 @@ impl AuthorizationServers for Executor {
         self.0.outbound.request_token(permit, &GivenCode(app, code), now).await
     }
 
-    async fn revoke_tokens(&self, connection: Connection, tokens: StoredToken) -> Result<bool, Refusal> {
+    async fn revoke_token(&self, connection: Connection, token: RevocableToken) -> Result<bool, Refusal> {
         let app = self.0.credentials.oauth_app(&connection)?.clone();
         let Some(url) = app.revocation_url.clone() else { return Ok(false) };
         // The decision is the one that a renewal got before.
@@ -36,7 +38,7 @@ impl AuthorizationServers for Executor {
         let policy = egress::connection_policy(connection, &self.0.settings);
         let permit = authorize_token_request(url.as_str(), &policy)?;
         let host = permit.host().clone();
-        let revoked = timeout(REVOCATION_TIMEOUT, self.0.outbound.revoke_token(permit, app, tokens)).await;
+        let revoked = timeout(REVOCATION_TIMEOUT, self.0.outbound.revoke_token(permit, app, token)).await;
         revoked.map_err(|_| Refusal::new(RefusalCode::Timeout, format!("{host} took too long")))??;
         Ok(true)
     }

@@ -66,8 +66,8 @@ impl Api {
     /// Revokes the tokens of a disconnected connection at its service; `None` if there is nothing to revoke there.
     async fn revoke_tokens(&self, done: &Disconnected) -> Option<bool> {
         done.sealed_tokens.as_ref()?;
-        let Some(tokens) = done.open_tokens(self.vault()) else { return Some(false) };
-        match self.authorization_servers().revoke_tokens(done.connection.clone(), tokens).await {
+        let Some(token) = done.open_revocable(self.vault()) else { return Some(false) };
+        match self.authorization_servers().revoke_token(done.connection.clone(), token).await {
             Ok(true) => Some(true),
             Ok(false) => None,
             Err(refusal) => {

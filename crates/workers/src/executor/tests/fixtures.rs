@@ -21,8 +21,9 @@ use connections::{
     app_secrets::headers::SecretHeader,
     gates::Method,
     oauth_apps::OauthApp,
-    outbound::{GrantSource, IssuedToken, OpenedCredential, SecretSource, TokenError, TokenGrant},
-    stored_token::StoredToken,
+    outbound::{
+        GrantSource, IssuedToken, OpenedCredential, RevocableToken, SecretSource, TokenError, TokenGrant,
+    },
 };
 use kernel::{
     Id, Locale, SeededRandomness, Timestamp,
@@ -319,7 +320,7 @@ impl OutboundClient for FakeOutbound {
         self.tokens.lock().unwrap().pop().unwrap_or_else(away)
     }
 
-    async fn revoke_token(&self, _: EgressPermit, _: OauthApp, _: StoredToken) -> Result<(), Refusal> {
+    async fn revoke_token(&self, _: EgressPermit, _: OauthApp, _: RevocableToken) -> Result<(), Refusal> {
         unreachable!("no run disconnects")
     }
 }
