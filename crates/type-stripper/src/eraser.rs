@@ -28,6 +28,9 @@ const ASSERTION: &str = "assertions in angle brackets cannot be stripped; use `a
 const MODIFIERS: [&str; 7] =
     ["public", "private", "protected", "readonly", "override", "abstract", "declare"];
 
+/// Modifiers of class members that stay.
+const MODIFIERS_OF_JAVASCRIPT: [&str; 5] = ["get", "set", "static", "async", "accessor"];
+
 /// Collects the ranges of types, and the first place with a meaning that stripping would lose.
 pub(crate) struct Eraser<'s> {
     source: &'s str,
@@ -128,12 +131,13 @@ impl<'s> Eraser<'s> {
         }
     }
 
-    /// Erases what stands between the name of a class member and its value: a mark and a type.
+    /// Erases what stands between the name of a class member and its value: a mark and a type. A field that is called like a
+    /// modifier is ended: without its type it would be the modifier of the member in the next line.
     fn erase_member_type(
         &mut self,
-        key: &PropertyKey<'_>,
-        is_computed: bool,
+        (key, is_computed): (&PropertyKey<'_>, bool),
         annotation: Option<&TSTypeAnnotation<'_>>,
+        has_value: bool,
     ) {
         let mut end = key.span().end;
         if is_computed {
@@ -143,6 +147,10 @@ impl<'s> Eraser<'s> {
         match annotation {
             Some(annotation) => self.blanks.add(end, annotation.span.end),
             None => self.erase_mark(end),
+        }
+        let name = self.text(key.span().start, key.span().end);
+        if !has_value && !is_computed && MODIFIERS_OF_JAVASCRIPT.contains(&name) {
+            self.blanks.write(end, ';');
         }
     }
 
@@ -383,7 +391,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
         }
         self.erase_modifiers(it.span, it.key.span().start);
         if it.type_annotation.is_some() || it.optional || it.definite {
-            self.erase_member_type(&it.key, it.computed, it.type_annotation.as_deref());
+            self.erase_member_type((&it.key, it.computed), it.type_annotation.as_deref(), it.value.is_some());
         }
         self.visit_property_key(&it.key);
         it.value.iter().for_each(|value| self.visit_expression(value));
@@ -392,7 +400,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
     fn visit_accessor_property(&mut self, it: &AccessorProperty<'a>) {
         self.erase_modifiers(it.span, it.key.span().start);
         if it.type_annotation.is_some() || it.definite {
-            self.erase_member_type(&it.key, it.computed, it.type_annotation.as_deref());
+            self.erase_member_type((&it.key, it.computed), it.type_annotation.as_deref(), it.value.is_some());
         }
         self.visit_property_key(&it.key);
         it.value.iter().for_each(|value| self.visit_expression(value));

@@ -1,7 +1,7 @@
 //! Strips the types of TypeScript. Each is replaced by spaces, so that what is left is at its line and column, and no source map is
 //! needed.
 //!
-//! Syntax that is not only types has no meaning without a compiler, and is refused: enumerations, namespaces with code, parameter
+//! Syntax that is not only types has no meaning without a compiler, and is refused: enumerations, namespaces, parameter
 //! properties, `import x = …`, `export = …` and assertions in angle brackets. TypeScript's option `erasableSyntaxOnly` reports the
 //! same. Imports of types are written `import type`, as `verbatimModuleSyntax` demands.
 

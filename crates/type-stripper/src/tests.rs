@@ -116,6 +116,9 @@ fn lines_do_not_run_into_each_other() {
         ("const f = (a: string):\n  Promise<string> => a", "const f = (a\n) => a"),
         ("return1(async <\n  T\n>(a: T) => a)", "return1(async (\n\na ) => a)"),
         ("f(a as B\n)", "f(a\n)"),
+        ("class A { get: any\n f() {} }", "class A { get;\nf() {} }"),
+        ("class A { static?: any\n async!: any\n *f() {} }", "class A { static;\nasync;\n*f() {} }"),
+        ("class A { get?\n f() {} set: any = 1 }", "class A { get;\nf() {} set = 1 }"),
         ("let a = b as C\n+ d", "let a = b\n+ d"),
     ] {
         assert_eq!(squeezed(source), expected, "{source}");
