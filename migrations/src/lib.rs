@@ -34,6 +34,7 @@ mod m0055_run_results;
 mod m0056_agent_tools;
 mod m0057_approved_changes;
 mod m0058_drafts;
+mod m0059_imports;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -77,6 +78,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0056_agent_tools::Migration),
             Box::new(m0057_approved_changes::Migration),
             Box::new(m0058_drafts::Migration),
+            Box::new(m0059_imports::Migration),
         ]
     }
 }

@@ -48,7 +48,7 @@ impl Layer {
         Some(match crate_name {
             "kernel" => Self::Kernel,
             "identity" | "workspace" | "apps" | "connections" | "projects" | "runs" | "observability"
-            | "models" => Self::Domain,
+            | "imports" | "models" => Self::Domain,
             "backend-data" => Self::StandaloneDomain,
             "migrations" => Self::Migrations,
             "application" => Self::Application,

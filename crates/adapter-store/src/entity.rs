@@ -27,6 +27,7 @@ pub mod device_logins;
 pub mod gate_calls;
 pub mod gates;
 pub mod identities;
+pub mod imports;
 pub mod installation;
 pub mod invites;
 pub mod join_domains;

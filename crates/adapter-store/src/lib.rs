@@ -18,6 +18,7 @@ mod error;
 mod events;
 mod group_commit;
 mod identity;
+mod imports;
 mod installation;
 mod observability;
 mod outbox;

@@ -1,6 +1,7 @@
 //! Deletion of what has expired, a little at a time.
 
 use ::connections::{connection::ConnectionStatusName, health::Bucket};
+use ::imports::imports::ImportStatus;
 use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp};
 use observability::{Resolution, logs::RETENTION_DAYS};
@@ -16,7 +17,7 @@ use crate::{
     entity::{
         app_changes, app_drafts, app_log_volume, app_metrics, approvals,
         column::{DbNumber, DbText, DbTime},
-        connections, deliveries, device_logins, gate_calls, invites, log_lines, oauth_access_tokens,
+        connections, deliveries, device_logins, gate_calls, imports, invites, log_lines, oauth_access_tokens,
         oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens, occurrences,
         passkey_ceremonies, project_minutes, project_requests, repeat_signatures, sessions, sign_ins,
         webhook_keys,
@@ -34,6 +35,8 @@ const OCCURRENCE_RETENTION: TimeDelta = TimeDelta::days(90);
 const APPROVAL_RETENTION: TimeDelta = TimeDelta::days(90);
 /// Time that a planned change is kept after it expired, so that its owner can still see what it was.
 const PLANNED_CHANGE_RETENTION: TimeDelta = TimeDelta::days(7);
+/// Time that a discarded import stays in the list.
+const DISCARDED_IMPORT_RETENTION: TimeDelta = TimeDelta::days(30);
 /// Time that requests to the data API of backend projects are kept, single and counted.
 const PROJECT_REQUEST_RETENTION: TimeDelta = TimeDelta::days(2);
 /// Time that an agent client's question is kept after it is over, so that a code that comes again is noticed.
@@ -89,6 +92,10 @@ impl Store {
             .filter(connections::Column::Status.eq(DbText(ConnectionStatusName::Disconnected)))
             .filter(connections::Column::StatusSince.lte(older_than(DISCONNECTED_RETENTION)));
         self.delete_in_chunks(disconnected).await?;
+        let discarded = imports::Entity::find()
+            .filter(imports::Column::Status.eq(DbText(ImportStatus::Discarded)))
+            .filter(imports::Column::ChangedAt.lte(older_than(DISCARDED_IMPORT_RETENTION)));
+        self.delete_in_chunks(discarded).await?;
         let last_kept = Bucket::of(now).oldest_of_day();
         let calls = gate_calls::Entity::find().filter(gate_calls::Column::Bucket.lt(last_kept.0));
         self.delete_in_chunks(calls).await?;

@@ -47,6 +47,7 @@ fn operations() -> OpenApiRouter<Api> {
         .merge(routes::automations::router())
         .merge(routes::agent_tools::router())
         .merge(routes::webhooks::router())
+        .merge(routes::imports::router())
         .merge(routes::inbound_webhooks::router())
         .merge(routes::runs::router())
         .merge(routes::dead_letters::router())

@@ -34,6 +34,7 @@ pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod gates;
 pub(crate) mod health;
+pub(crate) mod imports;
 pub(crate) mod inbound_webhooks;
 pub(crate) mod invites;
 pub(crate) mod join_domain;

@@ -10,10 +10,13 @@ pub use requirement::Requirement;
 use std::str::FromStr as _;
 
 use identity::sessions::{StepUpProof, require_step_up};
+use imports::imports::Import;
 use kernel::{
     Caller, Context, Id, Timestamp,
-    authority::{AppAccess, Member, Owner, authorize_app, authorize_member},
-    id::{AppId, AutomationId, ChangeId, DeadLetterId, GateId, Kind, ProjectId, RunId, WorkspaceId},
+    authority::{AppAccess, Member, Owner, Role, authorize_app, authorize_member},
+    id::{
+        AppId, AutomationId, ChangeId, DeadLetterId, GateId, ImportId, Kind, ProjectId, RunId, WorkspaceId,
+    },
 };
 use projects::{ProjectAccess, ProjectRight, access::Own, authorize_project};
 use workspace::WorkspaceRead;
@@ -156,6 +159,37 @@ impl Application {
             self.store().dead_letter_scope(dead_letter).await?.ok_or_else(|| Problem::not_found(what))?;
         let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
         Ok((dead_letter, access))
+    }
+
+    /// Returns an import's id and the caller's rights on its app.
+    ///
+    /// # Errors
+    /// 404 `import_not_found` if the app is gone or the caller may not see it; a [`Problem`] if the store fails.
+    pub async fn import_of_app(&self, ctx: &Context, import: &str) -> Result<(ImportId, AppAccess), Problem> {
+        let what = "import";
+        let id = parse_id(import, what)?;
+        let import = self.store().import(id).await?.ok_or_else(|| Problem::not_found(what))?;
+        let app = import.app.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
+        Ok((id, access))
+    }
+
+    /// Returns an import and the caller's membership of its workspace.
+    ///
+    /// # Errors
+    /// 404 `import_not_found` if the caller neither made it nor is an admin; a [`Problem`] if the store fails.
+    pub async fn import(&self, ctx: &Context, import: &str) -> Result<(Import, Member), Problem> {
+        let what = "import";
+        let import =
+            self.store().import(parse_id(import, what)?).await?.ok_or_else(|| Problem::not_found(what))?;
+        let member =
+            self.member_of(ctx, import.workspace).await.map_err(|problem| mask_not_found(problem, what))?;
+        let is_maker = member.beneficiary() == Some(import.created_by);
+        if is_maker || member.role().at_least(Role::Admin) {
+            Ok((import, member))
+        } else {
+            Err(Problem::not_found(what))
+        }
     }
 
     /// Returns a planned change's id and the caller's rights on its app.

@@ -14,6 +14,7 @@
 //! * `app_changes`: planning changes of apps, and approving them
 //! * [`app_versions`]: what a version may ask for, and comparing and going back to versions
 //! * [`templates`]: apps from templates, with their tables and automations
+//! * [`imports`]: apps from workflows of other tools
 //! * [`replay`] and [`diagnosis`]: replay and explain failed runs
 //! * `run_results`: what the code of runs returned
 //! * [`feeds`]: events of a workspace for streams and for agents that poll
@@ -36,6 +37,7 @@ pub mod demo;
 pub mod diagnosis;
 mod drafts;
 pub mod feeds;
+pub mod imports;
 pub mod membership;
 pub mod oauth_clients;
 pub mod ports;

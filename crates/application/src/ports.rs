@@ -17,6 +17,7 @@ use identity::{
     oauth::{OAuthRead, OAuthTx},
     people::{PeopleRead, PeopleTx},
 };
+use imports::imports::{ImportsRead, ImportsTx};
 use kernel::{StoreError, Transactions};
 use observability::{EventFeed, LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
@@ -51,7 +52,7 @@ macro_rules! sum {
 sum! {
     /// Read ports of all domains.
     StoreRead =
-        AgentToolsRead AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead DraftsRead EventFeed GateReader IdentityRead
+        AgentToolsRead AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead DraftsRead EventFeed GateReader IdentityRead ImportsRead
         InvitesRead JoinDomainsRead LogRead LogSink MembersRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RunsRead
         TrafficLog WebhookStore WorkspaceRead
 }
@@ -59,7 +60,7 @@ sum! {
 sum! {
     /// Write ports of all domains, in one transaction.
     Tx =
-        AgentToolsTx AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx DraftsTx IdentityTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
+        AgentToolsTx AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx DraftsTx IdentityTx ImportsTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
         ProjectsTx RunsTx WorkspaceTx
 }
 

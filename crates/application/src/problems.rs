@@ -6,6 +6,7 @@
 mod apps;
 mod connections;
 mod identity;
+mod imports;
 mod kernel;
 mod projects;
 mod rows;

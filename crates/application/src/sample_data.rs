@@ -146,7 +146,8 @@ pub async fn seed(
         category: Some(manifest.category),
         sharing: Sharing::Workspace,
     };
-    let sample_app = apps::apps::create_app(tx, ctx, &member.clone().require_builder()?, sample_app).await?;
+    let sample_app =
+        apps::apps::create_app(tx, ctx, &member.clone().require_builder()?.into(), sample_app).await?;
     let right = authorize_app(member, Some(&sample_app.to_fact(AppRights::NONE)))?.require::<CanEdit>()?;
     let version = CreateVersion {
         manifest,

@@ -17,6 +17,6 @@ pub use app_access::{
     AppAccess, AppAdmin, AppFact, AppRight, CanEdit, CanRun, CanShare, CanView, Right, authorize_app,
 };
 pub use error::AuthorityError;
-pub use member::{Admin, Builder, Member, MembershipFact, Owner, Visibility, authorize_member};
+pub use member::{Admin, AppCreator, Builder, Member, MembershipFact, Owner, Visibility, authorize_member};
 pub use role::Role;
 pub use sharing::Sharing;

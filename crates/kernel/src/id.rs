@@ -70,6 +70,8 @@ kinds! {
     ApprovalId = Approval, "apv";
     /// A planned change of an app.
     ChangeId = Change, "chg";
+    /// An import of another tool's workflow.
+    ImportId = Import, "imp";
     /// A gate: the permission of apps to reach one host.
     GateId = Gate, "gate";
     /// A stored credential of an external service.

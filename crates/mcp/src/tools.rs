@@ -1,15 +1,18 @@
 //! The tools, one file each.
 
+mod analyze_import;
 mod approve_change;
 mod cancel_run;
 mod change_view;
 mod compare_versions;
+mod create_import;
 mod dead_letter_view;
 mod explain_run;
 mod get_change;
 mod get_dead_letter;
 mod get_logs;
 mod get_run;
+mod import_view;
 mod list_apps;
 mod list_automations;
 mod list_dead_letters;
@@ -115,6 +118,8 @@ const TOOLS: &[ToolDeclaration] = &[
     ToolDeclaration::new(plan_change::NAME, Scope::Write, plan_change::definition),
     ToolDeclaration::new(approve_change::NAME, Scope::Write, approve_change::definition),
     ToolDeclaration::new(rollback_version::NAME, Scope::Write, rollback_version::definition),
+    ToolDeclaration::new(analyze_import::NAME, Scope::Write, analyze_import::definition),
+    ToolDeclaration::new(create_import::NAME, Scope::Write, create_import::definition),
 ];
 
 /// Returns the tools that a token with these scopes may call. The others are not listed, so that an agent that may
@@ -178,6 +183,8 @@ pub(crate) async fn call(
         plan_change::NAME => plan_change::call(app, ctx, arguments).await,
         approve_change::NAME => approve_change::call(app, ctx, arguments).await,
         rollback_version::NAME => rollback_version::call(app, ctx, arguments).await,
+        analyze_import::NAME => analyze_import::call(app, ctx, arguments).await,
+        create_import::NAME => create_import::call(app, ctx, arguments).await,
         _ => return None,
     };
     Some(called.map(Reply::from))

@@ -5,11 +5,12 @@ use ::apps::{
     access::{AppGrant, PreviousAccess},
     versions::{Rollback, VersionContent},
 };
+use ::imports::imports::ImportStatus;
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
     authority::Sharing,
-    id::{AppId, UserId, VersionId, WorkspaceId},
+    id::{AppId, UserId, VersionId, WorkspaceId, kind},
 };
 use sea_orm::{
     ActiveValue::Set,
@@ -24,7 +25,7 @@ use crate::{
     entity::{
         app_drafts, app_grants, app_rollbacks, app_secrets, app_versions, apps, automations,
         column::{DbId, DbText, DbTime},
-        members,
+        imports, members,
     },
     error::OrStoreError as _,
     query,
@@ -125,6 +126,7 @@ impl AppsTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
+        forget_imports_of(self, app, now).await?;
         apps::Entity::update_many()
             .col_expr(apps::Column::DeletedAt, Expr::value(DbTime(now)))
             .col_expr(apps::Column::Revision, Expr::col(apps::Column::Revision).add(1))
@@ -298,4 +300,24 @@ impl StoreTx {
         let manifest: ::apps::Manifest = row.json(&found.manifest)?;
         Ok((manifest.declares_webhook(), manifest.declares_form()))
     }
+}
+
+/// Takes a deleted app off the imports that led to it; those in review are discarded with it.
+async fn forget_imports_of(tx: &mut StoreTx, app: AppId, now: Timestamp) -> Result<(), StoreError> {
+    use imports::Column;
+    let of_app = || imports::Entity::update_many().filter(Column::AppId.eq(DbId(app)));
+    of_app()
+        .col_expr(Column::Status, Expr::value(DbText(ImportStatus::Discarded)))
+        .col_expr(Column::ChangedAt, Expr::value(DbTime(now)))
+        .filter(Column::Status.eq(DbText(ImportStatus::Review)))
+        .exec(tx.write())
+        .await
+        .or_store_error()?;
+    of_app()
+        .col_expr(Column::AppId, Expr::value(None::<DbId<kind::App>>))
+        .col_expr(Column::AutomationId, Expr::value(None::<DbId<kind::Automation>>))
+        .exec(tx.write())
+        .await
+        .or_store_error()?;
+    Ok(())
 }

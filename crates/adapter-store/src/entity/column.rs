@@ -57,6 +57,8 @@ stored_text! {
     ::identity::oauth::ClientKind: |value| value.as_str().into();
     ::identity::device::Purpose: |value| value.as_str().into();
     ::identity::sessions::SignInMethod: |value| value.as_str().into();
+    ::imports::Format: |value| value.as_str().into();
+    ::imports::imports::ImportStatus: |value| value.as_str().into();
     ::projects::KeyKind: |value| value.as_str().into();
     ::runs::AutomationStatus: |value| value.as_str().into();
     ::runs::RunStatus: |value| value.as_str().into();

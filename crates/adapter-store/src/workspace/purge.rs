@@ -22,7 +22,7 @@ use crate::{
         app_secrets, app_versions, approvals, apps, audit_log, automations,
         column::{DbId, DbTime},
         connection_secrets, connections, dead_letters, deliveries, departures, device_logins, gate_calls,
-        gates, invites, join_domains, log_lines, members, oauth_access_tokens, oauth_authorizations,
+        gates, imports, invites, join_domains, log_lines, members, oauth_access_tokens, oauth_authorizations,
         oauth_grants, oauth_refresh_tokens, occurrences, repeat_signatures, run_queue, runs, tokens,
         webhook_keys, webhooks, workspace_events, workspace_feeds, workspaces,
     },
@@ -141,6 +141,7 @@ impl Store {
         self.purge_rows(rows_of(app_rollbacks::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(app_changes::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(app_drafts::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(imports::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(apps::Column::WorkspaceId, workspace)).await
     }
 

@@ -33,7 +33,7 @@ use crate::http::{
 };
 
 /// Groups of operations, with their descriptions.
-const TAGS: [(&str, &str); 21] = [
+const TAGS: [(&str, &str); 22] = [
     ("workspaces", "Workspaces: create one, list yours, switch between them."),
     ("apps", "Apps: source, manifest, versions, sharing."),
     ("automations", "Automations start an app: by webhook, schedule, event, form or by hand."),
@@ -42,6 +42,7 @@ const TAGS: [(&str, &str); 21] = [
     ("events", "A live stream of the events of a workspace."),
     ("agent-tools", "The feed of events that agents poll."),
     ("connections", "Connections: services with stored credentials, and the catalogue of connectors."),
+    ("imports", "Imports: workflows of n8n, Make and Node-RED as apps."),
     ("secrets", "Secrets of apps: keys and credentials that belong to no connection."),
     ("gates", "Gates: the hosts that apps of a workspace may reach."),
     ("observability", "Logs of apps."),
@@ -201,9 +202,10 @@ mod tests {
     use crate::document;
 
     /// Verbs of operation ids. Add new ones, but no synonyms of these.
-    const VERBS: [&str; 49] = [
+    const VERBS: [&str; 51] = [
         "accept",
         "add",
+        "analyze",
         "approve",
         "ask",
         "batch",
@@ -219,6 +221,7 @@ mod tests {
         "discard",
         "disconnect",
         "drop",
+        "enable",
         "end",
         "explain",
         "export",

@@ -17,6 +17,7 @@ pub(crate) mod apps;
 pub(crate) mod backend_data;
 pub(crate) mod connections;
 pub(crate) mod identity;
+pub(crate) mod imports;
 pub(crate) mod observability;
 pub(crate) mod projects;
 pub(crate) mod runs;

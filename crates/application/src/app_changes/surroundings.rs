@@ -8,7 +8,7 @@ use apps::{
     versions::VersionContent,
 };
 use backend_data::Access;
-use connections::{GateStatus, catalogue::catalogue, connection::ConnectionStatusName};
+use connections::{Connection, GateStatus, catalogue::catalogue, connection::ConnectionStatusName};
 use kernel::{
     Context,
     authority::{AppRight, AppRightName, CanEdit},
@@ -57,12 +57,24 @@ impl Application {
         Ok(Some((surroundings, files)))
     }
 
-    /// Returns the connections of a workspace that are not disconnected.
+    /// Returns the connections of a workspace that are not disconnected, by what a person calls them.
     pub(crate) async fn named_connections(
         &self,
         ctx: &Context,
         workspace: WorkspaceId,
     ) -> Result<Vec<NamedConnection>, Problem> {
+        let usable = self.usable_connections(ctx, workspace).await?.into_iter();
+        let named =
+            usable.map(|it| NamedConnection { id: it.id, name: it.display_name, connector: it.connector });
+        Ok(named.collect())
+    }
+
+    /// Returns the connections of a workspace that are not disconnected.
+    pub(crate) async fn usable_connections(
+        &self,
+        ctx: &Context,
+        workspace: WorkspaceId,
+    ) -> Result<Vec<Connection>, Problem> {
         let mut found = Vec::new();
         let mut page = PageRequest { limit: MAX_LIMIT, after: None };
         for _ in 0..MAX_CONNECTION_PAGES {
@@ -71,11 +83,7 @@ impl Application {
             page.after = views.last().map(|view| view.connection.id.uuid());
             let usable = views.into_iter().map(|view| view.connection);
             let usable = usable.filter(|it| it.status.name() != ConnectionStatusName::Disconnected);
-            found.extend(usable.map(|it| NamedConnection {
-                id: it.id,
-                name: it.display_name,
-                connector: it.connector,
-            }));
+            found.extend(usable);
             if !is_full {
                 break;
             }

@@ -2,13 +2,14 @@
 
 use std::{future::Future, marker::PhantomData};
 
+use imports::imports::Import;
 use kernel::{
     Context,
     authority::{
-        Admin, AppAccess, AppAdmin, AppRight, AppRightName, AuthorityError, Builder, Member, Owner, Right,
-        Role,
+        Admin, AppAccess, AppAdmin, AppCreator, AppRight, AppRightName, AuthorityError, Builder, Member,
+        Owner, Right, Role,
     },
-    id::{AutomationId, ChangeId, DeadLetterId, GateId, RunId},
+    id::{AutomationId, ChangeId, DeadLetterId, GateId, ImportId, RunId},
 };
 use projects::{
     ProjectAccess, ProjectRight,
@@ -96,6 +97,14 @@ impl Proof for Builder {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.member(ctx, id).await?.require_builder()?)
+    }
+}
+
+impl Proof for AppCreator {
+    const REQUIREMENT: Requirement = Requirement::Role(Role::Member);
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        Ok(app.member(ctx, id).await?.require_importer()?)
     }
 }
 
@@ -249,7 +258,16 @@ macro_rules! objects_of_apps {
     )+};
 }
 
-objects_of_apps!(AutomationId: automation, DeadLetterId: dead_letter, RunId: run);
+objects_of_apps!(AutomationId: automation, DeadLetterId: dead_letter, ImportId: import_of_app, RunId: run);
+
+/// An import that the caller made, or of a workspace of which they are an admin.
+impl Proof for (Import, Member) {
+    const REQUIREMENT: Requirement = Requirement::ImportMaker;
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.import(ctx, id).await
+    }
+}
 
 /// A planned change of the caller's.
 impl<A: AppProof> Proof for (ChangeId, A) {

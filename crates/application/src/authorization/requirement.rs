@@ -20,6 +20,8 @@ pub enum Requirement {
     OwnProject,
     /// Being the person who planned the change.
     PlanOwner,
+    /// Being the person who made the import, or an admin.
+    ImportMaker,
     /// A project key with this scope.
     Key(KeyScope),
 }
@@ -36,6 +38,7 @@ impl Requirement {
             Self::EditProject => AppRightName::CanEdit.as_str(),
             Self::OwnProject => "project_owner",
             Self::PlanOwner => "plan_owner",
+            Self::ImportMaker => "maker",
             Self::Key(scope) => scope.as_str(),
         }
     }

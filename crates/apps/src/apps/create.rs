@@ -2,7 +2,7 @@
 
 use kernel::{
     Context,
-    authority::{Builder, Sharing},
+    authority::{AppCreator, Sharing},
     slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
@@ -34,7 +34,7 @@ pub struct CreateApp {
 pub async fn create_app(
     tx: &mut dyn AppsTx,
     ctx: &Context,
-    builder: &Builder,
+    creator: &AppCreator,
     input: CreateApp,
 ) -> Result<App, AppError> {
     let mut slug = slugify(&input.name, 32);
@@ -43,7 +43,7 @@ pub async fn create_app(
     }
     let app = App {
         id: ctx.new_id(),
-        workspace: builder.workspace(),
+        workspace: creator.workspace(),
         slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)),
         name: validate_name(&input.name)?,
         description: validate_description(input.description.as_deref().unwrap_or_default())?,
@@ -52,7 +52,7 @@ pub async fn create_app(
         sharing: input.sharing,
         is_paused: false,
         current_version: None,
-        created_by: builder.user(),
+        created_by: creator.user(),
         created_at: ctx.now,
     };
     tx.insert_app(&app).await?;
@@ -95,7 +95,7 @@ mod tests {
     #[tokio::test]
     async fn a_new_app_is_a_draft_of_its_creator() {
         let (ctx, mut tx) = (builder_context(), FakeTx::default());
-        let app = create_app(&mut tx, &ctx, &builder(&ctx), named(" Daily Orders ")).await.unwrap();
+        let app = create_app(&mut tx, &ctx, &builder(&ctx).into(), named(" Daily Orders ")).await.unwrap();
 
         let suffix = app.slug.strip_prefix("daily-orders-").unwrap();
         assert_eq!(suffix.len(), 6, "{}", app.slug);
@@ -129,7 +129,7 @@ mod tests {
             sharing: Sharing::Team,
             ..named("Orders")
         };
-        let app = create_app(&mut tx, &ctx, &builder(&ctx), input).await.unwrap();
+        let app = create_app(&mut tx, &ctx, &builder(&ctx).into(), input).await.unwrap();
         assert_eq!((app.description.as_str(), app.archetype.as_str()), ("Takes orders.", "kiosk"));
         assert_eq!((app.category, app.sharing), (Category::Money, Sharing::Team));
     }
@@ -137,7 +137,7 @@ mod tests {
     #[tokio::test]
     async fn a_name_without_ascii_letters_gets_a_general_slug() {
         let (ctx, mut tx) = (builder_context(), FakeTx::default());
-        let app = create_app(&mut tx, &ctx, &builder(&ctx), named("Тапсырыс")).await.unwrap();
+        let app = create_app(&mut tx, &ctx, &builder(&ctx).into(), named("Тапсырыс")).await.unwrap();
         assert!(app.slug.starts_with("app-"), "{}", app.slug);
         assert_eq!(app.name, "Тапсырыс");
     }
@@ -158,7 +158,7 @@ mod tests {
             (drawn_as("Tower!"), InvalidInput::Archetype),
             (drawn_as(&"x".repeat(33)), InvalidInput::Archetype),
         ] {
-            let refused = create_app(&mut tx, &ctx, &builder(&ctx), input.clone()).await;
+            let refused = create_app(&mut tx, &ctx, &builder(&ctx).into(), input.clone()).await;
             assert!(
                 matches!(&refused, Err(AppError::InvalidInput(invalid)) if *invalid == expected),
                 "{input:?}: {refused:?}"
@@ -172,8 +172,8 @@ mod tests {
         let mut tx = FakeTx::default();
         // Both contexts draw the same random suffix.
         let (first, second) = (builder_context(), builder_context());
-        create_app(&mut tx, &first, &builder(&first), named("Orders")).await.unwrap();
-        let refused = create_app(&mut tx, &second, &builder(&second), named("Orders")).await;
+        create_app(&mut tx, &first, &builder(&first).into(), named("Orders")).await.unwrap();
+        let refused = create_app(&mut tx, &second, &builder(&second).into(), named("Orders")).await;
         assert!(matches!(refused, Err(AppError::Store(kernel::StoreError::Duplicate))), "{refused:?}");
         assert_eq!((tx.apps.len(), tx.work.audit.len()), (1, 1));
     }

@@ -124,6 +124,18 @@ impl Member {
         }
     }
 
+    /// Proves that the caller may create an app from another tool's workflow, which stays turned off until somebody decides about it.
+    ///
+    /// # Errors
+    /// [`AuthorityError::RoleRequired`] for viewers.
+    pub fn require_importer(self) -> Result<AppCreator, AuthorityError> {
+        if self.role.at_least(Role::Member) {
+            Ok(AppCreator(self))
+        } else {
+            Err(AuthorityError::RoleRequired(Role::Member))
+        }
+    }
+
     /// Proves that the caller is an admin or owner.
     ///
     /// # Errors
@@ -167,10 +179,18 @@ macro_rules! narrower_proofs {
 narrower_proofs! {
     /// Proof that the caller may create apps and automations in the workspace.
     Builder;
+    /// Proof that the caller may create this app: a builder any, a member one that is imported.
+    AppCreator;
     /// Proof that the caller is an admin or owner of the workspace.
     Admin;
     /// Proof that the caller is an owner of the workspace.
     Owner;
+}
+
+impl From<Builder> for AppCreator {
+    fn from(builder: Builder) -> Self {
+        Self(builder.0)
+    }
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ pub enum AuditNoun {
     Gate,
     /// A person's account at an issuer.
     Identity,
+    /// An import of another tool's workflow.
+    Import,
     /// An index of a table.
     Index,
     /// An invite.
@@ -90,6 +92,7 @@ crate::names! {
         Draft = "draft",
         Gate = "gate",
         Identity = "identity",
+        Import = "import",
         Index = "index",
         Invite = "invite",
         JoinDomain = "join_domain",
@@ -139,6 +142,8 @@ impl AuditNoun {
             (Self::Version, _) => Some(ChangedKind::Version),
             (Self::Webhook, _) => Some(ChangedKind::Webhook),
             (Self::Workspace, _) => Some(ChangedKind::Workspace),
+            // The app of an import has events of its own.
+            (Self::Import, _) => None,
             // Runs have events of their own, and writers of rows report them whether they are audited or not.
             (Self::Run | Self::Row, _) => None,
             // These belong to one person or to no workspace, and no page of the workspace shows them.

@@ -150,9 +150,10 @@ pub(crate) async fn create_app(
     } else {
         first_of_files(&api, &ctx, &builder, input).await?
     };
+    let creator = builder.clone().into();
     let (app, needs_console) = api
         .transaction(unit!(|tx| {
-            let app = apps::apps::create_app(tx, &ctx, &builder, first.app.clone()).await?;
+            let app = apps::apps::create_app(tx, &ctx, &creator, first.app.clone()).await?;
             let Some(version) = first.version.clone() else { return Ok::<_, Problem>((app, Vec::new())) };
             let access = authorize_app((*builder).clone(), Some(&app.to_fact(AppRights::NONE)))?;
             let right = access.require::<CanEdit>()?;

@@ -1,0 +1,101 @@
+//! Analysing an export.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use imports::{Analysis, Surroundings, analyze};
+use kernel::{Context, Locale, authority::Member, id::WorkspaceId};
+use runs::{
+    automations::schedule::Schedule,
+    engine::{Bundle, FailureCode},
+};
+use tokio::sync::Semaphore;
+
+use crate::{Application, Problem};
+
+/// Analyses of this process at once. Each takes a thread for a fraction of a second.
+static ANALYSES: Semaphore = Semaphore::const_new(2);
+/// Most times that an app is compiled to find code that does not compile.
+const MAX_CHECKS: usize = 8;
+
+impl Application {
+    /// Analyses an export in the language and the time zone of the workspace. Nothing is kept.
+    ///
+    /// # Errors
+    /// [`Problem`] if the export is too long, no JSON or of no known format, no worker is free, or the store fails.
+    pub async fn analyze_import(
+        &self,
+        ctx: &Context,
+        member: &Member,
+        source: String,
+    ) -> Result<Analysis, Problem> {
+        let workspace = member.workspace();
+        let settings = self.store().workspace(workspace).await?;
+        let settings = settings.ok_or_else(|| Problem::not_found("workspace"))?;
+        let source: Arc<str> = source.into();
+        let mut broken = BTreeMap::new();
+        for _ in 0..MAX_CHECKS {
+            let analysis = run_analysis(&source, settings.locale, &settings.timezone, &broken).await?;
+            if !analysis.report.can_create {
+                return Ok(analysis);
+            }
+            let Some(message) = self.compile_error(ctx, workspace, &analysis).await? else {
+                return Ok(analysis);
+            };
+            // The error begins with the path and the line of the module.
+            let found = analysis.code_files.iter().find(|path| message.contains(path.as_str()));
+            match found {
+                Some(path) => {
+                    broken.insert(path.clone(), message);
+                }
+                None => {
+                    return Err(Problem::internal(format!(
+                        "the code of an import does not compile: {message}"
+                    )));
+                }
+            }
+        }
+        // So much code that does not compile is written anew at best.
+        let analysis = run_analysis(&source, settings.locale, &settings.timezone, &broken).await?;
+        for path in &analysis.code_files {
+            broken.entry(path.clone()).or_insert_with(|| "…".to_owned());
+        }
+        run_analysis(&source, settings.locale, &settings.timezone, &broken).await
+    }
+
+    /// Returns why the app of an analysis does not compile, if it does not.
+    async fn compile_error(
+        &self,
+        ctx: &Context,
+        workspace: WorkspaceId,
+        analysis: &Analysis,
+    ) -> Result<Option<String>, Problem> {
+        let bundle = Arc::new(Bundle { version: ctx.new_id(), files: analysis.files.clone() });
+        match self.engine().check(workspace, bundle).await {
+            Ok(_) => Ok(None),
+            Err(failure) if failure.code == FailureCode::Overloaded => {
+                Err(Problem::unavailable("overloaded", "The code cannot be checked right now.")
+                    .hint("Try again in a moment."))
+            }
+            Err(failure) => Ok(Some(failure.message)),
+        }
+    }
+}
+
+async fn run_analysis(
+    source: &Arc<str>,
+    locale: Locale,
+    timezone: &str,
+    broken: &BTreeMap<String, String>,
+) -> Result<Analysis, Problem> {
+    let permit = ANALYSES.acquire().await.map_err(Problem::internal)?;
+    let (source, timezone, broken) = (Arc::clone(source), timezone.to_owned(), broken.clone());
+    let analysis = tokio::task::spawn_blocking(move || {
+        let is_schedule = |cron: &str, timezone: &str| Schedule::parse(cron, Some(timezone)).is_ok();
+        let surroundings =
+            Surroundings { locale, timezone: &timezone, is_schedule: &is_schedule, broken: &broken };
+        analyze(&source, &surroundings)
+    });
+    let analysis = analysis.await.map_err(Problem::internal)?;
+    drop(permit);
+    Ok(analysis?)
+}

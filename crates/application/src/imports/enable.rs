@@ -1,0 +1,159 @@
+//! Turning an import on.
+
+use std::collections::BTreeSet;
+
+use apps::{
+    Manifest, VersionKind,
+    manifest::{ConnectorPermission, EgressPermission, HttpMethod},
+    versions::{CreateVersion, VersionContent},
+};
+use imports::{
+    SKIPPED_FILE,
+    imports::{Choices, Import, check_choices, enable_import},
+    skipped_module,
+};
+use kernel::{
+    Context,
+    authority::{AppRight, CanEdit, Member},
+    id::ImportId,
+};
+use runs::{
+    AutomationStatus,
+    automations::{UpdateAutomation, update_automation},
+};
+use serde_json::Value;
+
+use crate::{
+    Application, Problem,
+    app_versions::{check_code, check_connectors, create_gates},
+    unit,
+};
+
+/// An import that was turned on.
+#[derive(Debug)]
+pub struct EnabledImport {
+    /// Import.
+    pub import: Import,
+    /// Steps that an admin has to take in the console before the app can use everything that it asks for.
+    pub needs_console: Vec<String>,
+}
+
+impl Application {
+    /// Turns an import on: its app gets a version that names the connections, and its automation is active.
+    ///
+    /// # Errors
+    /// [`Problem`] if there is no such import, a connection is missing, of another connector or may not be spent by the
+    /// caller, the app was changed at the same time, or the store fails.
+    pub async fn enable_import(
+        &self,
+        ctx: &Context,
+        right: &AppRight<CanEdit>,
+        id: ImportId,
+        choices: &Choices,
+    ) -> Result<EnabledImport, Problem> {
+        let member = right.member();
+        let workspace = member.workspace();
+        let missing = || Problem::not_found("import");
+        let import = self
+            .store()
+            .import(id)
+            .await?
+            .filter(|import| import.app == Some(right.app()))
+            .ok_or_else(missing)?;
+        check_choices(&import, choices)?;
+        self.check_bindings(member, &import, choices).await?;
+        let settings =
+            self.store().workspace(workspace).await?.ok_or_else(|| Problem::not_found("workspace"))?;
+        let app = self.store().app(workspace, right.app()).await?.ok_or_else(missing)?;
+        let current = app.current_version.ok_or(apps::AppError::NoVersion)?;
+        let (_, content) = self.store().version(workspace, app.id, current).await?.ok_or_else(missing)?;
+        let VersionContent { manifest: before, mut files } = content;
+        let manifest = manifest_for(&before, &import, choices);
+        check_connectors(self, ctx, member, &manifest, &before.permissions.connectors).await?;
+        let skipped: Vec<String> = choices.skip.iter().cloned().collect();
+        files.insert(SKIPPED_FILE.to_owned(), skipped_module(&skipped));
+        check_code(self, ctx, workspace, &files).await?;
+        let version = CreateVersion {
+            manifest,
+            files,
+            summary: Some("Turned on".to_owned()),
+            kind: VersionKind::Edit,
+            built_from: None,
+        };
+        self.transaction(unit!(|tx| {
+            let import = enable_import(tx, ctx, right, id, choices, settings.locale).await?;
+            let needs_console = create_gates(self, tx, ctx, member, &version.manifest).await?;
+            let (_, created) = apps::versions::create_version(tx, ctx, right, version.clone()).await?;
+            if created.base != Some(current) {
+                return Err(apps::AppError::StaleVersion.into());
+            }
+            if let Some(automation) = import.automation {
+                let start = UpdateAutomation {
+                    status: Some(AutomationStatus::Active),
+                    ..UpdateAutomation::default()
+                };
+                match update_automation(tx, ctx, right, automation, start).await {
+                    // A person deleted it meanwhile; the app has others.
+                    Ok(_) | Err(runs::RunsError::AutomationNotFound) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Ok::<_, Problem>(EnabledImport { import, needs_console })
+        }))
+        .await
+    }
+
+    /// Checks that every binding names a connection of the workspace, to the connector of its key.
+    async fn check_bindings(
+        &self,
+        member: &Member,
+        import: &Import,
+        choices: &Choices,
+    ) -> Result<(), Problem> {
+        for (key, id) in &choices.bindings {
+            let found = self.store().find_connection(member.workspace(), *id).await?;
+            let connection = found.ok_or_else(|| Problem::not_found("connection"))?;
+            let wanted = import.report.connections.iter().find(|known| known.key == *key);
+            if let Some(wanted) = wanted.and_then(|wanted| wanted.connector_id.as_deref())
+                && wanted != connection.connector
+            {
+                return Err(Problem::invalid_field(
+                    &format!("bindings.{key}"),
+                    format_args!("must be a connection to {wanted}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the manifest of an app that is turned on: with the hosts of its code, and the connections that were chosen.
+fn manifest_for(before: &Manifest, import: &Import, choices: &Choices) -> Manifest {
+    let mut manifest = before.clone();
+    let needed: BTreeSet<&str> =
+        import.connections_without(&choices.skip).map(|connection| connection.key.as_str()).collect();
+    let bound = choices.bindings.iter().filter(|(key, _)| needed.contains(key.as_str()));
+    for (key, connection) in bound {
+        manifest.permissions.connectors.retain(|known| known.name != *key);
+        let methods = import.needs.methods.get(key).map(http_methods).filter(|methods| !methods.is_empty());
+        manifest.permissions.connectors.push(ConnectorPermission {
+            name: key.clone(),
+            connection_id: *connection,
+            methods,
+            paths: None,
+        });
+    }
+    for (host, methods) in &import.needs.hosts {
+        if !manifest.permissions.egress.iter().any(|known| known.host == *host) {
+            manifest
+                .permissions
+                .egress
+                .push(EgressPermission { host: host.clone(), methods: Some(http_methods(methods)) });
+        }
+    }
+    manifest
+}
+
+fn http_methods(names: &BTreeSet<String>) -> Vec<HttpMethod> {
+    names.iter().filter_map(|name| serde_json::from_value(Value::String(name.clone())).ok()).collect()
+}
