@@ -39,7 +39,7 @@ export async function flow({ Client, Transport, Unauthorized, options, email }) 
   const second = await open();
   await second.connected;
   const { tools } = await second.client.listTools();
-  check('it sees the tools', tools.map((tool) => tool.name).join() === 'whoami,list_apps,list_automations,list_runs,get_run,explain_run,get_logs,list_dead_letters,get_dead_letter,list_versions,compare_versions,get_change,wait_for_events,start_automation,cancel_run,replay_dead_letter,replay_dead_letters,plan_change,approve_change,rollback_version');
+  check('it sees the tools', tools.map((tool) => tool.name).join() === 'whoami,list_apps,list_automations,list_runs,get_run,explain_run,get_logs,list_dead_letters,get_dead_letter,list_versions,compare_versions,get_change,wait_for_events,start_automation,cancel_run,replay_dead_letter,replay_dead_letters,plan_change,approve_change,rollback_version,analyze_import,create_import');
   const whoami = async () => {
     const result = await second.client.callTool({ name: 'whoami', arguments: {} });
     return result.structuredContent;

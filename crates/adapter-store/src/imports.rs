@@ -5,10 +5,11 @@ use async_trait::async_trait;
 use kernel::{
     StoreError,
     id::{ImportId, UserId, WorkspaceId},
+    page::PageRequest,
 };
 use sea_orm::{
     ActiveModelTrait as _, ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _,
+    QueryOrder as _, QuerySelect as _, QueryTrait as _,
 };
 
 use crate::{
@@ -69,14 +70,18 @@ impl ImportsRead for Store {
         &self,
         workspace: WorkspaceId,
         maker: Option<UserId>,
-        limit: u64,
+        page: PageRequest,
     ) -> Result<Vec<Import>, StoreError> {
-        let mut listed = Entity::find().filter(Column::WorkspaceId.eq(DbId(workspace)));
-        if let Some(maker) = maker {
-            listed = listed.filter(Column::CreatedBy.eq(DbId(maker)));
-        }
-        // Ids are in the order of creation.
-        let found = listed.order_by_desc(Column::Id).limit(limit).all(self.read()).await.or_store_error()?;
+        let found = Entity::find()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .apply_if(maker, |query, maker| query.filter(Column::CreatedBy.eq(DbId(maker))))
+            .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
+            // Ids are in the order of creation.
+            .order_by_desc(Column::Id)
+            .limit(u64::from(page.limit) + 1)
+            .all(self.read())
+            .await
+            .or_store_error()?;
         found.iter().map(import).collect()
     }
 }

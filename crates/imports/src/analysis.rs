@@ -446,3 +446,6 @@ fn shortened(text: &str, longest: usize) -> String {
     }
     text.chars().take(longest - 1).chain(['…']).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
     id::{AppId, AutomationId, ImportId, UserId, WorkspaceId},
+    page::PageRequest,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +22,6 @@ pub use enable::{Choices, check_choices, enable_import};
 
 /// Most imports of a workspace that wait for a decision.
 pub const MAX_IN_REVIEW: u64 = 50;
-/// Most imports of a list.
-pub const MAX_LISTED: u64 = 200;
 
 /// The state of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,12 +111,12 @@ pub trait ImportsRead: Send + Sync {
     /// Returns an import.
     async fn import(&self, id: ImportId) -> Result<Option<Import>, StoreError>;
 
-    /// Lists the latest imports of a workspace, newest first: all, or those that a person made.
+    /// Lists the imports of a workspace, newest first: all, or those that a person made; up to one more than the limit.
     async fn imports(
         &self,
         workspace: WorkspaceId,
         maker: Option<UserId>,
-        limit: u64,
+        page: PageRequest,
     ) -> Result<Vec<Import>, StoreError>;
 }
 

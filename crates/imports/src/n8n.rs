@@ -33,6 +33,10 @@ const STICKY_NOTE: &str = "stickyNote";
 const MAX_OUTPUTS: usize = 100;
 /// Most links; the largest public workflows have a few hundred.
 const MAX_LINKS: usize = 2_000;
+/// Most links that lead to one step.
+const MAX_INPUTS: usize = 300;
+/// Most loops over batches whose links are followed.
+const MAX_LOOPS: usize = 40;
 
 /// Reads a workflow.
 pub(crate) fn read(source: &Value) -> Result<Workflow, InvalidSource> {
@@ -127,19 +131,16 @@ fn main_links(
 
 /// A loop over batches runs once: what follows it takes the items that come back to it.
 fn reroute_batches(nodes: &Nodes<'_>, steps: &mut [Step]) {
-    for (batches, node) in nodes.all.iter().enumerate() {
-        if node.kind != "splitInBatches" || node.disabled {
-            continue;
-        }
+    let is_loop = |node: &Node<'_>| node.kind == "splitInBatches" && !node.disabled;
+    let loops = nodes.all.iter().enumerate().filter(|(_, node)| is_loop(node)).take(MAX_LOOPS);
+    for (batches, node) in loops {
+        // The order of the outputs changed in version 3: `done` became the first.
         let done = usize::from(node.version < 3.0);
         // What comes back are links from steps that the loop leads to.
         let inside = reachable(steps, batches, 1 - done);
-        let (back, first): (Vec<Link>, Vec<Link>) = steps
-            .get(batches)
-            .map(|step| step.inputs.clone())
-            .unwrap_or_default()
-            .into_iter()
-            .partition(|link| inside.contains(&link.from));
+        let inputs = steps.get(batches).map(|step| step.inputs.clone()).unwrap_or_default();
+        let (back, first): (Vec<Link>, Vec<Link>) =
+            inputs.into_iter().partition(|link| inside.contains(&link.from));
         if back.is_empty() {
             continue;
         }
@@ -147,11 +148,15 @@ fn reroute_batches(nodes: &Nodes<'_>, steps: &mut [Step]) {
             step.inputs = first;
         }
         for step in steps.iter_mut() {
-            let after: Vec<Link> =
-                step.inputs.extract_if(.., |link| link.from == batches && link.output == done).collect();
-            for link in after {
-                step.inputs.extend(back.iter().map(|back| Link { input: link.input, ..*back }));
+            let after = step.inputs.extract_if(.., |link| link.from == batches && link.output == done);
+            let inputs: BTreeSet<usize> = after.map(|link| link.input).collect();
+            for input in inputs {
+                let rerouted = back.iter().map(|back| Link { input, ..*back });
+                // Loops that lead to each other would multiply the links.
+                let new: Vec<Link> = rerouted.filter(|link| !step.inputs.contains(link)).collect();
+                step.inputs.extend(new);
             }
+            step.inputs.truncate(MAX_INPUTS);
         }
     }
 }
@@ -202,7 +207,8 @@ fn translate(node: &Node<'_>, nodes: &Nodes<'_>) -> Translation {
         };
     }
     let mut translation = translate_kind(node, nodes);
-    if translation.connection.is_none() && node.has_credentials() {
+    // What starts the workflow calls nothing, whatever credentials it has in its tool.
+    if translation.connection.is_none() && translation.start.is_none() && node.has_credentials() {
         let need = node.need(services::connector_of(node.credential_kind()), node.service_name(), None);
         translation = translation.with_connection(need);
     }

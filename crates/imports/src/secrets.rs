@@ -110,16 +110,10 @@ fn walk(value: &mut Value, path: &mut Vec<String>, name: Option<&str>, found: &m
     }
 }
 
-/// Replaces what is secret in a text; returns its kind.
+/// Replaces what is secret in a text; returns its kind. A known form says more than the name of the member.
 fn clean(text: &mut String, name: Option<&str>) -> Option<&'static str> {
     if text.len() < 6 {
         return None;
-    }
-    let is_named =
-        name.is_some_and(|name| name.len() <= 64 && NAMES.as_ref().is_some_and(|names| names.is_match(name)));
-    if is_named && is_opaque(text) {
-        REMOVED.clone_into(text);
-        return Some("password");
     }
     let mut kind = None;
     for (of, form) in FORMS.iter() {
@@ -128,6 +122,11 @@ fn clean(text: &mut String, name: Option<&str>) -> Option<&'static str> {
             kind = kind.or(Some(*of));
         }
     }
+    let is_named = |name: &str| name.len() <= 64 && NAMES.as_ref().is_some_and(|names| names.is_match(name));
+    if kind.is_none() && is_opaque(text) && name.is_some_and(is_named) {
+        REMOVED.clone_into(text);
+        return Some("password");
+    }
     if kind.is_none() && is_random(text) {
         REMOVED.clone_into(text);
         return Some("random");
@@ -135,50 +134,34 @@ fn clean(text: &mut String, name: Option<&str>) -> Option<&'static str> {
     kind
 }
 
-/// Whether a text could be a credential: one word that is neither an expression nor a placeholder.
-fn is_opaque(text: &str) -> bool {
-    let is_expression =
-        text.starts_with('=') || text.contains("{{") || text.starts_with("$(") || text.starts_with('<');
-    let words = text.split_whitespace().count();
-    !is_expression
-        && words <= 2
-        && text.len() >= 6
-        && text.len() <= 4096
-        && !text.starts_with(REMOVED)
-        && !text.starts_with("[")
-        && text.chars().any(|character| {
-            character.is_ascii_digit() || character == '!' || character == '-' || character == '_'
-        })
-        || !is_expression
-            && words == 1
-            && text.len() >= 8
-            && text.len() <= 128
-            && !text.contains('.')
-            && text != "password"
-            && !text.starts_with("YOUR")
-            && !text.starts_with('[')
-            && name_like_placeholder(text)
-}
+/// Words of types and placeholders, which members that are called like secrets have as well.
+const PLACEHOLDERS: &[&str] = &[
+    "auth",
+    "token",
+    "apikey",
+    "api_key",
+    "api-key",
+    "credential",
+    "password",
+    "secret",
+    "bearer",
+    "header",
+    "string",
+    "application/",
+    "your",
+    "xxx",
+];
 
-/// Whether a text is more than the name of a credential, such as `httpHeaderAuth` or `accessToken`.
-fn name_like_placeholder(text: &str) -> bool {
+/// Whether a text could be a credential: one or two words, and no expression, placeholder or name of a type.
+fn is_opaque(text: &str) -> bool {
+    let is_expression = text.starts_with(['=', '<', '[']) || text.contains("{{");
+    if is_expression || text.len() < 8 || text.len() > 4096 || text.split_whitespace().count() > 2 {
+        return false;
+    }
     let lower = text.to_ascii_lowercase();
-    ![
-        "auth",
-        "token",
-        "apikey",
-        "api_key",
-        "credential",
-        "password",
-        "secret",
-        "bearer",
-        "oauth",
-        "header",
-        "string",
-        "application/",
-    ]
-    .iter()
-    .any(|word| lower.contains(word))
+    let is_placeholder = PLACEHOLDERS.iter().any(|word| lower.contains(word));
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    has_digit || !is_placeholder && !text.contains(char::is_whitespace)
 }
 
 /// Whether a text is one long word of random letters and digits, as keys are. Ids in UUID form and hexadecimal digests of 32 are not.

@@ -20,6 +20,8 @@ pub(crate) enum Sentence {
     SecretRemoved,
     /// An option that is not kept.
     Option(&'static str),
+    /// A call of a service with the settings that are used most.
+    UsualSettings,
     Batches,
     Loop,
     OtherTrigger,
@@ -134,6 +136,11 @@ impl Sentence {
                 &format!("The option “{name}” is not kept."),
                 &format!("Параметр «{name}» не сохраняется."),
                 &format!("«{name}» параметрі сақталмайды."),
+            ),
+            S::UsualSettings => in_languages(
+                "The usual settings of this step are kept, others are not.",
+                "Обычные параметры этого шага сохраняются, остальные нет.",
+                "Бұл қадамның әдеттегі параметрлері сақталады, қалғандары жоқ.",
             ),
             S::Batches => in_languages(
                 "All items go through the loop at once, not in batches.",

@@ -127,7 +127,7 @@ mod tests {
         assert!(parse(&workflow(MAX_SOURCE_LEN)).is_ok());
         let refused = parse(&workflow(MAX_SOURCE_LEN + 1)).unwrap_err();
         assert!(refused.to_string().contains("minify"), "{refused}");
-        assert_eq!(parse(" \u{feff}"), Err(InvalidSource::Empty));
+        assert_eq!(parse("\u{feff} "), Err(InvalidSource::Empty));
         let InvalidSource::NotJson { line, column, .. } = parse("{\n  nodes: []}").unwrap_err() else {
             panic!()
         };

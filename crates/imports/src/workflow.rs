@@ -173,12 +173,13 @@ impl Translation {
         }
     }
 
-    /// Takes the code away, for a reason.
+    /// Takes the code away, for a reason. What was said about the code is true no more.
     pub(crate) fn fail(&mut self, reason: Sentence) {
         self.grade = Grade::Unsupported;
         self.start = None;
         self.body = Vec::new();
         self.code = None;
+        self.reasons.retain(|known| matches!(known, Sentence::SecretRemoved));
         if !self.reasons.contains(&reason) {
             self.reasons.push(reason);
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 24] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 28] = [
     ("agent-tools.md", Some("PublishAgentTool")),
     ("agent-tools.md", Some("AgentTool")),
     ("agent-tools.md", Some("AgentToolRun")),
@@ -24,6 +24,10 @@ const JSON_BLOCKS: [(&str, Option<&str>); 24] = [
     ("connections.md", Some("Connection")),
     ("connections.md", Some("NewAuthorization")),
     ("connections.md", Some("StartedAuthorization")),
+    ("imports.md", Some("ImportSource")),
+    ("imports.md", Some("AnalyzedImport")),
+    ("imports.md", Some("NewImport")),
+    ("imports.md", Some("EnableImport")),
     // The event that an app receives when a run has ended.
     ("runs.md", None),
     ("secrets.md", Some("Manifest")),

@@ -343,6 +343,11 @@ impl PathParameters {
         let instruction = json!({"instruction": "Each run saves 5 minutes."});
         let change = owner.post(&format!("/v1/apps/{app}/changes"), &instruction).await?;
 
+        let source =
+            json!({"nodes": [{"name": "Start", "type": "n8n-nodes-base.manualTrigger"}], "connections": {}});
+        let import = json!({"source": source.to_string(), "name": "A workflow"});
+        let import = owner.post(&in_workspace("imports"), &import).await?;
+
         let table = || "things".to_owned();
         let row = || "first".to_owned();
         Ok(Self(BTreeMap::from([
@@ -363,7 +368,7 @@ impl PathParameters {
             ("/v1/dead-letters/{id}", dead_letter),
             ("/v1/gates/{id}", gate.to_owned()),
             ("/v1/hooks/{id}", unknown_id("hook")),
-            ("/v1/imports/{id}", unknown_id("imp")),
+            ("/v1/imports/{id}", created_id_or_unknown(&import, "/id", "imp")?),
             ("/v1/invites/{token}", unknown_id("qiv")),
             ("/v1/me/passkeys/{id}", unknown_id("pk")),
             ("/v1/me/sessions/{id}", unknown_id("ses")),

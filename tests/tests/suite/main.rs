@@ -38,6 +38,7 @@ mod faults;
 mod gate_streams;
 mod gates;
 mod github_sender;
+mod imports;
 mod invites;
 mod join_domains;
 mod lifecycle;

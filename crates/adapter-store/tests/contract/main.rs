@@ -29,6 +29,7 @@ mod gates;
 mod harness;
 mod held_runs;
 mod identity;
+mod imports;
 mod limits;
 mod logs;
 mod model;

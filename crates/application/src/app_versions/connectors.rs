@@ -43,7 +43,7 @@ pub async fn check_connectors(
             "admin_approval_required",
             "Only an admin can let an app use a connection that its current version does not name.",
         )
-        .hint("Ask an admin to save the version."));
+        .hint("Ask an admin to do it."));
     }
     Ok(())
 }

@@ -13,6 +13,10 @@ use ::connections::{
 use ::identity::{
     IdentityError, InvalidInput as InvalidIdentity, oauth::ConsentError, passkeys::PasskeyRejected,
 };
+use ::imports::{
+    InvalidSource,
+    imports::{ImportError, ImportStatus},
+};
 use ::kernel::{
     StoreError,
     authority::{AppRightName, AuthorityError, Role},
@@ -75,6 +79,13 @@ fn every_problem() -> Vec<Problem> {
             InviteNotFound, WrongInviteEmail, InviteExpired, InviteAccepted, InviteWithdrawn,
             InviteNotPending, PublicDomain, JoinDomainNotFound, DomainNotVerified, DomainTaken,
             Store(StoreError::NotAudited),
+        }
+        ImportError {
+            NotFound, NotInReview(ImportStatus::Enabled), TooMany, BindingMissing(Vec::new()), UnknownBinding(String::new()),
+            UnknownItem(String::new()), Store(StoreError::NotAudited),
+        }
+        InvalidSource {
+            Empty, TooLong, NotJson { line: 1, column: 1, message: String::new() }, UnknownFormat,
         }
         AppError {
             InvalidInput(InvalidApp::Name(invalid_text)), AppNotFound, VersionConflict, StaleVersion, AlreadyCurrent,

@@ -6,6 +6,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { startAuthorization } from './authorization.mjs';
 import { failed, letters, prepare } from './failed-runs.mjs';
 import { freshAddress, inviteByLink } from './second-person.mjs';
+import { WORKFLOW } from './workflow.mjs';
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const DESKTOP = { width: 1440, height: 900 };
@@ -36,9 +37,10 @@ async function createObjects({ api, base, world }) {
   const [run, gate, { user }] = await Promise.all(['runs?status=failed', 'gates', 'members'].map(async (list) => (await items(list))[0]));
   const [letter] = await letters(api, world, 'open');
   const { changeId } = await api('POST', `/v1/apps/${world.app}/changes`, { instruction: 'Let the app call api.example.com. Run it every day at 9:00. Make coffee.' });
+  const imported = await api('POST', `/v1/workspaces/${world.ws}/imports`, { source: WORKFLOW });
   const invite = await inviteByLink({ api, world, email: freshAddress('invited'), role: 'viewer' });
   return {
-    w: world.ws, apps: world.app, versions: 1, changes: changeId, automations: automation.id, tools: automation.id, runs: run.id, gates: gate.id, connections: connection.id, connector: 'shopify', template: 'uptime-check', 'dead-letters': letter.id, members: user.id,
+    w: world.ws, apps: world.app, versions: 1, changes: changeId, automations: automation.id, tools: automation.id, runs: run.id, gates: gate.id, connections: connection.id, imports: imported.id, connector: 'shopify', template: 'uptime-check', 'dead-letters': letter.id, members: user.id,
     data: world.project, table: 'products', rows: 'jam', invite: invite.split('/').at(-1),
     consent: (await startAuthorization(base)).split('/').at(-1),
   };

@@ -32,6 +32,7 @@ const PAGES = {
   version: ({ ws, app }) => `/w/${ws}/apps/${app}/versions/2`,
   access: ({ ws, app }) => `/w/${ws}/apps/${app}/access`,
   logs: ({ ws, app }) => `/w/${ws}/apps/${app}/logs`,
+  import: ({ ws, imported }) => `/w/${ws}/imports/${imported}`,
   automations: ({ ws }) => `/w/${ws}/automations`,
   schedule: ({ ws, schedule }) => `/w/${ws}/automations/${schedule}/schedule`,
   webhook: ({ ws, automation }) => `/w/${ws}/automations/${automation}/webhook`,

@@ -1,6 +1,7 @@
 // A workspace of a small shop with enough in it to be looked at: apps that work and fail, runs, dead letters, rows, people.
 
 import { addMember } from './second-person.mjs';
+import { WORKFLOW } from './workflow.mjs';
 
 const CUSTOMERS = ['Aigerim', 'Daniyar', 'Madina', 'Yerlan', 'Saule', 'Timur', 'Asel', 'Nurlan'];
 const ITEMS = ['Plum jam', 'Rye bread', 'Tea', 'Oats', 'Honey'];
@@ -90,9 +91,10 @@ export async function fillWorkspace({ page, base, api, world }) {
   await waitUntil(async () => (await hasNone('queued')) && hasNone('running'));
   for (const [name, role] of [['daniyar', 'admin'], ['madina', 'builder'], ['saule', 'viewer']]) await addMember({ page, base, api, world, email: `${name}@shop.example`, role });
   await api('POST', `/v1/workspaces/${ws}/invites`, { emails: ['timur@shop.example'], role: 'builder', deliver: 'link' });
+  const imported = (await api('POST', `/v1/workspaces/${ws}/imports`, { source: WORKFLOW })).id;
   const blocked = (await api('GET', `/v1/workspaces/${ws}/runs?status=blocked`)).items[0];
   const letter = (await api('GET', `/v1/workspaces/${ws}/dead-letters?state=open`)).items[0];
-  return { ws, project, table: 'orders', app: report.app, automation: invoices.automation, schedule: report.automation, run: blocked.id, letter: letter.id };
+  return { ws, project, table: 'orders', app: report.app, automation: invoices.automation, schedule: report.automation, run: blocked.id, letter: letter.id, imported };
 }
 
 async function waitUntil(isDone) {

@@ -429,7 +429,7 @@ fn service(module: &Module<'_>, method: &str, url: &str, json: &str) -> Translat
     let app = module.app();
     let mut need = module.need(connector_of(app), app, None);
     need.methods.insert(method.to_owned());
-    Translation::exact(lines).partial(Sentence::Option("mapper")).with_connection(need)
+    Translation::exact(lines).partial(Sentence::UsualSettings).with_connection(need)
 }
 
 fn if_else(module: &Module<'_>) -> Translation {

@@ -763,6 +763,10 @@ fn level_of(operator: &str) -> Option<u8> {
 /// Translates the access to a member.
 fn member(value: Code, name: &str) -> Result<Code, Refused> {
     let refused = || Refused(format!(".{name}"));
+    // What reaches the machinery of the language is no data.
+    if matches!(name, "constructor" | "prototype" | "__proto__" | "__defineGetter__" | "__lookupGetter__") {
+        return Err(refused());
+    }
     match value.kind {
         Kind::Json => Ok(Code::value(format!("{}{}", value.text, javascript::member(name, false)))),
         Kind::Item => match name {
@@ -803,15 +807,6 @@ fn member(value: Code, name: &str) -> Result<Code, Refused> {
                 Err(refused())
             }
         }
-        Kind::Value => {
-            // What reaches the machinery of the language is no data.
-            if matches!(
-                name,
-                "constructor" | "prototype" | "__proto__" | "__defineGetter__" | "__lookupGetter__"
-            ) {
-                return Err(refused());
-            }
-            Ok(Code::value(format!("{}{}", value.at(20), javascript::member(name, true))))
-        }
+        Kind::Value => Ok(Code::value(format!("{}{}", value.at(20), javascript::member(name, true)))),
     }
 }

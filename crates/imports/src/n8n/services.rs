@@ -169,7 +169,7 @@ fn call(node: &Node<'_>, operation: &Operation) -> Translation {
         request(node, operation)
     };
     let translation = translation.with_connection(need);
-    if operation.partial { translation.partial(Sentence::Option("additionalFields")) } else { translation }
+    if operation.partial { translation.partial(Sentence::UsualSettings) } else { translation }
 }
 
 fn request(node: &Node<'_>, operation: &Operation) -> Translation {

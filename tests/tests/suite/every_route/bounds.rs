@@ -15,7 +15,7 @@ mod edges;
 
 /// Members with rules besides their bounds, which generated values do not satisfy. A value at the bound is rejected by
 /// the other rule, whose message is given here; a value beyond the bound is rejected as everywhere.
-const OTHER_RULES: [(&str, &str); 39] = [
+const OTHER_RULES: [(&str, &str); 42] = [
     ("/draft/invoke /request/method", "in capital letters"),
     ("/draft/invoke /request/path", "must begin with /"),
     ("/apps /templateId", "is given by the template"),
@@ -46,6 +46,9 @@ const OTHER_RULES: [(&str, &str); 39] = [
     ("/invites /emails/", "must be an e-mail address"),
     ("/policy /sentences", "the sentence is not a rule"),
     ("/rest/_batch /operations", "requires a body"),
+    ("/imports /source", "`source` is not JSON"),
+    ("/imports/analyze /source", "`source` is not JSON"),
+    ("/enable /skip", "`skip` names an item"),
     ("/v1/workspaces /timezone", "must be an IANA time zone"),
     ("/v1/workspaces/{ws} /timezone", "must be an IANA time zone"),
     ("/v1/workspaces/{ws} /confirmName", "must be the exact name of the workspace"),
@@ -124,6 +127,8 @@ fn with_existing_ids(fixture: &Fixture, operation: &Operation) -> Result<Operati
             set("mode", "form".into());
             set("confirm", true.into());
         }
+        // The import of the fixture needs no connection.
+        "/v1/imports/{id}/enable" => body = Some(json!({})),
         // Each handler has an argument of its own.
         "/v1/apps/{id}/draft/invoke" => body = Some(json!({"handler": "fetch"})),
         // It accepts rules or sentences, but not both.

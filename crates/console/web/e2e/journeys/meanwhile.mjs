@@ -37,7 +37,8 @@ export default [
       const other = await page.context().newPage();
       for (const tab of [page, other]) {
         await tab.goto(`${base}/w/${world.ws}/data`);
-        await tab.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+        // The heading is there before the list is.
+        await tab.locator('.list-table tbody tr').first().waitFor();
       }
       const inBoth = (see) => Promise.all([page, other].map((tab) => see(tab.getByRole('main'))));
       const { id } = await api('POST', `/v1/workspaces/${world.ws}/backend/projects`, { name: 'Stock' });

@@ -117,16 +117,21 @@ export async function send<T>(call: Call): Promise<Answer<T>> {
 
 /** After a change, the tag that was known is old. The response has the new one, or the next read does. */
 function rememberChange(call: Call, etag: string | null): void {
-  if (!CEREMONIES.test(call.url)) latestChange.value = withoutSecret(call);
+  if (!CEREMONIES.test(call.url)) latestChange.value = withoutSecrets(call);
   const url = call.changes ?? call.url;
   if (etag !== null && call.method !== 'DELETE') etags.set(url, etag);
   else etags.delete(url);
 }
 
-/** Returns the request with a placeholder for its secret, which nothing on the page may keep. */
-function withoutSecret(call: Call): Call {
+/** Members of bodies that nothing on the page may keep: a secret, and an export of another tool, which may have some in it. */
+const HIDDEN: Readonly<Record<string, string>> = { secret: 'SECRET', source: 'SOURCE' };
+
+/** Returns the request with placeholders for what is hidden. */
+function withoutSecrets(call: Call): Call {
   const { body } = call;
-  return typeof body === 'object' && body !== null && 'secret' in body ? { ...call, body: { ...body, secret: 'SECRET' } } : call;
+  if (typeof body !== 'object' || body === null) return call;
+  const hidden = Object.fromEntries(Object.entries(HIDDEN).filter(([name]) => name in body));
+  return Object.keys(hidden).length === 0 ? call : { ...call, body: { ...body, ...hidden } };
 }
 
 async function mended(call: Call, problem: Problem): Promise<boolean> {

@@ -67,9 +67,9 @@ const typeOverSelection = EditorView.domEventHandlers({
   },
 });
 
-function base(language: Language, label: string): Extension[] {
+function base(language: Language, label: string, firstLine = 1): Extension[] {
   return [
-    typeOverSelection, lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightSelectionMatches(),
+    typeOverSelection, lineNumbers({ formatNumber: (line) => String(line + firstLine - 1) }), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightSelectionMatches(),
     syntaxHighlighting(highlighting), appearance, LANGUAGES[language](), EditorState.tabSize.of(2), EditorState.phrases.of(codePhrases()),
     // Locked text is reached by the keyboard too, which scrolls it.
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
@@ -97,17 +97,18 @@ interface EditorOptions {
   readonly isReadOnly: boolean;
   /** What the text is compared with, in the same column. */
   readonly original?: string | undefined;
+  readonly firstLine: number;
   readonly onChange?: ((value: string) => void) | undefined;
 }
 
-export function createEditor({ root, value, label, language, isReadOnly, original, onChange }: EditorOptions): Editor {
+export function createEditor({ root, value, label, language, isReadOnly, original, firstLine, onChange }: EditorOptions): Editor {
   const readOnly = new Compartment();
   let isSetting = false;
   const view = new EditorView({
     root, parent: root, doc: value,
     extensions: [
       language === 'javascript' || language === 'typescript' ? runtimeCompletion() : [],
-      base(language, label), readOnly.of(editable(isReadOnly)), lineProblems,
+      base(language, label, firstLine), readOnly.of(editable(isReadOnly)), lineProblems,
       original === undefined ? [] : unifiedMergeView({ original, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 8 } }),
       EditorView.updateListener.of((update) => { if (update.docChanged && !isSetting) onChange?.(update.state.doc.toString()); }),
     ],

@@ -26,11 +26,13 @@ interface CodeProps {
   /** What the text is compared with, in the same column. */
   readonly original?: string | undefined;
   readonly height?: 'short' | 'normal' | 'tall' | 'fill';
+  /** Number of the first line, for a part of a file. */
+  readonly firstLine?: number;
   /** What is wrong in one of its lines. */
   readonly problem?: LineProblem | null | undefined;
 }
 
-export function Code({ value, label, language = 'text', onChange, original, height = 'normal', problem = null }: CodeProps) {
+export function Code({ value, label, language = 'text', onChange, original, height = 'normal', firstLine = 1, problem = null }: CodeProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
   const [isReady, setReady] = useState(false);
@@ -43,7 +45,7 @@ export function Code({ value, label, language = 'text', onChange, original, heig
     void load().then(({ createEditor }) => {
       if (isGone || !host.current) return;
       const isReadOnly = latest.current.onChange === undefined;
-      editor.current = createEditor({ root: shadowOf(host.current), value: latest.current.value, label, language, isReadOnly, original, onChange: (next) => { told.current.push(next); latest.current.onChange?.(next); } });
+      editor.current = createEditor({ root: shadowOf(host.current), value: latest.current.value, label, language, isReadOnly, original, firstLine, onChange: (next) => { told.current.push(next); latest.current.onChange?.(next); } });
       told.current = [];
       setReady(true);
     });
@@ -52,7 +54,7 @@ export function Code({ value, label, language = 'text', onChange, original, heig
       editor.current?.destroy();
       editor.current = null;
     };
-  }, [language, label, original]);
+  }, [language, label, original, firstLine]);
   useEffect(() => {
     const at = told.current.indexOf(value);
     told.current = at < 0 ? [] : told.current.slice(at + 1);

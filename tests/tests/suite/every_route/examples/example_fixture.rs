@@ -88,6 +88,11 @@ impl<'a> ExampleFixture<'a> {
                 let current = owner.post(&format!("/v1/apps/{app}/versions"), &version).await?;
                 call.replace("/expectCurrentVersionId", current.string_at("/id")?)?;
             }
+            "enable_import" => {
+                call.replace("/bindings", json!({}))?;
+                let import = owner.get(&call.path.replace("/enable", "")).await?;
+                call.replace("/skip/0", import.string_at("/report/items/0/id")?)?;
+            }
             "approve_change" => {
                 let change = owner.get(&call.path.replace("/approve", "")).await?.ok()?;
                 call.replace("/manifest", change["plan"]["manifest"].clone())?;

@@ -19,7 +19,7 @@ export default function Apps({ params: { ws } }: RouteProps<'/w/:ws/apps'>) {
   const list = useList('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: PAGE } }, { on: ['app'] });
   const create = <Button variant="primary" icon="plus" href={`/w/${ws}/apps/new`} unavailable={mayNotCreate()}>{t('newApp')}</Button>;
   return (
-    <Page title={t('title')} lead={t('lead')} actions={<><Button href={`/w/${ws}/apps/templates`}>{t('templates')}</Button>{create}</>}>
+    <Page title={t('title')} lead={t('lead')} actions={<><Button href={`/w/${ws}/imports`}>{t('imports')}</Button><Button href={`/w/${ws}/apps/templates`}>{t('templates')}</Button>{create}</>}>
       <Filters ws={ws} />
       <List label={t('title')} list={filtered(list)} columns={columns()} id={({ id }) => id} href={({ id }) => `/w/${ws}/apps/${id}`} empty={<NoApps hasAny={list.items.length > 0} create={create} />} />
     </Page>

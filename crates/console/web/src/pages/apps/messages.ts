@@ -2,7 +2,7 @@ import { defineMessages } from '#i18n';
 
 export const t = defineMessages({
   en: {
-    title: 'Apps', lead: 'Code that your automations start, or that responds at an address.', app: 'App', newApp: 'New app', templates: 'Templates', mayNotCreate: 'Only builders and admins create apps', readOnly: 'You look at the workspace as somebody else. Nothing can be changed meanwhile.',
+    title: 'Apps', lead: 'Code that your automations start, or that responds at an address.', app: 'App', newApp: 'New app', templates: 'Templates', imports: 'Imports', mayNotCreate: 'Only builders and admins create apps', readOnly: 'You look at the workspace as somebody else. Nothing can be changed meanwhile.',
     need_can_view: 'You may not see this app', need_can_run: 'You may not start this app', need_can_edit: 'You may not change this app. Ask an admin or its owner for the right to edit it.', need_can_share: 'You may not share this app. Ask an admin or its owner.',
     goTo: '{app}: {part}', overview: 'Overview', code: 'Code', versions: 'Versions', access: 'Access', logs: 'Logs', changes: 'Change', secrets: 'Secrets', settings: 'Settings',
     status: 'Status', category: 'Category', archetype: 'Building', sharing: 'Sharing', trust: 'Trust', lastVersion: 'Last version', search: 'Search', kindOf: '{archetype} · {category}', versionWhen: '{number} · {when}',
@@ -30,7 +30,7 @@ export const t = defineMessages({
     level_view: 'View', level_run: 'View and run', level_edit: 'View, run and edit', level_share: 'Everything, also share', level_other: 'Other: {rights}', right_can_view: 'view', right_can_run: 'run', right_can_edit: 'edit', right_can_share: 'share',
   },
   ru: {
-    title: 'Приложения', lead: 'Код, который запускают ваши автоматизации или который отвечает по адресу.', app: 'Приложение', newApp: 'Новое приложение', templates: 'Шаблоны', mayNotCreate: 'Приложения создают только разработчики и администраторы', readOnly: 'Вы смотрите на рабочее пространство глазами другой роли. Пока ничего нельзя изменить.',
+    title: 'Приложения', lead: 'Код, который запускают ваши автоматизации или который отвечает по адресу.', app: 'Приложение', newApp: 'Новое приложение', templates: 'Шаблоны', imports: 'Импорт', mayNotCreate: 'Приложения создают только разработчики и администраторы', readOnly: 'Вы смотрите на рабочее пространство глазами другой роли. Пока ничего нельзя изменить.',
     need_can_view: 'Вам нельзя видеть это приложение', need_can_run: 'Вам нельзя запускать это приложение', need_can_edit: 'Вам нельзя менять это приложение. Попросите у администратора или автора право на редактирование.', need_can_share: 'Вам нельзя открывать доступ к этому приложению. Попросите администратора или автора.',
     goTo: '{app}: {part}', overview: 'Обзор', code: 'Код', versions: 'Версии', access: 'Доступ', logs: 'Журнал', changes: 'Изменить', secrets: 'Секреты', settings: 'Настройки',
     status: 'Статус', category: 'Категория', archetype: 'Здание', sharing: 'Доступ', trust: 'Доверие', lastVersion: 'Последняя версия', search: 'Поиск', kindOf: '{archetype} · {category}', versionWhen: '{number} · {when}',
@@ -58,7 +58,7 @@ export const t = defineMessages({
     level_view: 'Видеть', level_run: 'Видеть и запускать', level_edit: 'Видеть, запускать и редактировать', level_share: 'Всё, включая доступ для других', level_other: 'Другое: {rights}', right_can_view: 'видеть', right_can_run: 'запускать', right_can_edit: 'редактировать', right_can_share: 'открывать доступ',
   },
   kk: {
-    title: 'Қолданбалар', lead: 'Автоматтандырулар іске қосатын немесе мекенжай бойынша жауап беретін код.', app: 'Қолданба', newApp: 'Жаңа қолданба', templates: 'Үлгілер', mayNotCreate: 'Қолданбаларды тек құрастырушылар мен әкімшілер жасайды', readOnly: 'Сіз жұмыс кеңістігіне басқа рөлдің көзімен қарап тұрсыз. Әзірге ештеңені өзгертуге болмайды.',
+    title: 'Қолданбалар', lead: 'Автоматтандырулар іске қосатын немесе мекенжай бойынша жауап беретін код.', app: 'Қолданба', newApp: 'Жаңа қолданба', templates: 'Үлгілер', imports: 'Импорттар', mayNotCreate: 'Қолданбаларды тек құрастырушылар мен әкімшілер жасайды', readOnly: 'Сіз жұмыс кеңістігіне басқа рөлдің көзімен қарап тұрсыз. Әзірге ештеңені өзгертуге болмайды.',
     need_can_view: 'Бұл қолданбаны көруге рұқсатыңыз жоқ', need_can_run: 'Бұл қолданбаны іске қосуға рұқсатыңыз жоқ', need_can_edit: 'Бұл қолданбаны өзгертуге рұқсатыңыз жоқ. Өңдеу құқығын әкімшіден немесе авторынан сұраңыз.', need_can_share: 'Бұл қолданбаға қолжетімділік беруге рұқсатыңыз жоқ. Әкімшіден немесе авторынан сұраңыз.',
     goTo: '{app}: {part}', overview: 'Шолу', code: 'Код', versions: 'Нұсқалар', access: 'Қолжетімділік', logs: 'Журнал', changes: 'Өзгерту', secrets: 'Құпиялар', settings: 'Баптаулар',
     status: 'Күйі', category: 'Санаты', archetype: 'Ғимараты', sharing: 'Қолжетімділік', trust: 'Сенім', lastVersion: 'Соңғы нұсқа', search: 'Іздеу', kindOf: '{archetype} · {category}', versionWhen: '{number} · {when}',

@@ -21,7 +21,7 @@ type Begin = 'starter' | 'files' | 'nothing';
 export default function NewAppPage({ params: { ws } }: RouteProps<'/w/:ws/apps/new'>) {
   const may = hasRole('builder') && !isReadOnly.value;
   return (
-    <Page title={t('title')} lead={t('lead')} crumbs={[{ label: t('apps'), href: `/w/${ws}/apps` }]} actions={<Button href={`/w/${ws}/apps/templates`}>{t('fromTemplate')}</Button>}>
+    <Page title={t('title')} lead={t('lead')} crumbs={[{ label: t('apps'), href: `/w/${ws}/apps` }]} actions={<><Button href={`/w/${ws}/imports/new`}>{t('fromWorkflow')}</Button><Button href={`/w/${ws}/apps/templates`}>{t('fromTemplate')}</Button></>}>
       {may ? <Form ws={ws} /> : <Notice tone="warn"><p>{t('mayNot')}</p></Notice>}
     </Page>
   );

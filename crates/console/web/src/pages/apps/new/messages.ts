@@ -2,7 +2,7 @@ import { defineMessages } from '#i18n';
 
 export const t = defineMessages({
   en: {
-    title: 'New app', fromTemplate: 'Begin with a template', lead: 'An app is a manifest and some JavaScript. The manifest lists what the code may use.', apps: 'Apps', mayNot: 'Only builders and admins create apps. Ask an admin for the role.',
+    title: 'New app', fromTemplate: 'Begin with a template', fromWorkflow: 'Import a workflow', lead: 'An app is a manifest and some JavaScript. The manifest lists what the code may use.', apps: 'Apps', mayNot: 'Only builders and admins create apps. Ask an admin for the role.',
     name: 'Name', description: 'Description', descriptionHint: 'What it does, in a sentence. 4 to 280 characters.', archetype: 'Building', archetypeHint: 'How the city draws it.', category: 'Category',
     category_interface: 'Interface', category_data: 'Data', category_messaging: 'Messaging', category_money: 'Money', category_ai: 'AI', category_time: 'Time', category_people: 'People', category_growth: 'Growth',
     begin: 'Begin with', beginStarter: 'Starter code', beginStarterDetail: 'A few lines that work, to go on from.', beginFiles: 'Your files', beginFilesDetail: 'Drop a folder, or pick its files. main.js has the handlers.', beginNothing: 'Nothing yet', beginNothingDetail: 'A draft, whose code you write in the editor.',
@@ -13,7 +13,7 @@ export const t = defineMessages({
     nameFirst: 'Give it a name of at least two characters', filesFirst: 'Choose its files first', create: 'Create app', createDraft: 'Create draft', cancel: 'Cancel', created: '{name} was created.',
   },
   ru: {
-    title: 'Новое приложение', fromTemplate: 'Начать с шаблона', lead: 'Приложение — это манифест и немного JavaScript. В манифесте перечислено, что коду можно использовать.', apps: 'Приложения', mayNot: 'Приложения создают только разработчики и администраторы. Попросите администратора дать вам роль.',
+    title: 'Новое приложение', fromTemplate: 'Начать с шаблона', fromWorkflow: 'Импортировать процесс', lead: 'Приложение — это манифест и немного JavaScript. В манифесте перечислено, что коду можно использовать.', apps: 'Приложения', mayNot: 'Приложения создают только разработчики и администраторы. Попросите администратора дать вам роль.',
     name: 'Название', description: 'Описание', descriptionHint: 'Что оно делает, одним предложением. От 4 до 280 символов.', archetype: 'Здание', archetypeHint: 'Каким его рисует город.', category: 'Категория',
     category_interface: 'Интерфейс', category_data: 'Данные', category_messaging: 'Сообщения', category_money: 'Деньги', category_ai: 'ИИ', category_time: 'Время', category_people: 'Люди', category_growth: 'Рост',
     begin: 'С чего начать', beginStarter: 'Готовый пример', beginStarterDetail: 'Несколько рабочих строк, от которых можно продолжать.', beginFiles: 'Ваши файлы', beginFilesDetail: 'Перетащите папку или выберите файлы. Обработчики — в main.js.', beginNothing: 'Пока ни с чего', beginNothingDetail: 'Черновик, код которого вы напишете в редакторе.',
@@ -24,7 +24,7 @@ export const t = defineMessages({
     nameFirst: 'Дайте название хотя бы из двух символов', filesFirst: 'Сначала выберите файлы', create: 'Создать приложение', createDraft: 'Создать черновик', cancel: 'Отмена', created: 'Приложение «{name}» создано.',
   },
   kk: {
-    title: 'Жаңа қолданба', fromTemplate: 'Үлгіден бастау', lead: 'Қолданба — манифест пен аздаған JavaScript. Манифесте кодқа не пайдалануға болатыны жазылады.', apps: 'Қолданбалар', mayNot: 'Қолданбаларды тек құрастырушылар мен әкімшілер жасайды. Әкімшіден рөл сұраңыз.',
+    title: 'Жаңа қолданба', fromTemplate: 'Үлгіден бастау', fromWorkflow: 'Процесті импорттау', lead: 'Қолданба — манифест пен аздаған JavaScript. Манифесте кодқа не пайдалануға болатыны жазылады.', apps: 'Қолданбалар', mayNot: 'Қолданбаларды тек құрастырушылар мен әкімшілер жасайды. Әкімшіден рөл сұраңыз.',
     name: 'Атауы', description: 'Сипаттамасы', descriptionHint: 'Не істейтіні, бір сөйлеммен. 4-тен 280 таңбаға дейін.', archetype: 'Ғимараты', archetypeHint: 'Қала оны қалай салады.', category: 'Санаты',
     category_interface: 'Интерфейс', category_data: 'Деректер', category_messaging: 'Хабарламалар', category_money: 'Ақша', category_ai: 'ЖИ', category_time: 'Уақыт', category_people: 'Адамдар', category_growth: 'Өсу',
     begin: 'Неден бастау керек', beginStarter: 'Дайын үлгі', beginStarterDetail: 'Әрі қарай жалғастыруға болатын бірнеше жұмыс істейтін жол.', beginFiles: 'Өз файлдарыңыз', beginFilesDetail: 'Қалтаны сүйреп әкеліңіз немесе файлдарын таңдаңыз. Өңдегіштер main.js файлында.', beginNothing: 'Әзірге ештеңеден', beginNothingDetail: 'Коды редакторда жазылатын қаралама.',

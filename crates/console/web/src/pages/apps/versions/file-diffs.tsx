@@ -1,23 +1,10 @@
 // Files of two versions side by side; on phones in one column.
 
-import { useEffect, useState } from 'preact/hooks';
 import { Code, Diff, languageOf } from '#ui';
+import { useNarrow } from '../narrow';
 import { MANIFEST, changesBetween, sourceOf, textsOf, type Files } from '../source';
 import type { VersionWithContent } from './find';
 import { t } from './messages';
-
-const NARROW = matchMedia('(max-width: 900px)');
-
-/** Whether there is no room for two columns of code. */
-function useNarrow(): boolean {
-  const [isNarrow, setNarrow] = useState(NARROW.matches);
-  useEffect(() => {
-    const read = () => setNarrow(NARROW.matches);
-    NARROW.addEventListener('change', read);
-    return () => NARROW.removeEventListener('change', read);
-  }, []);
-  return isNarrow;
-}
 
 /** Without `before`, the files are shown as they are. */
 export function FileDiffs({ before, after }: { before: VersionWithContent | null; after: VersionWithContent }) {

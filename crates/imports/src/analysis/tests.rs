@@ -1,0 +1,256 @@
+//! Tests of whole analyses.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn analyze_in(source: &Value, broken: &BTreeMap<String, String>) -> Analysis {
+    let is_schedule = |cron: &str, timezone: &str| cron.split(' ').count() == 5 && timezone != "Nowhere";
+    let surroundings =
+        Surroundings { locale: Locale::En, timezone: "UTC", is_schedule: &is_schedule, broken };
+    analyze(&source.to_string(), &surroundings).unwrap()
+}
+
+fn analysis(source: &Value) -> Analysis {
+    analyze_in(source, &BTreeMap::new())
+}
+
+fn node(name: &str, kind: &str, parameters: Value) -> Value {
+    let kind = if kind.contains('.') { kind.to_owned() } else { format!("n8n-nodes-base.{kind}") };
+    json!({"id": name, "name": name, "type": kind, "typeVersion": 3, "parameters": parameters})
+}
+
+fn chain(nodes: &[Value]) -> Value {
+    let names: Vec<&str> = nodes.iter().map(|node| node["name"].as_str().unwrap()).collect();
+    let mut connections = json!({});
+    for pair in names.windows(2) {
+        connections[pair[0]] = json!({"main": [[{"node": pair[1], "type": "main", "index": 0}]]});
+    }
+    json!({"name": "Test", "nodes": nodes, "connections": connections})
+}
+
+fn item<'a>(analysis: &'a Analysis, name: &str) -> &'a ReportItem {
+    analysis.report.items.iter().find(|item| item.name == name).unwrap()
+}
+
+#[test]
+fn steps_run_after_what_leads_to_them_and_loops_once() {
+    let mut source = chain(&[
+        node("Start", "manualTrigger", json!({})),
+        node("Loop", "splitInBatches", json!({})),
+        node("Body", "noOp", json!({})),
+    ]);
+    source["nodes"].as_array_mut().unwrap().insert(0, node("After", "set", json!({})));
+    source["connections"]["Loop"] = json!({"main": [[{"node": "After"}], [{"node": "Body"}]]});
+    source["connections"]["Body"] = json!({"main": [[{"node": "Loop"}]]});
+    let analysis = analysis(&source);
+    let names: Vec<&str> = analysis.report.items.iter().map(|item| item.name.as_str()).collect();
+    assert_eq!(names, ["Start", "Loop", "Body", "After"]);
+    let main = &analysis.files["main.js"];
+    assert!(main.contains("name: 'After', run: after, from: [['Body', 0, 0]]"), "{main}");
+    assert!(!item(&analysis, "Loop").sentence.contains("leads back"));
+}
+
+#[test]
+fn a_cycle_is_cut_where_something_reached_it() {
+    let mut source = chain(&[
+        node("Start", "manualTrigger", json!({})),
+        node("A", "set", json!({})),
+        node("B", "set", json!({})),
+    ]);
+    source["connections"]["B"] = json!({"main": [[{"node": "A"}, {"node": "B"}]]});
+    let analysis = analysis(&source);
+    assert!(analysis.files["main.js"].contains("name: 'A', run: a, from: [['Start', 0, 0]]"));
+    assert_eq!(item(&analysis, "A").grade, Grade::Partial);
+}
+
+#[test]
+fn the_first_trigger_that_can_be_kept_starts_the_workflow() {
+    let source = json!({"connections": {}, "nodes": [
+        node("Mail", "gmailTrigger", json!({})), node("By hand", "manualTrigger", json!({})),
+        node("Late", "scheduleTrigger", json!({"rule": {"interval": [{"field": "cronExpression", "expression": "*/5 * * *"}]}})),
+        node("Hook", "webhook", json!({})), node("Form", "formTrigger", json!({})),
+    ]});
+    let analysis = analysis(&source);
+    assert_eq!(analysis.report.trigger.item_id.as_deref(), Some("Hook"));
+    let grades: Vec<(&str, Grade)> =
+        analysis.report.items.iter().map(|item| (item.name.as_str(), item.grade)).collect();
+    let expected = [
+        ("Mail", Grade::Unsupported),
+        ("By hand", Grade::Exact),
+        ("Late", Grade::Unsupported),
+        ("Hook", Grade::Exact),
+        ("Form", Grade::Unsupported),
+    ];
+    assert_eq!(grades, expected);
+
+    // A trigger that is not kept still gives what a person starts it with, if it is the only one.
+    let analysis =
+        self::analysis(&json!({"connections": {}, "nodes": [node("Mail", "gmailTrigger", json!({}))]}));
+    assert_eq!(
+        (analysis.report.trigger.kind, analysis.report.trigger.item_id.as_deref()),
+        (TriggerKind::Manual, Some("Mail"))
+    );
+    assert!(analysis.files["main.js"].contains("start: 'main'"));
+}
+
+#[test]
+fn an_unknown_type_with_a_credential_needs_a_connection_and_is_not_kept() {
+    let mut unknown = node("Odd", "@acme/n8n-nodes-odd.odd", json!({}));
+    let plain = item(&analysis(&chain(&[unknown.clone()])), "Odd").clone();
+    assert_eq!((plain.grade, plain.needs_connection), (Grade::Unsupported, false));
+    unknown["credentials"] = json!({"oddApi": {"id": "1", "name": "Odd account"}});
+    let analysis = analysis(&chain(&[unknown]));
+    let found = item(&analysis, "Odd");
+    assert_eq!((found.grade, found.needs_connection), (Grade::Unsupported, true));
+    assert!(analysis.files["main.js"].contains("// return request({ via: flow.env.connections.oddAccount"));
+}
+
+#[test]
+fn the_limits_are_told_with_the_number() {
+    let nodes = |count: usize, make: &dyn Fn(usize) -> Value| json!({"nodes": (0..count).map(make).collect::<Vec<_>>(), "connections": {}});
+    let credentials = |index: usize| {
+        let mut node = node(&format!("S{index}"), "odd", json!({}));
+        node["credentials"] = json!({"oddApi": {"id": index.to_string(), "name": format!("A{index}")}});
+        node
+    };
+    for (source, number) in [
+        (nodes(261, &|index| node(&format!("S{index}"), "set", json!({}))), "261"),
+        (nodes(13, &credentials), "13"),
+        (
+            nodes(41, &|index| {
+                node(
+                    &format!("S{index}"),
+                    "set",
+                    json!({"x": format!("{}{index:02}", "sk-live-a1B2c3D4e5F6g7H8")}),
+                )
+            }),
+            "41",
+        ),
+        (json!({"nodes": [node("N", "stickyNote", json!({}))], "connections": {}}), "no steps"),
+    ] {
+        let report = analysis(&source).report;
+        assert!(!report.can_create && report.warnings[0].contains(number), "{:?}", report.warnings);
+    }
+    assert!(analysis(&nodes(260, &|index| node(&format!("S{index}"), "set", json!({})))).report.can_create);
+    assert!(analysis(&nodes(12, &credentials)).report.can_create);
+}
+
+#[test]
+fn hostile_graphs_take_little_time() {
+    let names: Vec<String> = (0..260).map(|index| format!("S{index}")).collect();
+    let nodes: Vec<Value> = names.iter().map(|name| node(name, "splitInBatches", json!({}))).collect();
+    let all: Vec<Value> = names.iter().take(30).map(|name| json!({"node": name})).collect();
+    let connections: serde_json::Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!({"main": [all, all]}))).collect();
+    let report = analysis(&json!({"nodes": nodes, "connections": connections})).report;
+    assert_eq!(report.items.len(), 260);
+    // More nodes than are read, and links to what is not there.
+    let many: Vec<Value> = (0..12_000).map(|index| json!({"type": "a", "name": index.to_string()})).collect();
+    assert!(
+        !analysis(&json!({"nodes": many, "connections": {"x": {"main": [[{"node": "y"}]]}}}))
+            .report
+            .can_create
+    );
+}
+
+#[test]
+fn code_that_does_not_compile_is_replaced() {
+    let source = chain(&[
+        node("Start", "manualTrigger", json!({})),
+        node("Half", "code", json!({"jsCode": "const half ="})),
+    ]);
+    let before = analysis(&source);
+    assert_eq!(before.code_files, BTreeSet::from(["code/half.js".to_owned()]));
+    let broken = BTreeMap::from([("code/half.js".to_owned(), "code/half.js:3:1: SyntaxError".to_owned())]);
+    let after = analyze_in(&source, &broken);
+    assert!(after.code_files.is_empty() && !after.files.contains_key("code/half.js"));
+    assert_eq!(item(&after, "Half").grade, Grade::Unsupported);
+    assert!(item(&after, "Half").sentence.contains("SyntaxError"));
+}
+
+#[test]
+fn a_secret_in_a_header_becomes_a_connection() {
+    let token = "a1B2c3D4e5F6g7H8i9J0";
+    let headers = json!({"parameters": [{"name": "X-Api-Key", "value": token}, {"name": "Accept", "value": "text/plain"}]});
+    let request = node(
+        "Call",
+        "httpRequest",
+        json!({"url": "https://api.example.com/a", "sendHeaders": true, "headerParameters": headers}),
+    );
+    let analysis = analysis(&chain(&[node("Start", "manualTrigger", json!({})), request]));
+    let everything = format!("{:?}{:?}", analysis.report, analysis.files);
+    assert!(!everything.contains(token), "{everything}");
+    assert_eq!(analysis.report.connections[0].base_url.as_deref(), Some("https://api.example.com"));
+    assert!(analysis.files["main.js"].contains("headers: { Accept: 'text/plain' }"));
+    assert_eq!(analysis.report.secrets[0].item_id.as_deref(), Some("Call"));
+    assert_eq!(analysis.hosts, BTreeMap::new());
+}
+
+/// Any JSON, with the members that the formats have.
+fn json_like() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "[ -~]{0,12}".prop_map(Value::from),
+        "=\\{\\{ [$a-z.()'\\[\\]{}+`?:,>=-]{0,16} \\}\\}".prop_map(Value::from),
+        "\\{\\{[0-9a-z.();+`\"]{0,12}\\}\\}".prop_map(Value::from),
+        prop_oneof![
+            Just("n8n-nodes-base.set"),
+            Just("n8n-nodes-base.if"),
+            Just("n8n-nodes-base.httpRequest"),
+            Just("http:MakeRequest"),
+            Just("inject"),
+            Just("change")
+        ]
+        .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 60, 6, |inner| {
+        let name = prop_oneof![
+            Just("nodes"),
+            Just("connections"),
+            Just("name"),
+            Just("type"),
+            Just("parameters"),
+            Just("main"),
+            Just("node"),
+            Just("value"),
+            Just("conditions"),
+            Just("flow"),
+            Just("module"),
+            Just("mapper"),
+            Just("routes"),
+            Just("id"),
+            Just("wires"),
+            Just("rules"),
+            Just("url"),
+            Just("__proto__"),
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((name, inner), 0..6).prop_map(|members| Value::Object(
+                members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+            )),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_export_makes_the_analysis_fail(nodes in prop::collection::vec(json_like(), 0..6), connections in json_like(), wraps in 0usize..3) {
+        let source = match wraps {
+            0 => json!({"nodes": nodes, "connections": connections}),
+            1 => json!({"name": "x", "flow": nodes}),
+            _ => Value::from(nodes),
+        };
+        let is_schedule = |_: &str, _: &str| true;
+        let surroundings = Surroundings { locale: Locale::Kk, timezone: "UTC", is_schedule: &is_schedule, broken: &BTreeMap::new() };
+        if let Ok(analysis) = analyze(&source.to_string(), &surroundings) {
+            let Totals { steps, exact, partial, unsupported, ignored, .. } = analysis.report.totals;
+            prop_assert_eq!(steps, exact + partial + unsupported + ignored);
+            prop_assert!(analysis.files.contains_key("main.js"));
+        }
+    }
+}
