@@ -246,6 +246,23 @@ fn write_function(
         }
         body.push(format!("throw notWritten({});", javascript::string(&step.name)));
     }
+    // What is the same for all items, such as the name of a field, is that of the first.
+    for (name, declaration) in [("index", "const index = 0;"), ("item", "const [item] = items;")] {
+        let is_used = body.iter().any(|line| contains_word(line, name));
+        let forms = [
+            format!("({name})"),
+            format!("({name},"),
+            format!(", {name})"),
+            format!("[{name}"),
+            format!(", {name}]"),
+            format!("const {name} "),
+            format!("const {name} of"),
+        ];
+        let is_declared = body.iter().any(|line| forms.iter().any(|form| line.contains(form.as_str())));
+        if is_used && !is_declared {
+            body.insert(0, declaration.to_owned());
+        }
+    }
     let text = body.join("\n");
     let text = connection.map_or_else(
         || text.replace(CONNECTION, "undefined"),

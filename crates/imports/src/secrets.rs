@@ -58,6 +58,11 @@ static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// Members whose value is long and random, and no secret: ids of documents and of what the tool keeps.
+static IDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)(ids?|guid|uuid|hash|digest|documents?|folders?\w*|files?|source|version|features|cursor|etag|url)$").ok()
+});
+
 /// Replaces every secret in a value, and names where each was.
 pub(crate) fn remove(value: &mut Value) -> Vec<Found> {
     let mut found = Vec::new();
@@ -127,7 +132,8 @@ fn clean(text: &mut String, name: Option<&str>) -> Option<&'static str> {
         REMOVED.clone_into(text);
         return Some("password");
     }
-    if kind.is_none() && is_random(text) {
+    let is_id = |name: &str| IDS.as_ref().is_some_and(|ids| ids.is_match(name));
+    if kind.is_none() && is_random(text) && !name.is_some_and(is_id) {
         REMOVED.clone_into(text);
         return Some("random");
     }
@@ -212,7 +218,7 @@ mod tests {
     #[test]
     fn every_form_compiles() {
         assert_eq!(FORMS.len(), 17);
-        assert!(NAMES.is_some());
+        assert!(NAMES.is_some() && IDS.is_some());
     }
 
     #[test]
@@ -252,6 +258,7 @@ mod tests {
             json!({"authentication": "genericCredentialType", "nodeCredentialType": "slackApi", "genericAuthType": "httpHeaderAuth"}),
             json!({"id": "7c2f8f0e-31c0-4f0c-9f0e-7d2a51c1b001", "webhookId": "2f0c8a5e9b1d4c7fa3e6b8d0c1f2a3b4"}),
             json!({"url": "https://docs.google.com/spreadsheets/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit"}),
+            json!({"documentId": {"__rl": true, "mode": "list", "value": "1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms"}}),
             json!({"text": "Please reset your password with this link."}),
             json!({"url": "https://api.example.com/v1/items?limit=100"}),
         ];

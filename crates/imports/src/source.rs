@@ -46,7 +46,14 @@ pub(crate) fn parse(source: &str) -> Result<(Format, Value), InvalidSource> {
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
         InvalidSource::NotJson { line: error.line(), column: error.column(), message }
     })?;
-    unwrapped(value).ok_or(InvalidSource::UnknownFormat)
+    let (format, mut value) = unwrapped(value).ok_or(InvalidSource::UnknownFormat)?;
+    if let Value::Object(members) = &mut value {
+        // Recorded data and what the tool keeps about itself; nothing reads them.
+        for unused in ["pinData", "staticData", "meta", "shared"] {
+            members.remove(unused);
+        }
+    }
+    Ok((format, value))
 }
 
 /// Finds the workflow in what tools and APIs wrap around it.

@@ -173,8 +173,8 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     scope: Scope<'a>,
-    /// Parameters of the arrow functions around.
-    parameters: Vec<String>,
+    /// Parameters and constants of the arrow functions around, with their names in the code.
+    parameters: Vec<(String, String)>,
 }
 
 impl Parser<'_> {
@@ -259,12 +259,9 @@ impl Parser<'_> {
 
     fn arrow(&mut self, parameters: Vec<String>) -> Result<Code, Refused> {
         let before = self.parameters.len();
-        let list = parameters.join(", ");
-        // A parameter must not hide what translated names stand for.
-        if let Some(taken) = parameters.iter().find(|name| is_taken(name)) {
-            return Err(Refused(taken.clone()));
-        }
-        self.parameters.extend(parameters);
+        let names = parameters.iter().map(|name| local_name(name)).collect::<Result<Vec<_>, _>>()?;
+        let list = names.join(", ");
+        self.parameters.extend(parameters.into_iter().zip(names));
         let body = if self.take("{") {
             self.block()?
         } else {
@@ -283,15 +280,13 @@ impl Parser<'_> {
                 Some(Token::Name(word)) if word == "const" || word == "let" => {
                     self.at += 1;
                     let Some(Token::Name(name)) = self.peek().cloned() else { return Err(self.refused()) };
-                    if !javascript::is_name(&name) || name.starts_with('$') || is_taken(&name) {
-                        return Err(Refused(name));
-                    }
+                    let local = local_name(&name)?;
                     self.at += 1;
                     self.expect("=")?;
                     let value = self.assignment()?.into_value();
                     self.take(";");
-                    lines.push_str(&format!("const {name} = {value}; "));
-                    self.parameters.push(name);
+                    lines.push_str(&format!("const {local} = {value}; "));
+                    self.parameters.push((name, local));
                 }
                 Some(Token::Name(word)) if word == "return" => {
                     self.at += 1;
@@ -602,8 +597,10 @@ impl Parser<'_> {
     }
 
     fn name(&mut self, name: &str) -> Result<Code, Refused> {
-        if self.parameters.iter().any(|parameter| parameter == name) {
-            return if self.is("(") { Err(Refused(format!("{name}()"))) } else { Ok(Code::value(name)) };
+        // The innermost of several with one name is meant.
+        if let Some((_, local)) = self.parameters.iter().rev().find(|(parameter, _)| parameter == name) {
+            let local = local.clone();
+            return if self.is("(") { Err(Refused(format!("{name}()"))) } else { Ok(Code::value(local)) };
         }
         match name {
             "true" | "false" | "null" | "undefined" | "NaN" | "Infinity" => Ok(Code::value(name)),
@@ -681,67 +678,105 @@ impl Parser<'_> {
     }
 }
 
-/// Names that the generated code uses.
-fn is_taken(name: &str) -> bool {
-    matches!(
-        name,
-        "flow"
-            | "items"
-            | "text"
-            | "extend"
-            | "itemAt"
-            | "output"
-            | "eval"
-            | "arguments"
-            | "await"
-            | "async"
-            | "yield"
-            | "new"
-            | "return"
-            | "const"
-            | "let"
-            | "var"
-            | "function"
-            | "class"
-            | "if"
-            | "else"
-            | "for"
-            | "while"
-            | "do"
-            | "switch"
-            | "case"
-            | "default"
-            | "try"
-            | "catch"
-            | "finally"
-            | "throw"
-            | "in"
-            | "of"
-            | "instanceof"
-            | "typeof"
-            | "void"
-            | "delete"
-            | "this"
-            | "super"
-            | "null"
-            | "true"
-            | "false"
-            | "import"
-            | "export"
-            | "enum"
-            | "static"
-            | "implements"
-            | "interface"
-            | "package"
-            | "private"
-            | "protected"
-            | "public"
-            | "debugger"
-            | "extends"
-            | "break"
-            | "continue"
-            | "with"
-    )
+/// Words that name nothing.
+const RESERVED: &[&str] = &[
+    "arguments",
+    "async",
+    "await",
+    "break",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "debugger",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "enum",
+    "eval",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "for",
+    "function",
+    "if",
+    "implements",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "let",
+    "new",
+    "null",
+    "of",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "return",
+    "static",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeof",
+    "var",
+    "void",
+    "while",
+    "with",
+    "yield",
+];
+
+/// Names that the code around an expression uses.
+const USED: &[&str] = &[
+    "Array",
+    "Boolean",
+    "Date",
+    "Infinity",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "RegExp",
+    "Set",
+    "String",
+    "URL",
+    "URLSearchParams",
+    "decodeURI",
+    "decodeURIComponent",
+    "encodeURI",
+    "encodeURIComponent",
+    "extend",
+    "flow",
+    "index",
+    "inputs",
+    "isFinite",
+    "isNaN",
+    "item",
+    "itemAt",
+    "items",
+    "notTranslated",
+    "output",
+    "parseFloat",
+    "parseInt",
+    "text",
+    "undefined",
+];
+
+/// Returns the name of a parameter or a constant in the code: another than what the code around uses.
+fn local_name(name: &str) -> Result<String, Refused> {
+    if RESERVED.contains(&name) || !javascript::is_name(name) || name.starts_with('$') {
+        return Err(Refused(name.to_owned()));
+    }
+    let needs_another = USED.contains(&name) || name.ends_with('_');
+    Ok(if needs_another { format!("{name}_") } else { name.to_owned() })
 }
 
 fn level_of(operator: &str) -> Option<u8> {

@@ -12,6 +12,9 @@ use crate::{
     workflow::{CONNECTION, Need, Start, Translation},
 };
 
+/// Longest path of a property.
+const MAX_PATH_LEN: usize = 1_000;
+
 /// A node.
 pub(super) struct Node<'a> {
     pub(super) value: &'a Value,
@@ -137,6 +140,9 @@ fn path_code(root: &str, path: &str) -> Option<String> {
     static PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r#"^(?:\.?([A-Za-z_$][A-Za-z0-9_$]*)|\[(\d+)\]|\["([^"\\]*)"\]|\['([^'\\]*)'\])"#).ok()
     });
+    if path.len() > MAX_PATH_LEN {
+        return None;
+    }
     let mut code = root.to_owned();
     let mut rest = path;
     while !rest.is_empty() {

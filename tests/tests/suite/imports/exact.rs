@@ -252,6 +252,30 @@ pub(super) fn cases() -> Vec<Case> {
             [json!("2026-03-02 Mon"), json!("2026-03-03 Tue"), json!("2026-03-04 Wed")],
         ),
         expression(
+            "Own names",
+            "$json.tags.map((item, index) => `${index}:${item}@${$json.name}`).join()",
+            [json!("0:hot@Tea,1:leaf@Tea"), json!(""), json!("0:hot@Bun")],
+        ),
+        expression(
+            "Block",
+            "$json.tags.filter(t => { const items = t.length; return items > 3 }).length",
+            [json!(1), json!(0), json!(0)],
+        ),
+        case(
+            "Limit by expression",
+            "limit",
+            1.0,
+            json!({"maxItems": "={{ $json.price - 1 }}"}),
+            names(&[0, 1]),
+        ),
+        case(
+            "Named by expression",
+            "aggregate",
+            1.0,
+            json!({"aggregate": "aggregateAllItemData", "destinationFieldName": "={{ $json.name }}", "include": "specifiedFields", "fieldsToInclude": "price"}),
+            json!([{"Tea": [{"price": 3}, {"price": 7}, {"price": 3}]}]),
+        ),
+        expression(
             "Nullish",
             "$json.maker?.street ?? $json.maker['city']",
             [json!("Almaty"), json!("Astana"), json!("Almaty")],
