@@ -148,13 +148,13 @@ fn choose_start(workflow: &mut Workflow, timezone: &str, surroundings: &Surround
     for (index, step) in workflow.steps.iter_mut().enumerate() {
         match &step.translation.start {
             Some(Start::Schedule(cron)) if !(surroundings.is_schedule)(cron, timezone) => {
-                step.translation.fail(Sentence::Trigger)
+                step.translation.fail(Sentence::Trigger);
             }
             Some(Start::Webhook | Start::Form | Start::Schedule(_)) if chosen.is_none() => {
-                chosen = Some(index)
+                chosen = Some(index);
             }
             Some(Start::Webhook | Start::Form | Start::Schedule(_)) => {
-                step.translation.fail(Sentence::OtherTrigger)
+                step.translation.fail(Sentence::OtherTrigger);
             }
             _ => {}
         }

@@ -91,6 +91,11 @@ const MODULES: &[Module] = &[
             "addresses",
         ],
     },
+    Module {
+        name: "html",
+        text: include_str!("../bundle/html.js"),
+        exports: &["select", "textOf", "innerHtml", "extract"],
+    },
     Module { name: "iml", text: include_str!("../bundle/iml.js"), exports: &["iml"] },
     Module {
         name: "messages",

@@ -17,7 +17,7 @@ pub(crate) fn every_minutes(minutes: u64) -> (Option<String>, bool) {
         2..60 => (Some(format!("*/{minutes} * * * *")), 60 % minutes != 0),
         _ => {
             let (cron, is_uneven) = every_hours(minutes / 60, 0);
-            (cron, is_uneven || minutes % 60 != 0)
+            (cron, is_uneven || !minutes.is_multiple_of(60))
         }
     }
 }

@@ -34,7 +34,9 @@ async fn run(client: &Client, import: &Value, input: Value) -> Result<Value> {
 /// A node of n8n.
 fn node(name: &str, kind: &str, version: f64, parameters: Value) -> Value {
     let kind = if kind.contains('.') { kind.to_owned() } else { format!("n8n-nodes-base.{kind}") };
-    json!({"id": format!("id-{name}"), "name": name, "type": kind, "typeVersion": version, "position": [0, 0], "parameters": parameters})
+    let mut node = json!({"id": format!("id-{name}"), "name": name, "type": kind, "typeVersion": version, "position": [0, 0]});
+    node["parameters"] = parameters;
+    node
 }
 
 fn links(names: &[&str]) -> Value {
@@ -231,6 +233,29 @@ tests::on_both! {
             .map(|case| format!("{}: {} instead of {}", case.name, result[0][case.name], case.gives))
             .collect();
         ensure!(differing.is_empty(), "{}", differing.join("\n"));
+        Ok(())
+    }
+
+    async fn markup_is_read_by_selectors(server: Server) -> Result<()> {
+        let (owner, workspace) = sign_in(&server).await?;
+        let value = |key: &str, selector: &str, gives: &str, list: bool| json!({"key": key, "cssSelector": selector, "returnValue": gives, "attribute": "href", "returnArray": list});
+        let values = json!([
+            value("title", "head > title", "text", false), value("links", "ul.menu li a[href^='/']", "attribute", true), value("second", "li:nth-child(2)", "text", false),
+            value("html", "#note", "html", false), value("none", ".nothing", "text", false), value("both", "h1, h2 + p", "text", true),
+        ]);
+        let source = json!({"name": "Page", "connections": {"Hook": links(&["Page"]), "Page": links(&["Read"])}, "nodes": [
+            node("Hook", "webhook", 2.0, json!({})), node("Page", "set", 3.4, json!({"mode": "raw", "jsonOutput": "={{ $json.body }}"})),
+            node("Read", "html", 1.2, json!({"operation": "extractHtmlContent", "extractionValues": {"values": values}})),
+        ]});
+        let made = import(&owner, &workspace, &source).await?;
+        let page = "<!doctype html><head><title>A &amp; B</title><script>if (a < b) document.write('<h1>no</h1>')</script></head>\
+            <body><h1>Head</h1><ul class='big menu'><li><a href=/a>One<li><a href='/b'>Two</a> more</li><li><a href=https://example.com>Three</a></ul>\
+            <h2>Sub</h2><p>First</p><p>Other</p><div id=note>x <b title='q\"'>y</b><br></div>";
+        let result = run(&owner, &made, json!({"data": page})).await?;
+        let expected = json!([{
+            "title": "A & B", "links": ["/a", "/b"], "second": "Two more", "html": "x <b title=\"q&quot;\">y</b><br>", "both": ["Head", "First"],
+        }]);
+        ensure!(result == expected, "{result}");
         Ok(())
     }
 

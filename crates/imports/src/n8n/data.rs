@@ -8,7 +8,7 @@ use crate::{Sentence, javascript, workflow::Translation};
 pub(super) fn translate(node: &Node<'_>) -> Option<Translation> {
     Some(match node.kind {
         "set" => set(node),
-        "splitOut" => split_out(node, node.code_or("fieldToSplitOut", "''"), node.text("include")),
+        "splitOut" => split_out(node, &node.code_or("fieldToSplitOut", "''"), node.text("include")),
         "aggregate" => aggregate(node),
         "limit" => limit(node),
         "sort" => sort(node),
@@ -119,12 +119,12 @@ fn typed(node: &Node<'_>, kind: &str, value: &Value) -> String {
     }
 }
 
-fn split_out(node: &Node<'_>, field: String, include: Option<&str>) -> Translation {
+fn split_out(node: &Node<'_>, field: &str, include: Option<&str>) -> Translation {
     let mut options = Vec::new();
     match include {
         Some("allOtherFields") => options.push("keep: 'all'".to_owned()),
         Some("selectedOtherFields") => {
-            options.push(format!("keep: {}", node.code_or("fieldsToInclude", "''")))
+            options.push(format!("keep: {}", node.code_or("fieldsToInclude", "''")));
         }
         _ => {}
     }
@@ -226,7 +226,7 @@ fn names(node: &Node<'_>, path: &str) -> String {
 /// The older node that had several of the others in one.
 fn item_lists(node: &Node<'_>) -> Translation {
     match node.text("operation").unwrap_or("splitOutItems") {
-        "splitOutItems" => split_out(node, node.code_or("fieldToSplitOut", "''"), node.text("include")),
+        "splitOutItems" => split_out(node, &node.code_or("fieldToSplitOut", "''"), node.text("include")),
         "limit" => limit(node),
         "sort" => sort(node),
         "removeDuplicates" => remove_duplicates(node),
@@ -338,11 +338,49 @@ fn date_time(node: &Node<'_>) -> Translation {
 
 fn html(node: &Node<'_>) -> Translation {
     match node.text("operation") {
-        None | Some("generateHtmlTemplate") if node.kind == "html" => {
+        Some("extractHtmlContent") => extract_html(node),
+        None if node.kind == "htmlExtract" => extract_html(node),
+        None | Some("generateHtmlTemplate") => {
             each([format!("return {{ html: text({}) }};", template(node))]).partial(Sentence::Option("html"))
         }
-        _ => Translation::unsupported(Sentence::Option("extractHtmlContent")),
+        _ => Translation::unsupported(Sentence::Option("operation")),
     }
+}
+
+fn extract_html(node: &Node<'_>) -> Translation {
+    if node.text("sourceData") == Some("binary") {
+        return Translation::unsupported(Sentence::Files);
+    }
+    let trims = node.flag("options.trimValues", true);
+    let cleans = node.flag("options.cleanUpText", node.version >= 1.2);
+    let mut lines = vec![
+        format!(
+            "const source = [get(item.json, {})].flat().join('');",
+            node.code_or("dataPropertyName", "'data'")
+        ),
+        "const json = {};".to_owned(),
+    ];
+    for value in node.list("extractionValues.values") {
+        let text =
+            |name: &str| value.get(name).map_or_else(|| "''".to_owned(), |value| node.value_code(value));
+        let gives = value.get("returnValue").and_then(Value::as_str).unwrap_or("text");
+        let is_list = value.get("returnArray").and_then(Value::as_bool).unwrap_or(false);
+        let mut options = vec![
+            format!("selector: {}", text("cssSelector")),
+            format!("gives: {}", javascript::string(gives)),
+        ];
+        if gives == "attribute" {
+            options.push(format!("attribute: {}", text("attribute")));
+        }
+        options.push(format!("isList: {is_list}, isTrimmed: {trims}, isClean: {cleans}"));
+        lines.push(format!(
+            "setMember(json, {}, extract(source, {{ {} }}));",
+            text("key"),
+            options.join(", ")
+        ));
+    }
+    lines.push("return json;".to_owned());
+    each(lines).partial(Sentence::Option("selectors"))
 }
 
 /// An HTML template has expressions without a leading `=`.

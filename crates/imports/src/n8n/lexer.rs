@@ -218,8 +218,8 @@ fn end_of_hole(source: &str, depth: usize) -> Option<usize> {
                 index += 1;
                 loop {
                     let inner = &source[index..];
-                    if inner.starts_with("${") {
-                        index += 2 + end_of_hole(&inner[2..], depth + 1)? + 1;
+                    if let Some(hole) = inner.strip_prefix("${") {
+                        index += 2 + end_of_hole(hole, depth + 1)? + 1;
                         continue;
                     }
                     let next = inner.chars().next()?;

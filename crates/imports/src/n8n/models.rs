@@ -39,6 +39,8 @@ pub(super) fn translate(node: &Node<'_>, nodes: &Nodes<'_>) -> Option<Translatio
     }
     match node.kind {
         "chainLlm" => Some(chain(node, nodes)),
+        "informationExtractor" => Some(extractor(node, nodes)),
+        "textClassifier" | "sentimentAnalysis" => Some(classifier(node, nodes)),
         "openAi" => Some(open_ai(node)),
         "outputParserStructured" | "outputParserAutofixing" => {
             Some(Translation::apart(Grade::Partial, Sentence::SubStep))
@@ -141,6 +143,90 @@ fn chain(node: &Node<'_>, nodes: &Nodes<'_>) -> Translation {
     let mut lines = vec!["return eachAsync(items, async (item, index) => {".to_owned()];
     lines.extend(asked.into_iter().flatten().map(|line| format!("  {line}")));
     lines.extend([format!("  {result}"), "});".to_owned()]);
+    Translation::exact(lines).partial(Sentence::Model).with_connection(need(model))
+}
+
+/// Returns the model that belongs to a node, if its provider is known.
+fn model_of<'n, 'a>(node: &Node<'_>, nodes: &'n Nodes<'a>) -> Option<&'n Node<'a>> {
+    nodes.part(node, "ai_languageModel").filter(|model| provider(model.kind).is_some())
+}
+
+/// Returns the lines that ask the model of a node with an instruction and a text, and leave its answer in `answer`.
+fn instructed(node: &Node<'_>, model: &Node<'_>, instruction: &str, text: &str) -> Vec<String> {
+    let messages =
+        format!("[{{ role: 'system', content: {instruction} }}, {{ role: 'user', content: text({text}) }}]");
+    let asked = asking(model, &messages, &model_name(model), &options(model));
+    for refused in model.take_refused() {
+        node.refuse(refused);
+    }
+    asked.unwrap_or_default()
+}
+
+/// Members of a text, as JSON.
+fn extractor(node: &Node<'_>, nodes: &Nodes<'_>) -> Translation {
+    let Some(model) = model_of(node, nodes) else {
+        return Translation::unsupported(Sentence::Option("model"));
+    };
+    let schema = match node.text("schemaType") {
+        Some("fromJson") => format!("an object like this one: ${{text({})}}", node.code("jsonSchemaExample")),
+        Some("manual") => format!("JSON of this schema: ${{text({})}}", node.code("inputSchema")),
+        _ => {
+            let attributes =
+                node.list("attributes.attributes").iter().map(|attribute| node.value_code(attribute));
+            format!(
+                "an object with these members: ${{JSON.stringify([{}])}}",
+                attributes.collect::<Vec<_>>().join(", ")
+            )
+        }
+    };
+    let instruction =
+        format!("`Answer with JSON only, and null for what the text does not say. Give {schema}`");
+    let mut lines = vec!["return eachAsync(items, async (item, index) => {".to_owned()];
+    lines.extend(
+        instructed(node, model, &instruction, &node.code("text")).into_iter().map(|line| format!("  {line}")),
+    );
+    lines.extend(["  return { output: jsonIn(answer) };".to_owned(), "});".to_owned()]);
+    Translation::exact(lines).partial(Sentence::Model).with_connection(need(model))
+}
+
+/// An output for each category.
+fn classifier(node: &Node<'_>, nodes: &Nodes<'_>) -> Translation {
+    let Some(model) = model_of(node, nodes) else {
+        return Translation::unsupported(Sentence::Option("model"));
+    };
+    let (names, described): (Vec<String>, Vec<String>) = if node.kind == "sentimentAnalysis" {
+        let categories = node.text("options.categories").unwrap_or("Positive, Neutral, Negative").split(',');
+        categories.map(|name| (javascript::string(name.trim()), javascript::string(name.trim()))).unzip()
+    } else {
+        let part = |category: &Value, name: &str| {
+            category.get(name).map_or_else(|| "''".to_owned(), |value| node.value_code(value))
+        };
+        let categories = node.list("categories.categories").iter();
+        categories
+            .map(|category| {
+                let name = part(category, "category");
+                (name.clone(), format!("`${{{name}}}: ${{{}}}`", part(category, "description")))
+            })
+            .unzip()
+    };
+    let instruction = format!(
+        "`Answer with the name of one of these categories only:\\n${{[{}].join('\\n')}}`",
+        described.join(", ")
+    );
+    let mut lines = vec![
+        format!("const outputs = Array.from({{ length: {} }}, () => []);", names.len().clamp(1, 100)),
+        "for (const [index, item] of items.entries()) {".to_owned(),
+    ];
+    lines.extend(
+        instructed(node, model, &instruction, &node.code("inputText"))
+            .into_iter()
+            .map(|line| format!("  {line}")),
+    );
+    lines.push(format!(
+        "  const output = [{}].findIndex((name) => answer.toLowerCase().includes(text(name).toLowerCase()));",
+        names.join(", ")
+    ));
+    lines.extend(["  outputs[output]?.push(item);".to_owned(), "}".to_owned(), "return outputs;".to_owned()]);
     Translation::exact(lines).partial(Sentence::Model).with_connection(need(model))
 }
 

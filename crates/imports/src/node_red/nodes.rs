@@ -246,6 +246,7 @@ fn translate_kind(node: &Node<'_>) -> Translation {
             response
         }
         "http request" => http_request(node),
+        "html" => html(node),
         "catch" | "status" | "complete" => Translation::unsupported(Sentence::Catch),
         "link call" => Translation::unsupported(Sentence::OtherWorkflow),
         kind if kind.starts_with("subflow:") => Translation::unsupported(Sentence::OtherWorkflow),
@@ -299,7 +300,11 @@ fn inject(node: &Node<'_>) -> Translation {
             let (cron, differs) = cron::every_minutes(seconds / 60);
             let start =
                 Translation::start(Start::Schedule(cron.unwrap_or_else(|| "* * * * *".to_owned())), lines);
-            if differs || seconds % 60 != 0 { start.partial(Sentence::Option("repeat")) } else { start }
+            if differs || !seconds.is_multiple_of(60) {
+                start.partial(Sentence::Option("repeat"))
+            } else {
+                start
+            }
         }
         None => Translation::start(Start::Manual, lines),
     }
@@ -575,6 +580,32 @@ fn json(node: &Node<'_>) -> Translation {
     )])
 }
 
+fn html(node: &Node<'_>) -> Translation {
+    let field =
+        |name: &str| javascript::string(if node.text(name).is_empty() { "payload" } else { node.text(name) });
+    let selector = if node.text("tag").is_empty() {
+        "msg.select".to_owned()
+    } else {
+        javascript::string(node.text("tag"))
+    };
+    let value = match node.text("ret") {
+        "text" => "textOf(element)",
+        "attr" => "({ ...element.attributes })",
+        "" | "html" => "innerHtml(element)",
+        _ => return Translation::unsupported(Sentence::Option("ret")),
+    };
+    let mut lines = vec![format!(
+        "const values = select(get(msg, {}), {selector}).map((element) => {value});",
+        field("property")
+    )];
+    if node.text("as") == "multi" {
+        lines.push(format!("return [values.map((value) => {{ const sent = structuredClone(msg); setIn(sent, {}, value); return sent; }})];", field("outproperty")));
+    } else {
+        lines.extend([format!("setIn(msg, {}, values);", field("outproperty")), "return msg;".to_owned()]);
+    }
+    on_messages(lines).partial(Sentence::Option("selectors"))
+}
+
 fn csv(node: &Node<'_>) -> Translation {
     let options = format!(
         "{{ separator: {}, columns: {}, header: {}, multi: {}, skip: {}, numbers: {} }}",
@@ -593,13 +624,10 @@ fn csv(node: &Node<'_>) -> Translation {
 
 fn sort(node: &Node<'_>) -> Translation {
     let key = |kind: &str, key: &str| match (node.text(kind), node.text(key)) {
-        ("jsonata", expression) => simple_jsonata(expression).map_or_else(
-            || {
-                node.refuse(Sentence::Expression(expression.to_owned()));
-                "notTranslated('JSONata')".to_owned()
-            },
-            |code| code,
-        ),
+        ("jsonata", expression) => simple_jsonata(expression).unwrap_or_else(|| {
+            node.refuse(Sentence::Expression(expression.to_owned()));
+            "notTranslated('JSONata')".to_owned()
+        }),
         (_, path) => node.typed(path, "msg"),
     };
     let falls = node.text("order") == "descending";

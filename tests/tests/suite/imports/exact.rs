@@ -35,10 +35,10 @@ fn expression(name: &'static str, source: &str, gives: [Value; 3]) -> Case {
 }
 
 fn condition(left: &str, kind: &str, operation: &str, right: Value) -> Value {
-    json!({
-        "options": {"caseSensitive": true, "typeValidation": "strict"}, "combinator": "and",
-        "conditions": [{"leftValue": format!("={{{{ $json.{left} }}}}"), "rightValue": right, "operator": {"type": kind, "operation": operation}}],
-    })
+    let left = format!("={{{{ $json.{left} }}}}");
+    let mut condition = json!({"leftValue": left, "operator": {"type": kind, "operation": operation}});
+    condition["rightValue"] = right;
+    json!({"options": {"caseSensitive": true, "typeValidation": "strict"}, "combinator": "and", "conditions": [condition]})
 }
 
 fn names(indices: &[usize]) -> Value {
