@@ -9,6 +9,7 @@ mod bundle;
 mod cron;
 mod format;
 mod grade;
+mod hosts;
 pub mod imports;
 mod javascript;
 mod make;

@@ -6,11 +6,12 @@ use std::{
 };
 
 use serde_json::Value;
-use url::Url;
 
 use super::iml;
 use crate::{
-    Grade, Sentence, javascript,
+    Grade, Sentence,
+    hosts::literal_host,
+    javascript,
     secrets::REMOVED,
     workflow::{CONNECTION, Link, Need, Start, Translation},
 };
@@ -621,7 +622,7 @@ fn http(module: &Module<'_>) -> Translation {
     if needs {
         call.insert(0, format!("via: {CONNECTION}"));
     }
-    let host = host_of(url);
+    let host = literal_host(url);
     let mut lines = vec![
         "const output = [];".to_owned(),
         "for (const [index, item] of items.entries()) {".to_owned(),
@@ -651,16 +652,4 @@ fn http(module: &Module<'_>) -> Translation {
         };
     }
     reasons.into_iter().fold(translation, Translation::partial)
-}
-
-/// Returns the host of a URL whose beginning is literal.
-fn host_of(url: &str) -> Option<String> {
-    let rest = url.trim().strip_prefix("https://").or_else(|| url.trim().strip_prefix("http://"))?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    if rest[..end].contains("{{") {
-        return None;
-    }
-    let host = Url::parse(&format!("https://{}/", &rest[..end])).ok()?.host_str()?.to_ascii_lowercase();
-    (host.contains('.') && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)))
-        .then_some(host)
 }

@@ -1,11 +1,10 @@
 //! The HTTP Request node.
 
 use serde_json::Value;
-use url::Url;
 
 use super::{node::Node, services};
 use crate::{
-    Sentence, javascript,
+    Sentence, hosts, javascript,
     workflow::{CONNECTION, Translation},
 };
 
@@ -40,17 +39,9 @@ fn host(node: &Node<'_>, path: &str, method: &str, translation: Translation) -> 
     }
 }
 
-/// Returns the host of a URL whose beginning is literal.
-pub(super) fn literal_host(text: &str) -> Option<String> {
-    let text = text.strip_prefix('=').unwrap_or(text).trim();
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    // An expression before the end of the host decides about it.
-    let host = Url::parse(&format!("https://{}/", &rest[..end])).ok()?.host_str()?.to_ascii_lowercase();
-    let is_plain = !rest[..end].contains("{{")
-        && host.contains('.')
-        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
-    is_plain.then_some(host)
+/// Returns the host of a parameter that is a URL, or an expression that begins with a literal one.
+fn literal_host(text: &str) -> Option<String> {
+    hosts::literal_host(text.strip_prefix('=').unwrap_or(text))
 }
 
 /// Returns `https://host` of a URL whose host is literal.

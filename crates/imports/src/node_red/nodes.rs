@@ -4,10 +4,11 @@ use std::{cell::RefCell, collections::BTreeSet, sync::LazyLock};
 
 use regex::Regex;
 use serde_json::Value;
-use url::Url;
 
 use crate::{
-    Grade, Sentence, cron, javascript,
+    Grade, Sentence, cron,
+    hosts::literal_host,
+    javascript,
     secrets::REMOVED,
     workflow::{CONNECTION, Need, Start, Translation},
 };
@@ -688,11 +689,7 @@ fn http_request(node: &Node<'_>) -> Translation {
     } else {
         format!("mustache({}, msg, false)", javascript::string(url))
     };
-    let host = Url::parse(url)
-        .ok()
-        .filter(|_| !url.split('/').nth(2).unwrap_or_default().contains("{{"))
-        .and_then(|url| url.host_str().map(str::to_ascii_lowercase))
-        .filter(|host| host.contains('.'));
+    let host = literal_host(url);
     let mut headers: Vec<String> = Vec::new();
     let mut was_secret = false;
     for header in node.list("headers") {
