@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use apps::changes::ChangePlanner;
 use backend_data::Engine as RowEngine;
 use connections::{connection_test::ConnectionTester, oauth_apps::OauthApps, outbound::AuthorizationServers};
 use identity::{oauth::ClientDocumentFetcher, oidc::OidcProviders, passkeys::RelyingParty};
@@ -38,6 +39,8 @@ pub struct Services {
     pub connection_tester: Arc<dyn ConnectionTester>,
     /// Client of the servers that people allowed access at in a browser.
     pub authorization_servers: Arc<dyn AuthorizationServers>,
+    /// Planner of changes from instructions.
+    pub change_planner: Arc<dyn ChangePlanner>,
     /// OAuth apps of the operator.
     pub oauth_apps: Arc<OauthApps>,
     /// Fetcher of agent clients' metadata documents.
@@ -199,6 +202,12 @@ impl Application {
     #[must_use]
     pub fn authorization_servers(&self) -> &dyn AuthorizationServers {
         &*self.0.services.authorization_servers
+    }
+
+    /// Returns the planner of changes from instructions.
+    #[must_use]
+    pub fn change_planner(&self) -> &dyn ChangePlanner {
+        &*self.0.services.change_planner
     }
 
     /// Returns the OAuth apps of the operator.

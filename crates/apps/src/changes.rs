@@ -7,8 +7,11 @@ mod instruction;
 mod phrases;
 mod plan_egress;
 mod plan_instruction;
+mod planner;
 mod safe_band;
 mod surroundings;
+
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -20,13 +23,14 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AppError, AppsTx, Manifest};
+use crate::{AppError, AppsTx, Manifest, versions::ChangeBuilder};
 
 pub use crate::change_state::ChangeState;
 pub use approve::{Approval, Approved, approve_change, check_approval};
 pub use fail::fail_change;
 pub use plan_egress::{AppBaseline, RefusedHost, plan_egress};
-pub use plan_instruction::{INSTRUCTION_CHARS, draft_plan, mentions_tables, plan_instruction};
+pub use plan_instruction::{INSTRUCTION_CHARS, mentions_tables, plan_instruction};
+pub use planner::{ChangePlanner, OfflinePlanner, PlanRequest, check_plan};
 pub use safe_band::OutsideBand;
 pub use surroundings::{NamedAutomation, NamedConnection, NamedProject, Surroundings};
 
@@ -72,13 +76,64 @@ pub struct ChangePlan {
     /// Changes to the app's automations.
     #[serde(default)]
     pub automations: Vec<AutomationChange>,
+    /// Planner, and the code that it wrote.
+    #[serde(default)]
+    pub planned_by: PlannedBy,
+}
+
+/// Who drafted a plan. Only a model writes code; rules keep that of the base version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PlannedBy {
+    /// Rules.
+    #[default]
+    Rules,
+    /// A model.
+    Model {
+        /// Id of the model.
+        model: String,
+        /// Source text by path, if the code changes.
+        files: Option<BTreeMap<String, String>>,
+    },
+}
+
+impl PlannedBy {
+    /// Returns the builder of a version that the plan becomes.
+    #[must_use]
+    pub fn builder(&self) -> ChangeBuilder {
+        match self {
+            Self::Rules => ChangeBuilder::Offline,
+            Self::Model { .. } => ChangeBuilder::ModelBuilder,
+        }
+    }
+
+    /// Returns the id of the model.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            Self::Rules => None,
+            Self::Model { model, .. } => Some(model),
+        }
+    }
+
+    /// Returns the files of the planned version, if the code changes.
+    #[must_use]
+    pub fn files(&self) -> Option<&BTreeMap<String, String>> {
+        match self {
+            Self::Rules => None,
+            Self::Model { files, .. } => files.as_ref(),
+        }
+    }
 }
 
 impl ChangePlan {
     /// Returns `true` if approving the plan would change nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.before == self.manifest && self.app == AppUpdate::default() && self.automations.is_empty()
+        self.before == self.manifest
+            && self.app == AppUpdate::default()
+            && self.automations.is_empty()
+            && self.planned_by.files().is_none()
     }
 }
 

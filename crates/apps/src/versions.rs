@@ -81,14 +81,6 @@ pub struct BuiltFrom {
     pub builder: ChangeBuilder,
 }
 
-impl BuiltFrom {
-    /// Returns the origin of a version that rules built.
-    #[must_use]
-    pub fn offline(instruction: String) -> Self {
-        Self { instruction, builder: ChangeBuilder::Offline }
-    }
-}
-
 /// A builder of versions from instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -13,6 +13,7 @@ use adapter_store::Store;
 use anyhow::{Context as _, ensure};
 use api::{Api, ConsoleEntry, HttpConfig};
 use application::{Application, Services, Settings, demo::DemoCall};
+use apps::changes::OfflinePlanner;
 use backend_data::RowStore;
 use connections::{AllowedPorts, OutboundClient};
 use identity::{
@@ -149,6 +150,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             draft_runner: Arc::new(executor.clone()),
             connection_tester: Arc::new(executor.clone()),
             authorization_servers: Arc::new(executor.clone()),
+            change_planner: Arc::new(OfflinePlanner),
             oauth_apps,
             client_documents: Arc::new(
                 ClientMetadataFetcher::new(bound.ip().is_loopback(), resolver)

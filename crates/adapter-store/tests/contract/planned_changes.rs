@@ -2,7 +2,7 @@
 
 use ::apps::changes::{
     AppUpdate, AutomationChange, Change, ChangeOutcome, ChangePlan, ChangesRead as _, ChangesTx as _,
-    PlannedTrust,
+    PlannedBy, PlannedTrust,
 };
 use kernel::{
     Locale,
@@ -43,6 +43,7 @@ fn change_of(world: &World, owner: UserId) -> Change {
             trust: None,
             app: AppUpdate::default(),
             automations: Vec::new(),
+            planned_by: PlannedBy::default(),
         },
         created_at: at(0),
         expires_at: at(1_000),

@@ -19,7 +19,7 @@ use runs::{
 
 use crate::{
     Application, Problem, ProblemKind, Tx,
-    app_versions::{check_connectors, check_projects, create_gates},
+    app_versions::{check_code, check_connectors, check_projects, create_gates},
     unit,
 };
 
@@ -49,6 +49,9 @@ impl Application {
         let approved = async {
             check_projects(self, ctx, workspace, planned, &granted.data).await?;
             check_connectors(self, ctx, right.member(), planned, &granted.connectors).await?;
+            if let Some(files) = change.plan.planned_by.files() {
+                check_code(self, ctx, workspace, files).await?;
+            }
             self.transaction(unit!(|tx| {
                 let approval =
                     Approval { change: id, manifest, files: &files, can_share: can_share.as_ref() };

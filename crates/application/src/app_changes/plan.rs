@@ -1,6 +1,6 @@
 //! Planning a change from an instruction.
 
-use apps::changes::{Change, draft_plan, mentions_tables, plan_instruction};
+use apps::changes::{Change, PlanRequest, check_plan, mentions_tables, plan_instruction};
 use kernel::{
     Context,
     authority::{AppRight, CanEdit},
@@ -28,7 +28,9 @@ impl Application {
             Problem::conflict("no_version", "The app has no version to change.")
                 .hint("Create its first version: POST /v1/apps/{id}/versions.")
         })?;
-        let plan = draft_plan(instruction, &surroundings, &files).map_err(Problem::from)?;
+        let request = PlanRequest { instruction, surroundings: &surroundings, files: &files };
+        let plan = self.change_planner().draft(request).await?;
+        check_plan(&plan)?;
         let change =
             self.transaction(unit!(|tx| plan_instruction(tx, ctx, right, plan.clone()).await)).await?;
         Ok((change, app.name))

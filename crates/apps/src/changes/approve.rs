@@ -1,4 +1,4 @@
-//! Approving a planned change: the app moves to a version with the planned manifest and the same code.
+//! Approving a planned change: the app moves to a version with the planned manifest, and the same code or what a model wrote.
 
 use std::collections::BTreeMap;
 
@@ -72,13 +72,16 @@ pub async fn approve_change(
         return Err(AppError::StaleVersion);
     }
     let mut version = plan.base;
-    if plan.manifest != plan.before {
+    if plan.manifest != plan.before || plan.planned_by.files().is_some() {
         let input = CreateVersion {
             manifest: plan.manifest.clone(),
-            files: approval.files.clone(),
+            files: plan.planned_by.files().unwrap_or(approval.files).clone(),
             summary: Some(plan.summary.clone()),
             kind: VersionKind::Build,
-            built_from: Some(BuiltFrom::offline(plan.instruction.clone())),
+            built_from: Some(BuiltFrom {
+                instruction: plan.instruction.clone(),
+                builder: plan.planned_by.builder(),
+            }),
         };
         let (moved, created) = create_version(tx, ctx, right, input).await?;
         (app, version) = (moved, created.id);

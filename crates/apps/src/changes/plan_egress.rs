@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::{
-    AppUpdate, Change, ChangePlan, ChangesTx, insert_planned,
+    AppUpdate, Change, ChangePlan, ChangesTx, PlannedBy, insert_planned,
     safe_band::{TrustScores, reasons_outside},
 };
 use crate::{AppError, Manifest, manifest::HttpMethod};
@@ -81,6 +81,7 @@ pub async fn plan_egress(
         trust: None,
         app: AppUpdate::default(),
         automations: Vec::new(),
+        planned_by: PlannedBy::Rules,
     };
     let detail = serde_json::json!({ "app": right.app(), "run": run, "host": host, "method": method });
     insert_planned(tx, ctx, right, Some(run), plan, detail).await

@@ -8,7 +8,7 @@ use kernel::{
 };
 
 use super::{
-    AppUpdate, Change, ChangePlan, ChangesTx, MAX_NOTES,
+    AppUpdate, Change, ChangePlan, ChangesTx, MAX_NOTES, PlannedBy,
     draft::{Draft, Note},
     insert_planned,
     instruction::{self, Instruction, parse_instruction},
@@ -50,7 +50,7 @@ pub fn mentions_tables(instruction: &str) -> bool {
 ///
 /// # Errors
 /// [`InvalidInput::Instruction`] when the instruction is out of bounds.
-pub fn draft_plan(
+pub(super) fn draft_plan(
     instruction: &str,
     surroundings: &Surroundings,
     files: &BTreeMap<String, String>,
@@ -106,6 +106,7 @@ pub fn draft_plan(
         app: draft.app,
         automations: draft.automations,
         manifest: draft.manifest,
+        planned_by: PlannedBy::Rules,
     })
 }
 
@@ -132,4 +133,4 @@ fn summarize(steps: &[String]) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -18,7 +18,9 @@ fn analysis(source: &Value) -> Analysis {
 
 fn node(name: &str, kind: &str, parameters: Value) -> Value {
     let kind = if kind.contains('.') { kind.to_owned() } else { format!("n8n-nodes-base.{kind}") };
-    json!({"id": name, "name": name, "type": kind, "typeVersion": 3, "parameters": parameters})
+    let mut node = json!({"id": name, "name": name, "type": kind, "typeVersion": 3});
+    node["parameters"] = parameters;
+    node
 }
 
 fn chain(nodes: &[Value]) -> Value {

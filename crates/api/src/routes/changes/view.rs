@@ -196,9 +196,9 @@ impl ChangePlanView {
             diff: ManifestDiff::of(&found, plan.locale),
             manifest: plan.manifest,
             steps: plan.steps,
-            rebuilds_code: false,
-            builder: ChangeBuilder::Offline,
-            model: None,
+            rebuilds_code: plan.planned_by.files().is_some(),
+            builder: plan.planned_by.builder(),
+            model: plan.planned_by.model().map(str::to_owned),
             template_id: None,
             notes: plan.notes,
             admin_approval: AdminApproval {

@@ -7,7 +7,7 @@ use kernel::{
 
 use super::*;
 use crate::{
-    changes::{ChangePlan, fail_change},
+    changes::{ChangePlan, PlannedBy, fail_change},
     testing::{
         FakeTx, assert_audited, builder_context, builder_id, can_edit, can_share, draft, manifest, workspace,
     },
@@ -37,6 +37,7 @@ fn planned() -> Change {
         trust: None,
         app: AppUpdate { name: Some("Sales".to_owned()), ..AppUpdate::default() },
         automations: Vec::new(),
+        planned_by: PlannedBy::Rules,
     };
     Change {
         id: id(60),
@@ -89,6 +90,21 @@ async fn an_approved_change_is_a_version_with_the_same_code() {
     assert_eq!(approved.app, *app);
     let actions: Vec<_> = tx.work.audit.iter().map(|entry| &*entry.action).collect();
     assert_eq!(actions, ["version.create", "app.update", "change.approve"]);
+}
+
+#[tokio::test]
+async fn code_that_a_model_wrote_is_a_version_of_its_builder() {
+    let (ctx, mut change) = (builder_context(), planned());
+    change.plan.manifest = change.plan.before.clone();
+    change.plan.app = AppUpdate::default();
+    assert!(change.plan.is_empty());
+    let files = BTreeMap::from([(ENTRY_FILE.to_owned(), "export default { fetch() {} }".to_owned())]);
+    change.plan.planned_by = PlannedBy::Model { model: "a-model".to_owned(), files: Some(files.clone()) };
+    let mut tx = store(&change);
+    approve(&mut tx, &ctx, &change).await.unwrap();
+    let [(version, content)] = &tx.versions[..] else { panic!("{:?}", tx.versions) };
+    assert_eq!(content.files, files);
+    assert_eq!(version.built_from.as_ref().unwrap().builder, ChangeBuilder::ModelBuilder);
 }
 
 #[tokio::test]

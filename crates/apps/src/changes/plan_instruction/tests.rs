@@ -41,7 +41,7 @@ fn automation(number: u128, schedule: Option<&str>) -> NamedAutomation {
 }
 
 /// A workspace with a bit of everything; the app may call one host and read one table.
-fn surroundings() -> Surroundings {
+pub(in crate::changes) fn surroundings() -> Surroundings {
     let mut manifest = manifest();
     manifest.permissions.egress =
         vec![EgressPermission { host: "api.example.com".to_owned(), methods: Some(vec![HttpMethod::Get]) }];
