@@ -37,6 +37,7 @@ pub(crate) enum Sentence {
     CodeLanguage(String),
     CodeInvalid(String),
     DynamicHost,
+    UnreachableHost,
     SubStep,
     SubStepLost,
     ErrorsContinue,
@@ -209,6 +210,11 @@ impl Sentence {
                 "The host is known only when the step runs; let the app call it.",
                 "Хост известен только при выполнении; разрешите приложению обращаться к нему.",
                 "Хост тек орындау кезінде белгілі; қолданбаға оған қатынасуға рұқсат беріңіз.",
+            ),
+            S::UnreachableHost => in_languages(
+                "Apps reach named hosts of the internet only.",
+                "Приложения обращаются только к именованным хостам интернета.",
+                "Қолданбалар тек интернеттің атаулы хосттарына қатынасады.",
             ),
             S::SubStep => in_languages(
                 "Is used by the step that it belongs to.",

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Format, Grade, Sentence};
+use crate::{
+    Format, Grade, Sentence,
+    hosts::{UrlHost, host_of},
+};
 
 /// A workflow, read and translated.
 #[derive(Debug, Clone)]
@@ -190,8 +193,15 @@ impl Translation {
         self
     }
 
-    pub(crate) fn with_host(mut self, host: &str, method: &str) -> Self {
-        self.hosts.insert((host.to_owned(), method.to_owned()));
-        self
+    /// Permits the host of a URL, if it is known.
+    pub(crate) fn with_host_of(mut self, url: &str, method: &str) -> Self {
+        match host_of(url) {
+            UrlHost::Name(host) => {
+                self.hosts.insert((host, method.to_owned()));
+                self
+            }
+            UrlHost::Unreachable => self.partial(Sentence::UnreachableHost),
+            UrlHost::Dynamic => self.partial(Sentence::DynamicHost),
+        }
     }
 }

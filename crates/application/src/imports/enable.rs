@@ -7,6 +7,7 @@ use apps::{
     manifest::{ConnectorPermission, EgressPermission, HttpMethod},
     versions::{CreateVersion, VersionContent},
 };
+use connections::GateHost;
 use imports::{
     SKIPPED_FILE,
     imports::{Choices, Import, check_choices, enable_import},
@@ -144,7 +145,10 @@ fn manifest_for(before: &Manifest, import: &Import, choices: &Choices) -> Manife
         });
     }
     for (host, methods) in &import.needs.hosts {
-        if !manifest.permissions.egress.iter().any(|known| known.host == *host) {
+        // What no gate can open stays out, so that a run tells it at the step.
+        if GateHost::parse(host).is_ok()
+            && !manifest.permissions.egress.iter().any(|known| known.host == *host)
+        {
             manifest
                 .permissions
                 .egress

@@ -646,10 +646,7 @@ fn http(module: &Module<'_>) -> Translation {
         need.methods.insert(method);
         translation = translation.with_connection(need);
     } else {
-        translation = match host {
-            Some(host) => translation.with_host(&host, &method),
-            None => translation.partial(Sentence::DynamicHost),
-        };
+        translation = translation.with_host_of(url, &method);
     }
     reasons.into_iter().fold(translation, Translation::partial)
 }

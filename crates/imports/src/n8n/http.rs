@@ -30,13 +30,10 @@ fn feed(node: &Node<'_>) -> Translation {
     host(node, "url", "GET", Translation::exact(lines)).partial(Sentence::Option("options"))
 }
 
-/// Permits the host of a URL, if it is known.
+/// Permits the host of a parameter that is a URL, or an expression that begins with a literal one.
 fn host(node: &Node<'_>, path: &str, method: &str, translation: Translation) -> Translation {
     let text = node.get(path).and_then(Value::as_str).unwrap_or_default();
-    match literal_host(text) {
-        Some(host) => translation.with_host(&host, method),
-        None => translation.partial(Sentence::DynamicHost),
-    }
+    translation.with_host_of(text.strip_prefix('=').unwrap_or(text), method)
 }
 
 /// Returns the host of a parameter that is a URL, or an expression that begins with a literal one.

@@ -750,8 +750,5 @@ fn http_request(node: &Node<'_>) -> Translation {
         };
         return translation.with_connection(need);
     }
-    match host {
-        Some(host) => translation.with_host(&host, &method),
-        None => translation.partial(Sentence::DynamicHost),
-    }
+    translation.with_host_of(url, &method)
 }
