@@ -329,6 +329,9 @@ tests::on_both! {
             ensure!(refused.to_string().contains(says), "{refused}");
         }
         ensure!(analyze(&owner, &workspace, &long(400_000)).await?.ok()?["report"]["canCreate"] == true, "the longest export");
+        // Characters are counted, however many bytes they take.
+        let wide = long(400_000).replace('x', "😀");
+        ensure!(analyze(&owner, &workspace, &wide).await?.ok()?["report"]["canCreate"] == true, "the longest export of wide characters");
 
         // Code that does not compile, names that are no names, a cycle, missing and repeated nodes, and a secret.
         let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));

@@ -12,6 +12,9 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::state::Api;
 
+/// Maximum length of a body with an export, in bytes. A character of its 400,000 takes up to twelve in JSON, as two escapes.
+const MAX_BODY: usize = 5 << 20;
+
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(analyze::analyze_import, cost = 10))

@@ -1,11 +1,17 @@
 //! Analysing an export.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::{Request, State},
+};
 use kernel::authority::AppCreator;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::view::{ImportContextView, ImportReport};
+use super::{
+    MAX_BODY,
+    view::{ImportContextView, ImportReport},
+};
 use crate::{
     auth::{Authorized, WriteToken},
     http::{error::ApiResult, extract::Payload},
@@ -44,9 +50,9 @@ pub(crate) struct AnalyzedImport {
 pub(crate) async fn analyze_import(
     State(api): State<Api>,
     Authorized(ctx, creator): Authorized<WriteToken, AppCreator>,
-    payload: Payload,
+    request: Request,
 ) -> ApiResult<Json<AnalyzedImport>> {
-    let ImportSource { source } = payload.json()?;
+    let ImportSource { source } = Payload::read(request, MAX_BODY).await?.json()?;
     let analysis = api.analyze_import(&ctx, &creator, source).await?;
     let context = api.import_context(&ctx, &creator, &analysis.report).await?;
     Ok(Json(AnalyzedImport { report: analysis.report.into(), context: context.into() }))

@@ -1,11 +1,14 @@
 //! Creating an import.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::{Request, State},
+};
 use kernel::authority::AppCreator;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::view::ImportView;
+use super::{MAX_BODY, view::ImportView};
 use crate::{
     auth::{Authorized, WriteToken},
     http::{error::ApiResult, extract::Payload},
@@ -41,9 +44,9 @@ pub(crate) struct NewImport {
 pub(crate) async fn create_import(
     State(api): State<Api>,
     Authorized(ctx, creator): Authorized<WriteToken, AppCreator>,
-    payload: Payload,
+    request: Request,
 ) -> ApiResult<Json<ImportView>> {
-    let NewImport { source, name } = payload.json()?;
+    let NewImport { source, name } = Payload::read(request, MAX_BODY).await?.json()?;
     let import = api.create_import(&ctx, &creator, source, name).await?;
     let context = api.import_context(&ctx, &creator, &import.report).await?;
     Ok(Json(ImportView::of(import, context)))
