@@ -159,11 +159,11 @@ export function divide(items, outputOf, count) {
   return outputs;
 }
 
-/** Waits, within what a run may wait in all. @param {number} milliseconds @param {Flow} [flow] */
+/** Waits, within what a run may wait in all. @param {number} milliseconds @param {Flow} flow */
 export async function sleep(milliseconds, flow) {
-  const left = LONGEST_WAIT - (flow?.waited ?? 0);
+  const left = LONGEST_WAIT - flow.waited;
   const wait = Math.max(0, Math.min(left, Number.isFinite(milliseconds) ? milliseconds : 0));
-  if (flow !== undefined) flow.waited += wait;
+  flow.waited += wait;
   await new Promise((resolve) => setTimeout(resolve, wait));
 }
 

@@ -159,7 +159,7 @@ pub(crate) fn write(workflow: &Workflow, order: &[usize], frame: &Frame<'_>) -> 
             let _ = writeln!(code_imports, "import {binding} from './{path}';");
             binding
         });
-        write_function(&mut bodies, workflow, step, &function, code.as_deref(), frame);
+        write_function(&mut bodies, step, &function, code.as_deref(), frame);
         write_entry(&mut list, workflow, step, *index, &function, frame);
         functions.insert(*index, function);
     }
@@ -215,14 +215,7 @@ fn code_module(workflow: &Workflow, step: &Step, code: &str) -> String {
     format!("// {title}\n\nexport default ({{ {names} }}) => (async () => {{\n{code}\n}})();\n")
 }
 
-fn write_function(
-    to: &mut String,
-    workflow: &Workflow,
-    step: &Step,
-    function: &str,
-    code: Option<&str>,
-    frame: &Frame<'_>,
-) {
+fn write_function(to: &mut String, step: &Step, function: &str, code: Option<&str>, frame: &Frame<'_>) {
     let translation = &step.translation;
     let title = javascript::comment(&format!("{} ({}): {}", step.name, step.kind, translation.grade), 200);
     let mut notes: Vec<String> = Vec::new();
@@ -250,23 +243,6 @@ fn write_function(
             body.push(format!("// return request({{ via: {connection}, method: 'POST', url: '/', json: items[0].json }}).then((answer) => [answer]);"));
         }
         body.push(format!("throw notWritten({});", javascript::string(&step.name)));
-    }
-    // What is the same for all items, such as the name of a field, is that of the first.
-    for (name, declaration) in [("index", "const index = 0;"), ("item", "const [item] = items;")] {
-        let is_used = body.iter().any(|line| contains_word(line, name));
-        let forms = [
-            format!("({name})"),
-            format!("({name},"),
-            format!(", {name})"),
-            format!("[{name}"),
-            format!(", {name}]"),
-            format!("const {name} "),
-            format!("const {name} of"),
-        ];
-        let is_declared = body.iter().any(|line| forms.iter().any(|form| line.contains(form.as_str())));
-        if is_used && !is_declared {
-            body.insert(0, declaration.to_owned());
-        }
     }
     let text = body.join("\n");
     let text = connection.map_or_else(
@@ -298,7 +274,6 @@ fn write_function(
         let _ = writeln!(to, "  {line}");
     }
     let _ = writeln!(to, "}}\n");
-    let _ = workflow;
 }
 
 fn write_entry(
@@ -348,8 +323,8 @@ fn write_entry(
     let _ = writeln!(to, "  {{ {} }},", members.join(", "));
 }
 
-/// Whether code contains a name, not as a part of another.
-fn contains_word(text: &str, word: &str) -> bool {
+/// Returns `true` if code contains a name, not as a part of another.
+pub(crate) fn contains_word(text: &str, word: &str) -> bool {
     let is_part = |byte: Option<&u8>| {
         byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
     };

@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-/// Words that cannot name a function or a binding in a module.
-const RESERVED: &[&str] = &[
+/// Longest name that is made; a number may follow. A connection's name in a manifest has at most 40 letters.
+const MAX_NAME_LEN: usize = 36;
+
+/// Words that name nothing in a module (ECMA-262, section 12.7.2), and those that would be read as something else.
+pub(crate) const RESERVED: &[&str] = &[
     "arguments",
     "as",
     "async",
@@ -25,7 +28,6 @@ const RESERVED: &[&str] = &[
     "extends",
     "false",
     "finally",
-    "flow",
     "for",
     "from",
     "function",
@@ -34,12 +36,8 @@ const RESERVED: &[&str] = &[
     "implements",
     "import",
     "in",
-    "index",
-    "inputs",
     "instanceof",
     "interface",
-    "item",
-    "items",
     "let",
     "new",
     "null",
@@ -49,11 +47,8 @@ const RESERVED: &[&str] = &[
     "protected",
     "public",
     "return",
-    "run",
     "set",
-    "skipped",
     "static",
-    "steps",
     "super",
     "switch",
     "this",
@@ -61,51 +56,69 @@ const RESERVED: &[&str] = &[
     "true",
     "try",
     "typeof",
-    "undefined",
     "var",
     "void",
     "while",
     "with",
     "yield",
-    "globalThis",
-    "console",
-    "crypto",
-    "fetch",
+];
+
+/// Names that the code of a step uses: of the language and the web, and of what it is given.
+pub(crate) const USED: &[&str] = &[
     "Array",
+    "BigInt",
+    "Blob",
     "Boolean",
     "Date",
+    "Error",
+    "FormData",
+    "Headers",
+    "Infinity",
+    "Intl",
     "JSON",
     "Map",
     "Math",
+    "NaN",
     "Number",
     "Object",
     "Promise",
     "RegExp",
+    "Request",
+    "Response",
     "Set",
     "String",
+    "Symbol",
     "URL",
     "URLSearchParams",
-    "Response",
-    "Request",
-    "Headers",
-    "FormData",
-    "Blob",
-    "setTimeout",
-    "structuredClone",
-    "parseInt",
-    "parseFloat",
-    "isNaN",
-    "isFinite",
-    "encodeURIComponent",
+    "console",
+    "crypto",
+    "decodeURI",
     "decodeURIComponent",
     "encodeURI",
-    "decodeURI",
-    "Intl",
-    "BigInt",
-    "Symbol",
-    "Error",
-    "NaN",
-    "Infinity",
+    "encodeURIComponent",
+    "extend",
+    "fetch",
+    "flow",
+    "globalThis",
+    "index",
+    "inputs",
+    "isFinite",
+    "isNaN",
+    "item",
+    "itemAt",
+    "items",
+    "msg",
+    "notTranslated",
+    "output",
+    "parseFloat",
+    "parseInt",
+    "run",
+    "setTimeout",
+    "skipped",
+    "steps",
+    "structuredClone",
+    "text",
+    "undefined",
 ];
 
 /// Returns a string literal in single quotes.
@@ -196,7 +209,7 @@ pub(crate) fn name_like(text: &str, fallback: &str) -> String {
     for word in
         text.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
     {
-        if name.len() >= 40 {
+        if name.len() >= MAX_NAME_LEN {
             break;
         }
         let (first, rest) = word.split_at(1);
@@ -210,13 +223,13 @@ pub(crate) fn name_like(text: &str, fallback: &str) -> String {
             name.push_str(rest);
         }
     }
-    name.truncate(40);
     if name.is_empty() {
         fallback.clone_into(&mut name);
     }
     if name.as_bytes().first().is_some_and(u8::is_ascii_digit) {
         name.insert_str(0, fallback);
     }
+    name.truncate(MAX_NAME_LEN);
     name
 }
 
@@ -228,7 +241,11 @@ pub(crate) fn unique_name(
 ) -> String {
     let name = name_like(text, fallback);
     let candidates = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}{number}")));
-    let is_free = |candidate: &String| !RESERVED.contains(&candidate.as_str()) && !taken.contains(candidate);
+    let is_free = |candidate: &String| {
+        !RESERVED.contains(&candidate.as_str())
+            && !USED.contains(&candidate.as_str())
+            && !taken.contains(candidate)
+    };
     let found = candidates.into_iter().find(is_free).unwrap_or(name);
     taken.insert(found.clone());
     found

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     Format, Grade, Sentence,
+    bundle::contains_word,
     hosts::{UrlHost, host_of},
 };
 
@@ -128,6 +129,18 @@ impl Translation {
             hosts: BTreeSet::new(),
             runs: true,
         }
+    }
+
+    /// Returns an exact translation of a step that treats all items alike: what an expression says of the current item, such as the name
+    /// of a field, it says of the first.
+    pub(crate) fn exact_for_all(body: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut translation = Self::exact(body);
+        for (name, declaration) in [("index", "const index = 0;"), ("item", "const [item] = items;")] {
+            if translation.body.iter().any(|line| contains_word(line, name)) {
+                translation.body.insert(0, declaration.to_owned());
+            }
+        }
+        translation
     }
 
     /// Returns the translation of a step that starts the workflow.

@@ -362,6 +362,37 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn every_step_whose_code_does_not_compile_is_told(server: Server) -> Result<()> {
+        let (owner, workspace) = sign_in(&server).await?;
+        let mut nodes: Vec<Value> = (0..12).map(|number| node(&format!("Half {number}"), "code", 2.0, json!({"jsCode": "const half ="}))).collect();
+        nodes.push(node("Start", "manualTrigger", 1.0, json!({})));
+        let made = import(&owner, &workspace, &json!({"nodes": nodes, "connections": {"Start": links(&["Half 0"])}})).await?;
+        ensure!(made["report"]["totals"] == json!({"steps": 13, "exact": 1, "partial": 0, "unsupported": 12, "ignored": 0, "needsConnection": 0}), "{made}");
+        let run = owner.start_run(made["automationId"].as_str().context("no automation")?, Value::Null).await?;
+        let run = owner.wait_for_run(&run).await?;
+        ensure!(run["errorMessage"].to_string().contains("Half 0"), "{run}");
+        Ok(())
+    }
+
+    async fn names_that_no_app_may_have_are_told_before_anything_is_created(server: Server) -> Result<()> {
+        let (owner, workspace) = sign_in(&server).await?;
+        let path = format!("/v1/workspaces/{}/imports", workspace.id);
+        for name in ["x", "", " ", "a\u{7}b", &"x".repeat(61)] {
+            let refused = owner.post(&path, &json!({"source": standup().to_string(), "name": name})).await?;
+            refused.assert_error(400, "invalid_request");
+            ensure!(refused.to_string().contains("`name`"), "{refused}");
+        }
+        ensure!(owner.get(&path).await?.ok()?["items"] == json!([]), "an import was created");
+        // Names in exports are free text.
+        for name in ["", "x", "\u{200b}\u{202e}", "\u{1f469}\u{200d}\u{1f680} rocket", "Ежедневный отчёт", &"long ".repeat(100), "a\u{0}b\u{7}"] {
+            let mut source = standup();
+            source["name"] = json!(name);
+            let made = owner.post(&path, &json!({"source": source.to_string()})).await?;
+            ensure!(made.status == 200, "{name:?}: {made}");
+        }
+        Ok(())
+    }
+
     async fn a_workflow_that_is_too_large_is_reported_and_not_created(server: Server) -> Result<()> {
         let (owner, workspace) = sign_in(&server).await?;
         let nodes: Vec<Value> = (0..261).map(|number| node(&format!("Step {number}"), "noOp", 1.0, json!({}))).collect();

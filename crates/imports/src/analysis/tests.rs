@@ -190,6 +190,37 @@ fn a_secret_in_a_header_becomes_a_connection() {
     assert_eq!(analysis.hosts, BTreeMap::new());
 }
 
+#[test]
+fn names_of_connections_fit_a_manifest() {
+    let nodes: Vec<Value> = (0..3)
+        .map(|index| {
+            let mut node = node(&format!("S{index}"), "odd", json!({}));
+            let name = format!("1{}", "Long name of a credential ".repeat(4));
+            node["credentials"] = json!({"oddApi": {"id": index.to_string(), "name": name}});
+            node
+        })
+        .collect();
+    let report = analysis(&json!({"nodes": nodes, "connections": {}})).report;
+    let keys: BTreeSet<&str> = report.connections.iter().map(|connection| connection.key.as_str()).collect();
+    assert_eq!(keys.len(), 3);
+    for key in keys {
+        assert!(key.len() <= 40 && javascript::is_name(key), "{key}");
+    }
+}
+
+#[test]
+fn what_is_the_same_for_all_items_is_that_of_the_first() {
+    let limit = node("Some", "limit", json!({"maxItems": "={{ $json.most + $itemIndex }}"}));
+    let analysis = analysis(&chain(&[node("Start", "manualTrigger", json!({})), limit]));
+    let main = &analysis.files["main.js"];
+    assert!(
+        main.contains(
+            "  const [item] = items;\n  const index = 0;\n  return [items.slice(0, item.json.most + index)];"
+        ),
+        "{main}"
+    );
+}
+
 /// Any JSON, with the members that the formats have.
 fn json_like() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

@@ -321,8 +321,7 @@ fn translate_kind(module: &Module<'_>) -> Translation {
                 .option_code("duration")
                 .or_else(|| module.option_code("delay"))
                 .unwrap_or_else(|| "1".to_owned());
-            Translation::exact([
-                "const item = items[0];".to_owned(),
+            Translation::exact_for_all([
                 format!("await sleep(Number({duration}) * 1000, flow);"),
                 "return [items];".to_owned(),
             ])

@@ -132,8 +132,7 @@ fn split_out(node: &Node<'_>, field: &str, include: Option<&str>) -> Translation
         options.push(format!("into: {}", node.code("options.destinationFieldName")));
     }
     let options = if options.is_empty() { String::new() } else { format!(", {{ {} }}", options.join(", ")) };
-    let lines = ["const item = items[0];".to_owned(), format!("return [splitOut(items, {field}{options})];")];
-    Translation::exact(lines)
+    Translation::exact_for_all([format!("return [splitOut(items, {field}{options})];")])
 }
 
 fn aggregate(node: &Node<'_>) -> Translation {
@@ -148,7 +147,7 @@ fn aggregate(node: &Node<'_>) -> Translation {
             }
             _ => String::new(),
         };
-        return Translation::exact([format!("return [aggregateAll(items, {into}{fields})];")]);
+        return Translation::exact_for_all([format!("return [aggregateAll(items, {into}{fields})];")]);
     }
     let mut fields = Vec::new();
     for field in node.list("fieldsToAggregate.fieldToAggregate") {
@@ -168,7 +167,10 @@ fn aggregate(node: &Node<'_>) -> Translation {
         }
     }
     let options = if options.is_empty() { String::new() } else { format!(", {{ {} }}", options.join(", ")) };
-    Translation::exact([format!("return [aggregateFields(items, [{}]{options})];", fields.join(", "))])
+    Translation::exact_for_all([format!(
+        "return [aggregateFields(items, [{}]{options})];",
+        fields.join(", ")
+    )])
 }
 
 fn limit(node: &Node<'_>) -> Translation {
@@ -178,7 +180,7 @@ fn limit(node: &Node<'_>) -> Translation {
     } else {
         format!("return [items.slice(0, {most})];")
     };
-    Translation::exact(["const item = items[0];".to_owned(), line])
+    Translation::exact_for_all([line])
 }
 
 fn sort(node: &Node<'_>) -> Translation {
@@ -192,7 +194,7 @@ fn sort(node: &Node<'_>) -> Translation {
                 let falls = field.get("order").and_then(Value::as_str) == Some("descending");
                 keys.push(format!("[{name}, {falls}]"));
             }
-            Translation::exact([format!("return [sorted(items, [{}])];", keys.join(", "))])
+            Translation::exact_for_all([format!("return [sorted(items, [{}])];", keys.join(", "))])
         }
         _ => Translation::unsupported(Sentence::Option("type")),
     }
@@ -207,7 +209,7 @@ fn remove_duplicates(node: &Node<'_>) -> Translation {
         Some("allFieldsExcept") => format!(", (json) => omit(json, {})", names(node, "fieldsToExclude")),
         _ => String::new(),
     };
-    Translation::exact([format!("return [withoutDuplicates(items{fields})];")])
+    Translation::exact_for_all([format!("return [withoutDuplicates(items{fields})];")])
 }
 
 /// Returns names of fields, which older versions have as a list of objects.
@@ -269,7 +271,7 @@ fn summarize(node: &Node<'_>) -> Translation {
             javascript::string(separator)
         ));
     }
-    Translation::exact([format!(
+    Translation::exact_for_all([format!(
         "return [summarized(items, [{}], {})];",
         fields.join(", "),
         node.code_or("fieldsToSplitBy", "''")
@@ -433,11 +435,11 @@ fn extract_from_file(node: &Node<'_>) -> Translation {
 fn convert_to_file(node: &Node<'_>) -> Translation {
     let into = node.code_or("binaryPropertyName", "'data'");
     match node.text("operation").unwrap_or("csv") {
-        "toJson" => Translation::exact([format!(
+        "toJson" => Translation::exact_for_all([format!(
             "return [fileOf({into}, JSON.stringify(items.map((item) => item.json)), items)];"
         )])
         .partial(Sentence::Files),
-        "csv" => Translation::exact([format!(
+        "csv" => Translation::exact_for_all([format!(
             "return [fileOf({into}, csvText(items.map((item) => item.json)), items)];"
         )])
         .partial(Sentence::Files),

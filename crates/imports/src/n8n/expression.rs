@@ -678,104 +678,12 @@ impl Parser<'_> {
     }
 }
 
-/// Words that name nothing.
-const RESERVED: &[&str] = &[
-    "arguments",
-    "async",
-    "await",
-    "break",
-    "case",
-    "catch",
-    "class",
-    "const",
-    "continue",
-    "debugger",
-    "default",
-    "delete",
-    "do",
-    "else",
-    "enum",
-    "eval",
-    "export",
-    "extends",
-    "false",
-    "finally",
-    "for",
-    "function",
-    "if",
-    "implements",
-    "import",
-    "in",
-    "instanceof",
-    "interface",
-    "let",
-    "new",
-    "null",
-    "of",
-    "package",
-    "private",
-    "protected",
-    "public",
-    "return",
-    "static",
-    "super",
-    "switch",
-    "this",
-    "throw",
-    "true",
-    "try",
-    "typeof",
-    "var",
-    "void",
-    "while",
-    "with",
-    "yield",
-];
-
-/// Names that the code around an expression uses.
-const USED: &[&str] = &[
-    "Array",
-    "Boolean",
-    "Date",
-    "Infinity",
-    "JSON",
-    "Map",
-    "Math",
-    "NaN",
-    "Number",
-    "Object",
-    "RegExp",
-    "Set",
-    "String",
-    "URL",
-    "URLSearchParams",
-    "decodeURI",
-    "decodeURIComponent",
-    "encodeURI",
-    "encodeURIComponent",
-    "extend",
-    "flow",
-    "index",
-    "inputs",
-    "isFinite",
-    "isNaN",
-    "item",
-    "itemAt",
-    "items",
-    "notTranslated",
-    "output",
-    "parseFloat",
-    "parseInt",
-    "text",
-    "undefined",
-];
-
 /// Returns the name of a parameter or a constant in the code: another than what the code around uses.
 fn local_name(name: &str) -> Result<String, Refused> {
-    if RESERVED.contains(&name) || !javascript::is_name(name) || name.starts_with('$') {
+    if javascript::RESERVED.contains(&name) || !javascript::is_name(name) || name.starts_with('$') {
         return Err(Refused(name.to_owned()));
     }
-    let needs_another = USED.contains(&name) || name.ends_with('_');
+    let needs_another = javascript::USED.contains(&name) || name.ends_with('_');
     Ok(if needs_another { format!("{name}_") } else { name.to_owned() })
 }
 

@@ -254,7 +254,7 @@ fn merge(node: &Node<'_>) -> Translation {
         ("combineBySql", _) => return Translation::unsupported(Sentence::CodeLanguage("SQL".to_owned())),
         _ => return Translation::unsupported(Sentence::Option("mode")),
     };
-    Translation::exact([line]).partial(Sentence::Merge)
+    Translation::exact_for_all([line]).partial(Sentence::Merge)
 }
 
 /// Both outputs, `loop` and `done`, get all items; what comes back from the loop reaches `done` by rerouted links.
@@ -274,12 +274,8 @@ fn wait(node: &Node<'_>) -> Translation {
         "hours" => 3_600_000,
         _ => 86_400_000,
     };
-    let lines = [
-        "const item = items[0];".to_owned(),
-        format!("await sleep(Number({amount}) * {factor});"),
-        "return [items];".to_owned(),
-    ];
-    Translation::exact(lines).partial(Sentence::Wait)
+    let lines = [format!("await sleep(Number({amount}) * {factor}, flow);"), "return [items];".to_owned()];
+    Translation::exact_for_all(lines).partial(Sentence::Wait)
 }
 
 fn stop(node: &Node<'_>) -> Translation {
@@ -288,5 +284,5 @@ fn stop(node: &Node<'_>) -> Translation {
     } else {
         node.code_or("errorMessage", "''")
     };
-    Translation::exact(["const item = items[0];".to_owned(), format!("throw new Error(String({message}));")])
+    Translation::exact_for_all([format!("throw new Error(String({message}));")])
 }

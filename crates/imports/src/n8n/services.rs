@@ -164,8 +164,7 @@ fn call(node: &Node<'_>, operation: &Operation) -> Translation {
     };
     let translation = if let Some(call) = &operation.call {
         let call = filled_code(node, &call.replace("connection", CONNECTION));
-        // What is the same for all items is that of the first.
-        Translation::exact(["const [item] = items;".to_owned(), format!("return [await {call}];")])
+        Translation::exact_for_all([format!("return [await {call}];")])
     } else {
         request(node, operation)
     };
