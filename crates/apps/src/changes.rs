@@ -81,7 +81,7 @@ pub struct ChangePlan {
     pub planned_by: PlannedBy,
 }
 
-/// Who drafted a plan. Only a model writes code; rules keep that of the base version.
+/// Planner of a plan. Only a model writes code; rules keep that of the base version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PlannedBy {

@@ -24,13 +24,13 @@ const MAX_APP_BYTES: usize = 700 << 10;
 /// Most hosts that an app may ask for; the bound of a manifest.
 const MAX_HOSTS: usize = 32;
 
-/// What an analysis needs to know beside the export.
+/// Facts that an analysis needs beside the export.
 pub struct Surroundings<'a> {
     /// Language of sentences.
     pub locale: Locale,
     /// Time zone of the workspace, for exports that name none.
     pub timezone: &'a str,
-    /// Whether a cron expression and a time zone make a schedule.
+    /// Test of whether a cron expression and a time zone make a schedule.
     pub is_schedule: &'a (dyn Fn(&str, &str) -> bool + Sync),
     /// Errors of code that does not compile, by the path of its module.
     pub broken: &'a BTreeMap<String, String>,
@@ -49,7 +49,7 @@ pub struct Analysis {
     pub hosts: BTreeMap<String, BTreeSet<String>>,
     /// Methods that the app needs of each connection, by its key.
     pub methods: BTreeMap<String, BTreeSet<String>>,
-    /// What each item leads to, by id.
+    /// Items that each item leads to, by id.
     pub followers: BTreeMap<String, Vec<String>>,
 }
 
@@ -224,7 +224,7 @@ fn followers(workflow: &Workflow) -> BTreeMap<String, Vec<String>> {
     followers
 }
 
-/// What a report is made of.
+/// Parts of a report.
 struct Draft<'a> {
     workflow: &'a Workflow,
     order: &'a [usize],

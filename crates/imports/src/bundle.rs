@@ -127,7 +127,7 @@ pub(crate) struct Written {
     pub(crate) code_files: BTreeMap<String, usize>,
 }
 
-/// What the app is called and where it runs.
+/// Name and surroundings of the app.
 pub(crate) struct Frame<'a> {
     pub(crate) name: &'a str,
     pub(crate) timezone: &'a str,
@@ -163,7 +163,7 @@ pub(crate) fn write(workflow: &Workflow, order: &[usize], frame: &Frame<'_>) -> 
         write_entry(&mut list, workflow, step, *index, &function, frame);
         functions.insert(*index, function);
     }
-    let used = |text: &str, name: &str| contains_word(text, name);
+    let used = |text: &str, name: &str| javascript::contains_word(text, name);
     let mut imports = String::new();
     let mut modules: BTreeSet<&str> = BTreeSet::from(["flow", "items", "dates"]);
     for module in MODULES {
@@ -250,18 +250,18 @@ fn write_function(to: &mut String, step: &Step, function: &str, code: Option<&st
         |connection| text.replace(CONNECTION, &connection),
     );
     let text = code.map_or_else(|| text.clone(), |code| text.replace("CODE", code));
-    let is_async = contains_word(&text, "await");
+    let is_async = javascript::contains_word(&text, "await");
     let mut parameters = vec![];
     for (name, is_used) in [
         ("items", true),
-        ("flow", contains_word(&text, "flow") || contains_word(&text, "inputs")),
-        ("inputs", contains_word(&text, "inputs")),
+        ("flow", javascript::contains_word(&text, "flow") || javascript::contains_word(&text, "inputs")),
+        ("inputs", javascript::contains_word(&text, "inputs")),
     ] {
         if is_used {
             parameters.push(name);
         }
     }
-    if !contains_word(&text, "items") && parameters.len() == 1 {
+    if !javascript::contains_word(&text, "items") && parameters.len() == 1 {
         parameters.clear();
     }
     let _ = writeln!(
@@ -321,16 +321,4 @@ fn write_entry(
         }
     }
     let _ = writeln!(to, "  {{ {} }},", members.join(", "));
-}
-
-/// Returns `true` if code contains a name, not as a part of another.
-pub(crate) fn contains_word(text: &str, word: &str) -> bool {
-    let is_part = |byte: Option<&u8>| {
-        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
-    };
-    text.match_indices(word).any(|(at, _)| {
-        let bytes = text.as_bytes();
-        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-        !is_part(before) && !is_part(bytes.get(at + word.len()))
-    })
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much of a step the app keeps.
+/// Share of a step that the app keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {

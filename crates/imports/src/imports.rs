@@ -43,7 +43,7 @@ kernel::names! {
     }
 }
 
-/// What turning an import on needs, beside the report.
+/// Needs of an import that is turned on, beside the report.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ImportNeeds {
     /// Hosts that the app calls without a connection, with the methods.
@@ -83,7 +83,7 @@ pub struct Import {
     pub automation: Option<AutomationId>,
     /// Report on the export, as it was when the import was created.
     pub report: Report,
-    /// What turning it on needs.
+    /// Needs when it is turned on.
     pub needs: ImportNeeds,
     /// Person who made it.
     pub created_by: UserId,

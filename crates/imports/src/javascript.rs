@@ -251,6 +251,18 @@ pub(crate) fn unique_name(
     found
 }
 
+/// Returns `true` if code contains a name, not as a part of another.
+pub(crate) fn contains_word(text: &str, word: &str) -> bool {
+    let is_part = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
+    };
+    text.match_indices(word).any(|(at, _)| {
+        let bytes = text.as_bytes();
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        !is_part(before) && !is_part(bytes.get(at + word.len()))
+    })
+}
+
 /// Returns text as a part of a comment in one line, at most `longest` characters.
 pub(crate) fn comment(text: &str, longest: usize) -> String {
     let mut line = String::new();

@@ -1,6 +1,9 @@
 //! Blueprints of Make scenarios.
 
+mod conditions;
+mod http;
 mod iml;
+mod module;
 mod modules;
 
 use std::collections::BTreeMap;
@@ -14,7 +17,7 @@ use crate::{
     workflow::{Link, Settings, Start, Step, Translation, Workflow},
 };
 
-use modules::Module;
+use module::Module;
 
 /// Deepest nesting of routes.
 const MAX_DEPTH: usize = 32;

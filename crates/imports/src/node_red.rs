@@ -1,5 +1,6 @@
 //! Flows of Node-RED.
 
+mod node;
 mod nodes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ use crate::{
     workflow::{Link, Settings, Step, Translation, Workflow},
 };
 
-use nodes::Node;
+use node::Node;
 
 /// Most outputs of a node.
 const MAX_OUTPUTS: usize = 100;

@@ -40,9 +40,9 @@ pub struct Report {
     pub connectors: Vec<ReportConnector>,
     /// Secrets that were in the export, without their values.
     pub secrets: Vec<FoundSecret>,
-    /// What a person should know before the import is created.
+    /// Facts to know before the import is created, and reasons why it cannot be.
     pub warnings: Vec<String>,
-    /// Whether an import can be created.
+    /// `true` if an import can be created.
     pub can_create: bool,
     /// Figures about the workflow.
     pub facts: Vec<Fact>,
@@ -101,13 +101,13 @@ pub struct ReportItem {
     /// Type, as the tool calls it; at most 120 characters.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How much of it is kept.
+    /// Share of it that is kept.
     pub grade: Grade,
-    /// Whether it needs a connection.
+    /// `true` if it needs a connection.
     pub needs_connection: bool,
     /// Name of its function in `main.js`; none if it has no function.
     pub step: Option<String>,
-    /// What is kept and what is not; at most 600 characters.
+    /// Explanation of what is kept and what is not; at most 600 characters.
     pub sentence: String,
 }
 

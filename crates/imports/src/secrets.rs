@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-/// What stands in the place of a secret.
+/// Text in the place of a secret.
 pub(crate) const REMOVED: &str = "[secret removed]";
 
 /// A secret that was found, without its value.
@@ -158,7 +158,7 @@ const PLACEHOLDERS: &[&str] = &[
     "xxx",
 ];
 
-/// Whether a text could be a credential: one or two words, and no expression, placeholder or name of a type.
+/// Returns `true` if a text could be a credential: one or two words, and no expression, placeholder or name of a type.
 fn is_opaque(text: &str) -> bool {
     let is_expression = text.starts_with(['=', '<', '[']) || text.contains("{{");
     if is_expression || text.len() < 8 || text.len() > 4096 || text.split_whitespace().count() > 2 {
@@ -170,7 +170,7 @@ fn is_opaque(text: &str) -> bool {
     has_digit || !is_placeholder && !text.contains(char::is_whitespace)
 }
 
-/// Whether a text is one long word of random letters and digits, as keys are. Ids in UUID form and hexadecimal digests of 32 are not.
+/// Returns `true` if a text is one long word of random letters and digits, as keys are. Ids in UUID form and hexadecimal digests of 32 are not.
 fn is_random(text: &str) -> bool {
     if !(36..=512).contains(&text.len())
         || !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-+/=.".contains(&byte))

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     Format, Grade, Sentence,
-    bundle::contains_word,
     hosts::{UrlHost, host_of},
+    javascript::contains_word,
 };
 
 /// A workflow, read and translated.
@@ -20,7 +20,7 @@ pub(crate) struct Workflow {
     pub(crate) timezone: Option<String>,
     /// Number of steps in the export, also of those that are not read because there are too many.
     pub(crate) total: usize,
-    /// What the reader should know about the whole.
+    /// Facts about the whole that the reader should know.
     pub(crate) warnings: Vec<Sentence>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Step {
     pub(crate) name: String,
     /// Type, as the tool calls it.
     pub(crate) kind: String,
-    /// What people wrote about it.
+    /// Notes of people about it.
     pub(crate) notes: String,
     /// Members and indices that lead to it in the export.
     pub(crate) place: Vec<String>,
@@ -54,16 +54,16 @@ pub(crate) struct Link {
     pub(crate) input: usize,
 }
 
-/// What a tool offers for every step.
+/// Settings that a tool offers for every step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// Attempts, and the milliseconds between them.
     pub(crate) retry: Option<(u32, u32)>,
-    /// Whether only the first item is processed.
+    /// `true` if only the first item is processed.
     pub(crate) once: bool,
-    /// Whether an empty item follows from no items.
+    /// `true` if an empty item follows from no items.
     pub(crate) always: bool,
-    /// Whether a failure becomes an item.
+    /// `true` if a failure becomes an item.
     pub(crate) continues: bool,
 }
 
@@ -80,7 +80,7 @@ pub(crate) enum Start {
     Schedule(String),
 }
 
-/// What a step becomes.
+/// Result of translating a step.
 #[derive(Debug, Clone)]
 pub(crate) struct Translation {
     pub(crate) grade: Grade,
@@ -90,19 +90,19 @@ pub(crate) struct Translation {
     pub(crate) body: Vec<String>,
     /// Code that people wrote, as the body of a function in a module of its own.
     pub(crate) code: Option<String>,
-    /// Why the grade is not better, or what to know.
+    /// Reasons for the grade, and facts to know.
     pub(crate) reasons: Vec<Sentence>,
     pub(crate) connection: Option<Need>,
     /// Hosts that it calls without a connection, with the method.
     pub(crate) hosts: BTreeSet<(String, String)>,
-    /// Whether it is a part of the flow: notes and settings of other steps are not.
+    /// `true` if it is a part of the flow: notes and settings of other steps are not.
     pub(crate) runs: bool,
 }
 
 /// A connection that a step needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Need {
-    /// What tells connections of one connector apart: the credential in the export.
+    /// Credential in the export, which tells connections of one connector apart.
     pub(crate) credential: String,
     /// Connector of the catalogue; none if the service is not in it.
     pub(crate) connector: Option<String>,

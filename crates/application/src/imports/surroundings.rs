@@ -1,4 +1,4 @@
-//! What a workspace has for an import: connectors that are available, and connections that fit.
+//! Surroundings of an import: connectors that are available, and connections that fit.
 
 use connections::{
     catalogue::{CatalogueStatus, catalogue},
@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::{Application, Problem};
 
-/// What the workspace has for the connections of a report.
+/// Connectors and connections of the workspace that a report needs.
 #[derive(Debug)]
 pub struct ImportContext {
     /// Connectors of the report.
@@ -26,7 +26,7 @@ pub struct ImportConnector {
     pub connector_id: String,
     /// Name.
     pub name: String,
-    /// Whether a connection can be made today.
+    /// `true` if a connection can be made today.
     pub is_available: bool,
 }
 

@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use super::{ChangePlan, plan_instruction::draft_plan, surroundings::Surroundings};
 use crate::{AppError, InvalidInput, versions::check_files};
 
-/// What a planner reads.
+/// Input of a planner.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanRequest<'a> {
     /// Instruction in a person's words; its bounds are [`INSTRUCTION_CHARS`](super::INSTRUCTION_CHARS).
     pub instruction: &'a str,
-    /// What the instruction may name.
+    /// Objects that the instruction may name.
     pub surroundings: &'a Surroundings,
     /// Files of the current version.
     pub files: &'a BTreeMap<String, String>,

@@ -18,7 +18,7 @@ pub struct NewImport {
     pub automation: AutomationId,
     /// Report on the export.
     pub report: Report,
-    /// What turning it on needs.
+    /// Needs when it is turned on.
     pub needs: ImportNeeds,
 }
 

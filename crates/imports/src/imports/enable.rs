@@ -11,7 +11,7 @@ use kernel::{
 use super::{Import, ImportError, ImportStatus, ImportsTx};
 use crate::{Sentence, report::MAX_WARNINGS};
 
-/// What a person chose when they turn an import on.
+/// Choices of a person who turns an import on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Choices {
     /// Connections by the keys of the report.

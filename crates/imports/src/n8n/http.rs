@@ -62,7 +62,7 @@ fn pairs(node: &Node<'_>, list: &[Value]) -> Option<String> {
     (!members.is_empty()).then(|| format!("{{ {} }}", members.join(", ")))
 }
 
-/// Whether a list names a header that proves who asks.
+/// Returns `true` if a list names a header that proves who asks.
 fn proves(list: &[Value]) -> bool {
     let is_proof = |pair: &Value| {
         let name = pair.get("name").and_then(Value::as_str).unwrap_or_default().to_ascii_lowercase();
@@ -180,7 +180,7 @@ fn http_request(node: &Node<'_>) -> Translation {
     reasons.into_iter().fold(translation, Translation::partial)
 }
 
-/// Whether the node uses the credentials that it has.
+/// Returns `true` if the node uses the credentials that it has.
 fn authenticates(node: &Node<'_>) -> bool {
     match node.text("authentication") {
         Some("none") => false,

@@ -1,6 +1,6 @@
 //! The methods that expressions may call.
 
-/// How a method is called.
+/// Way in which a method is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// A method of the language.

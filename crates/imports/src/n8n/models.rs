@@ -8,7 +8,7 @@ use crate::{
     workflow::{CONNECTION, Need, Translation},
 };
 
-/// How a provider's chat API is called.
+/// Form of a provider's chat API.
 enum Api {
     /// Chat completions in OpenAI's form.
     OpenAi,

@@ -100,7 +100,7 @@ impl<'a> Node<'a> {
         self.get(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an option has a value that matters.
+    /// Returns `true` if an option has a value that matters.
     pub(super) fn has_option(&self, path: &str) -> bool {
         self.get(path).is_some_and(|value| match value {
             Value::Null | Value::Bool(false) => false,
@@ -264,7 +264,7 @@ impl<'a> Nodes<'a> {
         self.by_name.get(name).copied()
     }
 
-    /// Whether the node belongs to another, as a model does to a chain.
+    /// Returns `true` if the node belongs to another, as a model does to a chain.
     pub(super) fn is_sub_node(&self, node: &Node<'_>) -> bool {
         self.sub_nodes.contains(&node.name)
     }
@@ -276,7 +276,7 @@ impl<'a> Nodes<'a> {
         self.index_of(name).and_then(|index| self.all.get(index)).filter(|part| !part.disabled)
     }
 
-    /// Whether any parameter of any node contains a text.
+    /// Returns `true` if a parameter of any node contains one of the texts.
     pub(super) fn mention(&self, texts: &[&str]) -> bool {
         fn contains(value: &Value, texts: &[&str]) -> bool {
             match value {

@@ -22,7 +22,7 @@ struct Services {
     operation: Vec<Operation>,
 }
 
-/// What an operation of a node calls.
+/// Call of an operation of a node.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Operation {
@@ -31,7 +31,7 @@ struct Operation {
     #[serde(default)]
     resource: Option<String>,
     operation: String,
-    /// Whether it is meant where the export names no operation.
+    /// `true` if it is meant where the export names no operation.
     #[serde(default)]
     default: bool,
     connector: String,
@@ -54,7 +54,7 @@ struct Operation {
     /// Function of `services.js` that does it, with parameters.
     #[serde(default)]
     call: Option<String>,
-    /// Whether other parameters of the node are not kept.
+    /// `true` if other parameters of the node are not kept.
     #[serde(default)]
     partial: bool,
 }

@@ -24,7 +24,7 @@ const MAX_SKIPPED: usize = 40;
 /// Most bindings; a report has fewer connections.
 const MAX_BINDINGS: usize = 12;
 
-/// How an import is turned on.
+/// Choices with which an import is turned on.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EnableImport {

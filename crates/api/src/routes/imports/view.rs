@@ -119,10 +119,10 @@ pub(crate) struct ImportReport {
     /// Secrets that were in the export. Their values are removed, and neither kept nor shown.
     #[schema(max_items = 40)]
     secrets: Vec<ImportSecret>,
-    /// What you should know before you create the import, and why you cannot.
+    /// Facts to know before you create the import, and reasons why you cannot.
     #[schema(max_items = 10)]
     warnings: Vec<String>,
-    /// Whether an import can be created: it has at most 260 steps, 12 connections, 6 connectors and 40 secrets.
+    /// `true` if an import can be created: it has at most 260 steps, 12 connections, 6 connectors and 40 secrets.
     can_create: bool,
     /// Figures about the workflow.
     #[schema(max_items = 40)]
@@ -168,7 +168,7 @@ pub(crate) struct ImportItem {
     /// Name of its function in `main.js`; null if it has none.
     #[schema(required)]
     step: Option<String>,
-    /// What is kept and what is not.
+    /// Explanation of what is kept and what is not.
     #[schema(max_length = 600)]
     sentence: String,
 }
@@ -269,7 +269,7 @@ impl From<Report> for ImportReport {
     }
 }
 
-/// What the workspace has for the connections of a report.
+/// Connectors and connections of the workspace that a report needs.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ImportContext)]
 pub(crate) struct ImportContextView {
@@ -283,7 +283,7 @@ pub(crate) struct ImportContextView {
 pub(crate) struct ImportContextConnector {
     connector_id: String,
     name: String,
-    /// Whether a connection can be made today.
+    /// `true` if a connection can be made today.
     available: bool,
 }
 

@@ -1,0 +1,90 @@
+//! The node that sends requests.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::super::node::Node;
+use crate::{
+    Sentence,
+    hosts::literal_host,
+    javascript,
+    secrets::REMOVED,
+    workflow::{CONNECTION, Need, Translation},
+};
+
+pub(super) fn http_request(node: &Node<'_>) -> Translation {
+    let method = match node.text("method") {
+        "use" => return Translation::unsupported(Sentence::Option("method")),
+        "" => "GET".to_owned(),
+        method => method.to_ascii_uppercase(),
+    };
+    let url = node.text("url");
+    let address = if url.is_empty() {
+        "msg.url".to_owned()
+    } else {
+        format!("mustache({}, msg, false)", javascript::string(url))
+    };
+    let host = literal_host(url);
+    let mut headers: Vec<String> = Vec::new();
+    let mut was_secret = false;
+    for header in node.list("headers") {
+        let text = |name: &str| header.get(name).and_then(Value::as_str).unwrap_or_default();
+        let name = if text("keyType") == "other" || text("keyType").is_empty() {
+            text("keyValue")
+        } else {
+            text("keyType")
+        };
+        if text("valueValue").contains(REMOVED) {
+            was_secret = true;
+            continue;
+        }
+        headers.push(format!(
+            "{}: {}",
+            javascript::key(name),
+            node.typed(text("valueValue"), if text("valueType") == "msg" { "msg" } else { "str" })
+        ));
+    }
+    let needs = !node.text("authType").is_empty() || was_secret;
+    let mut members = vec![
+        format!("method: '{method}'"),
+        format!("url: {address}"),
+        format!("headers: {{ ...msg.headers, {} }}", headers.join(", "))
+            .replace(", }", " }")
+            .replace("{  }", "{}"),
+    ];
+    if method != "GET" {
+        members.push("...typeof msg.payload === 'string' ? { body: msg.payload, type: 'text/plain' } : { json: msg.payload }".to_owned());
+    }
+    members.extend(["full: true".to_owned(), "accept: 'any'".to_owned()]);
+    if node.text("ret") != "obj" {
+        members.push("as: 'text'".to_owned());
+    }
+    if needs {
+        members.insert(0, format!("via: {CONNECTION}"));
+    }
+    let lines = [
+        "const output = [];".to_owned(),
+        "for (const item of items) {".to_owned(),
+        "  const msg = structuredClone(item.json);".to_owned(),
+        format!("  const [answer] = await request({{ {} }});", members.join(", ")),
+        "  output.push({ json: { ...msg, payload: answer.json.body, statusCode: answer.json.statusCode, headers: answer.json.headers }, origin: item });".to_owned(),
+        "}".to_owned(),
+        "return [output];".to_owned(),
+    ];
+    let translation = Translation::exact(lines);
+    let translation =
+        if node.text("ret") == "bin" { translation.partial(Sentence::Files) } else { translation };
+    if needs {
+        let base = host.as_ref().map(|host| format!("https://{host}"));
+        let need = Need {
+            credential: format!("http|{}", base.clone().unwrap_or_else(|| node.id.clone())),
+            connector: None,
+            name: host.unwrap_or_else(|| node.name.clone()),
+            base_url: base,
+            methods: BTreeSet::from([method]),
+        };
+        return translation.with_connection(need);
+    }
+    translation.with_host_of(url, &method)
+}
