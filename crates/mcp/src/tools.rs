@@ -230,6 +230,22 @@ fn action_tool(
     tool(name, title, description, properties, required).with_annotations(annotations)
 }
 
+/// Creates a tool that adds something within Qala, which runs nothing by itself.
+fn addition_tool(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    properties: Value,
+    required: &[&str],
+) -> Tool {
+    let annotations = ToolAnnotations::with_title(title)
+        .read_only(false)
+        .destructive(false)
+        .idempotent(false)
+        .open_world(false);
+    tool(name, title, description, properties, required).with_annotations(annotations)
+}
+
 fn tool(
     name: &'static str,
     title: &str,

@@ -362,6 +362,58 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn an_agent_reads_a_report_and_creates_an_import_that_a_person_turns_on(server: Server) -> Result<()> {
+        let (owner, workspace) = sign_in(&server).await?;
+        let agent = async |person: &Client, access: &str| -> Result<Client> {
+            let tokens = person.register_agent("Agent").await?.sign_in(person, &workspace.id, access).await?;
+            Ok(person.with_bearer(&tokens.access))
+        };
+        let (reader, writer) = (agent(&owner, "read").await?, agent(&owner, "write").await?);
+        let arguments = json!({"source": standup().to_string(), "name": "A workflow"});
+        let analysis = json!({"source": standup().to_string()});
+        for (tool, arguments) in [("analyze_import", &analysis), ("create_import", &arguments)] {
+            reader.call_tool(tool, arguments).await?.assert_status(403);
+        }
+        let result = async |client: &Client, tool: &str, arguments: &Value| -> Result<(bool, Value)> {
+            let result = client.call_tool(tool, arguments).await?.ok()?["result"].clone();
+            Ok((result["isError"] == true, if result["structuredContent"].is_null() { result["content"].clone() } else { result["structuredContent"].clone() }))
+        };
+        let (failed, report) = result(&writer, "analyze_import", &analysis).await?;
+        ensure!(!failed && report["canCreate"] == true && report["connections"][0]["key"] == "slack", "{report}");
+        ensure!(report["items"].as_array().is_some_and(|items| items.iter().all(|item| item["grade"] != "ignored")), "{report}");
+        for bad in [json!({"source": "{"}), json!({"source": 1}), json!({}), json!({"source": "[]", "other": 1})] {
+            let (failed, error) = result(&writer, "create_import", &bad).await?;
+            ensure!(failed && error.to_string().contains("invalid_request"), "{error}");
+        }
+        let list = format!("/v1/workspaces/{}/imports", workspace.id);
+        ensure!(owner.get(&list).await?.ok()?["items"] == json!([]), "something was kept");
+        let (failed, created) = result(&writer, "create_import", &arguments).await?;
+        ensure!(!failed && created["status"] == "review" && created["name"] == "A workflow", "{created}");
+        let path = format!("/v1/imports/{}", created["importId"].as_str().context("no id")?);
+        writer.post(&format!("{path}/enable"), &json!({})).await?.assert_error(403, "console_only");
+        owner.post(&format!("{path}/enable"), &json!({"skip": ["id-Tell the team"]})).await?.ok()?;
+
+        // A viewer's agent may not, either.
+        let viewer = agent(&owner.add_member(&workspace.id, "viewer").await?, "write").await?;
+        let (failed, refused) = result(&viewer, "create_import", &arguments).await?;
+        ensure!(failed && refused.to_string().contains("forbidden"), "{refused}");
+        Ok(())
+    }
+
+    async fn of_two_who_turn_an_import_on_one_does(server: Server) -> Result<()> {
+        let (owner, workspace) = sign_in(&server).await?;
+        let made = import(&owner, &workspace, &standup()).await?;
+        let path = format!("/v1/imports/{}/enable", made["id"].as_str().context("no id")?);
+        let body = json!({"skip": ["id-Tell the team"]});
+        let (first, second) = tokio::try_join!(owner.post(&path, &body), owner.post(&path, &body))?;
+        let (done, refused) = if first.status == 200 { (first, second) } else { (second, first) };
+        done.ok()?;
+        ensure!(refused.status == 409, "{refused}");
+        let versions = owner.get(&format!("/v1/apps/{}/versions", made["appId"].as_str().context("no app")?)).await?.ok()?;
+        ensure!(versions["versions"].as_array().map(Vec::len) == Some(2), "{versions}");
+        Ok(())
+    }
+
     async fn every_step_whose_code_does_not_compile_is_told(server: Server) -> Result<()> {
         let (owner, workspace) = sign_in(&server).await?;
         let mut nodes: Vec<Value> = (0..12).map(|number| node(&format!("Half {number}"), "code", 2.0, json!({"jsCode": "const half ="}))).collect();

@@ -2,7 +2,7 @@
 
 use application::{Application, Problem};
 use kernel::Context;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,15 +18,9 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    let title = "Import a workflow";
-    let annotations = ToolAnnotations::with_title(title)
-        .read_only(false)
-        .destructive(false)
-        .idempotent(false)
-        .open_world(false);
-    let tool = super::tool(
+    super::addition_tool(
         NAME,
-        title,
+        "Import a workflow",
         "Creates a private app of a workflow exported from n8n, Make or Node-RED, with a paused automation. Call analyze_import first. \
          Only a person can turn it on, in the console.",
         json!({
@@ -34,8 +28,7 @@ pub(super) fn definition() -> Tool {
             "name": { "type": "string", "description": "Name of the app, 2 to 60 characters. Default: the name of the workflow." },
         }),
         &["source"],
-    );
-    tool.with_annotations(annotations)
+    )
 }
 
 pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {

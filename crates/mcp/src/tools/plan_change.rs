@@ -2,7 +2,7 @@
 
 use application::{Application, Problem};
 use kernel::{Context, authority::CanEdit};
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,15 +18,9 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    let title = "Plan a change of an app";
-    let annotations = ToolAnnotations::with_title(title)
-        .read_only(false)
-        .destructive(false)
-        .idempotent(false)
-        .open_world(false);
-    let tool = super::tool(
+    super::addition_tool(
         NAME,
-        title,
+        "Plan a change of an app",
         "Plans what sentences in English, Russian or Kazakh ask for: hosts, connections, tables, schedules, name, \
          description, sharing, budget and retries, such as \"Let the app read from api.github.com. Run it every weekday at \
          9:00.\" Nothing changes until approve_change. What was not understood is in notes; what only a person can approve \
@@ -36,8 +30,7 @@ pub(super) fn definition() -> Tool {
             "instruction": { "type": "string", "description": "The sentences; 4 to 2,000 characters." },
         }),
         &["appId", "instruction"],
-    );
-    tool.with_annotations(annotations)
+    )
 }
 
 pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
