@@ -414,15 +414,22 @@ tests::on_both! {
         Ok(())
     }
 
-    async fn every_step_whose_code_does_not_compile_is_told(server: Server) -> Result<()> {
+    async fn every_step_whose_code_does_not_compile_is_told_and_no_other(server: Server) -> Result<()> {
         let (owner, workspace) = sign_in(&server).await?;
-        let mut nodes: Vec<Value> = (0..12).map(|number| node(&format!("Half {number}"), "code", 2.0, json!({"jsCode": "const half ="}))).collect();
-        nodes.push(node("Start", "manualTrigger", 1.0, json!({})));
-        let made = import(&owner, &workspace, &json!({"nodes": nodes, "connections": {"Start": links(&["Half 0"])}})).await?;
-        ensure!(made["report"]["totals"] == json!({"steps": 13, "exact": 1, "partial": 0, "unsupported": 12, "ignored": 0, "needsConnection": 0}), "{made}");
+        let code = |name: &str, source: &str| node(name, "code", 2.0, json!({"jsCode": source}));
+        let with_broken = |count: u32| {
+            let mut nodes = vec![node("Start", "manualTrigger", 1.0, json!({})), code("Whole", "return [{ json: { whole: true } }];")];
+            nodes.extend((0..count).map(|number| code(&format!("Half {number}"), "const half =")));
+            json!({"nodes": nodes, "connections": {"Start": links(&["Whole"]), "Whole": links(&["Half 0"])}})
+        };
+        let made = import(&owner, &workspace, &with_broken(12)).await?;
+        ensure!(made["report"]["totals"] == json!({"steps": 14, "exact": 1, "partial": 1, "unsupported": 12, "ignored": 0, "needsConnection": 0}), "{made}");
         let run = owner.start_run(made["automationId"].as_str().context("no automation")?, Value::Null).await?;
         let run = owner.wait_for_run(&run).await?;
         ensure!(run["errorMessage"].to_string().contains("Half 0"), "{run}");
+        let refused = analyze(&owner, &workspace, &with_broken(41).to_string()).await?;
+        refused.assert_error(400, "invalid_request");
+        ensure!(refused.to_string().contains("does not compile"), "{refused}");
         Ok(())
     }
 

@@ -14,8 +14,8 @@ use crate::{Application, Problem};
 
 /// Analyses of this process at once. Each takes a thread for a fraction of a second.
 static ANALYSES: Semaphore = Semaphore::const_new(2);
-/// Most times that an app is compiled to find code that does not compile.
-const MAX_CHECKS: usize = 8;
+/// Most steps of an export whose code does not compile. Each is found by compiling the app once more.
+const MAX_BROKEN: usize = 40;
 
 impl Application {
     /// Analyses an export in the language and the time zone of the workspace. Nothing is kept.
@@ -33,7 +33,7 @@ impl Application {
         let settings = settings.ok_or_else(|| Problem::not_found("workspace"))?;
         let source: Arc<str> = source.into();
         let mut broken = BTreeMap::new();
-        for _ in 0..MAX_CHECKS {
+        for _ in 0..=MAX_BROKEN {
             let analysis = run_analysis(&source, settings.locale, &settings.timezone, &broken).await?;
             if !analysis.report.can_create {
                 return Ok(analysis);
@@ -41,25 +41,15 @@ impl Application {
             let Some(message) = self.compile_error(ctx, workspace, &analysis).await? else {
                 return Ok(analysis);
             };
-            // The error begins with the path and the line of the module.
-            let found = analysis.code_files.iter().find(|path| message.contains(path.as_str()));
-            match found {
-                Some(path) => {
-                    broken.insert(path.clone(), message);
-                }
-                None => {
-                    return Err(Problem::internal(format!(
-                        "the code of an import does not compile: {message}"
-                    )));
-                }
-            }
+            // The error begins with the path of the module.
+            let found = analysis.code_files.iter().find(|path| message.starts_with(path.as_str()));
+            let Some(path) = found else {
+                return Err(Problem::internal(format!("the code of an import does not compile: {message}")));
+            };
+            broken.insert(path.clone(), message);
         }
-        // So much code that does not compile is written anew at best.
-        let analysis = run_analysis(&source, settings.locale, &settings.timezone, &broken).await?;
-        for path in &analysis.code_files {
-            broken.entry(path.clone()).or_insert_with(|| "…".to_owned());
-        }
-        run_analysis(&source, settings.locale, &settings.timezone, &broken).await
+        let message = format_args!("has more than {MAX_BROKEN} steps whose code does not compile");
+        Err(Problem::invalid_field("source", message))
     }
 
     /// Returns why the app of an analysis does not compile, if it does not.
