@@ -35,6 +35,7 @@ struct Fixture {
     visitor: Client,
     app: String,
     path: String,
+    connection: String,
 }
 
 impl Fixture {
@@ -60,7 +61,7 @@ impl Fixture {
         let version = json!({"files": {"main.js": CODE}, "manifest": manifest});
         owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.ok()?;
         let slug = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
-        Ok(Self { owner, visitor: server.client(), app, path: format!("/a/{slug}") })
+        Ok(Self { owner, visitor: server.client(), app, path: format!("/a/{slug}"), connection })
     }
 
     /// Waits until the log of the app has a line with this text, and returns how many it has.
@@ -103,7 +104,8 @@ async fn check(server: &Server, echo: &EchoService) -> Result<()> {
     feed.expect_text("data: end\n\n").await?;
     assert_eq!(feed.next_chunk().await?, None);
     assert!(echo.take_received().concat().contains(&format!("authorization: Bearer {SECRET}\n")));
-    assert_eq!(fixture.count_lines("GET through crm allowed 200").await?, 1);
+    let through = format!("GET through crm ({}) allowed 200", fixture.connection);
+    assert_eq!(fixture.count_lines(&through).await?, 1);
 
     // Code that stops reading leaves the service.
     let part = fixture.visitor.get(&format!("{}/part", fixture.path)).await?;

@@ -2,11 +2,16 @@
 
 use std::{fmt, str::FromStr};
 
+use kernel::id::ConnectionId;
+
 /// A request in the gate's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EgressLogEntry {
     /// Method and target: `GET api.example.com`, or `GET through crm` for a connection.
     pub label: String,
+    /// The connection that the label names; none in lines of earlier versions, and for a name that the manifest does not
+    /// declare.
+    pub connection_id: Option<ConnectionId>,
     /// Outcome of the request.
     pub outcome: EgressOutcome,
     /// Duration in milliseconds; none in lines of earlier versions.
@@ -45,9 +50,13 @@ impl EgressLogEntry {
 
 impl fmt::Display for EgressLogEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label)?;
+        if let Some(id) = self.connection_id {
+            write!(f, " ({id})")?;
+        }
         match &self.outcome {
-            EgressOutcome::Allowed(status) => write!(f, "{} allowed {status}", self.label)?,
-            EgressOutcome::Refused(code) => write!(f, "{} refused {code}", self.label)?,
+            EgressOutcome::Allowed(status) => write!(f, " allowed {status}")?,
+            EgressOutcome::Refused(code) => write!(f, " refused {code}")?,
         }
         self.duration_ms.map_or(Ok(()), |millis| write!(f, " {millis} ms"))
     }
@@ -72,8 +81,11 @@ impl FromStr for EgressLogEntry {
             "refused" if !result.is_empty() => EgressOutcome::Refused(result.to_owned()),
             _ => return Err(InvalidEgressLogEntry),
         };
+        let identified = label.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
+        let identified = identified.and_then(|(label, id)| Some((label, id.parse().ok()?)));
+        let (label, connection_id) = identified.map_or((label, None), |(label, id)| (label, Some(id)));
         if label.contains(' ') {
-            Ok(Self { label: label.to_owned(), outcome, duration_ms })
+            Ok(Self { label: label.to_owned(), connection_id, outcome, duration_ms })
         } else {
             Err(InvalidEgressLogEntry)
         }
@@ -100,8 +112,24 @@ mod tests {
                 (method, host, connection),
                 "{text}"
             );
-            assert_eq!(entry.duration_ms, millis, "{text}");
+            assert_eq!((entry.duration_ms, entry.connection_id), (millis, None), "{text}");
         }
+    }
+
+    #[test]
+    fn a_connection_is_named_by_its_id_too() {
+        let id: ConnectionId = kernel::testing::id(1);
+        for rest in ["allowed 200 12 ms", "refused not_connected 0 ms"] {
+            let text = format!("GET through crm ({id}) {rest}");
+            let entry: EgressLogEntry = text.parse().unwrap();
+            assert_eq!(
+                (entry.connection(), entry.connection_id, entry.host()),
+                (Some("crm"), Some(id), None)
+            );
+            assert_eq!(entry.to_string(), text);
+        }
+        let other: EgressLogEntry = "? (no proper host) refused invalid_url".parse().unwrap();
+        assert_eq!((other.label.as_str(), other.connection_id), ("? (no proper host)", None));
     }
 
     #[test]

@@ -228,6 +228,7 @@ impl AppHost {
             let message = "the app's manifest does not name the connection";
             return Err(Refusal::new(RefusalCode::NotConnected, message).into());
         };
+        outgoing.through(declared.connection_id);
         let found = inner.connections.find_connection(self.workspace, declared.connection_id).await;
         let connection = found.map_err(FetchError::Unavailable)?;
         let connection = connection.ok_or_else(|| not_connected("does not exist"))?;
@@ -321,7 +322,12 @@ impl Host for AppHost {
         let mut trace = self.trace();
         if let Err(refused) = &result {
             let outcome = EgressOutcome::Refused(refused.code().to_owned());
-            let note = EgressLogEntry { label: label.clone(), outcome, duration_ms: Some(millis) };
+            let note = EgressLogEntry {
+                label: label.clone(),
+                connection_id: None,
+                outcome,
+                duration_ms: Some(millis),
+            };
             trace.push_line(self.now(), LogLevel::Warn, true, note.to_string());
         }
         trace.push_step(finished_step(label, status, (at, millis), detail));

@@ -15,7 +15,7 @@ use connections::{
 use futures::{Stream, StreamExt as _, stream::BoxStream};
 use kernel::{
     StoreError, Timestamp,
-    id::{GateId, WorkspaceId},
+    id::{ConnectionId, GateId, WorkspaceId},
 };
 use runs::{
     engine::{FetchBody, FetchRequest, FetchResponse, HostError, LogLevel},
@@ -53,6 +53,8 @@ pub(super) struct OutgoingRequest {
     /// `None` once it is recorded.
     label: Option<String>,
     begun: CallTimer,
+    /// The connection that it goes through.
+    connection: Option<ConnectionId>,
     /// The gate that counts it.
     gate: Option<GateId>,
     /// Its place among the requests of its connection.
@@ -74,10 +76,16 @@ impl OutgoingRequest {
             trace: Arc::clone(trace),
             label: Some(label),
             begun: CallTimer::start(inner.clock.now()),
+            connection: None,
             gate: None,
             slot: ConnectionSlot::default(),
             status: None,
         }
+    }
+
+    /// Says which connection the request goes through.
+    pub(super) fn through(&mut self, connection: ConnectionId) {
+        self.connection = Some(connection);
     }
 
     /// Says which gate counts the request.
@@ -141,7 +149,12 @@ impl OutgoingRequest {
         if let Some(code) = refusal {
             trace.add_refusal(code.as_str());
         }
-        let note = EgressLogEntry { label: label.clone(), outcome: verdict, duration_ms: Some(millis) };
+        let note = EgressLogEntry {
+            label: label.clone(),
+            connection_id: self.connection,
+            outcome: verdict,
+            duration_ms: Some(millis),
+        };
         trace.push_line(now, level, true, note.to_string());
         trace.push_step(finished_step(label, status, (at, millis), detail));
     }

@@ -169,7 +169,9 @@ async fn rows_stay_within_scopes_and_tables() {
     });
     let finished = executor.run(claimed()).await;
     assert_eq!(finished.outcome, AttemptOutcome::Succeeded);
-    assert!(finished.lines[0].message.starts_with("GET through crm refused not_connected "));
+    let through =
+        format!("GET through crm ({}) refused not_connected ", id::<kernel::id::kind::Connection>(9));
+    assert!(finished.lines[0].message.starts_with(&through), "{:?}", finished.lines[0]);
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ pub(crate) struct GateDecision {
     /// Name of the connection that the request went through.
     #[schema(required)]
     connection: Option<String>,
-    /// Id of that connection, as the manifest of the run's version names it.
+    /// Id of that connection; null if the manifest does not declare the name.
     #[schema(required)]
     connection_id: Option<ConnectionId>,
     /// Method; `Secret` for a secret that the code may not use as a key.
@@ -85,7 +85,7 @@ fn gate_decision(line: &LogLine) -> Option<GateDecision> {
         at: line.content.at,
         host: note.host().map(str::to_owned),
         connection: note.connection().map(str::to_owned),
-        connection_id: None,
+        connection_id: note.connection_id,
         method: note.method().to_owned(),
         decision,
         reason,
@@ -103,9 +103,12 @@ pub(crate) async fn read_run_trace(
     let decided = api.run_log_lines(&access, id, Some(LogSource::Gate), MAX_DECISIONS).await?;
     let lines = api.run_log_lines(&access, id, None, MAX_LINES).await?;
     let mut gate: Vec<GateDecision> = decided.iter().filter_map(gate_decision).collect();
-    if gate.iter().any(|decision| decision.connection.is_some()) {
+    // Lines of earlier versions have the name only.
+    let has_name_only =
+        |decision: &GateDecision| decision.connection.is_some() && decision.connection_id.is_none();
+    if gate.iter().any(has_name_only) {
         let connectors = connectors_of(&api, &access, id).await?;
-        for decision in &mut gate {
+        for decision in gate.iter_mut().filter(|decision| has_name_only(decision)) {
             let named = connectors.iter().find(|named| Some(&named.name) == decision.connection.as_ref());
             decision.connection_id = named.map(|named| named.connection_id);
         }
