@@ -35,6 +35,7 @@ mod m0056_agent_tools;
 mod m0057_approved_changes;
 mod m0058_drafts;
 mod m0059_imports;
+mod m0060_notifications;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -79,6 +80,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0057_approved_changes::Migration),
             Box::new(m0058_drafts::Migration),
             Box::new(m0059_imports::Migration),
+            Box::new(m0060_notifications::Migration),
         ]
     }
 }

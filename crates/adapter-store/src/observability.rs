@@ -4,3 +4,5 @@ mod log_quota;
 pub(crate) mod log_rows;
 mod logs;
 mod metrics;
+pub(crate) mod notification_rows;
+mod notifications;

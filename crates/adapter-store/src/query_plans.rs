@@ -14,10 +14,12 @@ use ::identity::{
     IdentityRead as _, IdentityTx as _, User, oauth::OAuthRead as _, ports::TokenUsageWriter as _,
 };
 use ::observability::{
-    AppMetrics, EventFeed as _, LogQuery, LogRead as _, MetricsLog as _, MetricsRead as _, Resolution,
+    AppMetrics, EventFeed as _, LogQuery, LogRead as _, MetricsLog as _, MetricsRead as _,
+    NotificationQueue as _, NotificationsRead as _, Resolution,
     feed::{FeedQuery, Topic},
     logs::EventLinesQuery,
     metrics::{MetricsEntry, MetricsQuery},
+    notifications::{Notification, NotificationSubject},
 };
 use ::projects::{ProjectsRead as _, ports::TrafficLog as _};
 use ::runs::{
@@ -104,6 +106,8 @@ async fn assert_found_by_index(store: &Store, sent: &StatementLog, what: &str, i
                 || ["SCAN used", "SCAN done", "SCAN next", "SCAN d", "SCAN feed", "SCAN found LEFT-JOIN"]
                     .contains(&line.as_str())
                 || line.starts_with("SCAN turn")
+                // The newest notifications of a workspace, at most 1,000.
+                || line == "SCAN newest"
                 // Holds the runs that nodes are at work at, which are few.
                 || line == "SCAN run_queue USING INDEX run_queue_leased"
                 // Holds the held runs, at most 1,000 of a workspace.
@@ -388,6 +392,30 @@ async fn what_is_asked_often_is_found_by_an_index() {
         store.event_log_lines(workspace, app, lines).await.unwrap();
         check("the lines of an event", index).await;
     }
+    for role in [Role::Owner, Role::Viewer] {
+        let caller = kernel::testing::session_of(world.user);
+        let reader = kernel::testing::member(&kernel::testing::context(caller, now()), workspace, role);
+        store.notifications(&reader, PageRequest { limit: 50, after: Some(9) }).await.unwrap();
+        check("a workspace's notifications", "PRIMARY KEY").await;
+        let position = store.read_position(&reader).await.unwrap().unwrap();
+        store.count_unread_notifications(&reader, position, 100).await.unwrap();
+        check("unread notifications", "PRIMARY KEY").await;
+    }
+    let told = Notification {
+        workspace,
+        seq: 9,
+        at: now(),
+        subject: NotificationSubject::App { app, run: run.id },
+        code: "timeout".to_owned(),
+    };
+    store.claim_notifications(20, now(), LEASE).await.unwrap();
+    check("notifications to plan", "notifications_to_plan").await;
+    store.email_facts(&told, now()).await.unwrap();
+    check("what was e-mailed lately", "notifications_by_hour").await;
+    store.plan_deliveries(&told, &[]).await.unwrap();
+    check("the end of a plan", "PRIMARY KEY").await;
+    store.claim_deliveries(20, now(), LEASE).await.unwrap();
+    check("due deliveries of notifications", "notification_deliveries_due").await;
     store.session_by_digest(&digests).await.unwrap();
     check("a session", "sqlite_autoindex_sessions_").await;
     store.token_by_digest(&digests).await.unwrap();

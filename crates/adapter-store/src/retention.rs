@@ -4,7 +4,7 @@ use ::connections::{connection::ConnectionStatusName, health::Bucket};
 use ::imports::imports::ImportStatus;
 use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp};
-use observability::{Resolution, logs::RETENTION_DAYS};
+use observability::{Resolution, logs::RETENTION_DAYS, notifications};
 use sea_orm::{
     ColumnTrait, EntityTrait, Iterable as _, PrimaryKeyToColumn, QueryFilter as _, QueryOrder as _,
     QuerySelect as _, QueryTrait as _, Select,
@@ -17,7 +17,8 @@ use crate::{
     entity::{
         app_changes, app_drafts, app_log_volume, app_metrics, approvals,
         column::{DbNumber, DbText, DbTime},
-        connections, deliveries, device_logins, gate_calls, imports, invites, log_lines, oauth_access_tokens,
+        connections, deliveries, device_logins, gate_calls, imports, invites, log_lines,
+        notification_deliveries, notifications as notification_rows, oauth_access_tokens,
         oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens, occurrences,
         passkey_ceremonies, project_minutes, project_requests, repeat_signatures, sessions, sign_ins,
         webhook_keys,
@@ -59,7 +60,7 @@ const CHUNK_ROWS: u64 = 500;
 const MAX_CHUNKS: usize = 20;
 
 impl Store {
-    /// Deletes expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, metrics, events,
+    /// Deletes expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, metrics, events, notifications,
     /// deliveries, occurrences, finished runs, dead letters, and what agent clients left behind; what is left is deleted
     /// the next time.
     ///
@@ -75,6 +76,9 @@ impl Store {
         self.delete_before(passkey_ceremonies::Column::ExpiresAt, DbTime(now)).await?;
         let log_retention = TimeDelta::days(RETENTION_DAYS.into());
         self.delete_before(log_lines::Column::At, older_than(log_retention)).await?;
+        let notification_retention = TimeDelta::days(notifications::RETENTION_DAYS.into());
+        self.delete_before(notification_rows::Column::At, older_than(notification_retention)).await?;
+        self.delete_expired_notification_deliveries(now - notification_retention).await?;
         self.delete_before(app_log_volume::Column::Day, older_than(LOG_VOLUME_RETENTION)).await?;
         self.delete_before(invites::Column::ExpiresAt, older_than(INVITE_RETENTION)).await?;
         self.delete_before(occurrences::Column::RecordedAt, older_than(OCCURRENCE_RETENTION)).await?;
@@ -162,6 +166,15 @@ impl Store {
         use deliveries::Column;
         let expired =
             deliveries::Entity::find().filter(Column::Id.lt(min_uuid_v7_at(before))).order_by_asc(Column::Id);
+        self.delete_in_chunks(expired).await
+    }
+
+    /// Deletes deliveries of notifications that were planned before a time, which their ids have in them.
+    async fn delete_expired_notification_deliveries(&self, before: Timestamp) -> Result<(), StoreError> {
+        use notification_deliveries::Column;
+        let expired = notification_deliveries::Entity::find()
+            .filter(Column::Id.lt(min_uuid_v7_at(before)))
+            .order_by_asc(Column::Id);
         self.delete_in_chunks(expired).await
     }
 

@@ -19,7 +19,7 @@ use identity::{
 };
 use imports::imports::{ImportsRead, ImportsTx};
 use kernel::{StoreError, Transactions};
-use observability::{EventFeed, LogRead, LogSink};
+use observability::{EventFeed, LogRead, LogSink, NotificationsRead, NotificationsTx};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{
     RunsRead, RunsTx,
@@ -53,14 +53,14 @@ sum! {
     /// Read ports of all domains.
     StoreRead =
         AgentToolsRead AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead DraftsRead EventFeed GateReader IdentityRead ImportsRead
-        InvitesRead JoinDomainsRead LogRead LogSink MembersRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RunsRead
+        InvitesRead JoinDomainsRead LogRead LogSink MembersRead NotificationsRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RunsRead
         TrafficLog WebhookStore WorkspaceRead
 }
 
 sum! {
     /// Write ports of all domains, in one transaction.
     Tx =
-        AgentToolsTx AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx DraftsTx IdentityTx ImportsTx InvitesTx JoinDomainsTx MembersTx OAuthTx PeopleTx
+        AgentToolsTx AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx DraftsTx IdentityTx ImportsTx InvitesTx JoinDomainsTx MembersTx NotificationsTx OAuthTx PeopleTx
         ProjectsTx RunsTx WorkspaceTx
 }
 

@@ -98,6 +98,8 @@ kinds! {
     AuditId = Audit, "aud";
     /// An e-mail in the outbox.
     MailId = Mail, "mail";
+    /// A delivery of a notification to a person.
+    NotificationDeliveryId = NotificationDelivery, "nd";
     /// An HTTP request.
     RequestId = Request, "req";
     /// A node: one process of Qala.

@@ -33,8 +33,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
     AppMetricsBuffer, AppMetricsWriter, AppSecrets, CallCountWriter, CallCounter, ConnectionCredentials,
     ConnectionCredentialsDeps, Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorDeps,
-    ExecutorSettings, MailWorker, Purger, RowChangeReporter, RowChanges, RunReleaser, Scheduler,
-    purger::RowPurge, run_at_interval,
+    ExecutorSettings, MailWorker, NotificationWorker, NotificationWorkerDeps, Purger, RowChangeReporter,
+    RowChanges, RunReleaser, Scheduler, purger::RowPurge, run_at_interval,
 };
 use workspace::join_domains::TxtResolver;
 
@@ -199,6 +199,13 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         options,
     );
     let schedules = Scheduler::new(Arc::new(store.clone()), Arc::clone(&clock), Arc::clone(&random));
+    let notifications = NotificationWorker::new(NotificationWorkerDeps {
+        queue: Arc::new(store.clone()),
+        mail: (delivery == Delivery::Email).then(|| Arc::clone(&mail_transport)),
+        console_origin: console_origin.clone(),
+        clock: Arc::clone(&clock),
+        random: Arc::clone(&random),
+    });
     let mail_worker =
         MailWorker::new(Arc::new(store.clone()), mail_transport, Vault::new(&keys), Arc::clone(&clock));
     let releaser = RunReleaser::new(Arc::new(store.clone()), Arc::clone(&clock));
@@ -211,7 +218,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         work.spawn(dispatcher.run(stop.clone()));
         work.spawn(schedules.run(stop.clone()));
         work.spawn(releaser.run(stop.clone()));
-        work.spawn(mail_worker.run(stop));
+        work.spawn(mail_worker.run(stop.clone()));
+        work.spawn(notifications.run(stop));
     });
     let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(domains.run(shutdown.clone()));

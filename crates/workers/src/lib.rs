@@ -7,6 +7,7 @@
 //! * [`run_at_interval()`]: a loop for periodic work
 //! * [`purger`]: deletes for good what was deleted a week ago
 //! * [`mail_worker`]: sends the e-mail in the outbox
+//! * [`notification_worker`]: tells people of alerts
 //! * [`run_releaser`]: releases runs that the quota of a month held
 //! * [`row_changes`]: reports tables whose rows were written
 //! * [`executor_store`]: the reads and the log sink that the executor needs
@@ -32,6 +33,7 @@ pub mod executor;
 pub mod executor_store;
 mod interval;
 pub mod mail_worker;
+pub mod notification_worker;
 pub mod purger;
 pub mod row_changes;
 pub mod run_releaser;
@@ -48,6 +50,7 @@ pub use executor::{Executor, ExecutorDeps, ExecutorSettings};
 pub use executor_store::ExecutorStore;
 pub use interval::run_at_interval;
 pub use mail_worker::MailWorker;
+pub use notification_worker::{NotificationWorker, NotificationWorkerDeps};
 pub use purger::Purger;
 pub use row_changes::{RowChangeReporter, RowChanges};
 pub use run_releaser::RunReleaser;

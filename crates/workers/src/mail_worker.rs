@@ -115,7 +115,8 @@ impl MailWorker {
     }
 }
 
-fn next_attempt_at(attempts: u32, now: Timestamp) -> Timestamp {
+/// Returns the time of the next attempt to deliver an e-mail, after `attempts` earlier ones.
+pub(crate) fn next_attempt_at(attempts: u32, now: Timestamp) -> Timestamp {
     let factor = 4_i32.saturating_pow(attempts.min(8));
     now + INITIAL_RETRY_DELAY.checked_mul(factor).map_or(MAX_RETRY_DELAY, |wait| wait.min(MAX_RETRY_DELAY))
 }

@@ -42,6 +42,7 @@ pub(super) const RAW_STATEMENTS: [RawStatements; 1] = [RawStatements {
         ("events/notifier.rs", 1),
         // Also written by the group commit.
         ("events/write.rs", 1),
+        ("observability/notification_rows.rs", 1),
         // Search in messages, which differs between the databases.
         ("observability/logs.rs", 2),
     ],

@@ -59,6 +59,10 @@ stored_text! {
     ::identity::sessions::SignInMethod: |value| value.as_str().into();
     ::imports::Format: |value| value.as_str().into();
     ::imports::imports::ImportStatus: |value| value.as_str().into();
+    ::observability::notifications::Channel: |value| value.as_str().into();
+    ::observability::notifications::DeliveryReason: |value| value.as_str().into();
+    ::observability::notifications::DeliveryState: |value| value.as_str().into();
+    ::observability::notifications::NotificationKind: |value| value.as_str().into();
     ::projects::KeyKind: |value| value.as_str().into();
     ::runs::AutomationStatus: |value| value.as_str().into();
     ::runs::RunStatus: |value| value.as_str().into();

@@ -17,6 +17,7 @@ use super::columns::{AudienceColumns, EventColumns};
 use crate::{
     convert::millis,
     error::inconsistent,
+    observability::notification_rows::insert_notifications,
     sql::{Fields, Sql, SqlExecutor, column, insert_rows, statement_chunks_for},
 };
 
@@ -97,6 +98,7 @@ pub(crate) async fn append<D: SqlExecutor>(db: &D, events: &[Event]) -> Result<A
     }
     let columns = "workspace_id, seq, at, kind, run_id, code, data, app_id";
     insert_rows(db, ("workspace_events", columns), of_apps).await?;
+    insert_notifications(db, events, &seqs).await?;
     if !changes.is_empty() {
         let columns = "workspace_id, seq, at, kind, run_id, code, data, audience_app_id, audience_role, audience_user_id";
         insert_rows(db, ("workspace_events", columns), changes).await?;

@@ -20,7 +20,7 @@ use crate::{
     entity::{
         column::{DbId, DbText, DbTime},
         departures::{self, DepartureKind},
-        members, workspaces,
+        members, notification_settings, workspaces,
     },
     error::OrStoreError as _,
     query::{self, ROW_LOCK, unset_or_after},
@@ -165,8 +165,9 @@ impl MembersTx for StoreTx {
 
     async fn delete_membership(&mut self, workspace: WorkspaceId, user: UserId) -> Result<(), StoreError> {
         self.invalidate_caller(CallerChange::Member(workspace, user));
-        let key = (DbId(workspace), DbId(user));
-        members::Entity::delete_by_id(key).exec(self.write()).await.or_store_error()?;
+        let key = || (DbId(workspace), DbId(user));
+        notification_settings::Entity::delete_by_id(key()).exec(self.write()).await.or_store_error()?;
+        members::Entity::delete_by_id(key()).exec(self.write()).await.or_store_error()?;
         Ok(())
     }
 

@@ -22,9 +22,10 @@ use crate::{
         app_secrets, app_versions, approvals, apps, audit_log, automations,
         column::{DbId, DbTime},
         connection_secrets, connections, dead_letters, deliveries, departures, device_logins, gate_calls,
-        gates, imports, invites, join_domains, log_lines, members, oauth_access_tokens, oauth_authorizations,
-        oauth_grants, oauth_refresh_tokens, occurrences, repeat_signatures, run_queue, runs, tokens,
-        webhook_keys, webhooks, workspace_events, workspace_feeds, workspaces,
+        gates, imports, invites, join_domains, log_lines, members, notification_deliveries,
+        notification_settings, notifications, oauth_access_tokens, oauth_authorizations, oauth_grants,
+        oauth_refresh_tokens, occurrences, repeat_signatures, run_queue, runs, tokens, webhook_keys,
+        webhooks, workspace_events, workspace_feeds, workspaces,
     },
     error::OrStoreError as _,
     query,
@@ -75,6 +76,9 @@ impl WorkspacePurge for Store {
         self.purge_rows(rows_of(connections::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(gate_calls::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(gates::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(notification_deliveries::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(notification_settings::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(notifications::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(workspace_events::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(workspace_feeds::Column::WorkspaceId, workspace)).await?;
         self.purge_counters("workspace_usage", "workspace_id", [workspace.uuid()]).await?;

@@ -33,6 +33,7 @@ mod imports;
 mod limits;
 mod logs;
 mod model;
+mod notifications;
 mod oauth;
 mod outbox;
 mod people;

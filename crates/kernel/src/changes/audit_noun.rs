@@ -41,6 +41,8 @@ pub enum AuditNoun {
     JoinDomain,
     /// A member.
     Member,
+    /// What a person chose about notifications.
+    Notification,
     /// An agent client.
     OauthClient,
     /// A grant of an agent.
@@ -97,6 +99,7 @@ crate::names! {
         Invite = "invite",
         JoinDomain = "join_domain",
         Member = "member",
+        Notification = "notification",
         OauthClient = "oauth_client",
         OauthGrant = "oauth_grant",
         OauthToken = "oauth_token",
@@ -153,6 +156,7 @@ impl AuditNoun {
                 | Self::Device
                 | Self::Draft
                 | Self::Identity
+                | Self::Notification
                 | Self::OauthClient
                 | Self::OauthToken
                 | Self::Passkey

@@ -1,0 +1,376 @@
+//! Notifications: what the people of a workspace are told, by which channels, and whether it reached them.
+//!
+//! An alert among the events of a workspace is a notification with the same number; further alerts about the same object in
+//! the same hour are counted with it. The store writes it with the event, so that what is reported is also told. A worker then
+//! plans its deliveries ([`plan_emails`]) and carries them out.
+
+mod configure;
+mod email;
+mod mark_read;
+mod plan;
+mod ports;
+
+use kernel::{
+    Timestamp,
+    changes::Audience,
+    events::{Event, EventKind},
+    id::{AppId, AutomationId, ConnectionId, RunId, WorkspaceId},
+};
+use serde::{Deserialize, Serialize};
+
+pub use configure::configure_notifications;
+pub use email::{EmailContent, compose};
+pub use mark_read::mark_notifications_read;
+pub use plan::{
+    EmailFacts, EmailPlan, MAX_EMAILED_PER_HOUR, MAX_RECIPIENTS, PLAN_WINDOW, PlannedEmail, plan_emails,
+};
+pub use ports::{
+    ClaimedDelivery, DeliveryOutcome, EmailOrder, NewDelivery, NotificationQueue, NotificationsRead,
+    NotificationsTx,
+};
+
+/// Days for which notifications and their deliveries are kept.
+pub const RETENTION_DAYS: u32 = 30;
+
+/// The kinds of notifications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotificationKind {
+    /// Three runs of an app in a row failed or were blocked.
+    AppFailing,
+    /// Three runs of an automation in a row failed or were blocked.
+    AutomationFailing,
+    /// A connection does not work any more.
+    ConnectorDown,
+}
+
+kernel::names! {
+    NotificationKind {
+        AppFailing = "app_failing",
+        AutomationFailing = "automation_failing",
+        ConnectorDown = "connector_down",
+    }
+}
+
+/// The object that a notification is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotificationSubject {
+    /// An app whose runs fail.
+    App {
+        /// The app.
+        app: AppId,
+        /// The last run that failed.
+        run: RunId,
+    },
+    /// An automation whose runs fail.
+    Automation {
+        /// Its app.
+        app: AppId,
+        /// The automation.
+        automation: AutomationId,
+        /// The last run that failed.
+        run: RunId,
+    },
+    /// A connection that does not work any more.
+    Connection(ConnectionId),
+}
+
+impl NotificationSubject {
+    /// Returns the kind of notifications about such an object.
+    #[must_use]
+    pub fn kind(&self) -> NotificationKind {
+        match self {
+            Self::App { .. } => NotificationKind::AppFailing,
+            Self::Automation { .. } => NotificationKind::AutomationFailing,
+            Self::Connection(_) => NotificationKind::ConnectorDown,
+        }
+    }
+
+    /// Returns the app that the object is or belongs to.
+    #[must_use]
+    pub fn app(&self) -> Option<AppId> {
+        match self {
+            Self::App { app, .. } | Self::Automation { app, .. } => Some(*app),
+            Self::Connection(_) => None,
+        }
+    }
+
+    /// Returns the run with which it came to this.
+    #[must_use]
+    pub fn run(&self) -> Option<RunId> {
+        match self {
+            Self::App { run, .. } | Self::Automation { run, .. } => Some(*run),
+            Self::Connection(_) => None,
+        }
+    }
+}
+
+/// A notification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// Number of the event that it tells of.
+    pub seq: u64,
+    /// Time of the event.
+    pub at: Timestamp,
+    /// The object that it is about.
+    pub subject: NotificationSubject,
+    /// The code of the failure.
+    pub code: String,
+}
+
+impl Notification {
+    /// Returns the notification of an event; none if people need not be told of it.
+    ///
+    /// If `has_failing_automation` says that the same run brought an automation down, that is told and the app is not: one
+    /// failure is told once.
+    #[must_use]
+    pub fn of_event(event: &Event, seq: u64, has_failing_automation: impl Fn(RunId) -> bool) -> Option<Self> {
+        let app = match event.audience {
+            Audience::AppViewers(app) => Some(app),
+            _ => None,
+        };
+        let (subject, code) = match (&event.kind, app) {
+            (EventKind::AppFailing { run, code }, Some(app)) if !has_failing_automation(*run) => {
+                (NotificationSubject::App { app, run: *run }, code)
+            }
+            (EventKind::AutomationFailing { automation, run, code }, Some(app)) => {
+                (NotificationSubject::Automation { app, automation: *automation, run: *run }, code)
+            }
+            (EventKind::ConnectorDown { connection, code }, _) => {
+                (NotificationSubject::Connection(*connection), code)
+            }
+            _ => return None,
+        };
+        Some(Self { workspace: event.workspace, seq, at: event.at, subject, code: code.clone() })
+    }
+}
+
+/// Names of the objects of a notification, as they are now; `None` for one that is gone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SubjectNames {
+    /// The app.
+    pub app: Option<String>,
+    /// The automation.
+    pub automation: Option<String>,
+    /// The connection.
+    pub connection: Option<String>,
+}
+
+/// The ways to tell people (specification part B, "AlertEvent").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// The list of notifications in the console.
+    InApp,
+    /// E-mail.
+    Email,
+    /// The messaging bot of the workspace.
+    Messenger,
+}
+
+kernel::names! {
+    Channel { InApp = "in_app", Email = "email", Messenger = "messenger" }
+}
+
+/// The states of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// It is to be sent, or to be sent again.
+    Pending,
+    /// The channel accepted it.
+    Sent,
+    /// It was not sent, for a reason.
+    Undelivered,
+}
+
+kernel::names! {
+    DeliveryState { Pending = "pending", Sent = "sent", Undelivered = "undelivered" }
+}
+
+/// The reasons for which a channel told nobody, or not a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryReason {
+    /// The delivery has not ended.
+    Pending,
+    /// The server has no such channel.
+    NotConfigured,
+    /// Nobody wants to be told by this channel.
+    NoRecipients,
+    /// The channel told of the same object within the last hour.
+    Repeated,
+    /// The channel told the workspace of too much within the last hour.
+    RateLimited,
+    /// The person turned the channel off.
+    TurnedOff,
+    /// The person may not see the object any more, or it is gone.
+    NoAccess,
+    /// The channel refused the message for good.
+    Rejected,
+    /// The channel did not accept the message within a day.
+    Expired,
+}
+
+kernel::names! {
+    DeliveryReason {
+        Pending = "pending",
+        NotConfigured = "not_configured",
+        NoRecipients = "no_recipients",
+        Repeated = "repeated",
+        RateLimited = "rate_limited",
+        TurnedOff = "turned_off",
+        NoAccess = "no_access",
+        Rejected = "rejected",
+        Expired = "expired",
+    }
+}
+
+/// What one channel made of a notification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelReport {
+    /// The channel.
+    pub channel: Channel,
+    /// Number of people whom it told; `None` for the list in the console, which is open to everyone who may see the object.
+    pub recipients: Option<u32>,
+    /// The reason for which it told nobody; `None` if it told somebody.
+    pub reason: Option<DeliveryReason>,
+}
+
+/// Deliveries of one notification by one channel that ended alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveryCount {
+    /// The channel.
+    pub channel: Channel,
+    /// The state.
+    pub state: DeliveryState,
+    /// The reason, if they were not sent.
+    pub reason: Option<DeliveryReason>,
+    /// Number of them.
+    pub count: u32,
+}
+
+/// Adds deliveries up to a report for each channel, in the order of [`Channel`].
+///
+/// `is_planned` says whether the deliveries were planned: before that, no channel has told anybody.
+#[must_use]
+pub fn report_channels(counts: &[DeliveryCount], is_planned: bool) -> Vec<ChannelReport> {
+    let report = |channel| {
+        let of_channel = || counts.iter().filter(move |count| count.channel == channel);
+        let sent = of_channel().filter(|count| count.state == DeliveryState::Sent).map(|count| count.count);
+        let recipients = sent.sum();
+        let is_pending = of_channel().any(|count| count.state == DeliveryState::Pending);
+        let reason = match (recipients, is_pending || !is_planned) {
+            (1.., _) => None,
+            (0, true) => Some(DeliveryReason::Pending),
+            // The reason of most people.
+            (0, false) => {
+                let most = of_channel().max_by_key(|count| count.count);
+                Some(most.and_then(|count| count.reason).unwrap_or(DeliveryReason::NotConfigured))
+            }
+        };
+        ChannelReport { channel, recipients: Some(recipients), reason }
+    };
+    // A notification is in the list as soon as it exists.
+    let list = ChannelReport { channel: Channel::InApp, recipients: None, reason: None };
+    vec![list, report(Channel::Email), report(Channel::Messenger)]
+}
+
+/// A notification in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedNotification {
+    /// The notification.
+    pub notification: Notification,
+    /// Names of its objects.
+    pub names: SubjectNames,
+    /// Number of further alerts about the same object in the same hour.
+    pub repeats: u64,
+    /// What the channels made of it.
+    pub channels: Vec<ChannelReport>,
+}
+
+/// The notifications that a person has read: those up to a number, and those from before they joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadPosition {
+    /// Number of the last notification that they have seen.
+    pub read_to: u64,
+    /// Time at which they joined the workspace.
+    pub joined_at: Timestamp,
+}
+
+impl ReadPosition {
+    /// Returns true if the person has not read a notification.
+    #[must_use]
+    pub fn is_unread(&self, notification: &Notification) -> bool {
+        notification.seq > self.read_to && notification.at >= self.joined_at
+    }
+}
+
+/// What a person chose about notifications in a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotificationSettings {
+    /// Whether they get e-mail.
+    pub email: bool,
+    /// Number of the last notification that they have seen.
+    pub read_to: u64,
+}
+
+impl NotificationSettings {
+    /// The settings of a person who chose nothing.
+    pub const DEFAULT: Self = Self { email: true, read_to: 0 };
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::id;
+
+    use super::*;
+
+    fn event(kind: EventKind) -> Event {
+        Event::of_app(id(1), id(2), Timestamp::UNIX_EPOCH, kind)
+    }
+
+    #[test]
+    fn a_failure_is_told_once_and_other_events_are_not_told() {
+        let code = || "timeout".to_owned();
+        let app = event(EventKind::AppFailing { run: id(3), code: code() });
+        let told = Notification::of_event(&app, 7, |_| false).unwrap();
+        assert_eq!((told.subject.kind(), told.seq), (NotificationKind::AppFailing, 7));
+        assert_eq!((told.subject.app(), told.subject.run()), (Some(id(2)), Some(id(3))));
+        assert_eq!(Notification::of_event(&app, 7, |run| run == id(3)), None);
+        let automation = event(EventKind::AutomationFailing { automation: id(4), run: id(3), code: code() });
+        let told = Notification::of_event(&automation, 8, |_| true).unwrap();
+        assert_eq!(told.subject.kind(), NotificationKind::AutomationFailing);
+        assert_eq!(Notification::of_event(&event(EventKind::LinesLogged { lines: 1 }), 9, |_| false), None);
+    }
+
+    #[test]
+    fn a_channel_has_told_somebody_or_says_why_not() {
+        let count = |state, reason, count| DeliveryCount { channel: Channel::Email, state, reason, count };
+        let turned_off = Some(DeliveryReason::TurnedOff);
+        for (counts, is_planned, expected) in [
+            (vec![], false, (0, Some(DeliveryReason::Pending))),
+            (vec![count(DeliveryState::Sent, None, 3)], true, (3, None)),
+            (
+                vec![count(DeliveryState::Sent, None, 1), count(DeliveryState::Pending, None, 2)],
+                true,
+                (1, None),
+            ),
+            (vec![count(DeliveryState::Pending, None, 2)], true, (0, Some(DeliveryReason::Pending))),
+            (
+                vec![
+                    count(DeliveryState::Undelivered, Some(DeliveryReason::Rejected), 1),
+                    count(DeliveryState::Undelivered, turned_off, 2),
+                ],
+                true,
+                (0, turned_off),
+            ),
+        ] {
+            let reports = report_channels(&counts, is_planned);
+            let (recipients, reason) = expected;
+            assert_eq!((reports[1].recipients, reports[1].reason), (Some(recipients), reason), "{counts:?}");
+            assert_eq!(reports.iter().map(|report| report.channel).collect::<Vec<_>>(), Channel::ALL);
+        }
+    }
+}
