@@ -28,7 +28,8 @@ function addresses() {
 
 /** Something of each kind, so that no page is empty; by the word before a parameter in an address. */
 async function createObjects({ api, base, world }) {
-  const automation = await prepare(api, base, world, [{ customer: 7 }], failed(api, world, 1));
+  // The third failure in a row is a notification.
+  const automation = await prepare(api, base, world, [{ customer: 7 }, { customer: 8 }, { customer: 9 }], failed(api, world, 3));
   const tables = `/v1/backend/projects/${world.project}/tables`;
   await api('POST', tables, { name: 'products', columns: [{ name: 'name', type: 'text' }, { name: 'stock', type: 'integer' }, { name: 'sold', type: 'boolean' }] });
   await api('POST', `${tables}/products/rows`, [{ id: 'jam', name: 'Jam', stock: 3, sold: false }, { id: 'rye', name: 'Rye', stock: null, sold: null }]);

@@ -1,5 +1,6 @@
 export * from './action';
 export * from './commands';
+export { useNewestNotification } from './notifications';
 export * from './page';
 export * from './page-header';
 export * from './places';

@@ -42,6 +42,8 @@ export function route<const P extends string>(path: P, load: () => Promise<{ rea
 /** What the counts of the rail are made from. */
 export interface RailFacts {
   readonly health: Schemas['QueueHealthView'];
+  /** Number of notifications that the person has not read, at most 100. */
+  readonly unread: number;
 }
 
 export interface Count {

@@ -10,6 +10,7 @@ import { Menu, type MenuItems } from '#ui/menu';
 import { keysShown, useCommands } from './commands';
 import { openHelp } from './help';
 import { t } from './messages';
+import { useNewestNotification } from './notifications';
 import type { RailEntry, RailFacts } from './page';
 import { openPalette } from './palette';
 import { railEntries as entries, workspacePath } from './places';
@@ -46,7 +47,8 @@ function toggleCollapsed(): void {
 export function Rail() {
   const ws = workspace.value?.id ?? null;
   const health = useResource('/v1/workspaces/{ws}/queue-health', ws === null ? null : { path: { ws } }, { on: ['health'], every: 60_000 });
-  const facts: RailFacts | null = health.data ? { health: health.data } : null;
+  const newest = useNewestNotification(ws);
+  const facts: RailFacts | null = health.data ? { health: health.data, unread: newest.data?.unread ?? 0 } : null;
   useCommands([
     ...entries.filter(() => ws !== null).map((entry) => ({
       id: `go${entry.to}`, label: t('goTo', { page: inLocale(entry.label) }), group: t('groupGo'), run: () => void navigate(`/w/${ws}${entry.to}`),
