@@ -72,7 +72,8 @@ impl MailServer {
         Ok(mail.clone())
     }
 
-    fn mails_to(&self, to: &str) -> Result<Vec<Message<'static>>> {
+    /// Returns the mail to an address so far.
+    pub fn mails_to(&self, to: &str) -> Result<Vec<Message<'static>>> {
         let Ok(entries) = std::fs::read_dir(self.maildir().join("new")) else {
             return Ok(Vec::new());
         };

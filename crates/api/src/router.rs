@@ -52,6 +52,7 @@ fn operations() -> OpenApiRouter<Api> {
         .merge(routes::runs::router())
         .merge(routes::dead_letters::router())
         .merge(routes::logs::router())
+        .merge(routes::notifications::router())
         .merge(routes::projects::router())
         .merge(routes::rest::router())
 }

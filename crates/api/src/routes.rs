@@ -40,6 +40,7 @@ pub(crate) mod invites;
 pub(crate) mod join_domain;
 pub(crate) mod logs;
 pub(crate) mod members;
+pub(crate) mod notifications;
 pub(crate) mod oauth;
 pub(crate) mod oidc;
 pub(crate) mod passkeys;

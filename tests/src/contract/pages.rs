@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 28] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 31] = [
     ("agent-tools.md", Some("PublishAgentTool")),
     ("agent-tools.md", Some("AgentTool")),
     ("agent-tools.md", Some("AgentToolRun")),
@@ -28,6 +28,9 @@ const JSON_BLOCKS: [(&str, Option<&str>); 28] = [
     ("imports.md", Some("AnalyzedImport")),
     ("imports.md", Some("NewImport")),
     ("imports.md", Some("EnableImport")),
+    ("notifications.md", Some("Notifications")),
+    ("notifications.md", Some("UpdateNotificationSettings")),
+    ("notifications.md", Some("NotificationSettings")),
     // The event that an app receives when a run has ended.
     ("runs.md", None),
     ("secrets.md", Some("Manifest")),

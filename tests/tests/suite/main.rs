@@ -46,6 +46,7 @@ mod list_pages;
 mod mail;
 mod mcp;
 mod nodes;
+mod notifications;
 mod oauth;
 mod oidc;
 mod operators;

@@ -45,7 +45,7 @@ const TAGS: [(&str, &str); 22] = [
     ("imports", "Imports: workflows of n8n, Make and Node-RED as apps."),
     ("secrets", "Secrets of apps: keys and credentials that belong to no connection."),
     ("gates", "Gates: the hosts that apps of a workspace may reach."),
-    ("observability", "Logs of apps."),
+    ("observability", "Logs of apps, and what people are told of alerts."),
     ("backend-console", "Backend projects: tables, keys and policies, for people who manage them."),
     ("backend-data", "Rows and schema of a backend project, for servers and browsers with a project key."),
     ("session", "Sign-in and sessions of the console."),
@@ -202,7 +202,7 @@ mod tests {
     use crate::document;
 
     /// Verbs of operation ids. Add new ones, but no synonyms of these.
-    const VERBS: [&str; 51] = [
+    const VERBS: [&str; 52] = [
         "accept",
         "add",
         "analyze",
@@ -232,6 +232,7 @@ mod tests {
         "invoke",
         "join",
         "list",
+        "mark",
         "plan",
         "poll",
         "put",

@@ -7,4 +7,10 @@ enumerations! {
     LogLevel: observability::LogLevel;
     /// The writer of a line.
     LogSource: observability::LogSource;
+    /// A way to tell people.
+    NotificationChannel: observability::notifications::Channel;
+    /// The kind of a notification.
+    NotificationKind: observability::notifications::NotificationKind;
+    /// The reason for which a channel told nobody.
+    NotificationReason: observability::notifications::DeliveryReason;
 }
