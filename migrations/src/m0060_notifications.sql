@@ -34,6 +34,7 @@ CREATE TABLE notification_deliveries (
     expires_at bigint NOT NULL
 );
 CREATE INDEX notification_deliveries_by_notification ON notification_deliveries (workspace_id, seq);
+CREATE INDEX notification_deliveries_waiting ON notification_deliveries (workspace_id) WHERE due_at IS NOT NULL;
 CREATE INDEX notification_deliveries_due ON notification_deliveries (due_at) WHERE due_at IS NOT NULL;
 
 -- What a person chose in a workspace. `read_to` is the number up to which they have seen notifications.

@@ -29,7 +29,7 @@ const SEND_BATCH: u32 = 4;
 const SEND_LEASE: TimeDelta = TimeDelta::minutes(10);
 /// Maximum number of e-mails being sent at once; few, since sign-in codes go through the same mail server.
 const MAX_CONCURRENT_SENDS: usize = 2;
-/// Time after which an e-mail that the mail server does not accept is given up.
+/// Time after an alert at which an e-mail about it is given up.
 const DELIVERY_LIFETIME: TimeDelta = TimeDelta::days(1);
 
 /// What the worker needs.
@@ -100,7 +100,8 @@ impl NotificationWorker {
         let order = |email: PlannedEmail| EmailOrder {
             recipient: email.recipient,
             due_at: email.due_at,
-            expires_at: now + DELIVERY_LIFETIME,
+            // From the alert on: what a restored backup holds is not told days later.
+            expires_at: notification.at + DELIVERY_LIFETIME,
         };
         let mut deliveries = match plan_emails(facts.as_ref(), now) {
             EmailPlan::Skip(reason) => vec![new(Channel::Email, Err(reason))],

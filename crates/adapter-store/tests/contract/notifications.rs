@@ -255,8 +255,17 @@ async fn what_was_e_mailed_lately_is_known(database: Database) {
     let other = claim(&world, later).await;
     let facts = world.store.email_facts(&other, later).await.unwrap();
     assert_eq!((facts.is_repeated, facts.emailed), (false, 1), "one that was not e-mailed does not count");
+    assert_eq!(facts.waiting, 1);
     let facts = world.store.email_facts(&other, end + TimeDelta::hours(1)).await.unwrap();
     assert_eq!(facts.emailed, 0);
+
+    // Apps that fail do not count against connections.
+    fail_app(&world, world.app, later).await;
+    let app = claim(&world, later).await;
+    assert_eq!(world.store.email_facts(&app, later).await.unwrap().emailed, 0);
+    let sent = world.store.claim_deliveries(10, later, LEASE).await.unwrap();
+    world.store.end_attempt(sent[0].id, DeliveryOutcome::Sent).await.unwrap();
+    assert_eq!(world.store.email_facts(&app, later).await.unwrap().waiting, 0);
 }
 
 async fn whoever_may_not_see_the_object_any_more_is_not_told(database: Database) {

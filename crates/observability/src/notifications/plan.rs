@@ -5,22 +5,25 @@ use kernel::{Timestamp, id::UserId};
 
 use super::DeliveryReason;
 
-/// Time within which an object is told of once, and a workspace of [`MAX_EMAILED_PER_HOUR`].
+/// Time within which an object is told of once, and a workspace of [`MAX_EMAILED_PER_HOUR`] of a kind.
 pub const PLAN_WINDOW: TimeDelta = TimeDelta::hours(1);
-/// Maximum number of notifications of a workspace that are e-mailed within [`PLAN_WINDOW`].
+/// Maximum number of a workspace's notifications of one kind that are e-mailed within [`PLAN_WINDOW`]. By kind, so that whoever
+/// lets apps fail cannot keep admins from hearing of a connection.
 pub const MAX_EMAILED_PER_HOUR: u64 = 20;
 /// Maximum number of people who get an e-mail about one notification.
 pub const MAX_RECIPIENTS: u32 = 50;
-/// Number of e-mails that are due at once; of the others, one a second is.
-const BURST: usize = 10;
+/// Number of a workspace's e-mails that are due at once; of the others, one a second is.
+const BURST: u64 = 10;
 
 /// What the plan depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmailFacts {
     /// Whether an earlier notification about the same object was e-mailed within [`PLAN_WINDOW`].
     pub is_repeated: bool,
-    /// Number of the workspace's notifications that were e-mailed within [`PLAN_WINDOW`].
+    /// Number of the workspace's notifications of this kind that were e-mailed within [`PLAN_WINDOW`].
     pub emailed: u64,
+    /// Number of the workspace's e-mails that are to be sent already.
+    pub waiting: u64,
     /// People to tell, at most [`MAX_RECIPIENTS`]: owners and admins, and the person who made the app.
     pub recipients: Vec<UserId>,
 }
@@ -45,7 +48,7 @@ pub enum EmailPlan {
 
 /// Plans the e-mails about a notification. `facts` is `None` if the server sends no e-mail.
 ///
-/// The e-mails of one notification are spread over time, so that a workspace with many admins does not delay those of its
+/// The e-mails of a workspace are spread over time, so that one with many admins or many failures does not delay those of its
 /// neighbours.
 #[must_use]
 pub fn plan_emails(facts: Option<&EmailFacts>, now: Timestamp) -> EmailPlan {
@@ -55,15 +58,15 @@ pub fn plan_emails(facts: Option<&EmailFacts>, now: Timestamp) -> EmailPlan {
         Some(facts) if facts.emailed >= MAX_EMAILED_PER_HOUR => EmailPlan::Skip(DeliveryReason::RateLimited),
         Some(facts) if facts.recipients.is_empty() => EmailPlan::Skip(DeliveryReason::NoRecipients),
         Some(facts) => {
-            let due_at = |index: usize| {
-                let seconds = i64::try_from(index.saturating_sub(BURST - 1)).unwrap_or(i64::MAX);
-                now + TimeDelta::try_seconds(seconds).unwrap_or(TimeDelta::MAX)
+            let due_at = |position: u64| {
+                let seconds = u32::try_from(position.saturating_sub(BURST - 1)).unwrap_or(u32::MAX);
+                now + TimeDelta::seconds(seconds.into())
             };
-            let planned = |(index, recipient): (usize, &UserId)| PlannedEmail {
+            let planned = |(position, recipient): (u64, &UserId)| PlannedEmail {
                 recipient: *recipient,
-                due_at: due_at(index),
+                due_at: due_at(position),
             };
-            EmailPlan::Send(facts.recipients.iter().enumerate().map(planned).collect())
+            EmailPlan::Send((facts.waiting..).zip(&facts.recipients).map(planned).collect())
         }
     }
 }
@@ -75,7 +78,12 @@ mod tests {
     use super::*;
 
     fn facts(recipients: u128) -> EmailFacts {
-        EmailFacts { is_repeated: false, emailed: 0, recipients: (0..recipients).map(id).collect() }
+        EmailFacts {
+            is_repeated: false,
+            emailed: 0,
+            waiting: 0,
+            recipients: (0..recipients).map(id).collect(),
+        }
     }
 
     #[test]
@@ -103,5 +111,9 @@ mod tests {
         let seconds: Vec<_> = planned.iter().map(|email| (email.due_at - now).num_seconds()).collect();
         assert_eq!(seconds, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2]);
         assert_eq!(planned[11].recipient, id(11));
+        let waiting = EmailFacts { waiting: 60, ..facts(2) };
+        let EmailPlan::Send(planned) = plan_emails(Some(&waiting), now) else { panic!("it is skipped") };
+        let seconds: Vec<_> = planned.iter().map(|email| (email.due_at - now).num_seconds()).collect();
+        assert_eq!(seconds, [51, 52], "behind what waits");
     }
 }

@@ -35,7 +35,7 @@ impl NotificationQueue for MemoryQueue {
     }
 
     async fn email_facts(&self, _: &Notification, _: Timestamp) -> Result<EmailFacts, StoreError> {
-        Ok(EmailFacts { is_repeated: false, emailed: 0, recipients: self.recipients.clone() })
+        Ok(EmailFacts { is_repeated: false, emailed: 0, waiting: 0, recipients: self.recipients.clone() })
     }
 
     async fn plan_deliveries(&self, _: &Notification, new: &[NewDelivery]) -> Result<(), StoreError> {

@@ -148,16 +148,19 @@ impl NotificationQueue for Store {
         let recent = || {
             notifications::Entity::find()
                 .filter(Column::WorkspaceId.eq(DbId(workspace)))
+                .filter(Column::Kind.eq(DbText(told.subject.kind())))
                 .filter(Column::Hour.gte(hour_of(since)))
                 .filter(Column::At.gt(DbTime(since)))
                 .filter(Column::Seq.ne(i64::try_from(told.seq).unwrap_or(i64::MAX)))
                 .filter(is_emailed())
         };
-        let same = recent()
-            .filter(Column::SubjectId.eq(subject_id(&told.subject)))
-            .filter(Column::Kind.eq(DbText(told.subject.kind())));
+        let same = recent().filter(Column::SubjectId.eq(subject_id(&told.subject)));
         let is_repeated = query::exists(same, self.read()).await?;
         let emailed = query::count(recent(), self.read()).await?;
+        let waiting = notification_deliveries::Entity::find()
+            .filter(notification_deliveries::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(notification_deliveries::Column::DueAt.is_not_null());
+        let waiting = query::count(waiting, self.read()).await?;
         let off = turned_off(workspace).select_only().column(notification_settings::Column::UserId);
         let by_role = Role::ALL.iter().enumerate().fold(CaseStatement::new(), |ranks, (rank, role)| {
             let rank = i32::try_from(rank).unwrap_or(i32::MAX);
@@ -175,7 +178,7 @@ impl NotificationQueue for Store {
             .await
             .or_store_error()?;
         let recipients = recipients.into_iter().map(|member| member.user_id.0).collect();
-        Ok(EmailFacts { is_repeated, emailed, recipients })
+        Ok(EmailFacts { is_repeated, emailed, waiting, recipients })
     }
 
     async fn plan_deliveries(
