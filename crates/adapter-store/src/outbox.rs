@@ -10,11 +10,7 @@ use kernel::{
     id::{MailId, kind},
     mail::{ClaimedEmail, Outbox},
 };
-use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, FromQueryResult, QueryFilter as _, QueryOrder as _, QuerySelect as _,
-    QueryTrait as _,
-    sea_query::{CommonTableExpression, Expr, ExprTrait as _, LockBehavior, LockType, Query},
-};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, FromQueryResult, QueryFilter as _, sea_query::Expr};
 
 use crate::{
     convert::RowContext,
@@ -23,7 +19,7 @@ use crate::{
         outbox,
     },
     error::OrStoreError as _,
-    query,
+    query::{self, QueueColumns},
     store::Store,
 };
 
@@ -46,39 +42,13 @@ impl Outbox for Store {
         now: Timestamp,
         lease: TimeDelta,
     ) -> Result<Vec<ClaimedEmail>, StoreError> {
-        // Looked up before the write lock is asked for: most of the time nothing waits.
-        let due = outbox::Entity::find().filter(outbox::Column::DueAt.lte(DbTime(now)));
-        if !query::exists(due, self.read()).await? {
-            return Ok(Vec::new());
-        }
-        let next = outbox::Entity::find()
-            .filter(outbox::Column::DueAt.lte(DbTime(now)))
-            .order_by_asc(outbox::Column::DueAt)
-            .order_by_asc(outbox::Column::Id)
-            .limit(u64::from(limit))
-            .lock_with_behavior(LockType::Update, LockBehavior::SkipLocked)
-            .select_only()
-            .column(outbox::Column::Id)
-            .into_query();
-        // Materialised: asked for again, the inner select would pass over what it has locked and take more.
-        let next = CommonTableExpression::new()
-            .table_name("next")
-            .column("id")
-            .materialized(true)
-            .query(next)
-            .to_owned();
-        let claim = Query::update()
-            .with_cte(next)
-            .table(outbox::Entity)
-            .value(outbox::Column::Attempts, Expr::col(outbox::Column::Attempts).add(1))
-            .value(outbox::Column::DueAt, DbTime(now + lease))
-            .and_where(
-                Expr::col(outbox::Column::Id)
-                    .in_subquery(Query::select().column("id").from("next").to_owned()),
-            )
-            .returning_all()
-            .to_owned();
-        let leased: Vec<ClaimedRow> = query::fetch_all(&claim, &*self.write().await?).await?;
+        let columns = QueueColumns {
+            id: outbox::Column::Id,
+            due_at: outbox::Column::DueAt,
+            attempts: outbox::Column::Attempts,
+        };
+        let leased: Vec<ClaimedRow> =
+            query::claim_due::<outbox::Entity, _>(self, columns, limit, now, lease).await?;
         leased
             .into_iter()
             .map(|found| {

@@ -1,19 +1,24 @@
 //! Shapes of queries that several aggregates share, over sea-orm's builder.
 
+use chrono::TimeDelta;
 use kernel::{
     Id, StoreError, Timestamp,
     id::{AppId, WorkspaceId, kind},
 };
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter as _, QuerySelect as _,
-    QueryTrait as _, Select, StatementBuilder, Value,
-    sea_query::{Asterisk, Expr, ExprTrait as _, Func, LockType},
+    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, QueryTrait as _, Select, StatementBuilder, Value,
+    sea_query::{Asterisk, CommonTableExpression, Expr, ExprTrait as _, Func, LockBehavior, LockType, Query},
 };
 use uuid::Uuid;
 
 use crate::{
-    entity::{column::DbId, workspaces},
+    entity::{
+        column::{DbId, DbTime},
+        workspaces,
+    },
     error::OrStoreError as _,
+    store::Store,
 };
 
 /// A value that stands in the text of a statement, so that an index that is limited to it serves: a bound one would
@@ -112,4 +117,58 @@ pub(crate) async fn ids<E: EntityTrait, K: Send + Sync + 'static>(
     let found =
         select.select_only().column_as(id, "id").into_model::<IdRow>().all(db).await.or_store_error()?;
     Ok(found.into_iter().map(|row| Id::from_uuid(row.id)).collect())
+}
+
+/// The columns of a table that is a queue.
+pub(crate) struct QueueColumns<C> {
+    /// The id, a single column.
+    pub(crate) id: C,
+    /// Time from which a row can be claimed.
+    pub(crate) due_at: C,
+    /// Number of times that it was claimed.
+    pub(crate) attempts: C,
+}
+
+/// Claims up to `limit` rows that are due at `now`, those first that are due longest. No other node gets them for `lease`, after
+/// which they are due again. The rows are in no order.
+pub(crate) async fn claim_due<E, T>(
+    store: &Store,
+    QueueColumns { id, due_at, attempts }: QueueColumns<E::Column>,
+    limit: u32,
+    now: Timestamp,
+    lease: TimeDelta,
+) -> Result<Vec<T>, StoreError>
+where
+    E: EntityTrait,
+    T: FromQueryResult,
+{
+    let due = E::find().filter(due_at.lte(DbTime(now)));
+    // Looked up before the write lock is asked for: most of the time nothing waits.
+    if !exists(due.clone(), store.read()).await? {
+        return Ok(Vec::new());
+    }
+    let next = due
+        .order_by_asc(due_at)
+        .order_by_asc(id)
+        .limit(u64::from(limit))
+        .lock_with_behavior(LockType::Update, LockBehavior::SkipLocked)
+        .select_only()
+        .column_as(id, "id")
+        .into_query();
+    // Materialised: asked for again, the inner select would pass over what it has locked and take more.
+    let next = CommonTableExpression::new()
+        .table_name("next")
+        .column("id")
+        .materialized(true)
+        .query(next)
+        .to_owned();
+    let claim = Query::update()
+        .with_cte(next)
+        .table(E::default())
+        .value(attempts, Expr::col(attempts).add(1))
+        .value(due_at, DbTime(now + lease))
+        .and_where(Expr::col(id).in_subquery(Query::select().column("id").from("next").to_owned()))
+        .returning_all()
+        .to_owned();
+    fetch_all(&claim, &*store.write().await?).await
 }

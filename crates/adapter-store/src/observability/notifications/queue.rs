@@ -30,7 +30,7 @@ use crate::{
         members, notification_deliveries, notification_settings, notifications, users, workspaces,
     },
     error::OrStoreError as _,
-    query::{self, literal, unset_or_after},
+    query::{self, QueueColumns, literal, unset_or_after},
     store::Store,
 };
 
@@ -232,36 +232,10 @@ impl NotificationQueue for Store {
         now: Timestamp,
         lease: TimeDelta,
     ) -> Result<Vec<ClaimedDelivery>, StoreError> {
-        use notification_deliveries::Column;
-        let due = notification_deliveries::Entity::find().filter(Column::DueAt.lte(DbTime(now)));
-        if !query::exists(due.clone(), self.read()).await? {
-            return Ok(Vec::new());
-        }
-        let next = due
-            .order_by_asc(Column::DueAt)
-            .order_by_asc(Column::Id)
-            .limit(u64::from(limit))
-            .lock_with_behavior(LockType::Update, LockBehavior::SkipLocked)
-            .select_only()
-            .column(Column::Id)
-            .into_query();
-        let next = CommonTableExpression::new()
-            .table_name("next")
-            .column("id")
-            .materialized(true)
-            .query(next)
-            .to_owned();
-        let claim = Query::update()
-            .with_cte(next)
-            .table(notification_deliveries::Entity)
-            .value(Column::Attempts, Expr::col(Column::Attempts).add(1))
-            .value(Column::DueAt, DbTime(now + lease))
-            .and_where(
-                Expr::col(Column::Id).in_subquery(Query::select().column("id").from("next").to_owned()),
-            )
-            .returning_all()
-            .to_owned();
-        let claimed: Vec<ClaimedRow> = query::fetch_all(&claim, &*self.write().await?).await?;
+        use notification_deliveries::{Column, Entity};
+        let columns = QueueColumns { id: Column::Id, due_at: Column::DueAt, attempts: Column::Attempts };
+        let claimed: Vec<ClaimedRow> =
+            query::claim_due::<Entity, _>(self, columns, limit, now, lease).await?;
         let claimed = claimed.into_iter().map(|found| {
             let row = RowContext::new("notification_deliveries", found.id);
             Ok(ClaimedDelivery {
