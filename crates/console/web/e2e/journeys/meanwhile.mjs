@@ -32,6 +32,24 @@ export default [
     },
   },
   {
+    name: 'What a script changes before the stream of events opens is shown',
+    run: async ({ page, base, api, world, expect }) => {
+      const before = await nameOf(api, world.ws);
+      let open;
+      const opens = new Promise((resolve) => { open = resolve; });
+      await page.route('**/events*', async (route) => {
+        await opens;
+        await route.continue();
+      });
+      await page.goto(`${base}/w/${world.ws}/settings`);
+      await nameField(page).waitFor();
+      expect((await nameField(page).inputValue()) === before, 'The form does not show the name.');
+      await api('PATCH', `/v1/workspaces/${world.ws}`, { name: 'Theirs' });
+      open();
+      await page.waitForFunction((input) => input.value === 'Theirs', await nameField(page).elementHandle());
+    },
+  },
+  {
     name: 'Two tabs count what a script creates, and drop what it deletes',
     run: async ({ page, base, api, world }) => {
       const other = await page.context().newPage();

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { invalidate } from './resource';
+import { invalidate, invalidateFollowed } from './resource';
 
 /** Kinds of events of the stream; see `docs/events.md`. */
 const KINDS = ['run', 'build', 'refusal', 'alert', 'log', 'changed', 'resync'] as const;
@@ -66,6 +66,8 @@ class Hub {
   private last: string | null = null;
   private wait = RETRY_FROM;
   private leads = false;
+  /** Whether events have arrived, or would have. */
+  private isFollowing = false;
 
   constructor(private readonly workspace: string) {
     this.channel = new BroadcastChannel(`qala-events-${workspace}`);
@@ -119,10 +121,17 @@ class Hub {
   }
 
   private tell(isConnected: boolean): void {
+    this.note(isConnected);
+    this.channel.postMessage({ connected: isConnected } satisfies Message);
+  }
+
+  private note(isConnected: boolean): void {
     // What happened in between may be lost if the server was restarted from a copy, and is cheap to read again.
     if (isConnected && !connected.peek()) invalidate('all');
+    // The stream begins with what happens now: what was read before it may have changed since.
+    else if (isConnected && !this.isFollowing) invalidateFollowed();
+    this.isFollowing ||= isConnected;
     connected.value = isConnected;
-    this.channel.postMessage({ connected: isConnected } satisfies Message);
   }
 
   private receive(message: Message): void {
@@ -130,8 +139,7 @@ class Hub {
       this.last = message.event.seq || this.last;
       deliver(message.event);
     } else if ('connected' in message) {
-      if (message.connected && !connected.peek()) invalidate('all');
-      connected.value = message.connected;
+      this.note(message.connected);
     } else if (this.leads) {
       this.channel.postMessage({ connected: this.source?.readyState === EventSource.OPEN } satisfies Message);
     }

@@ -47,6 +47,11 @@ class Entry {
     return topics.some((topic) => this.topics.has(topic));
   }
 
+  /** Whether any event makes it old. */
+  get isFollowed(): boolean {
+    return this.topics.size > 0;
+  }
+
   /** Reads now if nobody has, or if it is old. */
   ensure(): void {
     if (this.isOld) void this.read();
@@ -132,6 +137,12 @@ export function invalidate(topics: readonly string[] | 'all'): void {
     if (topics === 'all' || entry.dependsOn(topics)) entry.invalidate();
   }
   for (const listener of listeners) listener(topics);
+}
+
+/** Marks as old whatever an event could have made old. */
+export function invalidateFollowed(): void {
+  for (const entry of entries.values()) if (entry.isFollowed) entry.invalidate();
+  for (const listener of listeners) listener('all');
 }
 
 const IDLE: ReadonlySignal<State<unknown>> = signal({ data: undefined, error: undefined, loading: false });
