@@ -40,6 +40,7 @@ const PAGES = {
   runs: ({ ws }) => `/w/${ws}/runs`,
   run: ({ ws, run }) => `/w/${ws}/runs/${run}`,
   'dead-letter': ({ ws, letter }) => `/w/${ws}/dead-letters/${letter}`,
+  notifications: ({ ws }) => `/w/${ws}/notifications`,
   queue: ({ ws }) => `/w/${ws}/queue`,
   gates: ({ ws }) => `/w/${ws}/gates`,
   project: ({ ws, project }) => `/w/${ws}/data/${project}`,
