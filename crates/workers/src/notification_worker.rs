@@ -32,7 +32,7 @@ const MAX_CONCURRENT_SENDS: usize = 2;
 /// Time after an alert at which an e-mail about it is given up.
 const DELIVERY_LIFETIME: TimeDelta = TimeDelta::days(1);
 
-/// What the worker needs.
+/// Dependencies of the worker.
 pub struct NotificationWorkerDeps {
     /// Notifications and their deliveries.
     pub queue: Arc<dyn NotificationQueue>,
@@ -71,10 +71,14 @@ impl NotificationWorker {
         .await;
     }
 
-    /// Does what is due, batch by batch.
+    /// Does what is due, batch by batch. Plans and e-mails take turns, since a mail server that is slower than e-mails come due
+    /// would otherwise keep every workspace's next notification waiting.
     async fn work(&self, shutdown: &CancellationToken) -> Result<(), StoreError> {
-        while !shutdown.is_cancelled() && self.plan_due().await? > 0 {}
-        while !shutdown.is_cancelled() && self.send_due(shutdown).await? > 0 {}
+        while !shutdown.is_cancelled() {
+            if self.plan_due().await? + self.send_due(shutdown).await? == 0 {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -96,27 +100,24 @@ impl NotificationWorker {
             Some(_) => Some(deps.queue.email_facts(notification, now).await?),
             None => None,
         };
-        let new = |channel, order| NewDelivery { id: Id::generate(&*deps.random, now), channel, order };
+        let new =
+            |order| NewDelivery { id: Id::generate(&*deps.random, now), channel: Channel::Email, order };
         let order = |email: PlannedEmail| EmailOrder {
             recipient: email.recipient,
             due_at: email.due_at,
             // From the alert on: what a restored backup holds is not told days later.
             expires_at: notification.at + DELIVERY_LIFETIME,
         };
-        let mut deliveries = match plan_emails(facts.as_ref(), now) {
-            EmailPlan::Skip(reason) => vec![new(Channel::Email, Err(reason))],
-            EmailPlan::Send(emails) => {
-                emails.into_iter().map(|email| new(Channel::Email, Ok(order(email)))).collect()
-            }
+        let deliveries = match plan_emails(facts.as_ref(), now) {
+            EmailPlan::Skip(reason) => vec![new(Err(reason))],
+            EmailPlan::Send(emails) => emails.into_iter().map(|email| new(Ok(order(email)))).collect(),
         };
-        deliveries.push(new(Channel::Messenger, Err(DeliveryReason::NotConfigured)));
         deps.queue.plan_deliveries(notification, &deliveries).await
     }
 
     /// Sends one batch of e-mails, and returns the number of those that were claimed.
     async fn send_due(&self, shutdown: &CancellationToken) -> Result<usize, StoreError> {
         let deps = &self.0;
-        let Some(mail) = &deps.mail else { return Ok(0) };
         let claimed = deps.queue.claim_deliveries(SEND_BATCH, deps.clock.now(), SEND_LEASE).await?;
         let count = claimed.len();
         let sent = claimed.into_iter().map(|delivery| async move {
@@ -124,7 +125,7 @@ impl NotificationWorker {
                 // Due at once for another node, which need not wait for the lease to expire.
                 Attempt::without_response(DeliveryOutcome::Retry(deps.clock.now()))
             } else {
-                self.send(mail.as_ref(), &delivery).await?
+                self.send(&delivery).await?
             };
             deps.queue.end_attempt(delivery.id, attempt.outcome).await?;
             attempt.log(delivery.id);
@@ -136,14 +137,12 @@ impl NotificationWorker {
         Ok(count)
     }
 
-    async fn send(
-        &self,
-        mail: &dyn MailTransport,
-        delivery: &ClaimedDelivery,
-    ) -> Result<Attempt, StoreError> {
+    async fn send(&self, delivery: &ClaimedDelivery) -> Result<Attempt, StoreError> {
         let deps = &self.0;
         let (id, now) = (delivery.id, deps.clock.now());
         let undelivered = |reason| Attempt::without_response(DeliveryOutcome::Undelivered(reason));
+        // It was planned before the mail server was taken out of the configuration.
+        let Some(mail) = &deps.mail else { return Ok(undelivered(DeliveryReason::NotConfigured)) };
         if now >= delivery.expires_at {
             return Ok(undelivered(DeliveryReason::Expired));
         }
@@ -167,7 +166,7 @@ impl NotificationWorker {
 /// An attempt to send an e-mail.
 struct Attempt {
     outcome: DeliveryOutcome,
-    /// What the mail server said, if it did not accept the e-mail.
+    /// Response of a mail server that did not accept the e-mail.
     response: String,
 }
 

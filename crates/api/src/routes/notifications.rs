@@ -12,7 +12,7 @@ use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(list::list_notifications, cost = 5))
+        .routes(op!(list::list_notifications))
         .routes(op!(mark_read::mark_notifications_read))
         .routes(op!(read_settings::read_notification_settings))
         .routes(op!(update_settings::update_notification_settings))
