@@ -130,7 +130,7 @@ async fn alerts_of_an_hour_about_one_object_are_one_notification(database: Datab
         [
             (Channel::InApp, None, None),
             (Channel::Email, Some(0), pending),
-            (Channel::Messenger, Some(0), pending)
+            (Channel::Messenger, Some(0), Some(DeliveryReason::NotConfigured))
         ]
     );
     let second_page = PageRequest { limit: 1, after: Some(seqs[0]) };

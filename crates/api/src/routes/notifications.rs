@@ -1,4 +1,4 @@
-//! What the people of a workspace are told.
+//! Notifications of a workspace, and each person's settings for them.
 
 mod list;
 mod mark_read;

@@ -41,7 +41,7 @@ pub enum AuditNoun {
     JoinDomain,
     /// A member.
     Member,
-    /// What a person chose about notifications.
+    /// A person's notification settings.
     Notification,
     /// An agent client.
     OauthClient,

@@ -7,7 +7,7 @@ use kernel::{
 
 use super::{Notification, NotificationSubject, SubjectNames};
 
-/// What an e-mail about a notification says, and to whom.
+/// Content of an e-mail about a notification, and its recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmailContent {
     /// The notification.

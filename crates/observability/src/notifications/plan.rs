@@ -1,4 +1,4 @@
-//! Who gets an e-mail about a notification, and when.
+//! The plan of the e-mails about a notification: recipients and times.
 
 use chrono::TimeDelta;
 use kernel::{Timestamp, id::UserId};
@@ -15,7 +15,7 @@ pub const MAX_RECIPIENTS: u32 = 50;
 /// Number of a workspace's e-mails that are due at once; of the others, one a second is.
 const BURST: u64 = 10;
 
-/// What the plan depends on.
+/// Facts on which the plan depends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmailFacts {
     /// Whether an earlier notification about the same object was e-mailed within [`PLAN_WINDOW`].
@@ -37,12 +37,12 @@ pub struct PlannedEmail {
     pub due_at: Timestamp,
 }
 
-/// Which e-mails are sent about a notification.
+/// Plan of the e-mails about a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EmailPlan {
-    /// None, for a reason.
+    /// No e-mail, for a reason.
     Skip(DeliveryReason),
-    /// These.
+    /// These e-mails.
     Send(Vec<PlannedEmail>),
 }
 

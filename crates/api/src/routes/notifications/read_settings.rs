@@ -1,4 +1,4 @@
-//! Reading what a person chose about notifications.
+//! Reading a person's notification settings.
 
 use axum::extract::State;
 use kernel::authority::Member;

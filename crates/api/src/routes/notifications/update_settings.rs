@@ -1,4 +1,4 @@
-//! Changing what a person chose about notifications.
+//! Changing a person's notification settings.
 
 use application::{Problem, unit};
 use axum::extract::State;
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct UpdateNotificationSettings {
-    /// Whether you get e-mail.
+    /// True to get e-mail, false to get none.
     #[serde(default)]
     email: Option<bool>,
 }

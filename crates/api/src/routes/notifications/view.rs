@@ -71,20 +71,20 @@ pub(crate) struct NotificationView {
     code: String,
     /// Number of further alerts about the same object in the same hour of the clock (UTC), which are told only here.
     repeats: u64,
-    /// Whether you have not read it.
+    /// True if you have not read it.
     unread: bool,
     /// Each channel once: the list, e-mail and messenger.
     #[schema(min_items = 3, max_items = 3)]
     deliveries: Vec<NotificationDelivery>,
 }
 
-/// What a channel made of a notification.
+/// Outcome of one channel's deliveries of a notification.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct NotificationDelivery {
     #[schema(value_type = schemas::observability::NotificationChannel)]
     channel: Channel,
-    /// Whether it told somebody.
+    /// True if it told somebody.
     ok: bool,
     /// The reason for which it told nobody; null if it told somebody.
     #[schema(value_type = Option<schemas::observability::NotificationReason>, required)]
@@ -134,14 +134,14 @@ impl NotificationView {
     }
 }
 
-/// What you chose about the notifications of a workspace.
+/// Your choices about the notifications of a workspace.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NotificationSettings)]
 pub(crate) struct NotificationSettingsView {
-    /// Whether you get e-mail about what you administer or made.
+    /// True if you get e-mail about what you administer or made.
     email: bool,
-    /// Whether the server sends e-mail.
+    /// True if the server sends e-mail.
     email_available: bool,
 }
 

@@ -1,6 +1,6 @@
 //! A piece of translated code, and what it gives.
 
-/// What a piece of code gives.
+/// Value of a piece of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Anything.

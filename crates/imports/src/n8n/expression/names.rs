@@ -1,4 +1,4 @@
-//! What names, members and calls of expressions mean.
+//! Meanings of names, members and calls in expressions.
 
 use super::{
     Refused,
