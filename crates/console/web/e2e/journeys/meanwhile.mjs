@@ -5,6 +5,13 @@ import { newPerson } from '../second-person.mjs';
 const nameField = (page) => page.getByLabel('Name', { exact: true });
 const nameOf = async (api, ws) => (await api('GET', `/v1/workspaces/${ws}`)).name;
 
+/** Returns a promise, and what keeps it. */
+function gate() {
+  let open;
+  const opens = new Promise((resolve) => { open = resolve; });
+  return [opens, open];
+}
+
 export default [
   {
     name: 'A form keeps what was typed when a script saves the same field, and shows both versions before it saves',
@@ -35,8 +42,7 @@ export default [
     name: 'What a script changes before the stream of events opens is shown',
     run: async ({ page, base, api, world, expect }) => {
       const before = await nameOf(api, world.ws);
-      let open;
-      const opens = new Promise((resolve) => { open = resolve; });
+      const [opens, open] = gate();
       await page.route('**/events*', async (route) => {
         await opens;
         await route.continue();
@@ -47,6 +53,46 @@ export default [
       await api('PATCH', `/v1/workspaces/${world.ws}`, { name: 'Theirs' });
       open();
       await page.waitForFunction((input) => input.value === 'Theirs', await nameField(page).elementHandle());
+    },
+  },
+  {
+    name: 'A switch stays where it was put while a read from before is answered',
+    run: async ({ page, base, api, world, expect }) => {
+      const url = `/v1/apps/${world.app}`;
+      await page.goto(`${base}/w/${world.ws}/apps/${world.app}/settings`);
+      const paused = page.getByRole('switch', { name: 'Paused' });
+      await paused.waitFor();
+      const [isRead, read] = gate();
+      const [mayAnswer, answer] = gate();
+      const [isReadAgain, readAgain] = gate();
+      const [isOver, over] = gate();
+      let wasPaused = false;
+      await page.route(`**${url}`, async (route) => {
+        if (route.request().method() !== 'GET') return route.continue();
+        const response = await route.fetch();
+        const isPaused = (await response.json()).status === 'paused';
+        if (isPaused) {
+          read();
+          await mayAnswer;
+        } else if (wasPaused) {
+          readAgain();
+          await isOver;
+        }
+        wasPaused ||= isPaused;
+        return route.fulfill({ response });
+      });
+      await paused.check();
+      await isRead;
+      await paused.uncheck();
+      await page.getByText('The app runs again.').waitFor();
+      answer();
+      await isReadAgain;
+      expect(!(await paused.isChecked()), 'The older read took the place of the change.');
+      const again = page.waitForResponse((response) => response.request().method() === 'PATCH');
+      await paused.check();
+      expect((await again).status() === 200, 'The change was made to the older read.');
+      expect((await api('GET', url)).status === 'paused', 'The app is not paused.');
+      over();
     },
   },
   {

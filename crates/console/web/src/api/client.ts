@@ -52,7 +52,20 @@ export function intervene(by: Interventions): void {
   interventions = by;
 }
 
-const etags = new Map<string, string>();
+/** The tag of an object, `null` if it is not known. */
+interface Known {
+  readonly etag: string | null;
+  /** Number of the request since when it is. */
+  readonly since: number;
+}
+
+const known = new Map<string, Known>();
+let requests = 0;
+
+/** Keeps a tag unless a later request has told a newer one. */
+function remember(url: string, etag: string | null, since: number): void {
+  if (since >= (known.get(url)?.since ?? 0)) known.set(url, { etag, since });
+}
 
 /** Paths of ceremonies, whose requests can be sent only once. */
 const CEREMONIES = /^\/v1\/auth\//;
@@ -76,8 +89,8 @@ function headersOf(call: Call): Headers {
   const headers = new Headers(call.headers);
   if (call.body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
   if (viewAs.peek() !== null) headers.set('qala-view-as', viewAs.peek() ?? '');
-  const etag = call.method === 'GET' ? undefined : etags.get(call.changes ?? call.url);
-  if (etag !== undefined && call.method !== 'POST') headers.set('if-match', etag);
+  const etag = call.method === 'GET' ? null : known.get(call.changes ?? call.url)?.etag ?? null;
+  if (etag !== null && call.method !== 'POST') headers.set('if-match', etag);
   return headers;
 }
 
@@ -102,25 +115,25 @@ async function bodyOf(response: Response): Promise<unknown> {
 
 /** Sends a request, and once more if an intervention says so. */
 export async function send<T>(call: Call): Promise<Answer<T>> {
+  let sent = (requests += 1);
   let response = await fetchOnce(call);
   if (!response.ok) {
     const problem = await problemOf(response);
     if (!(await mended(call, problem))) throw problem;
+    sent = requests += 1;
     response = await fetchOnce(call);
     if (!response.ok) throw await problemOf(response);
   }
   const etag = response.headers.get('etag');
-  if (call.method === 'GET' && etag !== null && !etag.startsWith('W/')) etags.set(call.url, etag);
+  if (call.method === 'GET' && etag !== null && !etag.startsWith('W/')) remember(call.url, etag, sent);
   if (call.method !== 'GET') rememberChange(call, etag);
   return { data: (await bodyOf(response)) as T, headers: response.headers };
 }
 
-/** After a change, the tag that was known is old. The response has the new one, or the next read does. */
+/** After a change, the tag that was known is old. The response has the new one, or a read that is sent later does. */
 function rememberChange(call: Call, etag: string | null): void {
   if (!CEREMONIES.test(call.url)) latestChange.value = withoutSecrets(call);
-  const url = call.changes ?? call.url;
-  if (etag !== null && call.method !== 'DELETE') etags.set(url, etag);
-  else etags.delete(url);
+  remember(call.changes ?? call.url, call.method === 'DELETE' ? null : etag, (requests += 1));
 }
 
 /** Members of bodies that nothing on the page may keep: a secret, and an export of another tool, which may have some in it. */

@@ -73,6 +73,9 @@ function idOf(item: unknown): string {
 class Pages<T> {
   readonly state: Signal<ListState<T>> = signal<ListState<T>>({ items: [], held: [], heldMore: false, next: null, loading: true, error: undefined, isComplete: false });
   private lastStart = 0;
+  /** How often items were changed or taken away without a read. */
+  private edits = 0;
+  private reloads = 0;
   private timer: ReturnType<typeof setTimeout> | null = null;
   /** Components that show the list: a page, and the panel over it. */
   private readers = 0;
@@ -105,9 +108,13 @@ class Pages<T> {
 
   async reload(): Promise<void> {
     this.lastStart = Date.now();
+    this.reloads += 1;
+    const { edits } = this;
     this.change({ loading: true });
     try {
       const { items, next } = await this.page(null);
+      // The response to a change came first: what was read may be older than that.
+      if (this.edits !== edits) return await this.reload();
       this.change({ items, next, held: [], heldMore: false, loading: false, error: undefined, isComplete: true });
     } catch (error) {
       this.change({ loading: false, error: asProblem(error) });
@@ -139,12 +146,14 @@ class Pages<T> {
 
   private async update(): Promise<void> {
     this.lastStart = Date.now();
+    const { edits, reloads } = this;
     let first: Page<T>;
     try {
       first = await this.page(null);
     } catch {
       return;
     }
+    if (this.edits !== edits || this.reloads !== reloads) return this.follow();
     const { items } = this.state.peek();
     const fresh = new Map(first.items.map((item) => [this.key(item), item]));
     const shown = new Set(items.map(this.key));
@@ -167,11 +176,13 @@ class Pages<T> {
 
   patch(id: string, change: Partial<T>): void {
     const { items } = this.state.peek();
+    this.edits += 1;
     if (!items.some((item) => this.key(item) === id)) return;
     this.change({ items: items.map((item) => (this.key(item) === id ? { ...item, ...change } : item)) });
   }
 
   remove(ids: readonly string[]): void {
+    this.edits += 1;
     this.change({ items: this.state.peek().items.filter((item) => !ids.includes(this.key(item))) });
   }
 }

@@ -32,6 +32,8 @@ class Entry {
   private readonly topics = new Set<string>();
   readers = 0;
   private isOld = true;
+  /** How often it was replaced without a read. */
+  private replacements = 0;
   private running: Promise<void> | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private lastStart = 0;
@@ -73,14 +75,26 @@ class Entry {
     this.isOld = false;
     this.lastStart = Date.now();
     this.state.value = { ...this.state.peek(), loading: true };
+    const { replacements } = this;
+    const end = (state: Omit<State<unknown>, 'loading'>) => {
+      // The response to a change came first: what was read may be older than that.
+      if (this.replacements === replacements) this.state.value = { ...state, loading: false };
+      else this.isOld = true;
+    };
     this.running = send({ method: 'GET', url: this.url }).then(
-      ({ data }: Answer<unknown>) => { this.state.value = { data, error: undefined, loading: false }; },
-      (error: unknown) => { this.state.value = { data: this.keep(error), error: asProblem(error), loading: false }; },
+      ({ data }: Answer<unknown>) => end({ data, error: undefined }),
+      (error: unknown) => end({ data: this.keep(error), error: asProblem(error) }),
     );
     await this.running;
     this.running = null;
     // It changed while it was read.
     if (this.isOld && this.readers > 0) this.invalidate();
+  }
+
+  /** Reads again, also if a read is under way: that one may have begun before the change. */
+  refresh(): void {
+    if (this.running) this.isOld = true;
+    else void this.read();
   }
 
   /** What is gone or forbidden is no longer shown; what could not be read is. */
@@ -91,6 +105,7 @@ class Entry {
 
   set(data: unknown): void {
     this.isOld = false;
+    this.replacements += 1;
     this.state.value = { data, error: undefined, loading: false };
   }
 }
@@ -171,7 +186,7 @@ export function useUrl<T>(url: string | null, { on = [], every }: ResourceOption
   return {
     ...state,
     loading: state.loading || (entry !== null && state.data === undefined && state.error === undefined),
-    refresh: () => void entry?.read(),
+    refresh: () => entry?.refresh(),
     set: (data) => entry?.set(data),
   };
 }
