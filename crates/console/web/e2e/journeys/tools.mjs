@@ -91,6 +91,23 @@ export default [
     },
   },
   {
+    name: 'the switch of a tool stays where it was put while the tool is read again',
+    async run({ page, api, base, world, expect }) {
+      const { path } = await createAutomation(api, world);
+      await publish(api, path);
+      await page.goto(`${base}/w/${world.ws}/tools`);
+      await page.getByRole('link', { name: 'New order' }).click();
+      const calls = page.getByRole('complementary', { name: 'New order' }).getByLabel('Agents may call it');
+      await calls.waitFor();
+      const held = [];
+      await page.route(`**${path}`, (route) => (route.request().method() === 'GET' ? void held.push(route) : route.continue()));
+      await calls.uncheck();
+      await page.getByText('Agents cannot call the tool any more.').waitFor();
+      expect(!(await calls.isChecked()), 'It went back.');
+      for (const route of held) await route.continue();
+    },
+  },
+  {
     name: 'a run shows what it returned',
     async run({ page, api, base, world }) {
       const { path } = await createAutomation(api, world);

@@ -8,6 +8,7 @@ export * from './role';
 export { useSeen } from './seen';
 export { closePanel, navigate, path, query, setQuery } from './router';
 export { hasRole, isReadOnly, loadSession, loadWorkspaces, ownRole, role, session, signInPath, signOut, workspace, workspaceId, workspaces, type Role } from './session';
+export { useSwitch } from './switch';
 export * from './theme';
 export * from './title';
 export { toast, toastProblem } from './toasts';

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
-import { discardUnsaved, navigate, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
+import { discardUnsaved, navigate, toast, useAction, useSeen, useSwitch, useUnsaved, type RouteProps } from '#frame';
 import { Button, Card, Notice, ProblemView, RequestMenu, Switch, TextArea, TextField, confirm } from '#ui';
 import { AppPage, missingRight, useApp, type App } from './app-page';
 import { t } from './messages';
@@ -62,20 +62,13 @@ function Names({ app }: { app: App }) {
 
 function Pause({ app }: { app: App }) {
   const resource = useApp(app.id);
-  // The switch shows what was asked for until the server has answered.
-  const [asked, setAsked] = useState<boolean | null>(null);
-  const pause = useAction(async (paused: boolean) => {
-    setAsked(paused);
-    try {
-      resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body: { paused } }));
-    } finally {
-      setAsked(null);
-    }
-    toast(paused ? t('paused') : t('resumed'), { action: { label: t('undo'), run: () => void pause.run(!paused) } });
+  const pause = useSwitch(app.status === 'paused', async (paused) => {
+    resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body: { paused } }));
+    toast(paused ? t('paused') : t('resumed'), { action: { label: t('undo'), run: () => pause.set(!paused) } });
   });
   return (
     <Card title={t('running')}>
-      <div class="card-body"><Switch label={t('pausedLabel')} hint={t('pausedHint')} checked={asked ?? app.status === 'paused'} onChange={(paused) => void pause.run(paused)} /></div>
+      <div class="card-body"><Switch label={t('pausedLabel')} hint={t('pausedHint')} checked={pause.checked} disabled={pause.busy} onChange={pause.set} /></div>
     </Card>
   );
 }

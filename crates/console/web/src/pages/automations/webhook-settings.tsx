@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import type { Schemas } from '#api/types';
-import { isReadOnly, toast, useAction } from '#frame';
+import { isReadOnly, toast, useAction, useSwitch } from '#frame';
 import { Button, Card, Copyable, Facts, ObjectMenu, Switch, TextField, Time, confirm, openDialog, revealSecret } from '#ui';
 import { t } from './messages';
 import { TestCall } from './test-call';
@@ -21,16 +21,9 @@ interface Settings {
 export function WebhookSettings({ ws, webhook, onPatch, onChange }: Settings) {
   const { automationId: id, mode, hint, enabled, createdAt, updatedAt } = webhook;
   const hasSecret = hint !== null;
-  /** Where the switch was put, until the server has answered. */
-  const [wanted, setWanted] = useState<boolean | null>(null);
-  const change = useAction(async (isEnabled: boolean) => {
-    setWanted(isEnabled);
-    try {
-      onPatch(await api.patch('/v1/automations/{id}/webhook', { path: { id }, body: { enabled: isEnabled } }));
-    } finally {
-      setWanted(null);
-    }
-    toast(isEnabled ? t('webhookOn') : t('webhookOff'), { action: { label: t('undo'), run: () => void change.run(!isEnabled) } });
+  const calls = useSwitch(enabled, async (isEnabled) => {
+    onPatch(await api.patch('/v1/automations/{id}/webhook', { path: { id }, body: { enabled: isEnabled } }));
+    toast(isEnabled ? t('webhookOn') : t('webhookOff'), { action: { label: t('undo'), run: () => calls.set(!isEnabled) } });
   });
   const rotate = useAction(async () => {
     if (!(await confirm({ title: t('rotateTitle'), body: t('rotateBody'), action: t('rotate'), tone: 'bad' }))) return;
@@ -45,7 +38,7 @@ export function WebhookSettings({ ws, webhook, onPatch, onChange }: Settings) {
       <div class="card-body automations-stack">
         <div class="automations-address"><Copyable value={webhook.address} /></div>
         <Facts facts={[[t('proof'), t(`mode_${mode}`)], hasSecret ? [t('secret'), <code>{hint}</code>] : null, [t('hookCreated'), <Time at={createdAt} />], [t('changed'), <Time at={updatedAt} />]]} />
-        <Switch label={t('acceptsCalls')} hint={enabled ? undefined : t('acceptsNone')} checked={wanted ?? enabled} disabled={change.busy || isReadOnly.value} onChange={(value) => void change.run(value)} />
+        <Switch label={t('acceptsCalls')} hint={enabled ? undefined : t('acceptsNone')} checked={calls.checked} disabled={calls.busy || isReadOnly.value} onChange={calls.set} />
         <Limit key={webhook.perMinute} webhook={webhook} onPatch={onPatch} />
         <div class="automations-row">
           <Button variant="primary" icon="play" onClick={test}>{t('sendTest')}</Button>

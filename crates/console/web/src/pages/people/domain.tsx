@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { api, urlOf } from '#api/client';
 import { useResource, type Resource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { hasRole, roleText, toast, useAction, type RouteProps } from '#frame';
+import { hasRole, roleText, toast, useAction, useSwitch, type RouteProps } from '#frame';
 import { Button, Card, confirm, Copyable, Empty, Loaded, Notice, ObjectMenu, Particulars, ProblemView, Select, Status, Switch, TextField, Time } from '#ui';
 import { AdminsOnly, notManaging, PeoplePage } from './frame';
 import { t } from './messages';
@@ -91,16 +91,18 @@ function Verify({ ws, domain: { record }, resource }: Props) {
 }
 
 function Joining({ ws, domain, resource }: Props) {
-  const change = useAction(async (body: Schemas['ChangeJoinDomain']) => {
+  const save = async (body: Schemas['ChangeJoinDomain']) => {
     resource.set(await api.patch('/v1/workspaces/{ws}/join-domain', { path: { ws }, body }));
     toast(t('saved'));
-  });
-  const isBlocked = change.busy || notManaging() !== null;
+  };
+  const change = useAction(save);
+  const autoJoin = useSwitch(domain.autoJoin, (isOn) => save({ autoJoin: isOn }));
+  const isBlocked = change.busy || autoJoin.busy || notManaging() !== null;
   return (
     <Card title={t('joining')}>
       <div class="card-body people-fields">
         <Select label={t('joinRole')} value={domain.role} disabled={isBlocked} onChange={(role) => void change.run({ role })} options={(['member', 'viewer'] as const).map((value) => ({ value, label: roleText(value) }))} />
-        <Switch label={t('autoJoin')} hint={t('autoJoinHint')} checked={domain.autoJoin} disabled={isBlocked} onChange={(autoJoin) => void change.run({ autoJoin })} />
+        <Switch label={t('autoJoin')} hint={t('autoJoinHint')} checked={autoJoin.checked} disabled={isBlocked} onChange={autoJoin.set} />
       </div>
     </Card>
   );

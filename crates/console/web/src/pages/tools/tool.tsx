@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate, useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { closePanel, discardUnsaved, isReadOnly, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
+import { closePanel, discardUnsaved, isReadOnly, toast, useAction, useSeen, useSwitch, useUnsaved, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
 import { Button, Checkbox, CopyCall, Facts, JsonEditor, Loaded, Notice, Panel, ProblemView, Switch, TextArea, TextField, Time, confirm, parseJson } from '#ui';
 import { Permissions } from '../apps/permissions';
@@ -23,7 +23,7 @@ export default function ToolPanel({ params: { ws, id } }: RouteProps<'/w/:ws/too
   if (!review.data) return <Panel title={t('tool')}><Loaded resource={review}>{() => null}</Loaded></Panel>;
   if (!app.data) return <Panel title={t('tool')}><Loaded resource={app}>{() => null}</Loaded></Panel>;
   const mayEdit = app.data.rights.includes('can_edit') && !isReadOnly.value;
-  return <Tool key={id} ws={ws} review={review.data} mayEdit={mayEdit} refresh={review.refresh} />;
+  return <Tool key={id} ws={ws} review={review.data} mayEdit={mayEdit} refresh={review.refresh} replace={review.set} />;
 }
 
 interface Draft {
@@ -50,7 +50,15 @@ function errorsOf({ name, title, description, schema }: Draft) {
   };
 }
 
-function Tool({ ws, review, mayEdit, refresh }: { ws: string; review: Review; mayEdit: boolean; refresh: () => void }) {
+interface Props {
+  readonly ws: string;
+  readonly review: Review;
+  readonly mayEdit: boolean;
+  readonly refresh: () => void;
+  readonly replace: (changed: Review) => void;
+}
+
+function Tool({ ws, review, mayEdit, refresh, replace }: Props) {
   const { automationId: id, published, hash, blocked, manifest } = review;
   const saved = draftOf(review);
   const [edited, setEdited] = useState<Draft | null>(null);
@@ -70,6 +78,10 @@ function Tool({ ws, review, mayEdit, refresh }: { ws: string; review: Review; ma
   const changed = () => {
     invalidate(['agent_tool']);
     refresh();
+  };
+  const patched = (tool: Tool) => {
+    replace({ ...review, published: tool });
+    invalidate(['agent_tool']);
   };
   const publish = useAction(async () => {
     setTried(true);
@@ -95,7 +107,7 @@ function Tool({ ws, review, mayEdit, refresh }: { ws: string; review: Review; ma
   return (
     <Panel title={published?.title ?? t('publishTitle', { name: review.automationName })} size="wide" actions={actions}>
       <div class="tools-stack">
-        {published && <Published ws={ws} tool={published} mayEdit={mayEdit} onChange={changed} />}
+        {published && <Published ws={ws} tool={published} mayEdit={mayEdit} onPatch={patched} />}
         {published?.state === 'needs_review' && <Notice tone="warn"><p>{t('needsReview')}</p></Notice>}
         {blocked !== null && <Notice tone={published === null ? 'warn' : 'info'}><p>{t(`blocked_${blocked}`)}</p></Notice>}
         <section>
@@ -122,18 +134,10 @@ function Tool({ ws, review, mayEdit, refresh }: { ws: string; review: Review; ma
   );
 }
 
-function Published({ ws, tool, mayEdit, onChange }: { ws: string; tool: Tool; mayEdit: boolean; onChange: () => void }) {
+function Published({ ws, tool, mayEdit, onPatch }: { ws: string; tool: Tool; mayEdit: boolean; onPatch: (changed: Tool) => void }) {
   const { automationId: id, state, enabled, callsWeek, lastCalledAt, reviewedAt, reviewedByName } = tool;
-  /** Where the switch was put, until the server has answered. */
-  const [wanted, setWanted] = useState<boolean | null>(null);
-  const change = useAction(async (isOn: boolean) => {
-    setWanted(isOn);
-    try {
-      await api.patch('/v1/automations/{id}/agent-tool', { path: { id }, body: { enabled: isOn } });
-      onChange();
-    } finally {
-      setWanted(null);
-    }
+  const calls = useSwitch(enabled, async (isOn) => {
+    onPatch(await api.patch('/v1/automations/{id}/agent-tool', { path: { id }, body: { enabled: isOn } }));
     toast(isOn ? t('onNow') : t('offNow'));
   });
   return (
@@ -147,7 +151,7 @@ function Published({ ws, tool, mayEdit, onChange }: { ws: string; tool: Tool; ma
           [t('reviewed'), <>{reviewedByName ?? '–'}, <Time at={reviewedAt} /></>],
         ]}
       />
-      <Switch label={t('agentsMay')} checked={wanted ?? enabled} disabled={change.busy || !mayEdit} onChange={(isOn) => void change.run(isOn)} />
+      <Switch label={t('agentsMay')} checked={calls.checked} disabled={calls.busy || !mayEdit} onChange={calls.set} />
     </section>
   );
 }
