@@ -101,8 +101,10 @@ async fn what_was_enqueued_comes_before_code_that_goes_on_without_waiting() {
         streamed(&code, |invocation| invocation.limits.cpu_time = Duration::from_secs(2)).await;
     let asked = Instant::now();
     assert_eq!(next_chunk(&mut body).await, "soon");
-    assert!(asked.elapsed() < Duration::from_millis(1500), "{:?}", asked.elapsed());
+    let first = asked.elapsed();
     assert_failed_with(FailureCode::CpuExceeded, &completion.await.unwrap_err());
+    // Both take longer on a loaded machine.
+    assert!(first < asked.elapsed() / 2, "{first:?} of {:?}", asked.elapsed());
     assert_failed_with(FailureCode::CpuExceeded, &body.next().await.unwrap().unwrap_err());
     assert_eq!(body.next().await, None);
 }
