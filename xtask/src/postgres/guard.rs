@@ -39,6 +39,13 @@ const SETTINGS: [&str; 5] = [
 /// default.
 const NON_DURABLE_SETTINGS: [&str; 2] = ["fsync=off", "full_page_writes=off"];
 
+/// File system in memory. Creating and dropping the database of each test means hundreds of files, which an ext4 file system
+/// finds no inodes for as quickly.
+const MEMORY: &str = "/dev/shm";
+
+/// Bytes that must be free there: a full run of the tests needs a third.
+const MIN_MEMORY: u64 = 3 << 30;
+
 enum Event {
     /// Standard input was closed.
     OwnerExited,
@@ -58,7 +65,7 @@ pub fn run(binaries: &Path, durability: Durability) -> Result<()> {
         let _ = owner.send(Event::OwnerExited);
     });
 
-    let cluster = Cluster::create(binaries)?;
+    let cluster = Cluster::create(binaries, durability)?;
     let mut is_ready_announced = false;
     for _ in 0..PORT_ATTEMPTS {
         let port = free_port()?;
@@ -97,8 +104,12 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn create(binaries: &Path) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("qala-postgres-").tempdir()?;
+    fn create(binaries: &Path, durability: Durability) -> Result<Self> {
+        let parent = match durability {
+            Durability::None if has_room_in_memory() => PathBuf::from(MEMORY),
+            Durability::None | Durability::Full => std::env::temp_dir(),
+        };
+        let folder = tempfile::Builder::new().prefix("qala-postgres-").tempdir_in(parent)?;
         let account = if shell::is_root() { Some(unprivileged_account()?) } else { None };
         if let Some(account) = &account {
             shell::run(Command::new("chown").arg(account).arg(folder.path()))?;
@@ -165,6 +176,11 @@ impl Cluster {
         command.current_dir(self.folder.path());
         command
     }
+}
+
+/// True if a cluster fits into [`MEMORY`], which is small in some containers and does not exist on every system.
+fn has_room_in_memory() -> bool {
+    rustix::fs::statvfs(MEMORY).is_ok_and(|memory| memory.f_bavail * memory.f_frsize >= MIN_MEMORY)
 }
 
 /// Returns an account for PostgreSQL, which refuses to run as root.
