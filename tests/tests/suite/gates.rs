@@ -121,4 +121,35 @@ tests::on_both! {
         }
         Ok(())
     }
+
+    async fn a_gate_names_only_apps_that_the_reader_may_see(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let builder = owner.add_member(&workspace, "builder").await?;
+        // A new app is private to its maker and to admins.
+        let app = builder.create_app(&workspace, CODE).await?;
+        builder.post(&format!("/v1/apps/{app}/versions"), &version_with_hosts(&["private.example.com"])).await?.ok()?;
+        let service = json!({
+            "displayName": "Orders", "baseUrl": "https://orders.example.com", "auth": {"type": "none"}, "methods": ["GET"],
+        });
+        let connection = owner.post(&format!("/v1/workspaces/{workspace}/connectors/http"), &service).await?.string_at("/id")?;
+        let mut naming = version_with_hosts(&["private.example.com"]);
+        naming["manifest"]["permissions"]["connectors"] = json!([{"name": "orders", "connectionId": connection}]);
+        owner.post(&format!("/v1/apps/{app}/versions"), &naming).await?.ok()?;
+
+        let admin = owner.add_member(&workspace, "admin").await?;
+        let viewer = owner.add_member(&workspace, "viewer").await?;
+        for (reader, seen) in
+            [(&owner, json!([app])), (&admin, json!([app])), (&builder, json!([app])), (&viewer, json!([]))]
+        {
+            let listed = reader.get(&format!("/v1/workspaces/{workspace}/gates")).await?.ok()?;
+            for host in ["private.example.com", "orders.example.com"] {
+                let gates = listed["items"].as_array().context("no items")?;
+                let gate = gates.iter().find(|gate| gate["host"] == host).context("no gate")?;
+                assert_eq!(gate["appIds"], seen, "{host}");
+            }
+        }
+        viewer.get(&format!("/v1/apps/{app}")).await?.assert_error(404, "app_not_found");
+        Ok(())
+    }
 }

@@ -18,6 +18,8 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::state::Api;
 
+pub(super) use view::visible_apps;
+
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(catalogue::read_connector_catalog))

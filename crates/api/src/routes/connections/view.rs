@@ -175,22 +175,33 @@ pub(super) async fn hide_apps(
     if member.role().at_least(Role::Admin) {
         return Ok(());
     }
-    let named: BTreeSet<AppId> =
-        views.iter().flat_map(|view| view.used_by.iter().map(|user| user.app)).collect();
-    let mut visible = BTreeSet::new();
-    for app in named {
-        match api.app_by_id(ctx, app).await {
-            Ok(_) => {
-                visible.insert(app);
-            }
-            Err(problem) if problem.kind == ProblemKind::NotFound => {}
-            Err(problem) => return Err(problem),
-        }
-    }
+    let named = views.iter().flat_map(|view| view.used_by.iter().map(|user| user.app)).collect();
+    let visible = visible_apps(api, ctx, named).await?;
     for view in views {
         view.used_by.retain(|user| visible.contains(&user.app));
     }
     Ok(())
+}
+
+/// Returns the apps among these that the caller may see.
+///
+/// # Errors
+/// A [`Problem`] if the store fails.
+pub(in crate::routes) async fn visible_apps(
+    api: &Api,
+    ctx: &Context,
+    mut apps: BTreeSet<AppId>,
+) -> Result<BTreeSet<AppId>, Problem> {
+    for app in apps.clone() {
+        match api.app_by_id(ctx, app).await {
+            Ok(_) => {}
+            Err(problem) if problem.kind == ProblemKind::NotFound => {
+                apps.remove(&app);
+            }
+            Err(problem) => return Err(problem),
+        }
+    }
+    Ok(apps)
 }
 
 impl From<HttpConnection> for HttpConnectionItem {

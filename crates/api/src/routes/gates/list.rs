@@ -5,7 +5,7 @@ use kernel::{authority::Member, page::Page};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view::GateItem;
+use super::view::{GateItem, hide_apps};
 use crate::{
     auth::{Authorized, Console},
     http::{error::ApiResult, extract::Params, paging::PageParams},
@@ -32,7 +32,8 @@ pub(crate) async fn list_gates(
     Params(input): Params<PageParams>,
 ) -> ApiResult<Json<GateList>> {
     let page = input.request()?;
-    let found = connections::gates::list_gates(api.store(), &ctx, &member, page).await?;
+    let mut found = connections::gates::list_gates(api.store(), &ctx, &member, page).await?;
+    hide_apps(&api, &ctx, &member, &mut found).await?;
     let gates = Page::from_limit_plus_one(found, page.limit, |view| view.gate.id).map(GateItem::from);
     Ok(Json(GateList { items: gates.items, next_cursor: gates.next_cursor }))
 }

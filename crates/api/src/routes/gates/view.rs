@@ -1,11 +1,18 @@
 //! Gates on the wire.
 
+use std::collections::BTreeSet;
+
+use application::Problem;
 use connections::gates::{Gate, GateStatus, GateView, Method};
-use kernel::id::{AppId, ConnectionId, GateId};
+use kernel::{
+    Context,
+    authority::{Member, Role},
+    id::{AppId, ConnectionId, GateId},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::schemas;
+use crate::{http::schemas, routes::connections::visible_apps, state::Api};
 
 /// The permission of a workspace's apps to reach one host.
 #[derive(Debug, Serialize, ToSchema)]
@@ -21,7 +28,7 @@ pub(crate) struct GateItem {
     connection_id: Option<ConnectionId>,
     #[schema(value_type = schemas::connections::GateStatus)]
     status: GateStatus,
-    /// Apps whose current manifest names the host.
+    /// Apps whose current manifest names the host or the connection, and that you may see.
     app_ids: Vec<AppId>,
     /// Number of requests to the host that were refused in the last 24 hours.
     #[serde(rename = "blocked24h")]
@@ -43,4 +50,22 @@ impl From<GateView> for GateItem {
             blocked_24h,
         }
     }
+}
+
+/// Leaves out the apps that the caller may not see. Admins see all.
+pub(super) async fn hide_apps(
+    api: &Api,
+    ctx: &Context,
+    member: &Member,
+    views: &mut [GateView],
+) -> Result<(), Problem> {
+    if member.role().at_least(Role::Admin) {
+        return Ok(());
+    }
+    let named: BTreeSet<AppId> = views.iter().flat_map(|view| view.apps.iter().copied()).collect();
+    let visible = visible_apps(api, ctx, named).await?;
+    for view in views {
+        view.apps.retain(|app| visible.contains(app));
+    }
+    Ok(())
 }
