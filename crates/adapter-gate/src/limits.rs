@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct EgressLimits {
     /// Time to connect, including TLS.
     pub connect_timeout: Duration,
-    /// Time to the first byte of the response, on top of `connect_timeout`.
+    /// Time to the first byte of the response, `connect_timeout` included. A body that is streamed has only `total_timeout`.
     pub first_byte_timeout: Duration,
     /// Time from start to end, including redirects.
     pub total_timeout: Duration,

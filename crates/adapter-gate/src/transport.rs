@@ -44,9 +44,10 @@ impl Transport {
         let host = permit.host();
         let client = self.clients.get_or_build(permit, address).map_err(|error| refusal(host, &error))?;
         let request = client.request(to_http_method(permit.method()), url).headers(headers);
-        // A streamed body takes the time that the code takes, which only the total limit bounds.
+        // A streamed body takes the time that the code takes, which only the total limit bounds. The client limits the time
+        // to connect by itself, inside this time: it does not tell when it has connected.
         let first_byte = match &body {
-            RequestBody::Complete(_) => self.limits.connect_timeout + self.limits.first_byte_timeout,
+            RequestBody::Complete(_) => self.limits.first_byte_timeout,
             RequestBody::Stream(_) => self.limits.total_timeout,
         };
         let (request, failure) = body.attach_to(request);
@@ -103,5 +104,75 @@ fn to_http_method(method: Method) -> http::Method {
         Method::Patch => http::Method::PATCH,
         Method::Delete => http::Method::DELETE,
         Method::Options => http::Method::OPTIONS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use async_trait::async_trait;
+    use connections::{
+        EgressPolicy, Gate, GateStatus, RefusalCode, authorize_egress,
+        egress::{AllowedHost, DeclaredEgress},
+    };
+    use kernel::{Id, Timestamp};
+    use tokio::{net::TcpListener, time::Instant};
+    use uuid::Uuid;
+
+    use super::*;
+
+    const HOST: &str = "upstream.example";
+
+    struct Loopback;
+
+    #[async_trait]
+    impl Resolve for Loopback {
+        async fn resolve(&self, _: &GateHost) -> io::Result<Vec<IpAddr>> {
+            Ok(vec![IpAddr::from([127, 0, 0, 1])])
+        }
+    }
+
+    fn permit(port: u16) -> EgressPermit {
+        let gate = Gate {
+            id: Id::from_uuid(Uuid::from_u128(1)),
+            workspace: Id::from_uuid(Uuid::from_u128(2)),
+            name: "Upstream".to_owned(),
+            host: HOST.parse().unwrap(),
+            methods: vec![Method::Get],
+            connection: None,
+            status: GateStatus::Open,
+            created_at: Timestamp::UNIX_EPOCH,
+        };
+        let policy = EgressPolicy {
+            declared: vec![DeclaredEgress::parse(HOST).unwrap()],
+            gates: vec![gate],
+            allowed_hosts: vec![AllowedHost::new(
+                HOST.parse().unwrap(),
+                port,
+                "127.0.0.0/8".parse().unwrap(),
+            )],
+            ..EgressPolicy::default()
+        };
+        authorize_egress(&format!("http://{HOST}:{port}/"), "GET", &Arc::new(policy)).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_time_to_connect_is_a_part_of_that_to_the_first_byte() {
+        let limits = EgressLimits {
+            connect_timeout: Duration::from_secs(30),
+            first_byte_timeout: Duration::from_millis(200),
+            ..EgressLimits::default()
+        };
+        let transport = Transport::new(limits, Arc::new(Loopback)).unwrap();
+        // Takes connections, and never responds.
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let permit = permit(listener.local_addr().unwrap().port());
+        let address = transport.resolve(&permit).await.unwrap();
+        let body = RequestBody::Complete(Bytes::new());
+        let begun = Instant::now();
+        let sent = transport.dispatch(&permit, address, permit.url().clone(), HeaderMap::new(), body).await;
+        assert_eq!(sent.unwrap_err().code, RefusalCode::Timeout);
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
 }
