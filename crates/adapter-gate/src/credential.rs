@@ -7,10 +7,11 @@ use connections::{
     CredentialSource, EgressPermit, GateHost, Refusal, RefusalCode,
     app_secrets::headers::SecretHeader,
     auth::Auth,
+    auth::MIN_SECRET_BYTES,
     connection::Connection,
     injection::inject,
     outbound::{OpenedCredential, SecretSource},
-    scrub::{MIN_SECRET_BYTES, Scrubber, StreamScrubber},
+    scrub::{Scrubber, StreamScrubber},
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};

@@ -11,7 +11,8 @@ use crate::invalid_input::{Field, InvalidInput, Reason};
 pub use parts::{HeaderName, HeaderText, Scopes, ServiceUrl, ShortText};
 pub(crate) use parts::{check_name as check_header_name, parse_https};
 pub use secret::{
-    MAX_SECRET_BYTES, ServiceAccountKey, parse_header_secrets, parse_secret_url, parse_service_account,
+    MAX_SECRET_BYTES, MIN_SECRET_BYTES, ServiceAccountKey, parse_header_secrets, parse_secret_url,
+    parse_service_account,
 };
 
 /// Most headers of [`Auth::Headers`].

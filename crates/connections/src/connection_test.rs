@@ -51,6 +51,13 @@ impl ConnectionTestResult {
     pub const FORM_IS_RIGHT: Self =
         Self { ok: Some(true), checked: Checked::Format, status: None, latency: None, reason: None };
 
+    /// No request is harmless, and the stored secret does not open or does not suit `auth`.
+    #[must_use]
+    pub fn secret_unavailable() -> Self {
+        let reason = Some(RefusalCode::SecretUnavailable.as_str());
+        Self { ok: Some(false), reason, ..Self::FORM_IS_RIGHT }
+    }
+
     /// Returns the result of a request that was refused, or got no response.
     #[must_use]
     pub fn refused(code: RefusalCode, latency: Option<Duration>) -> Self {

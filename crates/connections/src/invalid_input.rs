@@ -95,6 +95,12 @@ pub enum Reason {
         /// Most characters.
         max: usize,
     },
+    /// The secret, or a value in it, is too short to be redacted from what the service sends back.
+    #[error("must have at least {min} characters, each of its values too, to be redacted from responses")]
+    TooShort {
+        /// Fewest bytes.
+        min: usize,
+    },
     /// The list is too short or too long.
     #[error("must have {min} to {max} items")]
     Count {
@@ -194,6 +200,9 @@ pub enum SecretNeed {
     /// `auth` has another type, or names other headers.
     #[error("the kind of authentication has changed")]
     NewAuth,
+    /// The stored secret does not have the form that `auth` needs, or does not open.
+    #[error("the stored one does not suit `auth`, or cannot be opened")]
+    Unfit,
     /// No secret is stored.
     #[error("none is stored")]
     NoneStored,

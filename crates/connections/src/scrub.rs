@@ -18,14 +18,12 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use self::starts::Starts;
 use crate::{
-    auth::{Auth, parse_header_secrets, parse_secret_url, parse_service_account},
+    auth::{Auth, MIN_SECRET_BYTES, parse_header_secrets, parse_secret_url, parse_service_account},
     injection::{path_form, query_form},
 };
 
 /// The text in place of a secret.
 pub const REDACTED: &str = "[redacted]";
-/// Shortest secret that is searched for by itself, in bytes.
-pub const MIN_SECRET_BYTES: usize = 8;
 /// Most bytes of all texts that are searched for at once.
 pub const MAX_TEXT_BYTES: usize = 256 << 10;
 

@@ -47,6 +47,32 @@ impl Auth {
     }
 }
 
+/// Shortest secret that is redacted where it stands by itself, in bytes: a shorter one would hit ordinary text.
+pub const MIN_SECRET_BYTES: usize = 8;
+
+impl Auth {
+    /// Checks a secret that is to be stored: it has the shape of [`Self::check_secret`], and what is sent of it without
+    /// a prefix is long enough to be redacted from responses.
+    ///
+    /// # Errors
+    /// [`InvalidInput`] about the secret. It never repeats the secret.
+    pub fn check_new_secret(&self, secret: &SecretString) -> Result<(), InvalidInput> {
+        self.check_secret(secret)?;
+        let is_short = |text: &SecretString| text.expose_secret().len() < MIN_SECRET_BYTES;
+        let has_short = match self {
+            Self::HeaderKey { prefix: None, .. } | Self::PathToken => is_short(secret),
+            Self::Headers { names } => {
+                parse_header_secrets(names, secret)?.iter().any(|(_, value)| is_short(value))
+            }
+            _ => false,
+        };
+        if has_short {
+            return Err(InvalidInput::new(Field::Secret, Reason::TooShort { min: MIN_SECRET_BYTES }));
+        }
+        Ok(())
+    }
+}
+
 /// Reads the secret of [`Auth::Headers`]: a JSON object with exactly these names, in any case, and a text for each.
 ///
 /// # Errors

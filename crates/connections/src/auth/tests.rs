@@ -122,3 +122,24 @@ fn a_secret_has_the_shape_of_its_kind() {
     assert_eq!(parsed.client_email, "a@b.iam.example");
     assert!(!format!("{parsed:?}").contains("BEGIN"));
 }
+
+#[test]
+fn what_is_sent_without_a_prefix_is_long_enough_to_be_redacted() {
+    for (auth, secret, is_stored) in [
+        (json!({"type": "api_key", "in": "header", "name": "x-key"}), "1234567", false),
+        (json!({"type": "api_key", "in": "header", "name": "x-key"}), "12345678", true),
+        (json!({"type": "api_key", "in": "header", "name": "x-key", "prefix": "Token"}), "1234567", true),
+        (json!({"type": "api_key", "in": "query", "name": "key"}), "1234567", true),
+        (json!({"type": "path_token"}), "1234567", false),
+        (json!({"type": "path_token"}), "12345678", true),
+        (json!({"type": "headers", "names": ["a", "b"]}), r#"{"a": "12345678", "b": "1234567"}"#, false),
+        (json!({"type": "headers", "names": ["a", "b"]}), r#"{"a": "12345678", "b": "12345678"}"#, true),
+        (json!({"type": "bearer"}), "1", true),
+    ] {
+        let parsed = Auth::parse(serde_json::from_value(auth.clone()).unwrap()).unwrap();
+        let checked = parsed.check_new_secret(&SecretString::from(secret));
+        assert_eq!(checked.is_ok(), is_stored, "{auth} {secret}");
+        // What was stored before serves on.
+        assert!(parsed.check_secret(&SecretString::from(secret)).is_ok());
+    }
+}

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    auth::{Auth, parse_https},
+    auth::{Auth, parse_https, parse_secret_url},
     gates::Method,
     host::GateHost,
     invalid_input::{Field, InvalidInput, Reason},
@@ -150,6 +151,21 @@ impl HttpConnection {
         let mut names = self.auth.header_names();
         names.extend(self.headers.iter().map(|header| header.name.as_str()));
         names
+    }
+
+    /// Checks that requests can carry a secret: it has the form that `auth` needs, and a secret URL leads to this host.
+    ///
+    /// # Errors
+    /// [`InvalidInput`] about the secret. It never repeats the secret.
+    pub fn check_secret(&self, secret: &SecretString) -> Result<(), InvalidInput> {
+        self.auth.check_secret(secret)?;
+        if self.auth == Auth::Url {
+            let (host, url) = parse_secret_url(secret)?;
+            if host != self.host || url.port_or_known_default().unwrap_or(443) != self.base_url.port() {
+                return Err(InvalidInput::new(Field::Secret, Reason::NotSecretUrl));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -89,7 +89,7 @@ impl HttpConnectionInput {
         let test_path = self.test_path.map(|path| check_test_path(path, &path_prefix)).transpose()?;
         let preset = self.preset.map(|preset| check_text(Field::Preset, &preset, 1, 64)).transpose()?;
         if let Some(secret) = &self.secret {
-            auth.check_secret(secret)?;
+            auth.check_new_secret(secret)?;
         }
         let host = base_url.host().clone();
         let testable = self.testable;

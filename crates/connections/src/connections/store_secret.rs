@@ -29,6 +29,26 @@ pub(super) fn check_need(
     }
 }
 
+/// Refuses another `auth` that the stored secret, which stays, does not suit: requests would fail until it is given again.
+pub(super) async fn check_kept(
+    tx: &mut dyn ConnectionTx,
+    vault: &Vault,
+    before: &Connection,
+    after: &HttpConnection,
+) -> Result<(), ConnectionError> {
+    if !after.auth.needs_secret() || after.auth == before.http.auth || after.auth == Auth::AuthorizationCode {
+        return Ok(());
+    }
+    let purpose = SecretPurpose::Secret;
+    let sealed = tx.sealed_secret_for_update(before.workspace, before.id, purpose).await?;
+    let context = before.sealing_context(purpose);
+    let opened = sealed.and_then(|sealed| vault.open(&context.parts(), &sealed).ok());
+    if opened.is_some_and(|secret| after.auth.check_new_secret(&secret).is_ok()) {
+        return Ok(());
+    }
+    Err(InvalidInput::new(Field::Secret, Reason::RequiredAgain(SecretNeed::Unfit)).into())
+}
+
 /// A sealed secret that is not written yet.
 pub(super) struct Sealed(Option<String>);
 

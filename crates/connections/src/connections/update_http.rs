@@ -41,6 +41,9 @@ pub(super) async fn replace(
     secret: Option<&SecretString>,
 ) -> Result<Connection, ConnectionError> {
     store_secret::check_need(before, &http, secret)?;
+    if secret.is_none() {
+        store_secret::check_kept(tx, vault, before, &http).await?;
+    }
     after.http = http;
     let sealed = store_secret::seal(ctx, vault, &mut after, secret)?;
     after.updated_at = ctx.now;
@@ -63,8 +66,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        auth::AuthInput,
+        auth::{AuthInput, KeyPlace},
         connection::{ConnectionStatus, SecretPurpose},
+        connections::create_http_connection,
         testing::{FakeStore, admin, http_connection, http_input, request, vault},
     };
 
@@ -111,6 +115,36 @@ mod tests {
             assert_eq!(changed.secret_version, 2);
         }
         assert_eq!(tx.work.audited_actions(), ["connection.update"]);
+    }
+
+    #[tokio::test]
+    async fn a_kept_secret_must_suit_another_auth() {
+        let key = |place| AuthInput::ApiKey { place, name: "key".to_owned(), prefix: None };
+        for (secret, suits) in [("пароль-сервиса", false), ("s3cret-of-the-crm", true)] {
+            let (mut tx, ctx) = (FakeStore::default(), request());
+            let input = HttpConnectionInput {
+                auth: key(KeyPlace::Query),
+                secret: Some(secret.into()),
+                ..http_input()
+            };
+            let made = create_http_connection(&mut tx, &ctx, &admin(&ctx), &vault(), input).await.unwrap();
+            let mut put = async |input| {
+                update_http_connection(&mut tx, &ctx, &admin(&ctx), &vault(), made.id, input).await
+            };
+            let same = HttpConnectionInput { auth: key(KeyPlace::Query), ..without_secret() };
+            put(same).await.unwrap();
+            let moved = HttpConnectionInput { auth: key(KeyPlace::Header), ..without_secret() };
+            let result = put(moved).await.map(drop).map_err(|error| error.to_string());
+            let refused = "`secret` is required again, because the stored one does not suit `auth`, or cannot be opened";
+            assert_eq!(result, if suits { Ok(()) } else { Err(refused.to_owned()) });
+            assert_eq!(tx.connections[0].revision, if suits { 3 } else { 2 });
+        }
+        // What does not open is asked for too.
+        let changed = HttpConnectionInput {
+            auth: AuthInput::Bearer { prefix: Some("Token".to_owned()) },
+            ..without_secret()
+        };
+        assert!(matches!(update(&mut store(), changed).await, Err(ConnectionError::InvalidInput(_))));
     }
 
     #[tokio::test]

@@ -2,7 +2,10 @@
 
 use application::Problem;
 use axum::{Json, extract::State};
-use connections::connection_test::Checked;
+use connections::{
+    connection_test::{Checked, ConnectionTestResult, TestRequest},
+    connections::has_usable_secret,
+};
 use kernel::authority::Admin;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -21,10 +24,10 @@ pub(crate) struct ConnectionTest {
     /// Whether the connection works; null if the service could not be asked.
     #[schema(required)]
     ok: Option<bool>,
-    /// `gate` if a request was sent, `format` if only the form of the secret was checked.
+    /// `gate` if a request was sent, `format` if the stored secret was only opened and its form checked.
     #[schema(value_type = schemas::connections::Checked)]
     checked: Checked,
-    /// Status of the response.
+    /// Status of the response; null if the token endpoint was asked.
     #[schema(required, maximum = 999)]
     status: Option<u16>,
     /// Milliseconds until the response.
@@ -52,7 +55,14 @@ pub(crate) async fn test_connection(
     let id = parse_connection_id(&id)?;
     let found = api.store().find_connection(admin.workspace(), id).await?;
     let connection = found.ok_or_else(|| Problem::not_found("connection"))?;
-    let result = api.connection_tester().test(connection.clone()).await;
+    // Without a request, only opening the secret shows whether requests could carry it.
+    let is_offline =
+        TestRequest::of(&connection) == TestRequest::None && !connection.status.is_disconnected();
+    let result = if is_offline && !has_usable_secret(api.store(), api.vault(), &connection).await? {
+        ConnectionTestResult::secret_unavailable()
+    } else {
+        api.connection_tester().test(connection.clone()).await
+    };
     let Json(connection) = shown(&api, &ctx, &admin, connection).await?;
     Ok(Json(ConnectionTest {
         ok: result.ok,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use application::{Problem, unit};
 use axum::{Json, extract::State};
-use connections::connections::CatalogueConnectionChange;
+use connections::connections::{CatalogueConnectionChange, ConnectionError};
 use kernel::authority::Admin;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -67,7 +67,11 @@ pub(crate) async fn update_connection(
                 id,
                 change.clone(),
             );
-            Ok::<_, Problem>(changed.await?)
+            changed.await.map_err(|error| match error {
+                ConnectionError::NotFound => Problem::not_found("connection")
+                    .hint("Change a connection that is described by hand with PUT …/connections/{id}/http."),
+                error => error.into(),
+            })
         }))
         .await?;
     shown(&api, &ctx, &admin, connection).await

@@ -2,7 +2,7 @@
 
 use application::{Problem, unit};
 use axum::{Json, extract::State};
-use connections::HttpConnectionInput;
+use connections::{HttpConnectionInput, connections::ConnectionError};
 use kernel::authority::Admin;
 
 use super::{
@@ -23,7 +23,7 @@ use crate::{
 /// Change a connection that is described by hand
 ///
 /// Replaces everything but the secret, which stays if it is left out. A new host, a new host of the token endpoint and another kind of
-/// `auth` need the secret again. With a secret, a disconnected connection is connected again.
+/// `auth` need the secret again, as does an `auth` that the stored secret does not suit. With a secret, a disconnected connection is connected again.
 #[utoipa::path(
     put, path = "/v1/workspaces/{ws}/connections/{id}/http", tag = "connections",
     params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("id" = kernel::id::ConnectionId, Path, description = "The connection."), IfMatch),
@@ -52,7 +52,11 @@ pub(crate) async fn update_http_connection(
                 id,
                 input.clone(),
             );
-            Ok::<_, Problem>(changed.await?)
+            changed.await.map_err(|error| match error {
+                ConnectionError::NotFound => Problem::not_found("connection")
+                    .hint("Change a connection to a service of the catalogue with PUT …/connections/{id}."),
+                error => error.into(),
+            })
         }))
         .await?;
     shown(&api, &ctx, &admin, connection).await
