@@ -222,6 +222,12 @@ impl Request<'_> {
         Ok(self)
     }
 
+    /// Adds a header whose value is no text.
+    pub fn byte_header(mut self, name: impl Into<HeaderName>, value: &[u8]) -> Result<Self> {
+        self.headers.push((name.into(), HeaderValue::from_bytes(value)?));
+        Ok(self)
+    }
+
     /// Adds a header and keeps any of the same name, as a careless or hostile sender would.
     pub fn append_header(mut self, name: impl Into<HeaderName>, value: &str) -> Result<Self> {
         self.headers.push((name.into(), HeaderValue::from_str(value)?));

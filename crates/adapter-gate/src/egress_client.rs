@@ -14,7 +14,7 @@ use connections::{
     scrub::Scrubber,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use kernel::Timestamp;
+use kernel::{RedirectMode, Timestamp, byte_string};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
@@ -64,8 +64,18 @@ impl EgressClient {
         let mut hops = 0;
         loop {
             let response = self.send_once(outgoing).await?;
-            let Some(location) = redirect_location(&outgoing.permit, &response) else {
-                return self.read_response(outgoing, response, deadline).await;
+            let location = match outgoing.redirect {
+                RedirectMode::Follow => redirect_location(&outgoing.permit, &response),
+                RedirectMode::Manual => None,
+                RedirectMode::Error if !is_redirect(response.status()) => None,
+                RedirectMode::Error => {
+                    let message =
+                        format!("{} redirects, which the request does not allow", outgoing.permit.host());
+                    return Err(Refusal::new(RefusalCode::RedirectDenied, message));
+                }
+            };
+            let Some(location) = location else {
+                return self.read_response(outgoing, response, deadline, hops > 0).await;
             };
             let location = location?;
             hops += 1;
@@ -89,7 +99,7 @@ impl EgressClient {
         err(level = "debug")
     )]
     async fn send_once(&self, outgoing: &mut Outgoing<'_>) -> Result<reqwest::Response, Refusal> {
-        let Outgoing { permit, headers, body, carried } = outgoing;
+        let Outgoing { permit, headers, body, carried, .. } = outgoing;
         let mut headers = to_request_headers(headers)?;
         if !matches!(carried, Carried::Nothing) {
             // In a coding, what the service echoes could not be scrubbed.
@@ -108,6 +118,7 @@ impl EgressClient {
         outgoing: &mut Outgoing<'_>,
         mut response: reqwest::Response,
         deadline: Instant,
+        is_redirected: bool,
     ) -> Result<OutboundResponse, Refusal> {
         let host = outgoing.permit.host();
         let status = response.status().as_u16();
@@ -117,16 +128,37 @@ impl EgressClient {
             let message = format!("{host} answered with the status {status}");
             return Err(Refusal::new(RefusalCode::UpstreamFailed, message));
         }
-        let headers = std::mem::take(response.headers_mut());
+        let mut headers = std::mem::take(response.headers_mut());
+        let redirected_to = is_redirected.then(|| outgoing.permit.url().to_string());
         let arrived = read_arrived(host, response, BodyBounds { max_bytes, deadline }).await?;
         let Some(scrubber) = outgoing.carried.take_scrubber() else {
-            let body = match arrived {
-                Arrived::Complete(body) => body.into(),
-                Arrived::Partial(body) => body.into_stream(None),
+            let body = match (Coding::of(&headers), arrived) {
+                // Code is not told the coding, so it is undone as a browser does; others reach the code as they are.
+                (Some(coding @ (Coding::Gzip | Coding::Deflate)), arrived) => {
+                    let body = match arrived {
+                        Arrived::Complete(body) => body,
+                        Arrived::Partial(body) => body.read_to_end().await?,
+                    };
+                    let decoded = decode(host, coding, body, max_bytes).await?;
+                    if !decoded.is_empty() {
+                        headers.remove(header::CONTENT_ENCODING);
+                        headers.remove(header::CONTENT_LENGTH);
+                    }
+                    decoded.into()
+                }
+                (_, Arrived::Complete(body)) => body.into(),
+                (_, Arrived::Partial(body)) => body.into_stream(None),
             };
-            return Ok(OutboundResponse { status, headers: to_response_headers(&headers), body });
+            return Ok(OutboundResponse {
+                status,
+                headers: to_response_headers(&headers),
+                body,
+                redirected_to,
+            });
         };
-        self.scrub_response(host, (status, headers), arrived, scrubber).await
+        let redirected_to = redirected_to.map(|url| scrubber.scrub_text(&url).into_owned());
+        let scrubbed = self.scrub_response(host, (status, headers), arrived, scrubber).await?;
+        Ok(OutboundResponse { redirected_to, ..scrubbed })
     }
 
     /// Returns a response without the secrets that the scrubber finds.
@@ -145,7 +177,8 @@ impl EgressClient {
             Arrived::Partial(body) => {
                 headers.remove(header::CONTENT_LENGTH);
                 let headers = to_scrubbed_headers(&headers, &scrubber);
-                return Ok(OutboundResponse { status, headers, body: body.into_stream(Some(scrubber)) });
+                let body = body.into_stream(Some(scrubber));
+                return Ok(OutboundResponse { status, headers, body, redirected_to: None });
             }
         };
         let received = body.len();
@@ -158,7 +191,7 @@ impl EgressClient {
             headers.remove(header::CONTENT_LENGTH);
         }
         let headers = to_scrubbed_headers(&headers, &scrubber);
-        Ok(OutboundResponse { status, headers, body: scrubbed.into() })
+        Ok(OutboundResponse { status, headers, body: scrubbed.into(), redirected_to: None })
     }
 
     /// Puts a request together whose headers were checked.
@@ -169,7 +202,7 @@ impl EgressClient {
         carried: Carried<'a>,
     ) -> Result<Outgoing<'a>, Refusal> {
         let body = RequestBody::new(request.body, self.limits.max_request_body)?;
-        Ok(Outgoing { permit, headers: request.headers, body, carried })
+        Ok(Outgoing { permit, headers: request.headers, body, carried, redirect: request.redirect })
     }
 
     async fn send_before_deadline(&self, outgoing: &mut Outgoing<'_>) -> Result<OutboundResponse, Refusal> {
@@ -187,6 +220,7 @@ struct Outgoing<'a> {
     headers: Vec<(String, String)>,
     body: RequestBody,
     carried: Carried<'a>,
+    redirect: RedirectMode,
 }
 
 #[async_trait]
@@ -305,15 +339,7 @@ fn refuse_connection(permit: &EgressPermit) -> Result<(), Refusal> {
 /// Returns the location of a redirect to follow; `None` for methods other than GET and HEAD, whose response the app
 /// gets as it is.
 fn redirect_location(permit: &EgressPermit, response: &reqwest::Response) -> Option<Result<String, Refusal>> {
-    let follows = matches!(
-        response.status(),
-        StatusCode::MOVED_PERMANENTLY
-            | StatusCode::FOUND
-            | StatusCode::SEE_OTHER
-            | StatusCode::TEMPORARY_REDIRECT
-            | StatusCode::PERMANENT_REDIRECT
-    );
-    if !follows || !matches!(permit.method(), Method::Get | Method::Head) {
+    if !is_redirect(response.status()) || !matches!(permit.method(), Method::Get | Method::Head) {
         return None;
     }
     let location = response.headers().get(header::LOCATION)?;
@@ -322,34 +348,46 @@ fn redirect_location(permit: &EgressPermit, response: &reqwest::Response) -> Opt
     }))
 }
 
+/// True for a redirect status (Fetch, section 2.2.3).
+fn is_redirect(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::MOVED_PERMANENTLY
+            | StatusCode::FOUND
+            | StatusCode::SEE_OTHER
+            | StatusCode::TEMPORARY_REDIRECT
+            | StatusCode::PERMANENT_REDIRECT
+    )
+}
+
 fn to_request_headers(headers: &[(String, String)]) -> Result<HeaderMap, Refusal> {
     let malformed = || Refusal::new(RefusalCode::HeaderDenied, "a header is malformed");
     let mut map = HeaderMap::with_capacity(headers.len());
     for (name, value) in headers {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| malformed())?;
-        let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| malformed())?;
+        let value = byte_string::encode(value).ok_or_else(malformed)?;
+        let value = HeaderValue::from_bytes(&value).map_err(|_| malformed())?;
         map.try_append(name, value).map_err(|_| malformed())?;
     }
     Ok(map)
 }
 
 fn to_response_headers(headers: &HeaderMap) -> Vec<(String, String)> {
-    kept_headers(headers).map(|(name, value)| (name.as_str().to_owned(), to_text(value.as_bytes()))).collect()
+    kept_headers(headers)
+        .map(|(name, value)| (name.as_str().to_owned(), byte_string::decode(value.as_bytes())))
+        .collect()
 }
 
 /// Redacts secrets in values. A header whose name has a secret is left out.
 fn to_scrubbed_headers(headers: &HeaderMap, scrubber: &Scrubber) -> Vec<(String, String)> {
     kept_headers(headers)
         .filter(|(name, _)| scrubber.scrub_text(name.as_str()) == name.as_str())
-        .map(|(name, value)| (name.as_str().to_owned(), to_text(&scrubber.scrub_bytes(value.as_bytes()))))
+        .map(|(name, value)| {
+            (name.as_str().to_owned(), byte_string::decode(&scrubber.scrub_bytes(value.as_bytes())))
+        })
         .collect()
 }
 
 fn kept_headers(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
     headers.iter().filter(|(name, _)| !DROPPED_RESPONSE_HEADERS.contains(&name.as_str()))
-}
-
-/// Reads values that are not UTF-8 as Latin 1, as browsers do.
-fn to_text(bytes: &[u8]) -> String {
-    std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().copied().map(char::from).collect(), str::to_owned)
 }

@@ -7,6 +7,7 @@
 use std::{collections::BTreeMap, fmt, path::Path, time::Duration};
 
 use bytes::Bytes;
+use kernel::RedirectMode;
 use runs::engine::{
     Bindings, Failure, FailureCode, HostError, HttpRequest, HttpResponse, InvocationLimits, KeyUse, LogLevel,
 };
@@ -96,23 +97,24 @@ pub(crate) struct Request {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Response {
-    pub(crate) status: u16,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Bytes,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HostCallOutput {
-    Response(Response),
+    Response(FetchedHead, Bytes),
     /// A response whose body is read by [`FromWorker::ReadBody`].
-    Head(ResponseHead),
+    Head(FetchedHead),
     Json(String),
     /// A secret, and the uses that its key may have.
     Secret {
         text: SecretText,
         uses: Vec<KeyUse>,
     },
+}
+
+/// A response to a request of code, without its body.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FetchedHead {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) redirected_to: Option<String>,
 }
 
 /// The text of a secret.
@@ -193,6 +195,7 @@ pub(crate) enum HostCall {
     Fetch {
         connection: Option<String>,
         request: Request,
+        redirect: RedirectMode,
         /// True if the body follows in [`FromWorker::RequestPart`].
         is_streamed: bool,
     },

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt as _, stream::BoxStream};
-use kernel::Timestamp;
+use kernel::{RedirectMode, Timestamp};
 use secrecy::SecretString;
 
 use crate::{
@@ -20,6 +20,8 @@ pub struct OutboundRequest {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: OutboundBody,
+    /// What becomes of a response that redirects. Only requests without a body of their own, GET and HEAD, follow one.
+    pub redirect: RedirectMode,
 }
 
 /// The response to a request.
@@ -31,6 +33,8 @@ pub struct OutboundResponse {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: OutboundBody,
+    /// URL of the response if redirects were followed, without the secrets of the request.
+    pub redirected_to: Option<String>,
 }
 
 /// The body of a request or a response.

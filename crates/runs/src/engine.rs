@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt as _, future::BoxFuture, stream::BoxStream};
 use kernel::{
-    Timestamp,
+    RedirectMode, Timestamp,
     id::{AppId, RunId, VersionId, WorkspaceId},
 };
 use secrecy::SecretString;
@@ -185,6 +185,8 @@ pub struct FetchRequest {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: FetchBody,
+    /// What becomes of a response that redirects.
+    pub redirect: RedirectMode,
 }
 
 /// A response to app code. Header names are lower case.
@@ -196,6 +198,8 @@ pub struct FetchResponse {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: FetchBody,
+    /// URL of the response if redirects were followed.
+    pub redirected_to: Option<String>,
 }
 
 /// The body of a request of app code, or of the response to it.
@@ -241,7 +245,7 @@ impl fmt::Debug for FetchBody {
 
 impl From<HttpResponse> for FetchResponse {
     fn from(HttpResponse { status, headers, body }: HttpResponse) -> Self {
-        Self { status, headers, body: FetchBody::Complete(body) }
+        Self { status, headers, body: FetchBody::Complete(body), redirected_to: None }
     }
 }
 

@@ -53,12 +53,21 @@ impl AppResponse {
         }
     }
 
-    /// Returns true if the response has too many headers to be sent.
+    /// Returns the reason for which the response cannot be sent, for the app's log; `None` if it can be.
     #[must_use]
-    pub fn exceeds_header_limits(&self) -> bool {
+    pub fn why_unsendable(&self) -> Option<&'static str> {
         let (Self::Buffered(HttpResponse { headers, .. }) | Self::Streamed { headers, .. }) = self;
         let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
-        headers.len() > Self::MAX_HEADERS || bytes > Self::MAX_HEADER_BYTES
+        if headers.len() > Self::MAX_HEADERS {
+            return Some("it has more than 64 headers");
+        }
+        if bytes > Self::MAX_HEADER_BYTES {
+            return Some("its headers are longer than 16 KiB");
+        }
+        // What HTTP allows in a field value (RFC 9110, section 5.5).
+        let is_allowed = |character| matches!(character, '\t' | ' '..='~' | '\u{80}'..='\u{ff}');
+        let is_broken = headers.iter().any(|(_, value)| !value.chars().all(is_allowed));
+        is_broken.then_some("a header holds a control character")
     }
 }
 

@@ -33,8 +33,8 @@ use observability::{
 };
 use runs::{
     engine::{
-        self, Bindings, Bundle, Engine, Failure, FailureCode, HandlerCall, HandlerOutput, HttpRequest,
-        Invocation, InvocationLimits, ScheduledEvent, StreamedResponse,
+        self, Bindings, Bundle, Engine, Failure, FailureCode, HandlerCall, HandlerOutput, Host as _,
+        HttpRequest, Invocation, InvocationLimits, ScheduledEvent, StreamedResponse,
     },
     queue::{
         AppAvailability, AttemptOutcome, ClaimedRun, FinishedRun, RunFault, RunLogLine, classify_failure,
@@ -477,6 +477,9 @@ impl AppServer for Executor {
             Err(failure) => (Err(failure), None),
         };
         meter.set_response(&response);
+        if let Some(reason) = response.as_ref().ok().and_then(AppResponse::why_unsendable) {
+            host.log(engine::LogLevel::Error, format!("The response cannot be sent: {reason}."));
+        }
         let Some(completion) = completion else {
             inner.record_response((workspace, app), &host, response.as_ref().err()).await;
             return response;

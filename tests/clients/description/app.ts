@@ -36,7 +36,8 @@ export const mistakes = {
     document.title = 'x';
     // @ts-expect-error: nor another platform.
     process.exit(1);
-    // @ts-expect-error: a redirect is always followed.
+    // @ts-expect-error: there is no such mode.
+    await fetch('https://a.example/', { redirect: 'opaque' });
     await fetch('https://a.example/', { redirect: 'manual' });
     // @ts-expect-error: a question has a title.
     await ctx.approval({ detail: 'x' });

@@ -308,6 +308,45 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_kept_secret_must_suit_the_new_auth(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let mut body = described("https://api.example.com");
+        body["testable"] = json!(false);
+        body["secret"] = json!("пароль-сервиса");
+        body["auth"] = json!({"type": "api_key", "in": "query", "name": "key"});
+        let made = create(&owner, &workspace, &body).await?;
+        let id = made["id"].as_str().context("no id")?;
+        let path = format!("/v1/workspaces/{workspace}/connections/{id}");
+        body = without_secret(body);
+        owner.put(&format!("{path}/http"), &body).await?.ok()?;
+        body["auth"]["in"] = json!("header");
+        let refused = owner.put(&format!("{path}/http"), &body).await?;
+        refused.assert_error(400, "invalid_request");
+        assert!(refused.to_string().contains("`secret` is required again"), "{refused}");
+        assert_eq!(owner.get(&path).await?.ok()?["http"]["auth"]["in"], "query");
+        body["secret"] = json!(SECRET);
+        owner.put(&format!("{path}/http"), &body).await?.ok()?;
+        let result = owner.post(&format!("{path}/test"), &json!({})).await?.ok()?;
+        assert_eq!((&result["ok"], &result["checked"]), (&json!(true), &json!("format")));
+        // The other PUT is for connections to services of the catalogue, and says so.
+        let refused = owner.put(&path, &json!({"displayName": "Orders"})).await?;
+        refused.assert_error(404, "connection_not_found");
+        assert!(refused.to_string().contains("/http"), "{refused}");
+        Ok(())
+    }
+
+    async fn an_error_about_the_body_does_not_repeat_its_values(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let app = owner.create_app(&workspace, CODE).await?;
+        let refused = owner.put(&format!("/v1/apps/{app}/secrets/NAME"), &json!({"value": 1_234_567_890_123_u64})).await?;
+        refused.assert_error(400, "invalid_request");
+        let text = refused.to_string();
+        assert!(text.contains("invalid type: integer, expected a string") && !text.contains("1234567890123"), "{text}");
+        Ok(())
+    }
+
     async fn a_host_and_a_connection_to_it_have_gates_of_their_own(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?.id;
@@ -408,7 +447,7 @@ async fn check_limits(server: Server) -> Result<()> {
             "GET /reposx path_denied",
             "GET /repos/%2e%2e/user path_denied",
             "GET /repos%2f..%2fuser path_denied",
-            "GET //user TypeError",
+            "GET //user invalid_url",
         ]
     );
 

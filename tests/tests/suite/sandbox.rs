@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use http::{Method, header};
+use http::{HeaderName, Method, header};
 use serde_json::{Value, json};
 use tests::eventually;
 
@@ -242,6 +242,7 @@ tests::on_both! {
         let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async fetch(request) { \
             const parameters = new URL(request.url).searchParams, headers = new Headers(); \
+            if (parameters.has('control')) headers.set('x-a', 'a' + String.fromCharCode(1)); \
             for (let i = 0; i < parameters.get('count'); i++) headers.append(`x-${i}`, 'v'.repeat(parameters.get('size'))); \
             return new Response(null, { headers }) } }";
         let app = person.create_app(&workspace.id, source).await?;
@@ -252,6 +253,32 @@ tests::on_both! {
         visit(60, 200).await?.assert_status(200);
         visit(65, 1).await?.assert_error(500, "app_failed");
         visit(1, 16 << 10).await?.assert_error(500, "app_failed");
+        server.client().get(&format!("/a/{slug}/?control")).await?.assert_error(500, "app_failed");
+        eventually("the log has the reasons", async || {
+            let log = person.app_log(&app, None).await?;
+            let reasons = ["more than 64 headers", "longer than 16 KiB", "a control character"];
+            let is_told = |reason: &&str| log.iter().any(|line| line.message.contains(*reason));
+            reasons.iter().all(is_told).then_some(()).with_context(|| format!("{log:?}"))
+        })
+        .await
+    }
+
+    async fn header_values_are_bytes_in_both_directions(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
+        let source = "export default { async fetch(request) { \
+            const sent = request.headers.get('x-sent'); \
+            return new Response([...sent].map((c) => c.charCodeAt(0)).join(), { headers: { 'x-back': sent } }) } }";
+        let app = person.create_app(&workspace.id, source).await?;
+        let slug = person.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
+        let visitor = server.client();
+        for sent in [&b"caf\xe9"[..], "Ж".as_bytes()] {
+            let request = visitor.request(Method::GET, &format!("/a/{slug}/"));
+            let reply = request.byte_header(HeaderName::from_static("x-sent"), sent)?.send().await?;
+            assert_eq!(reply.headers["x-back"].as_bytes(), sent);
+            let bytes: Vec<_> = sent.iter().map(u8::to_string).collect();
+            assert_eq!(reply.body, bytes.join(","));
+        }
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::{
     io::{self, Write as _},
     sync::{
-        Arc, Mutex,
+        Arc, LazyLock, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -34,7 +34,7 @@ use tokio::net::TcpListener;
 use uuid::Uuid;
 
 use crate::{
-    gate::{FakeResolver, HOST, allowed_loopback, egress_client, short_limits},
+    gate::{BOMB, FakeResolver, HOST, allowed_loopback, egress_client, short_limits},
     text, whole,
 };
 
@@ -80,11 +80,7 @@ async fn echo(State(received): State<Received>, request: Request) -> Response {
         }
         encoder @ ("gzip" | "deflate") => compressed(encoder),
         "brotli" => ([(header::CONTENT_ENCODING, "br")], text).into_response(),
-        "bomb" => {
-            let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
-            gzip.write_all(&vec![0; 11 << 20]).unwrap();
-            ([(header::CONTENT_ENCODING, "gzip")], gzip.finish().unwrap()).into_response()
-        }
+        "bomb" => ([(header::CONTENT_ENCODING, "gzip")], BOMB.clone()).into_response(),
         "headers" => {
             let value = |name: &str| request.headers().get(name).cloned();
             let mut response = StatusCode::UNAUTHORIZED.into_response();
@@ -342,7 +338,8 @@ async fn a_refused_request_does_not_open_the_credential() {
     ] {
         let credential = Opens::secret(SECRET);
         let pairs = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let request = OutboundRequest { headers: pairs.collect(), body: vec![0; body].into() };
+        let request =
+            OutboundRequest { headers: pairs.collect(), body: vec![0; body].into(), ..Default::default() };
         let permit = permit(port, "/v1", bearer(), "/plain");
         let sent = egress_client().send_through_connection(request, permit, &credential).await;
         let expected = if body == 0 { "header_denied" } else { "request_too_large" };
@@ -386,6 +383,7 @@ async fn a_refused_request_does_not_open_the_credential() {
 #[tokio::test]
 async fn a_coding_that_is_not_decoded_or_decompresses_to_too_much_is_refused() {
     let (port, _) = service().await;
+    LazyLock::force(&BOMB);
     for (form, expected) in [("brotli", "upstream_failed"), ("bomb", "response_too_large")] {
         let permit = permit(port, "/v1", bearer(), &format!("/{form}"));
         let refused = send(permit, &Opens::secret(SECRET)).await.unwrap_err();

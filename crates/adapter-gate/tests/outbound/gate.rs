@@ -1,10 +1,10 @@
 //! The client against a server on loopback, reachable only through an operator's exception, and forged DNS responses.
 
 use std::{
-    io,
+    io::{self, Write as _},
     net::{IpAddr, SocketAddr},
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -26,7 +26,8 @@ use connections::{
     egress::{AllowedHost, DeclaredEgress},
     gates::Method,
 };
-use kernel::{Id, Timestamp};
+use flate2::{Compression, write::GzEncoder};
+use kernel::{Id, RedirectMode, Timestamp};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -85,7 +86,7 @@ pub(crate) fn permit(method: &str, port: u16, path: &str) -> EgressPermit {
 pub(crate) fn short_limits() -> EgressLimits {
     EgressLimits {
         connect_timeout: Duration::from_millis(300),
-        first_byte_timeout: Duration::from_millis(300),
+        first_byte_timeout: Duration::from_millis(600),
         total_timeout: Duration::from_millis(1000),
         ..EgressLimits::default()
     }
@@ -123,7 +124,10 @@ pub(crate) async fn server() -> u16 {
                 Body::from_stream(futures::stream::repeat_with(|| Ok::<_, io::Error>(vec![b'x'; 65536])))
             }),
         )
-        .route("/headers", any(|| async { [("x-long", "y".repeat(33 << 10))] }));
+        .route("/headers", any(|| async { [("x-long", "y".repeat(33 << 10))] }))
+        .route("/gzip", any(|| async { ([(header::CONTENT_ENCODING, "gzip")], gzip(b"unasked")) }))
+        .route("/bomb", any(|| async { ([(header::CONTENT_ENCODING, "gzip")], BOMB.clone()) }))
+        .route("/br", any(|| async { ([(header::CONTENT_ENCODING, "br")], "as it is") }));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move { axum::serve(listener, router).await });
@@ -140,6 +144,7 @@ async fn a_permitted_request_goes_out_and_comes_back() {
     let request = OutboundRequest {
         headers: vec![("x-a".into(), "b".into()), ("content-type".into(), "text/plain".into())],
         body: "hi".into(),
+        ..Default::default()
     };
     let response = egress_client().send(request, permit("POST", port, "/echo?q=1")).await;
     let response = whole(response).await.unwrap();
@@ -215,11 +220,53 @@ async fn redirects_stay_at_their_origin() {
     let gate = egress_client();
     let fetch = |method, path| gate.send(OutboundRequest::default(), permit(method, port, path));
     let moved = fetch("GET", "/moved").await.unwrap();
+    let to = moved.redirected_to.clone();
+    assert_eq!(to, Some(format!("http://{HOST}:{port}/echo?hop")));
     assert!(text(&whole(Ok(moved)).await.unwrap()).starts_with("GET /echo?hop"));
     for path in ["/away", "/metadata", "/loop"] {
         assert_eq!(refusal_code(fetch("GET", path)).await, "redirect_denied", "{path}");
     }
     assert_eq!(fetch("POST", "/away").await.unwrap().status, 302);
+}
+
+#[tokio::test]
+async fn a_request_says_what_becomes_of_redirects() {
+    let port = server().await;
+    let gate = egress_client();
+    let fetch = |redirect, path| {
+        gate.send(OutboundRequest { redirect, ..Default::default() }, permit("GET", port, path))
+    };
+    for path in ["/moved", "/away"] {
+        let response = fetch(RedirectMode::Manual, path).await.unwrap();
+        assert_eq!((response.status, response.redirected_to), (302, None), "{path}");
+        assert!(response.headers.iter().any(|(name, _)| name == "location"), "{path}");
+        assert_eq!(refusal_code(fetch(RedirectMode::Error, path)).await, "redirect_denied", "{path}");
+    }
+    assert_eq!(fetch(RedirectMode::Error, "/echo").await.unwrap().status, 200);
+}
+
+/// More than a response may have, compressed. Force it before the request, whose time it would take.
+pub(crate) static BOMB: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&vec![0; 11 << 20]));
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(text).unwrap();
+    gzip.finish().unwrap()
+}
+
+#[tokio::test]
+async fn a_body_that_was_compressed_unasked_is_decompressed() {
+    let port = server().await;
+    let gate = egress_client();
+    let fetch = |path| gate.send(OutboundRequest::default(), permit("GET", port, path));
+    for (path, body, coding) in [("/gzip", "unasked", None), ("/br", "as it is", Some("br"))] {
+        let response = whole(fetch(path).await).await.unwrap();
+        let header = |wanted| response.headers.iter().find(|(name, _)| name == wanted);
+        assert_eq!(header("content-encoding").map(|(_, value)| value.as_str()), coding, "{path}");
+        assert_eq!(text(&response), body);
+    }
+    LazyLock::force(&BOMB);
+    assert_eq!(refusal_code(fetch("/bomb")).await, "response_too_large");
 }
 
 #[tokio::test]
@@ -230,7 +277,7 @@ async fn sizes_are_bounded() {
         let fetched = gate.send(OutboundRequest::default(), permit("GET", port, path));
         assert_eq!(refusal_code(fetched).await, "response_too_large", "{path}");
     }
-    let request = OutboundRequest { headers: Vec::new(), body: vec![0; (1 << 20) + 1].into() };
+    let request = OutboundRequest { body: vec![0; (1 << 20) + 1].into(), ..Default::default() };
     assert_eq!(refusal_code(gate.send(request, permit("POST", port, "/echo"))).await, "request_too_large");
 }
 

@@ -54,8 +54,11 @@ async fn a_request_is_a_span_with_host_and_method_and_without_what_it_carries() 
         .with_span_events(FmtSpan::CLOSE)
         .finish();
     let guard = tracing::subscriber::set_default(subscriber);
-    let request =
-        OutboundRequest { headers: vec![("x-a".into(), "in-a-header".into())], body: "in-a-body".into() };
+    let request = OutboundRequest {
+        headers: vec![("x-a".into(), "in-a-header".into())],
+        body: "in-a-body".into(),
+        ..Default::default()
+    };
     egress_client().send(request, permit("POST", port, "/echo/in-a-path?key=in-a-query")).await.unwrap();
     egress_client()
         .send(OutboundRequest::default(), permit("GET", port, "/loop?in-a-query"))

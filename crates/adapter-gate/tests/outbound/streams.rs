@@ -24,7 +24,7 @@ type Sender = UnboundedSender<Result<Bytes, Refusal>>;
 /// A request with a body that the sender writes.
 fn streamed_request() -> (OutboundRequest, Sender) {
     let (sender, pieces) = unbounded();
-    (OutboundRequest { headers: Vec::new(), body: OutboundBody::Stream(pieces.boxed()) }, sender)
+    (OutboundRequest { body: OutboundBody::Stream(pieces.boxed()), ..Default::default() }, sender)
 }
 
 fn send_piece(sender: &Sender, piece: &'static str) {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
 use super::response_bodies::BodyStream;
-use crate::protocol::{HostCall, HostCallOutput, Request, Response, ResponseHead, SecretText};
+use crate::protocol::{FetchedHead, HostCall, HostCallOutput, Request, SecretText};
 
 /// Bytes of a response's body that is not streamed; at most. The host bounds bodies on its own.
 const MAX_COLLECTED: usize = 16 << 20;
@@ -15,7 +15,7 @@ const MAX_COLLECTED: usize = 16 << 20;
 pub(super) enum CallResult {
     Output(HostCallOutput),
     /// A response whose body is still coming.
-    Streamed(ResponseHead, BodyStream),
+    Streamed(FetchedHead, BodyStream),
 }
 
 /// Returns the bytes that a call holds in memory while it waits.
@@ -38,10 +38,10 @@ pub(super) async fn execute_call(
     streamed: Option<FetchBody>,
 ) -> Result<CallResult, HostError> {
     let output = match call {
-        HostCall::Fetch { connection, request, .. } => {
+        HostCall::Fetch { connection, request, redirect, .. } => {
             let Request { method, url, headers, body } = request;
             let body = streamed.unwrap_or(FetchBody::Complete(body));
-            let request = FetchRequest { method, url, headers, body };
+            let request = FetchRequest { method, url, headers, body, redirect };
             let response = match connection {
                 None => host.fetch(request).await?,
                 Some(name) => host.connection_fetch(&name, request).await?,
@@ -65,22 +65,19 @@ pub(super) async fn execute_call(
     Ok(CallResult::Output(output))
 }
 
-fn from_response(FetchResponse { status, headers, body }: FetchResponse) -> CallResult {
+fn from_response(response: FetchResponse) -> CallResult {
+    let FetchResponse { status, headers, body, redirected_to } = response;
+    let head = FetchedHead { status, headers, redirected_to };
     match body {
-        FetchBody::Complete(body) => {
-            CallResult::Output(HostCallOutput::Response(Response { status, headers, body }))
-        }
-        FetchBody::Stream(pieces) => CallResult::Streamed(ResponseHead { status, headers }, pieces),
+        FetchBody::Complete(body) => CallResult::Output(HostCallOutput::Response(head, body)),
+        FetchBody::Stream(pieces) => CallResult::Streamed(head, pieces),
     }
 }
 
 /// Reads a streamed body to its end.
-pub(super) async fn collect_body(
-    ResponseHead { status, headers }: ResponseHead,
-    pieces: BodyStream,
-) -> Result<CallResult, HostError> {
+pub(super) async fn collect_body(head: FetchedHead, pieces: BodyStream) -> Result<CallResult, HostError> {
     let body = FetchBody::Stream(pieces).collect(MAX_COLLECTED).await?;
-    Ok(CallResult::Output(HostCallOutput::Response(Response { status, headers, body })))
+    Ok(CallResult::Output(HostCallOutput::Response(head, body)))
 }
 
 fn data_call(op: &str, table: String, key: String, values: String) -> Result<DataCall, HostError> {

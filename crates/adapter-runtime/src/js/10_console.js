@@ -83,6 +83,9 @@ const line = (values) => {
   return out;
 };
 
+/** Logs why a promise was rejected that nothing handles. */
+const logRejection = (reason) => native.log(3, text(`Uncaught (in promise) ${line([reason])}`));
+
 const makeConsole = () => {
   const at = (level) => (...values) => native.log(level, text(line(values)));
   const console = {

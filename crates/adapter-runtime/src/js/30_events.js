@@ -78,8 +78,18 @@ class CustomEvent extends Event {
   get detail() { return this.#detail; }
 }
 
+const removeListener = (entry) => {
+  if (entry.removed) return;
+  entry.known.delete(entry.listener);
+  entry.removed = true;
+  entry.forget?.();
+};
+
 class EventTarget {
-  /** Made with the first listener, as most signals have none. */
+  /**
+   * Listeners by type, and of each type first those that do not capture, then those that do: each by its callback, in the
+   * order in which they were added. Made with the first listener, as most signals have none.
+   */
   #listeners = null;
   addEventListener(type, listener, options) {
     if (arguments.length < 2) throw new TypeError('addEventListener takes a type and a listener');
@@ -93,32 +103,30 @@ class EventTarget {
     const capture = Boolean(details === null ? options : details.capture);
     const key = `${type}`;
     this.#listeners ??= new Map();
-    const list = this.#listeners.get(key) ?? [];
-    if (list.some((known) => known.listener === listener && known.capture === capture)) return;
-    const entry = { listener, capture, once: Boolean(details?.once), passive: Boolean(details?.passive), removed: false };
-    this.#listeners.set(key, [...list, entry]);
-    if (signal) whenAborted(signal, () => this.#remove(key, entry));
+    if (!this.#listeners.has(key)) this.#listeners.set(key, [new Map(), new Map()]);
+    const known = this.#listeners.get(key)[Number(capture)];
+    if (known.has(listener)) return;
+    const entry = {
+      listener, known, once: Boolean(details?.once), passive: Boolean(details?.passive), removed: false, forget: null,
+    };
+    known.set(listener, entry);
+    if (signal) entry.forget = whenAborted(signal, () => removeListener(entry));
   }
   removeEventListener(type, listener, options) {
     if (arguments.length < 2) throw new TypeError('removeEventListener takes a type and a listener');
-    const key = `${type}`;
     const capture = Boolean(typeof options === 'object' && options !== null ? options.capture : options);
-    const found = this.#listeners?.get(key)?.find((known) => known.listener === listener && known.capture === capture);
-    if (found) this.#remove(key, found);
-  }
-  #remove(key, entry) {
-    entry.removed = true;
-    this.#listeners.set(key, this.#listeners.get(key).filter((known) => known !== entry));
+    const found = this.#listeners?.get(`${type}`)?.[Number(capture)].get(listener);
+    if (found) removeListener(found);
   }
   dispatchEvent(event) {
-    // At its target, an event meets the capturing listeners first.
+    // At its target, an event meets the capturing listeners first. Those that are added meanwhile do not hear of it.
     const listeners = (type) => {
-      const list = this.#listeners?.get(type) ?? [];
-      return [...list.filter(({ capture }) => capture), ...list.filter(({ capture }) => !capture)];
+      const [bubbling, capturing] = this.#listeners?.get(type) ?? [new Map(), new Map()];
+      return [...capturing.values(), ...bubbling.values()];
     };
     return deliver(event, this, listeners, (entry) => {
       if (entry.removed) return;
-      if (entry.once) this.#remove(event.type, entry);
+      if (entry.once) removeListener(entry);
       const { listener } = entry;
       report(() => {
         if (typeof listener === 'function') return listener.call(this, event);
@@ -254,7 +262,10 @@ const arm = (callback, delay, args, repeat) => {
 };
 const setTimeout = (callback, delay, ...args) => arm(callback, delay, args, false);
 const setInterval = (callback, delay, ...args) => arm(callback, delay, args, true);
-const clearTimeout = (id) => { if (timers.delete(id)) native.disarm(id); };
+const clearTimeout = (id) => {
+  const number = Number(id);
+  if (timers.delete(number)) native.disarm(number);
+};
 
 const fire = (id) => {
   const timer = timers.get(id);

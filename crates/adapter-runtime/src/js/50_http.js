@@ -7,7 +7,7 @@ class Headers {
     if (typeof init !== 'object') throw new TypeError('headers must be an object or pairs');
     if (typeof init[Symbol.iterator] === 'function') {
       for (const pair of init) {
-        const [name, value, ...more] = pair;
+        const [name, value, ...more] = typeof pair === 'string' ? [] : pair;
         if (value === undefined || more.length) throw new TypeError('each header must be a name and a value');
         this.append(name, value);
       }
@@ -22,20 +22,38 @@ class Headers {
   }
   static valueOf(value) {
     const out = text(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+    if (/[^\0-\xff]/.test(out)) throw new TypeError('a header value holds a character above U+00FF');
     if (/[\0\r\n]/.test(out)) throw new TypeError('a header value holds a line break or NUL');
     return out;
   }
+  /** Headers that code can only read. */
+  #isImmutable = false;
+  static seal(headers) {
+    headers.#isImmutable = true;
+    return headers;
+  }
+  #change(given, needed) {
+    if (given < needed) throw new TypeError(`${needed} arguments are needed, and ${given} are there`);
+    if (this.#isImmutable) throw new TypeError('the headers are immutable; copy them with new Headers()');
+  }
   append(name, value) {
+    this.#change(arguments.length, 2);
     const key = headerName(name);
     const list = this.#list.get(key) ?? [];
     list.push(headerValue(value));
     this.#list.set(key, list);
   }
-  set(name, value) { this.#list.set(headerName(name), [headerValue(value)]); }
+  set(name, value) {
+    this.#change(arguments.length, 2);
+    this.#list.set(headerName(name), [headerValue(value)]);
+  }
   get(name) { return this.#list.get(headerName(name))?.join(', ') ?? null; }
   getSetCookie() { return [...(this.#list.get('set-cookie') ?? [])]; }
   has(name) { return this.#list.has(headerName(name)); }
-  delete(name) { this.#list.delete(headerName(name)); }
+  delete(name) {
+    this.#change(arguments.length, 1);
+    this.#list.delete(headerName(name));
+  }
   forEach(callback, self) { for (const [name, value] of this) callback.call(self, value, name, this); }
   *entries() {
     for (const name of [...this.#list.keys()].sort()) {
@@ -48,8 +66,9 @@ class Headers {
   *values() { for (const [, value] of this.entries()) yield value; }
   [Symbol.iterator]() { return this.entries(); }
 }
-const { nameOf: headerName, valueOf: headerValue } = Headers;
+const { nameOf: headerName, valueOf: headerValue, seal: sealHeaders } = Headers;
 delete Headers.nameOf;
+delete Headers.seal;
 delete Headers.valueOf;
 
 const flatHeaders = (headers) => {
@@ -205,6 +224,14 @@ class Body {
     }
     return content;
   }
+  /** Takes the content for another body, which is the only one to read it. */
+  static transfer(body) {
+    const content = peekBody(body);
+    if (content === null) return null;
+    if (isStream(content)) return bodies.proxy(content);
+    body.#used = true;
+    return content;
+  }
   static abortedBy(body) { return body.#signal; }
   /** A second body of the same content. */
   static split(body) {
@@ -247,12 +274,13 @@ class Body {
     return loadFiles().decode(bytes, this.headers.get('content-type'));
   }
 }
-const { fill: fillBody, peek: peekBody, split: splitBody, stream: streamOf, abortedBy } = Body;
+const { fill: fillBody, peek: peekBody, split: splitBody, stream: streamOf, transfer: transferBody, abortedBy } = Body;
 delete Body.abortedBy;
 delete Body.fill;
 delete Body.peek;
 delete Body.split;
 delete Body.stream;
+delete Body.transfer;
 
 /** Stands for the signal of the visitor until code asks for it. */
 const UNASKED = Symbol('unasked');
@@ -272,10 +300,22 @@ const abortVisitor = (reason) => {
   if (visitor !== null) trip(visitor, reason);
 };
 
+/** Methods that are written in upper case (Fetch, section 2.2.1), and those that no code may send. */
+const NORMALIZED = /^(delete|get|head|options|post|put)$/i;
+const FORBIDDEN = /^(connect|trace|track)$/i;
+
+/** The URL of a request, which names nobody. */
+const requestUrl = (input) => {
+  const url = new URL(input);
+  if (url.username !== '' || url.password !== '') throw new TypeError('the URL of a request holds credentials; send a header');
+  return url.href;
+};
+
 class Request extends Body {
   #url;
   #method;
   #headers;
+  #redirect;
   /** The signal that this request's own follows; null for none. */
   #source = null;
   /** Made when code asks for it. */
@@ -289,23 +329,25 @@ class Request extends Body {
     super();
     init ??= {};
     const from = input instanceof Request ? input : null;
-    this.#url = from ? from.url : new URL(input).href;
+    this.#url = from ? from.url : requestUrl(input);
     const method = `${init.method ?? from?.method ?? 'GET'}`;
-    if (!TOKEN.test(method)) throw new TypeError('invalid method');
-    this.#method = /^(get|head|post|put|delete|options|patch)$/i.test(method) ? method.toUpperCase() : method;
+    if (!TOKEN.test(method) || FORBIDDEN.test(method)) throw new TypeError('invalid method');
+    this.#method = NORMALIZED.test(method) ? method.toUpperCase() : method;
+    this.#redirect = `${init.redirect ?? from?.redirect ?? 'follow'}`;
+    if (!['follow', 'manual', 'error'].includes(this.#redirect)) throw new TypeError('redirect must be follow, manual or error');
+    if (`${init.integrity ?? ''}` !== '') throw new TypeError('integrity is not supported: check a digest of the body');
     this.#headers = new Headers(init.headers ?? from?.headers);
     const { signal } = init;
     if (signal !== undefined && signal !== null && !isSignal(signal)) throw new TypeError('signal must be an AbortSignal');
     this.#source = signal === undefined ? from && sourceOf(from) : signal;
     let [content, type] = takeBody(init.body);
     if (isStream(content) && init.duplex !== 'half') throw new TypeError("a request with a stream needs duplex: 'half'");
-    if (init.body === undefined && from) {
-      content = peekBody(from);
-      if (isStream(content)) content = bodies.proxy(content);
-    }
+    const isHandedOn = from !== null && (init.body === undefined || init.body === null);
+    if (isHandedOn) content = peekBody(from);
     if (content !== null && (this.#method === 'GET' || this.#method === 'HEAD')) {
       throw new TypeError('GET and HEAD carry no body');
     }
+    if (isHandedOn) content = transferBody(from);
     if (type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', type);
     fillBody(this, content);
   }
@@ -320,7 +362,7 @@ class Request extends Body {
     }
     return this.#signal;
   }
-  get redirect() { return 'follow'; }
+  get redirect() { return this.#redirect; }
   clone() {
     const content = splitBody(this);
     return new Request(this, content === null ? {} : { body: content, duplex: 'half' });
@@ -330,30 +372,49 @@ const { sourceOf, markIncoming } = Request;
 delete Request.sourceOf;
 delete Request.markIncoming;
 
+/** A reason phrase (RFC 9112, section 4). */
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Statuses whose responses have no body. */
+const BODYLESS = [204, 205, 304];
+/** A number as Web IDL reads an `unsigned short`. */
+const unsignedShort = (value) => (Math.trunc(Number(value)) || 0) & 0xffff;
+
 class Response extends Body {
   #status;
   #statusText;
   #headers;
   #url = '';
+  #type = 'default';
+  #isRedirected = false;
   constructor(body = null, init = {}) {
     super();
-    const status = init?.status === undefined ? 200 : Number(init.status);
-    if (!Number.isInteger(status) || status < 200 || status > 599) throw new RangeError('the status must be from 200 to 599');
+    const status = init?.status === undefined ? 200 : unsignedShort(init.status);
+    if (status < 200 || status > 599) throw new RangeError('the status must be from 200 to 599');
     this.#status = status;
     this.#statusText = `${init?.statusText ?? ''}`;
+    if (!REASON.test(this.#statusText)) throw new TypeError('the statusText holds a character that a reason phrase may not hold');
     this.#headers = new Headers(init?.headers);
     const [content, type] = takeBody(body);
-    if (content !== null && [204, 205, 304].includes(status)) throw new TypeError(`status ${status} carries no body`);
+    if (content !== null && BODYLESS.includes(status)) throw new TypeError(`status ${status} carries no body`);
     if (type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', type);
     fillBody(this, content);
   }
   /** A response of the host. `content` is a buffer, or a body that is still coming. */
-  static from(status, flat, content, url, signal) {
+  static from(status, flat, content, { url, isRedirected, hasBody }, signal) {
     const response = new Response();
     response.#status = status;
-    response.#headers = headersFrom(flat);
+    response.#headers = sealHeaders(headersFrom(flat));
     response.#url = url;
-    fillBody(response, isArriving(content) ? content : new Uint8Array(content), signal);
+    response.#isRedirected = isRedirected;
+    if (isArriving(content)) fillBody(response, content, signal);
+    else if (hasBody && !BODYLESS.includes(status)) fillBody(response, new Uint8Array(content), signal);
+    return response;
+  }
+  static error() {
+    const response = new Response();
+    response.#status = 0;
+    response.#type = 'error';
+    sealHeaders(response.#headers);
     return response;
   }
   static json(value, init = {}) {
@@ -364,21 +425,27 @@ class Response extends Body {
     return new Response(utf8(out), { ...init, headers });
   }
   static redirect(url, status = 302) {
-    if (![301, 302, 303, 307, 308].includes(status)) throw new RangeError('not a redirect status');
-    return new Response(null, { status, headers: { location: new URL(url).href } });
+    const location = new URL(url).href;
+    const code = unsignedShort(status);
+    if (![301, 302, 303, 307, 308].includes(code)) throw new RangeError('not a redirect status');
+    const response = new Response(null, { status: code, headers: { location } });
+    sealHeaders(response.#headers);
+    return response;
   }
   get status() { return this.#status; }
   get statusText() { return this.#statusText; }
   get ok() { return this.#status >= 200 && this.#status < 300; }
   get headers() { return this.#headers; }
   get url() { return this.#url; }
-  get redirected() { return false; }
-  get type() { return 'default'; }
+  get redirected() { return this.#isRedirected; }
+  get type() { return this.#type; }
   clone() {
     const content = splitBody(this);
     const copy = new Response(null, { statusText: this.#statusText, headers: this.#headers });
     copy.#status = this.#status;
     copy.#url = this.#url;
+    copy.#type = this.#type;
+    copy.#isRedirected = this.#isRedirected;
     fillBody(copy, content, abortedBy(this));
     return copy;
   }
@@ -401,14 +468,14 @@ const call = (begin, finish, signal = null) => new Promise((resolve, reject) => 
   calls.set(id, { finish, resolve, reject, forget });
 });
 
-const settle = (id, ok, a, b, c) => {
+const settle = (id, ok, a, b, c, d) => {
   const waiting = calls.get(id);
   if (!waiting) return;
   calls.delete(id);
   waiting.forget?.();
   if (!ok) return waiting.reject(hostError(a, b));
   try {
-    waiting.resolve(waiting.finish(a, b, c, id));
+    waiting.resolve(waiting.finish(a, b, c, d));
   } catch (error) {
     waiting.reject(error);
   }
@@ -446,9 +513,15 @@ const send = async (connection, request, url) => {
   const content = peekBody(request);
   const reader = isStream(content) ? bodies.reader(content) : null;
   let id = 0;
+  const finish = (status, headers, body, movedTo) => {
+    // Through a connection, code names a path, and does not learn the address.
+    const own = connection === null ? (movedTo ?? url).split('#')[0] : url;
+    const about = { url: own, isRedirected: typeof movedTo === 'string', hasBody: request.method !== 'HEAD' };
+    return responseFrom(status, headers, body ?? new ArrivingBody(id, signal), about, signal);
+  };
   const response = call(
-    () => (id = native.fetch(connection, request.method, url, flatHeaders(request.headers), reader ? null : content, reader !== null)),
-    (status, headers, body) => responseFrom(status, headers, body ?? new ArrivingBody(id, signal), url, signal),
+    () => (id = native.fetch(connection, request.method, url, flatHeaders(request.headers), reader ? null : content, reader !== null, request.redirect)),
+    finish,
     signal,
   );
   if (reader !== null) {

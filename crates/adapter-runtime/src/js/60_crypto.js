@@ -1,10 +1,7 @@
-const INTEGER_VIEWS = [
-  Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, BigInt64Array, BigUint64Array,
-];
-
 const crypto = {
   getRandomValues(view) {
-    if (!INTEGER_VIEWS.some((kind) => view instanceof kind)) throw new TypeError('getRandomValues takes an integer view');
+    if (!ArrayBuffer.isView(view)) throw new TypeError('getRandomValues takes an integer view');
+    if (!/int/i.test(arrayKind(view) ?? '')) throw new DOMException('getRandomValues takes an integer view', 'TypeMismatchError');
     if (view.byteLength > 65536) throw new DOMException('at most 65536 bytes at once', 'QuotaExceededError');
     bytesOf(view).set(new Uint8Array(native.random(view.byteLength)));
     return view;
@@ -21,3 +18,4 @@ const crypto = {
     return subtle;
   },
 };
+Object.defineProperty(crypto, Symbol.toStringTag, { value: 'Crypto', configurable: true });

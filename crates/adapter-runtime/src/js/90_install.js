@@ -26,10 +26,9 @@ const connection = (name) => Object.freeze({
     // The host is the connection's own; the name here only lets the path be parsed.
     const request = new Request(new URL(path, 'https://connection.invalid'), init);
     const url = new URL(request.url);
-    if (url.host !== 'connection.invalid' || url.protocol !== 'https:') {
-      throw new TypeError('a connection takes a path, not a URL of another host');
-    }
-    return send(name, request, url.pathname + url.search);
+    const isPath = url.host === 'connection.invalid' && url.protocol === 'https:';
+    // The gate refuses what is no path, so that the refusal is recorded.
+    return send(name, request, isPath ? url.pathname + url.search : url.href);
   },
 });
 
@@ -41,7 +40,8 @@ const environment = ([data, connections, secrets]) => {
 const context = () => {
   const waiting = [];
   const ctx = {
-    waitUntil(promise) { waiting.push(Promise.resolve(promise)); },
+    // Handled from the start: if it is rejected, `settled` tells.
+    waitUntil(promise) { waiting.push(Promise.allSettled([promise])); },
     passThroughOnException() {},
     approval: async (question) => {
       const { title, detail } = Object(question);
@@ -55,8 +55,11 @@ const context = () => {
   const settled = async () => {
     let failed = null;
     while (waiting.length) {
-      const [outcome] = await Promise.allSettled([waiting.shift()]);
-      if (outcome.status === 'rejected') failed ??= outcome;
+      const [outcome] = await waiting.shift();
+      if (outcome.status !== 'rejected') continue;
+      // The run fails with one of them only.
+      if (failed === null) failed = outcome;
+      else logRejection(outcome.reason);
     }
     return failed;
   };
@@ -112,6 +115,38 @@ const closeCallSites = () => {
   for (const name of ['getFunction', 'getThis']) delete prototype[name];
 };
 
+/** What text has of languages. The module is loaded when code first names a language or gives options. */
+const localizeText = () => {
+  const { localeCompare, toLocaleLowerCase, toLocaleUpperCase } = String.prototype;
+  const { apply, construct, defineProperty } = Reflect;
+  // As they are now: app code may put others into their places.
+  const lent = {
+    native, TypeError, RangeError, NumberOf: Number, now: Date.now, getTime: Date.prototype.getTime, create: Object.create,
+    toStringTag: Symbol.toStringTag, apply, construct, defineProperty,
+  };
+  let loaded = null;
+  const load = () => {
+    loaded ??= native.load('intl')(lent);
+    return loaded;
+  };
+  define(String.prototype, {
+    localeCompare(that, locales = undefined, options = undefined) {
+      const order = apply(localeCompare, this, [that]);
+      if (locales === undefined && options === undefined) return order;
+      const collation = load().collationOf(locales, options);
+      return collation === null || order === 0 ? order : collation(`${this}`, `${that}`);
+    },
+    toLocaleLowerCase(locales = undefined) {
+      if (locales !== undefined) load().checkCase('toLocaleLowerCase', locales);
+      return apply(toLocaleLowerCase, this, []);
+    },
+    toLocaleUpperCase(locales = undefined) {
+      if (locales !== undefined) load().checkCase('toLocaleUpperCase', locales);
+      return apply(toLocaleUpperCase, this, []);
+    },
+  });
+};
+
 /** What engines make on first use is made before the realm is kept, not in each invocation. */
 const warmUp = () => {
   begin();
@@ -125,6 +160,7 @@ const driver = {
   settle,
   fire,
   failure,
+  logRejection,
   takePart,
   room: wakeSender,
   hangUp,
@@ -186,6 +222,7 @@ export const install = (lent) => {
   delete globalThis.Atomics;
   globalThis.performance = ownTime;
   promiseModules();
+  localizeText();
   warmUp();
   return driver;
 };

@@ -63,10 +63,12 @@ pub(super) fn build_natives<'js>(
               url: String,
               headers: Vec<String>,
               body: Option<TypedArray<'js, u8>>,
-              is_streamed: bool| {
+              is_streamed: bool,
+              redirect: String| {
             let body = body.as_ref().and_then(copy_bytes).unwrap_or_default().into();
             let request = Request { method, url, headers: unflatten_pairs(headers), body };
-            fetch.start_call(HostCall::Fetch { connection, request, is_streamed })
+            let redirect = redirect.parse().unwrap_or_default();
+            fetch.start_call(HostCall::Fetch { connection, request, redirect, is_streamed })
         },
     )?;
     add_body_natives(&natives, invocation)?;
@@ -294,16 +296,20 @@ fn parse_form<'js>(
     flat.into_js(ctx)
 }
 
-/// Decodes base64 as the Infra standard's forgiving-base64 does: white space is ignored, padding is optional.
+/// Decodes base64 as the Infra standard's forgiving-base64 does: white space is ignored, and padding is complete or absent.
 fn atob(text: &str) -> Option<String> {
     const FORGIVING: engine::GeneralPurpose = engine::GeneralPurpose::new(
         &alphabet::STANDARD,
         engine::GeneralPurposeConfig::new()
-            .with_decode_padding_mode(engine::DecodePaddingMode::Indifferent)
+            .with_decode_padding_mode(engine::DecodePaddingMode::RequireNone)
             .with_decode_allow_trailing_bits(true),
     );
     let bare: String = text.chars().filter(|character| !character.is_ascii_whitespace()).collect();
-    let bytes = FORGIVING.decode(bare).ok()?;
+    let mut digits = bare.as_str();
+    if digits.len().is_multiple_of(4) {
+        digits = digits.strip_suffix("==").or_else(|| digits.strip_suffix('=')).unwrap_or(digits);
+    }
+    let bytes = FORGIVING.decode(digits).ok()?;
     Some(bytes.into_iter().map(char::from).collect())
 }
 

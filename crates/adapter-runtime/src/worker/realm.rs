@@ -2,12 +2,12 @@
 
 use std::{
     cell::{Cell, RefCell},
-    mem::ManuallyDrop,
+    mem::{self, ManuallyDrop},
     rc::Rc,
 };
 
 use process_snapshot::SnapshotRuntime;
-use rquickjs::{Context, Ctx, Function, Object, Persistent};
+use rquickjs::{Context, Ctx, Function, Object, Persistent, Promise, Value};
 use runs::engine::FailureCode;
 
 use super::{
@@ -30,6 +30,9 @@ const BUILD_LIMITS: JobLimits = JobLimits {
     streamed: 0,
 };
 
+/// Rejected promises that are held at once, at most. Further ones are never logged.
+const MAX_REJECTIONS: usize = 1000;
+
 /// A context with the prelude. Between invocations it has nothing of any app.
 pub(super) struct AppRealm {
     // Never dropped: these are handles from before the freeze, which must exist at every reset.
@@ -38,6 +41,7 @@ pub(super) struct AppRealm {
     runtime: ManuallyDrop<SnapshotRuntime>,
     current_bundle: Rc<RefCell<Option<Rc<CompiledBundle>>>>,
     pub(super) invocation: Rc<InvocationState>,
+    pub(super) rejections: Rc<Rejections>,
     is_dirty: Cell<bool>,
 }
 
@@ -65,6 +69,11 @@ impl AppRealm {
             let (driver, natives) = (Persistent::save(&ctx, driver), Persistent::save(&ctx, natives));
             Ok::<_, rquickjs::Error>(PreludeHandles { driver, _natives: natives })
         })?;
+        let rejections = Rc::<Rejections>::default();
+        let tracked = Rc::clone(&rejections);
+        runtime.metered().runtime().set_host_promise_rejection_tracker(Some(Box::new(
+            move |ctx, promise, reason, is_handled| tracked.track(&ctx, promise, reason, is_handled),
+        )));
         runtime.freeze();
         Ok(Self {
             realm: ManuallyDrop::new(realm),
@@ -72,6 +81,7 @@ impl AppRealm {
             runtime: ManuallyDrop::new(runtime),
             current_bundle,
             invocation,
+            rejections,
             is_dirty: Cell::new(false),
         })
     }
@@ -110,8 +120,52 @@ impl AppRealm {
     pub(super) fn reset(&self) {
         if self.is_dirty.replace(false) {
             self.current_bundle.take();
+            self.rejections.forget();
             self.runtime.reset();
         }
+    }
+}
+
+/// The promises that were rejected and that nothing handles yet, with the reasons, in the order of their rejection.
+#[derive(Default)]
+pub(super) struct Rejections(RefCell<Vec<Rejection>>);
+
+struct Rejection {
+    promise: Persistent<Value<'static>>,
+    reason: Persistent<Value<'static>>,
+}
+
+impl Rejections {
+    /// Takes note of a promise that was rejected without a handler, or that has got its first one since.
+    fn track<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
+        let promise = Persistent::save(ctx, promise);
+        if is_handled {
+            let mut pending = self.0.borrow_mut();
+            // Most are handled soon after they were rejected.
+            let found = pending.iter().rposition(|known| known.promise == promise);
+            let removed = found.map(|at| pending.remove(at));
+            drop(pending);
+            drop(removed);
+        } else if self.0.borrow().len() < MAX_REJECTIONS {
+            let reason = Persistent::save(ctx, reason);
+            self.0.borrow_mut().push(Rejection { promise, reason });
+        }
+    }
+
+    /// Takes the reasons of all promises that are still not handled, but for the one whose result the caller looks at.
+    pub(super) fn take_reasons<'js>(&self, ctx: &Ctx<'js>, awaited: &Promise<'js>) -> Vec<Value<'js>> {
+        let pending = self.0.take();
+        if pending.is_empty() {
+            return Vec::new();
+        }
+        let awaited = Persistent::save(ctx, awaited.clone().into_value());
+        let unhandled = pending.into_iter().filter(|rejection| rejection.promise != awaited);
+        unhandled.filter_map(|rejection| rejection.reason.restore(ctx).ok()).collect()
+    }
+
+    /// Forgets all without freeing them, before a reset takes their memory.
+    fn forget(&self) {
+        self.0.take().into_iter().for_each(mem::forget);
     }
 }
 
@@ -189,6 +243,8 @@ mod tests {
                  crypto.subtle.generateKey('Ed25519', true, ['sign']).then((pair) => kept.push(pair));
                  return new Date(0).toLocaleString('kk', { timeZone: 'Asia/Almaty' });",
             ),
+            ("ok", "for (let at = 0; at < 3000; at++) Promise.reject(new Array(100)); (async () => { throw 1; })();"),
+            ("timeout", "globalThis.kept = Promise.reject({ held: new Array(1000) }); for (;;);"),
             ("app_error", "throw Array.from({ length: 999 }, (_, at) => new Headers({ at }));"),
             (
                 "ok",

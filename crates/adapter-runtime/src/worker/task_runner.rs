@@ -17,8 +17,8 @@ use super::{
     realm::AppRealm,
 };
 use crate::protocol::{
-    BufferedResponse, CANCEL_GRACE, Fault, HostCallOutput, JobLimits, MAX_FAILURE_MESSAGE, Outcome, Request,
-    Response, ResponseHead, Task, ToWorker, truncate_text,
+    BufferedResponse, CANCEL_GRACE, Fault, FetchedHead, HostCallOutput, JobLimits, MAX_FAILURE_MESSAGE,
+    Outcome, Request, ResponseHead, Task, ToWorker, truncate_text,
 };
 
 /// Promise jobs between two checks of the budget. Within a job the engine's interrupt handler checks it.
@@ -159,6 +159,9 @@ impl<'js> TaskRunner<'_, 'js> {
     ) -> Result<(), Fault> {
         loop {
             self.run_jobs()?;
+            if self.log_rejections(driver, promise) {
+                continue;
+            }
             if promise.state() != PromiseState::Pending {
                 return Ok(());
             }
@@ -198,6 +201,21 @@ impl<'js> TaskRunner<'_, 'js> {
         }
     }
 
+    /// Logs why promises were rejected that nothing handles although no job is left. Returns true if there were any: app code may
+    /// have run while their reasons were looked at.
+    fn log_rejections(&self, driver: &PreludeFunctions<'js>, awaited: &Promise<'js>) -> bool {
+        let reasons = self.realm.rejections.take_reasons(self.ctx, awaited);
+        let has_any = !reasons.is_empty();
+        for reason in reasons {
+            // The log changes nothing about the result.
+            let logged = driver.object.get::<_, Function<'js>>("logRejection");
+            if logged.and_then(|log| log.call::<_, ()>((reason,))).is_err_and(|error| error.is_exception()) {
+                self.ctx.catch();
+            }
+        }
+        has_any
+    }
+
     fn run_jobs(&self) -> Result<(), Fault> {
         let mut ran = 0_u32;
         loop {
@@ -221,13 +239,14 @@ impl<'js> TaskRunner<'_, 'js> {
         result: Result<HostCallOutput, HostError>,
     ) -> rquickjs::Result<()> {
         match result {
-            Ok(HostCallOutput::Response(Response { status, headers, body })) => {
+            Ok(HostCallOutput::Response(FetchedHead { status, headers, redirected_to }, body)) => {
                 let body = ArrayBuffer::new_copy(self.ctx.clone(), &body)?;
-                driver.settle.call((call, true, status, flatten_pairs(headers), body))
+                driver.settle.call((call, true, status, flatten_pairs(headers), Some(body), redirected_to))
             }
-            Ok(HostCallOutput::Head(ResponseHead { status, headers })) => {
+            Ok(HostCallOutput::Head(FetchedHead { status, headers, redirected_to })) => {
                 self.realm.invocation.begin_body(call);
-                driver.settle.call((call, true, status, flatten_pairs(headers)))
+                let body = None::<ArrayBuffer<'js>>;
+                driver.settle.call((call, true, status, flatten_pairs(headers), body, redirected_to))
             }
             Ok(HostCallOutput::Json(json)) => driver.settle.call((call, true, json)),
             Ok(HostCallOutput::Secret { text, uses }) => {

@@ -165,3 +165,69 @@ async fn utf_8() {
         ),
     ];
 }
+
+#[tokio::test]
+async fn text_is_encoded_into_a_view() {
+    cases![
+        (
+            "const into = (text, length) => { const to = new Uint8Array(length); const { read, written } = new TextEncoder().encodeInto(text, to); return [read, written, [...to]] };
+             return [into('aé€😀', 10), into('aé€😀', 9), into('aé€', 5), into('aé', 2), into('😀', 3), into('ab', 1), into('', 2), into('a', 0), into('\\ud83d', 3), into('a\\ud83dx', 3)];",
+            json!([
+                [5, 10, [97, 195, 169, 226, 130, 172, 240, 159, 152, 128]],
+                [3, 6, [97, 195, 169, 226, 130, 172, 0, 0, 0]],
+                [2, 3, [97, 195, 169, 0, 0]],
+                [1, 1, [97, 0]],
+                [0, 0, [0, 0, 0]],
+                [1, 1, [97]],
+                [0, 0, [0, 0]],
+                [0, 0, []],
+                [1, 3, [239, 191, 189]],
+                [1, 1, [97, 0, 0]]
+            ])
+        ),
+        // A mark at the start is text.
+        ("const to = new Uint8Array(5); return [new TextEncoder().encodeInto('\\ufeffabc', to), [...to]];", json!([{"read": 3, "written": 5}, [239, 187, 191, 97, 98]])),
+        ("const to = new Uint8Array(4); return [new TextEncoder().encodeInto('é', to.subarray(1, 3)), [...to]];", json!([{"read": 1, "written": 2}, [0, 195, 169, 0]])),
+        (
+            "class Own extends Uint8Array {} return [new ArrayBuffer(4), new Int8Array(4), new Uint8ClampedArray(4), new Uint16Array(4), new DataView(new ArrayBuffer(4)), [0, 0], {}, null, undefined, new Own(1), new Own(new ArrayBuffer(1).transfer())].map((to) => throws(() => new TextEncoder().encodeInto('a', to))).concat(throws(() => new TextEncoder().encodeInto('a')));",
+            json!(["TypeError", "TypeError", "TypeError", "TypeError", "TypeError", "TypeError", "TypeError", "TypeError", "TypeError", "no", "no", "TypeError"])
+        ),
+        // Not a call of Rust for each character.
+        ("const to = new Uint8Array(4e6); const e = new TextEncoder(); return [e.encodeInto('é'.repeat(2e6), to), e.encodeInto('a'.repeat(5e6), to), to[3999999]];",
+         json!([{"read": 2_000_000, "written": 4_000_000}, {"read": 4_000_000, "written": 4_000_000}, 97])),
+    ];
+}
+
+#[tokio::test]
+async fn base64_is_forgiving_as_far_as_the_standard_says() {
+    cases![
+        (
+            "return ['YQ==', 'YQ', 'YWI=', 'YWI', ' Y Q = =\\n', 'YWJj', '', 'YR=='].map(atob);",
+            json!(["a", "a", "ab", "ab", "a", "abc", "", "a"])
+        ),
+        (
+            "return ['YQ=', 'YQ===', 'YWJj=', 'YWJj==', '=', '==', '====', 'Y', 'Y===', 'Y=Q=', 'YQ==YQ==', 'YQ==Y', 'Y\\u00a0Q', 'Y-Q_', 'Y\\vQ'].map((text) => throws(() => atob(text))).filter((name) => name !== 'InvalidCharacterError');",
+            json!([])
+        ),
+    ];
+}
+
+/// Of a view that follows the length of its buffer, what is there now.
+#[tokio::test]
+async fn views_of_buffers_that_change_their_size_are_decoded() {
+    cases![
+        (
+            "const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16)).join();
+             const b = new ArrayBuffer(4, { maxByteLength: 8 }); const whole = new Uint8Array(b), tail = new Uint8Array(b, 2), fixed = new Uint8Array(b, 0, 3), data = new DataView(b, 1); whole.set([97, 98, 99, 100]); const out = [];
+             for (const size of [4, 3, 2, 8]) { b.resize(size); out.push([whole, tail, fixed].map((view) => new TextDecoder().decode(view))); }
+             whole.fill(97); out.push(new TextDecoder().decode(whole), new TextDecoder('latin1').decode(tail), new TextDecoder().decode(data), new TextDecoder().decode(whole, { stream: true }));
+             out.push(hex(await crypto.subtle.digest('SHA-1', whole)) === hex(await crypto.subtle.digest('SHA-1', bytes('61'.repeat(8))))); b.resize(3); whole.fill(98);
+             out.push(hex(await crypto.subtle.digest('SHA-1', whole)) === hex(await crypto.subtle.digest('SHA-1', bytes('626262')))); return out;",
+            json!([
+                ["abcd", "cd", "abc"], ["abc", "c", "abc"], ["ab", "", ""],
+                ["ab\0\0\0\0\0\0", "\0\0\0\0\0\0", "ab\0"],
+                "aaaaaaaa", "aaaaaa", "aaaaaaa", "aaaaaaaa", true, true
+            ])
+        ),
+    ];
+}

@@ -254,6 +254,11 @@ async fn multipart_is_read() {
             "return [...(await form(new Blob([lines('--b', 'Content-Disposition: form-data; name=\"é\"', '', ''), utf8('\\ufeffé'), new Uint8Array([255]), lines('', '--b--')]))).entries()];",
             json!([["é", "\u{feff}é\u{fffd}"]])
         ),
+        // A quotation mark ends a name: there are no escapes but those of browsers.
+        (
+            "const named = async (filename) => (await form(lines('--b', `Content-Disposition: form-data; name=\"f\"; filename=${filename}`, '', 'x', '--b--'))).get('f').name; return [await named('\"q%22r\"'), await named('\"C:\\\\x.txt\" ; x=y'), await said(named('\"q\\\\\"r%22\"')), await said(named('\"a\"b')), await said(named('\"a'))];",
+            json!(["q\"r", "C:\\x.txt", "TypeError", "TypeError", "TypeError"])
+        ),
         // Bad input.
         (
             "const good = lines('--b', 'Content-Disposition: form-data; name=\"a\"', '', '1', '--b--'); const out = []; for (let end = 0; end < good.length; end++) out.push(await said(form(good.slice(0, end)))); return [out.length, out.filter((name) => name === 'TypeError').length];",

@@ -143,3 +143,151 @@ async fn wait_until_is_awaited() {
     let failure = run_expecting_failure("ctx.waitUntil(Promise.reject(new Error('beside')));", |_| ()).await;
     assert!(failure.message.contains("beside"), "{failure}");
 }
+
+/// Waits for a time in milliseconds.
+const SLEEP: &str = "const sleep = (millis) => new Promise((done) => setTimeout(done, millis));";
+
+#[tokio::test]
+async fn a_rejection_that_nothing_handles_is_logged() {
+    let engine = engine();
+    for (code, lines) in [
+        ("Promise.reject(new Error('lost'));", &["Error: lost"] as &[_]),
+        ("(async () => { throw new TypeError('not awaited'); })();", &["TypeError: not awaited"]),
+        ("(async () => { await null; throw 'later'; })(); await sleep(1);", &["later"]),
+        (
+            "Promise.reject(1); Promise.reject({ code: 2 }); Promise.reject();",
+            &["1", "{ code: 2 }", "undefined"],
+        ),
+        ("Promise.reject('chained').then(() => 1).finally(() => 1);", &["chained"]),
+        ("Promise.all([Promise.reject('one'), Promise.reject('two')]);", &["one"]),
+        ("fetch('https://denied.example/');", &[]),
+        ("fetch('https://denied.example/'); await sleep(200);", &["Error: not allowed"]),
+        ("import('./absent.js'); await sleep(1);", &["ReferenceError: main.js imports ./absent.js"]),
+        // A handler that comes too late takes no line back, and there is none for it.
+        (
+            "const late = Promise.reject('late'); await sleep(1); late.catch(() => {}); await sleep(1);",
+            &["late"],
+        ),
+        // Handled before the queue of jobs was empty.
+        ("Promise.reject(1).catch(() => {}); try { await Promise.reject(2); } catch {}", &[]),
+        ("await Promise.allSettled([Promise.reject(1), (async () => { throw 2; })()]);", &[]),
+        ("const soon = Promise.reject(1); queueMicrotask(() => soon.catch(() => {}));", &[]),
+        (
+            "const soon = Promise.reject(1); for (let at = 0; at < 50; at++) await null; soon.catch(() => {});",
+            &[],
+        ),
+        (
+            "try { await fetch('https://denied.example/'); } catch {} try { await import('./absent.js'); } catch {}",
+            &[],
+        ),
+        // Looking at a reason runs code of the app.
+        ("Promise.reject({ get a() { throw 1; } });", &["[a value that throws when it is looked at]"]),
+        ("Promise.reject({ get a() { Promise.reject('inner'); return 3; } });", &["{ a: 3 }", "inner"]),
+        ("Promise.reject('x'.repeat(1e6));", &["xxx"]),
+        ("Array.prototype[Symbol.iterator] = null; Promise.reject('nobody can tell');", &[]),
+    ] {
+        let source = body(&format!("{SLEEP} {code} return 1;"));
+        let (result, host) = run_with(&engine, &source, |_| ()).await;
+        assert_eq!(result.unwrap(), json!(1), "{code}");
+        let logged = host.lines.lock().unwrap();
+        assert_eq!(logged.len(), lines.len(), "{code} {logged:?}");
+        for ((level, line), expected) in logged.iter().zip(lines) {
+            assert_eq!(*level, LogLevel::Error, "{code}");
+            assert!(line.starts_with(&format!("Uncaught (in promise) {expected}")), "{code}: {line}");
+            assert!(line.len() < 10_000, "{code}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_rejection_that_fails_the_run_is_not_logged_too() {
+    let engine = engine();
+    let handler = "export default { scheduled() { return 1; } };";
+    let failing_import = "await null; throw new Error('in an import');";
+    let main = format!("import './a.js'; {handler}");
+    for (files, says) in [
+        (vec![("main.js", "export default { scheduled() { throw new Error('thrown'); } };")], "thrown"),
+        (
+            vec![(
+                "main.js",
+                "export default { async scheduled() { await null; throw new Error('later'); } };",
+            )],
+            "later",
+        ),
+        (
+            vec![(
+                "main.js",
+                "export default { scheduled(_, env, ctx) { ctx.waitUntil(Promise.reject(new Error('beside'))); return new Promise((done) => setTimeout(done, 5)); } };",
+            )],
+            "beside",
+        ),
+        (vec![("main.js", "throw new Error('at the top');")], "at the top"),
+        (vec![("main.js", "await null; throw new Error('at the top, later');")], "at the top, later"),
+        (vec![("main.js", main.as_str()), ("a.js", "throw new Error('in an import');")], "in an import"),
+        (vec![("main.js", main.as_str()), ("a.js", failing_import)], "in an import"),
+    ] {
+        let host = TestHost::new();
+        let result = engine.invoke(scheduled(1, bundle_of(&files), &json!(null)), host.clone()).await;
+        let failure = result.unwrap_err();
+        assert!(failure.message.contains(says), "{failure}");
+        assert_eq!(host.log_messages(), [""; 0], "{says}");
+    }
+    // Of several promises the run waits for, one fails it and the others are logged.
+    let source = body("for (const at of [1, 2, 3]) ctx.waitUntil(Promise.reject(`failure ${at}`));");
+    let (result, host) = run_with(&engine, &source, |_| ()).await;
+    assert!(result.unwrap_err().message.contains("failure 1"));
+    assert_eq!(host.log_messages(), ["Uncaught (in promise) failure 2", "Uncaught (in promise) failure 3"]);
+}
+
+#[tokio::test]
+async fn many_rejections_are_limited_like_other_lines() {
+    let engine = engine();
+    let source = body(
+        "for (let round = 0; round < 3; round++) { \
+         for (let at = 0; at < 5000; at++) Promise.reject(new Array(20)); await new Promise((done) => setTimeout(done, 1)); } \
+         await Promise.allSettled(Array.from({ length: 5000 }, async () => { throw 1; })); return 1;",
+    );
+    let (result, host) = run_with(&engine, &source, |_| ()).await;
+    assert_eq!(result.unwrap(), json!(1));
+    let lines = host.log_messages();
+    assert_eq!(lines.len(), 1001);
+    assert_eq!(lines[1000], "2000 more lines of log were dropped");
+    // The next invocation of the process has nothing of it.
+    let (result, host) = run_with(&engine, &body("await null; return 1;"), |_| ()).await;
+    assert_eq!((result.unwrap(), host.log_messages().len()), (json!(1), 0));
+}
+
+/// Promises of streams, requests and signals that count as handled, as their standards have it.
+#[tokio::test]
+async fn ordinary_use_of_streams_and_requests_logs_nothing() {
+    let engine = engine();
+    for code in [
+        "const reader = new ReadableStream({ start(c) { c.error(new Error('x')); } }).getReader(); await reader.read().catch(() => {});",
+        "let c; const reader = new ReadableStream({ start(given) { c = given; } }).getReader(); c.error(1); await sleep(1);",
+        "const reader = new ReadableStream().getReader(); reader.releaseLock(); await sleep(1);",
+        "const stream = new ReadableStream({ start(c) { c.close(); } }); stream.getReader().releaseLock(); for await (const _ of stream);",
+        "const writer = new WritableStream({ write() { throw 1; } }).getWriter(); await writer.write(1).catch(() => {}); await writer.abort().catch(() => {});",
+        "const writer = new WritableStream({ start(c) { c.error(1); } }).getWriter(); await sleep(1); writer.releaseLock();",
+        "const writer = new WritableStream().getWriter(); await writer.abort(1); writer.releaseLock();",
+        "const writer = new WritableStream().getWriter(); writer.releaseLock(); await sleep(1);",
+        "await new ReadableStream({ start(c) { c.error(1); } }).pipeTo(new WritableStream()).catch(() => {});",
+        "await new ReadableStream({ start(c) { c.enqueue(1); } }).pipeTo(new WritableStream({ write() { throw 1; } })).catch(() => {});",
+        "await new Response(new ReadableStream({ pull(c) { c.error(1); } }).pipeThrough(new TextEncoderStream())).text().catch(() => {});",
+        "await new Response(new ReadableStream({ pull(c) { c.enqueue('x'); } }).pipeThrough(new TransformStream({ transform() { throw 1; } }))).text().catch(() => {});",
+        "const { readable, writable } = new TransformStream(); await readable.cancel(1); await writable.getWriter().write(1).catch(() => {});",
+        "const { readable, writable } = new TransformStream({ transform() { throw 1; } }); const reading = readable.getReader().read().catch(() => {}); await writable.getWriter().write(1).catch(() => {}); await reading;",
+        "const [one, two] = new ReadableStream({ start(c) { c.error(1); } }).tee(); await Promise.allSettled([one.getReader().read(), two.getReader().read()]);",
+        "await new Response(new Response('not packed').body.pipeThrough(new DecompressionStream('gzip'))).text().catch(() => {});",
+        "for await (const part of new Response('x').body) break;",
+        "const all = new AbortController(); const asked = fetch('https://a.example/?wait=5000', { signal: all.signal }); all.abort(); await asked.catch(() => {});",
+        "await fetch('https://a.example/?wait=5000', { signal: AbortSignal.timeout(5) }).catch(() => {}); await sleep(5);",
+        "const all = new AbortController(); const piping = new ReadableStream().pipeTo(new WritableStream(), { signal: all.signal }).catch(() => {}); all.abort(); await piping;",
+        "await fetch('https://a.example/', { method: 'POST', duplex: 'half', body: new ReadableStream({ start(c) { c.error(1); } }) }).catch(() => {}); await sleep(5);",
+        "const { body } = await fetch('https://a.example/'); await body.cancel(); await sleep(5);",
+        "await crypto.subtle.importKey('raw', new Uint8Array(3), 'AES-GCM', true, ['encrypt']).catch(() => {});",
+    ] {
+        let (result, host) = run_with(&engine, &body(&format!("{SLEEP} {code} return 1;")), |_| ()).await;
+        assert_eq!(result.unwrap(), json!(1), "{code}");
+        assert_eq!(host.log_messages(), [""; 0], "{code}");
+    }
+}

@@ -1,5 +1,5 @@
-//! `Intl.DateTimeFormat` and what `Date` has of it: texts that another implementation gives (`data/date_formats.json`, by
-//! Node.js 20), and what is refused.
+//! `Intl.DateTimeFormat` and what `Date` and `String` have of `Intl`: texts that another implementation gives
+//! (`data/date_formats.json`, by Node.js 20), the order of texts, and what is refused.
 
 use serde_json::{Value, json};
 
@@ -249,6 +249,131 @@ async fn what_else_is_asked_for_is_named() {
         (
             "const before = Object.getOwnPropertyNames(globalThis).length; Intl; const { writable, enumerable, configurable } = Object.getOwnPropertyDescriptor(globalThis, 'Intl'); return [Object.getOwnPropertyNames(globalThis).length === before, writable, enumerable, configurable];",
             json!([true, true, false, true])
+        ),
+    ];
+}
+
+/// Every set of fields that code may ask for writes each of them, apart from its neighbours.
+#[tokio::test]
+async fn no_field_is_lost_or_joined_to_another() {
+    for locale in ["en", "ru", "kk"] {
+        // In parts, as an invocation has its time limit on a busy machine too.
+        let parts = (0..8).map(|part| {
+            format!(
+                "const locale = '{locale}', first = {part} << 7, end = first + 128; {EVERY_SET_OF_FIELDS}"
+            )
+        });
+        let parts: Vec<_> = parts.collect();
+        let cases: Vec<_> = parts.iter().map(|code| (code.as_str(), json!([128, []]))).collect();
+        all_hold(&cases).await;
+    }
+}
+
+const EVERY_SET_OF_FIELDS: &str = "
+    const forms = Object.entries({ weekday: 'short', era: 'short', year: 'numeric', month: 'long', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric', fractionalSecondDigits: 3, timeZoneName: 'short' });
+    const wrong = [];
+    for (let set = first; set < end; set++) {
+      const options = Object.fromEntries(forms.filter((_, at) => set & 1 << at));
+      const found = new Intl.DateTimeFormat(locale, { hourCycle: 'h12', ...options }).formatToParts(0).map(({ type }) => type);
+      const asked = Object.keys(options).map((name) => name === 'fractionalSecondDigits' ? 'fractionalSecond' : name);
+      const isLost = asked.some((name) => found.filter((type) => type === name).length !== 1);
+      const isJoined = found.some((type, at) => at > 0 && type !== 'literal' && found[at - 1] !== 'literal');
+      if (isLost || isJoined) wrong.push([options, found]);
+    }
+    return [end - first, wrong];";
+
+#[tokio::test]
+async fn keywords_of_a_language_tag() {
+    cases![
+        (
+            "return ['en-u-hc-h23', 'en-US-u-hc-h11-x-foo', 'en-u-nu-latn-hc-h24-ca-gregory', 'ru-u-hc-h12-hc-h23', 'en-u-note-hc-h23-co-phonebk', 'EN-U-HC-H23', 'en-u-hc', 'en-u-hc-h99', 'en-u-ca-buddhist-nu-arab', 'en-x-u-hc-h23', 'de-u-hc-h23'].map((locale) => { const { locale: found, hourCycle, calendar, numberingSystem } = resolved(locale, { hour: 'numeric' }); return [found, hourCycle, calendar, numberingSystem].join(' '); });",
+            json!([
+                "en-u-hc-h23 h23 gregory latn",
+                "en-u-hc-h11 h11 gregory latn",
+                "en-u-ca-gregory-hc-h24-nu-latn h24 gregory latn",
+                "ru-u-hc-h12 h12 gregory latn",
+                "en-u-hc-h23 h23 gregory latn",
+                "en-u-hc-h23 h23 gregory latn",
+                "en h12 gregory latn",
+                "en h12 gregory latn",
+                "en h12 gregory latn",
+                "en h12 gregory latn",
+                "en h12 gregory latn"
+            ])
+        ),
+        (
+            "return [{ hourCycle: 'h24' }, { hourCycle: 'h23' }, { hour12: true }, { hour12: false }].map((options) => { const { locale, hourCycle } = resolved('en-u-hc-h23', { hour: 'numeric', ...options }); return `${locale} ${hourCycle}`; });",
+            json!(["en h24", "en-u-hc-h23 h23", "en h12", "en h23"])
+        ),
+        (
+            "return [new Date(0).toLocaleTimeString('en-u-hc-h23'), new Date(0).toLocaleTimeString('ru-u-hc-h12', { timeStyle: 'short' })];",
+            json!(["00:00:00", "12:00 AM"])
+        ),
+    ];
+}
+
+#[tokio::test]
+async fn the_order_of_texts() {
+    cases![
+        (
+            "const sorted = (text, locale) => text.split(' ').sort((a, b) => a.localeCompare(b, locale)).join(' ');
+             return [sorted('жук ель Ёж ёж Еж еж яма Яма z A a 2 10 й и', 'ru'), sorted('ы і ш қ к ө о ү ұ у ң н һ х ғ г ә а я Қ', 'kk-KZ'), sorted('і и й ү ұ', 'ru-RU')];",
+            json!([
+                "10 2 еж Еж ёж Ёж ель жук и й яма Яма a A z",
+                "а ә г ғ к қ Қ н ң о ө у ұ ү х һ ш ы і я",
+                "и і й ү ұ"
+            ])
+        ),
+        (
+            "return [['е', 'ё'], ['ё', 'ж'], ['ёж', 'ель'], ['ЁЖ', 'ёж'], ['a b', 'ab'], ['é', 'e'], ['e\\u0301', 'é'], ['', 'а'], ['а', 'аа'], ['а', 'а'], ['я', 'a'], ['№', 'ё']].map(([one, other]) => [one.localeCompare(other, 'ru'), other.localeCompare(one, ['kk'])].join());",
+            json!(["-1,1", "-1,1", "-1,1", "1,-1", "-1,1", "1,-1", "0,0", "-1,1", "-1,1", "0,0", "-1,1", "1,-1"])
+        ),
+        // Code units, without a language and in English.
+        (
+            "return [undefined, 'en', 'en-GB', []].map((locales) => ['b', 'a', 'B', 'e\\u0301', 'é'].sort((a, b) => a.localeCompare(b, locales, {})).join(' ')).concat(['b', 'a', 'B'].sort((a, b) => a.localeCompare(b)).join(' '));",
+            json!(["B a b e\u{301} é", "B a b e\u{301} é", "B a b e\u{301} é", "B a b e\u{301} é", "B a b"])
+        ),
+        (
+            "const told = (...given) => { try { return 'a'.localeCompare('b', ...given) } catch (error) { return `${error.name}: ${error.message}` } };
+             return [told('de'), told(['ru', 'de']), told('ru', { numeric: true }), told(undefined, { sensitivity: 'base' }), told('en', { ignorePunctuation: true }), told('kk', { caseFirst: 'upper' }), told('en-u-kn'), told('ru-u-kf-upper'), told('en', { usage: 'search' }), told('x'), told(null), told('en', { sensitivity: 'x' }), told('ru', { numeric: false, sensitivity: 'variant', caseFirst: 'false', ignorePunctuation: false })];",
+            json!([
+                "TypeError: localeCompare with the language de needs Intl.Collator, which is not available",
+                -1,
+                "TypeError: localeCompare with numeric needs Intl.Collator, which is not available",
+                "TypeError: localeCompare with sensitivity: 'base' needs Intl.Collator, which is not available",
+                "TypeError: localeCompare with ignorePunctuation needs Intl.Collator, which is not available",
+                "TypeError: localeCompare with caseFirst: 'upper' needs Intl.Collator, which is not available",
+                "TypeError: localeCompare with numeric needs Intl.Collator, which is not available",
+                "TypeError: localeCompare with caseFirst: 'upper' needs Intl.Collator, which is not available",
+                "TypeError: localeCompare with usage: 'search' needs Intl.Collator, which is not available",
+                "RangeError: x is not a language tag",
+                "TypeError: locales must be text or a list of it",
+                "RangeError: sensitivity cannot be x",
+                -1
+            ])
+        ),
+        (
+            "return [throws(() => String.prototype.localeCompare.call(null, 'a')), throws(() => String.prototype.localeCompare.call(undefined, 'a', 'ru')), String.prototype.localeCompare.call(1, 2, 'ru'), 'undefined'.localeCompare(), String.prototype.localeCompare.length, String.prototype.toLocaleUpperCase.length, Object.keys(String.prototype)];",
+            json!(["TypeError", "TypeError", -1, 0, 1, 0, []])
+        ),
+    ];
+}
+
+#[tokio::test]
+async fn upper_and_lower_case_in_a_language() {
+    cases![
+        (
+            "return ['iß'.toLocaleUpperCase(), 'ЁI'.toLocaleLowerCase(), 'iß'.toLocaleUpperCase('de'), 'I'.toLocaleLowerCase(['en', 'tr']), 'қ'.toLocaleUpperCase('kk'), 'i'.toLocaleUpperCase([])];",
+            json!(["ISS", "ёi", "ISS", "i", "Қ", "I"])
+        ),
+        (
+            "const out = []; for (const [name, locales] of [['toLocaleUpperCase', 'tr'], ['toLocaleLowerCase', 'az-Latn-AZ'], ['toLocaleUpperCase', ['LT', 'en']], ['toLocaleUpperCase', '_']]) try { out.push('i'[name](locales)) } catch (error) { out.push(`${error.name}: ${error.message}`) } return out;",
+            json!([
+                "TypeError: toLocaleUpperCase for the language tr is not available",
+                "TypeError: toLocaleLowerCase for the language az is not available",
+                "TypeError: toLocaleUpperCase for the language lt is not available",
+                "RangeError: _ is not a language tag"
+            ])
         ),
     ];
 }

@@ -35,6 +35,7 @@ const SUITES: &[Suite] = &[
     ("TextDecoder", source!("decoder"), "default"),
     ("CompressionStream, DecompressionStream", source!("compression"), "default"),
     ("CustomEvent, EventTarget", source!("events"), "default"),
+    ("Headers, Request, Response", source!("fetch"), "default"),
     ("Intl.DateTimeFormat", source!("date_time_format"), "default"),
 ];
 

@@ -193,7 +193,12 @@ impl Host for TestHost {
                 let _ = &dropped;
             });
             let headers = vec![("content-type".into(), "text/plain".into())];
-            return Ok(FetchResponse { status: 203, headers, body: FetchBody::Stream(pieces.boxed()) });
+            return Ok(FetchResponse {
+                status: 203,
+                headers,
+                body: FetchBody::Stream(pieces.boxed()),
+                redirected_to: None,
+            });
         }
         let is_streamed = matches!(request.body, FetchBody::Stream(_));
         let sent = request.body.collect(1 << 20).await?;
@@ -202,18 +207,23 @@ impl Host for TestHost {
             "url": request.url,
             "headers": request.headers,
             "body": String::from_utf8_lossy(&sent),
+            "redirect": request.redirect,
         });
         let mut headers =
             vec![("content-type".into(), "application/json".into()), ("x-a".into(), "b".into())];
         if is_streamed {
             headers.push(("x-streamed".into(), "yes".into()));
         }
-        Ok(FetchResponse { status: 201, headers, body: FetchBody::Complete(body.to_string().into()) })
+        let redirected_to =
+            request.url.split_once("moved=").map(|(_, to)| format!("https://api.example/{to}"));
+        let body = FetchBody::Complete(body.to_string().into());
+        Ok(FetchResponse { status: 201, headers, body, redirected_to })
     }
 
     async fn connection_fetch(&self, name: &str, request: FetchRequest) -> Result<FetchResponse, HostError> {
         let body = format!("{name} {} {}", request.method, request.url);
-        Ok(FetchResponse { status: 200, headers: Vec::new(), body: FetchBody::Complete(body.into()) })
+        let body = FetchBody::Complete(body.into());
+        Ok(FetchResponse { status: 200, headers: Vec::new(), body, redirected_to: None })
     }
 
     async fn secret_key(&self, name: &str, uses: &[KeyUse]) -> Result<SecretString, HostError> {

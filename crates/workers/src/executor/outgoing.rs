@@ -103,7 +103,7 @@ impl OutgoingRequest {
         mut self,
         result: Result<OutboundResponse, FetchError>,
     ) -> Result<FetchResponse, HostError> {
-        let OutboundResponse { status, headers, body } = result.map_err(|error| {
+        let OutboundResponse { status, headers, body, redirected_to } = result.map_err(|error| {
             self.record(Err(&error));
             HostError::from(error)
         })?;
@@ -115,7 +115,7 @@ impl OutgoingRequest {
             }
             OutboundBody::Stream(pieces) => FetchBody::Stream(RecordedBody { request: self, pieces }.boxed()),
         };
-        Ok(FetchResponse { status, headers, body })
+        Ok(FetchResponse { status, headers, body, redirected_to })
     }
 
     /// Records the request as a log line and a step, and counts it at its gate.
@@ -205,7 +205,7 @@ pub(super) fn to_outbound(request: FetchRequest) -> OutboundRequest {
             OutboundBody::Stream(pieces.map(move |piece| piece.map_err(aborted)).boxed())
         }
     };
-    OutboundRequest { headers: request.headers, body }
+    OutboundRequest { headers: request.headers, body, redirect: request.redirect }
 }
 
 /// The reason for which a request got no response, or not all of it.

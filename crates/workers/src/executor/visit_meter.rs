@@ -29,7 +29,7 @@ impl VisitMeter {
     /// Sets the response, or the failure in place of one. An app without a `fetch` handler has no page, which is no error.
     pub(super) fn set_response(&mut self, response: &Result<AppResponse, Failure>) {
         self.is_error = match response {
-            Ok(response) => response.status() >= 500 || response.exceeds_header_limits(),
+            Ok(response) => response.status() >= 500 || response.why_unsendable().is_some(),
             Err(failure) => failure.code != FailureCode::HandlerMissing,
         };
     }

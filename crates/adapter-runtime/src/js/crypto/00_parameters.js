@@ -19,7 +19,8 @@ const checked = (out) => {
 const dataOf = (value, what) => {
   const bytes = bytesOf(value);
   if (bytes === null) throw new TypeError(`${what} must be a buffer or a view`);
-  return bytes;
+  // Rust only learns the length that a view of a resizable buffer had at first.
+  return bytes.buffer.resizable ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : bytes;
 };
 /** A number without fraction, as `[EnforceRange]` has it. */
 const integer = (most) => (value, what) => {

@@ -22,7 +22,8 @@ const LOCALES = {
       narrow: words('S M T W T F S'),
     },
     eras: { long: ['Before Christ', 'Anno Domini'], short: ['BC', 'AD'], narrow: ['B', 'A'] },
-    hourCycle: 'h12', decimal: '.', day: 'day', longGlue: ' at ', weekdayGlue: ' ', utc: 'Coordinated Universal Time',
+    hourCycle: 'h12', decimal: '.', day: 'day', second: 'second', longGlue: ' at ', weekdayGlue: ' ',
+    utc: 'Coordinated Universal Time',
     styles: {
       full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
       long: { year: 'numeric', month: 'long', day: 'numeric' },
@@ -48,7 +49,7 @@ const LOCALES = {
     eras: {
       long: ['до Рождества Христова', 'от Рождества Христова'], short: ['до н. э.', 'н. э.'], narrow: ['до н.э.', 'н.э.'],
     },
-    hourCycle: 'h23', decimal: ',', day: 'день', longGlue: ' в ', weekdayGlue: ', ',
+    hourCycle: 'h23', decimal: ',', day: 'день', second: 'секунда', longGlue: ' в ', weekdayGlue: ', ',
     utc: 'Всемирное координированное время',
     styles: {
       full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
@@ -74,7 +75,7 @@ const LOCALES = {
     eras: {
       long: ['Біздің заманымызға дейін', 'біздің заманымыз'], short: ['б.з.д.', 'б.з.'], narrow: ['б.з.д.', 'б.з.'],
     },
-    hourCycle: 'h23', decimal: ',', day: 'күн', longGlue: ', ', weekdayGlue: ', ',
+    hourCycle: 'h23', decimal: ',', day: 'күн', second: 'секунд', longGlue: ', ', weekdayGlue: ', ',
     utc: 'Дүниежүзілік үйлестірілген уақыт',
     styles: {
       full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
@@ -106,6 +107,24 @@ const tagsOf = (locales) => {
 const languageOf = (tag) => {
   const language = tag.toLowerCase().split('-')[0];
   return LOCALES[language] === undefined ? undefined : language;
+};
+/** The keywords of a tag's Unicode extension (RFC 6067), the first of each key. */
+const keywordsOf = (tag) => {
+  const parts = tag.toLowerCase().split('-x-')[0].split('-');
+  const keywords = create(null);
+  let key;
+  for (let at = parts.indexOf('u') + 1; at > 0 && at < parts.length && parts[at].length > 1; at++) {
+    const part = parts[at];
+    if (part.length > 2) {
+      if (key !== undefined) keywords[key] += keywords[key] === '' ? part : `-${part}`;
+    } else if (keywords[part] === undefined) {
+      key = part;
+      keywords[key] = '';
+    } else {
+      key = undefined;
+    }
+  }
+  return keywords;
 };
 /** Case as RFC 5646 recommends (§2.1.1). */
 const canonicalTag = (tag) => tag.toLowerCase().split('-').map((part, at, all) => {

@@ -7,6 +7,7 @@ const oneOf = (options, name, values, otherwise = undefined) => {
 const MATCHERS = ['lookup', 'best fit'];
 const TEXT = ['narrow', 'short', 'long'];
 const DIGITS = ['2-digit', 'numeric'];
+const HOUR_CYCLES = ['h11', 'h12', 'h23', 'h24'];
 const STYLES = ['full', 'long', 'medium', 'short'];
 const ZONE_NAMES = ['short', 'long', 'shortOffset', 'longOffset', 'shortGeneric', 'longGeneric'];
 /** The fields of a date and time with the forms that each may have, in the order of the standard. */
@@ -51,7 +52,14 @@ const resolve = (locales, given, needs, defaults) => {
     }
   }
   const { hour12 } = options;
-  const askedCycle = oneOf(options, 'hourCycle', ['h11', 'h12', 'h23', 'h24']);
+  const askedCycle = oneOf(options, 'hourCycle', HOUR_CYCLES);
+  // What an option says otherwise is no longer of the tag.
+  const keywords = keywordsOf(known ?? '');
+  const taggedCycle = hour12 === undefined && HOUR_CYCLES.includes(keywords.hc) && (askedCycle ?? keywords.hc) === keywords.hc
+    ? keywords.hc : undefined;
+  const kept = (keywords.ca === 'gregory' ? '-ca-gregory' : '') + (taggedCycle === undefined ? '' : `-hc-${taggedCycle}`)
+    + (keywords.nu === 'latn' ? '-nu-latn' : '');
+  const tag = kept === '' ? locale : `${locale}-u${kept}`;
   const timeZone = zoneOf(options.timeZone);
   const fields = create(null);
   for (const name in FIELDS) {
@@ -91,7 +99,7 @@ const resolve = (locales, given, needs, defaults) => {
   }
   let hourCycle;
   if (fields.hour !== undefined) {
-    hourCycle = hour12 === undefined ? askedCycle ?? LOCALES[locale].hourCycle : hour12 ? 'h12' : 'h23';
+    hourCycle = hour12 === undefined ? askedCycle ?? taggedCycle ?? LOCALES[locale].hourCycle : hour12 ? 'h12' : 'h23';
   }
-  return { locale, timeZone, hourCycle, fields, dateStyle, timeStyle };
+  return { locale, tag, timeZone, hourCycle, fields, dateStyle, timeStyle };
 };

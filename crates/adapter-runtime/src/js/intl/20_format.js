@@ -54,9 +54,14 @@ const datePattern = (locale, { weekday, era, year, month, day }) => {
   if (!has(month)) {
     const ofYear = has(era) && has(year) && locale !== 'en' ? (locale === 'ru' ? '{year} г. {era}' : '{era} {year} ж.')
       : [has(year) ? '{year}' : '', has(era) ? '{era}' : ''].filter((part) => part !== '').join(' ');
-    if (has(year) && has(day)) return `${ofYear} (${LOCALES[locale].day}: {day})${has(weekday) ? ' {weekday}' : ''}`;
+    if (has(day) && (has(year) || (has(era) && !has(weekday)))) {
+      return `${ofYear} (${LOCALES[locale].day}: {day})${has(weekday) ? ' {weekday}' : ''}`;
+    }
     out = ofYear + (has(day) ? '{day}' : '');
-    if (has(day) && has(weekday)) return locale === 'en' ? '{day} {weekday}' : locale === 'ru' ? '{weekday}, {day}' : '{day}, {weekday}';
+    if (has(day) && has(weekday)) {
+      const both = locale === 'en' ? '{day} {weekday}' : locale === 'ru' ? '{weekday}, {day}' : '{day}, {weekday}';
+      return !has(era) ? both : locale === 'en' ? `${both} {era}` : `{era} ${both}`;
+    }
     isWhole = false;
   } else if (locale === 'en') {
     out = isText ? `{month}${has(day) ? ' {day}' : ''}${has(year) ? (has(day) ? ', {year}' : ' {year}') : ''}`
@@ -76,11 +81,20 @@ const datePattern = (locale, { weekday, era, year, month, day }) => {
   return locale === 'kk' ? `${out}, {weekday}` : `{weekday}, ${out}`;
 };
 
-const timePattern = (locale, hourCycle, { hour, minute, second, fractionalSecondDigits }) => {
-  const fraction = fractionalSecondDigits === undefined ? ''
-    : second === undefined ? '{fractionalSecond}' : `${LOCALES[locale].decimal}{fractionalSecond}`;
-  const out = [hour && '{hour}', minute && '{minute}', second && '{second}'].filter((part) => part !== undefined).join(':') + fraction;
-  return hour !== undefined && (hourCycle === 'h11' || hourCycle === 'h12') ? `${out} {dayPeriod}` : out;
+/** The pattern of the time and its zone, nothing if there is no field of a time. */
+const timePattern = (locale, hourCycle, { hour, minute, second, fractionalSecondDigits, timeZoneName }) => {
+  const has = (value) => value !== undefined;
+  // A fraction beside an hour or minute brings its second, without which it could not be told from them.
+  const hasSecond = has(second) || (has(fractionalSecondDigits) && (has(hour) || has(minute)));
+  const fraction = has(fractionalSecondDigits) ? `${hasSecond ? LOCALES[locale].decimal : ''}{fractionalSecond}` : '';
+  const seconds = (hasSecond ? '{second}' : '') + fraction;
+  // Right after an hour, a second would read as a minute.
+  const isApart = has(hour) && !has(minute) && hasSecond;
+  let out = [has(hour) ? '{hour}' : '', has(minute) ? '{minute}' : '', isApart ? '' : seconds].filter((part) => part !== '').join(':');
+  if (out === '') return '';
+  if (has(hour) && (hourCycle === 'h11' || hourCycle === 'h12')) out += ' {dayPeriod}';
+  if (has(timeZoneName)) out += ' {timeZoneName}';
+  return isApart ? `${out} (${LOCALES[locale].second}: ${seconds})` : out;
 };
 
 /** Whether the hour has two digits: as asked, and always on a clock of 24 hours, but where CLDR keeps a single digit. */
@@ -95,8 +109,8 @@ const isHourPadded = (locale, hourCycle, { weekday, month, hour, minute, timeZon
 /** Whether a number has two digits in the pattern. */
 const isTwoDigits = ({ locale, hourCycle, fields }, name) => {
   if (name === 'hour') return isHourPadded(locale, hourCycle, fields);
-  if (name === 'minute') return fields.hour !== undefined || fields.second !== undefined;
-  if (name === 'second') return fields.hour !== undefined || fields.minute !== undefined;
+  if (name === 'minute') return (fields.hour ?? fields.second ?? fields.fractionalSecondDigits) !== undefined;
+  if (name === 'second') return fields.minute !== undefined;
   if (fields[name] === '2-digit') return true;
   const { day, month, year } = fields;
   return locale !== 'en' && (day !== undefined || year !== undefined) && (month === 'numeric' || month === '2-digit');
@@ -137,12 +151,11 @@ const valuesAt = (format, millis) => {
 
 const patternOf = ({ locale, hourCycle, fields, dateStyle }) => {
   const date = datePattern(locale, fields);
-  let time = timePattern(locale, hourCycle, fields);
-  const zone = fields.timeZoneName === undefined ? '' : '{timeZoneName}';
+  const time = timePattern(locale, hourCycle, fields);
   if (time === '') {
+    const zone = fields.timeZoneName === undefined ? '' : '{timeZoneName}';
     return date === '' || zone === '' ? date + zone : `${date}, ${zone}`;
   }
-  if (zone !== '') time += ` ${zone}`;
   if (date === '') return time;
   if (date === '{weekday}') return date + (fields.minute === undefined ? LOCALES[locale].weekdayGlue : ' ') + time;
   const isLong = dateStyle === undefined ? fields.month === 'long' : dateStyle === 'full' || dateStyle === 'long';

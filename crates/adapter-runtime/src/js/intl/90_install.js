@@ -23,8 +23,8 @@ class Formatter {
   formatRange() { absent('Intl.DateTimeFormat.prototype.formatRange'); }
   formatRangeToParts() { absent('Intl.DateTimeFormat.prototype.formatRangeToParts'); }
   resolvedOptions() {
-    const { locale, timeZone, hourCycle, fields, dateStyle, timeStyle } = this.#format;
-    const out = { locale, calendar: 'gregory', numberingSystem: 'latn', timeZone };
+    const { tag, timeZone, hourCycle, fields, dateStyle, timeStyle } = this.#format;
+    const out = { locale: tag, calendar: 'gregory', numberingSystem: 'latn', timeZone };
     if (hourCycle !== undefined) {
       out.hourCycle = hourCycle;
       out.hour12 = hourCycle === 'h11' || hourCycle === 'h12';
@@ -58,6 +58,80 @@ const localize = (date, locales, options, needs, defaults) => {
   return textAt(format, millis);
 };
 
+/**
+ * Letters in the order of CLDR, with what comes before them. The Cyrillic ones, among which are those of Kazakh, come before
+ * the Latin ones in these languages.
+ */
+const SIGNS = '\t\n\v\f\r _-–—,;:!?.…\'"«»()[]{}@*/\\&#%`^+<=>|~$0123456789';
+const LETTERS = {
+  __proto__: null,
+  ru: 'аәбвгғдежзиійкқлмнңоөпрстуүұфхһцчшщъыьэюя',
+  kk: 'аәбвгғдежзийкқлмнңоөпрстуұүфхһцчшщъыіьэюя',
+};
+const ranks = { __proto__: null };
+const ranksOf = (locale) => {
+  ranks[locale] ??= new Map([...SIGNS, ...LETTERS[locale], ...'abcdefghijklmnopqrstuvwxyz'].map((letter, at) => [letter, at]));
+  return ranks[locale];
+};
+
+/** What two texts are compared by, one after the other: letters, marks such as that of `ё`, lower before upper case. */
+const levelsOf = (locale, text) => {
+  const known = ranksOf(locale);
+  const levels = [[], [], []];
+  for (const letter of text.normalize('NFC')) {
+    const lower = letter.toLowerCase();
+    let [rank, marks] = [known.get(lower), ''];
+    if (rank === undefined) {
+      const [base, ...others] = lower.normalize('NFD');
+      rank = known.get(base) ?? 1000 + base.codePointAt(0);
+      marks = others.join('');
+    }
+    levels[0].push(rank);
+    levels[1].push(marks);
+    levels[2].push(letter === lower ? 0 : 1);
+  }
+  return levels;
+};
+const collate = (locale, text, other) => {
+  const [left, right] = [levelsOf(locale, text), levelsOf(locale, other)];
+  for (let level = 0; level < 3; level++) {
+    const [one, two] = [left[level], right[level]];
+    for (let at = 0; at < one.length && at < two.length; at++) {
+      if (one[at] !== two[at]) return one[at] < two[at] ? -1 : 1;
+    }
+    if (one.length !== two.length) return one.length < two.length ? -1 : 1;
+  }
+  return 0;
+};
+
+/** What `localeCompare` compares with (ECMA-402 §19.1.1); null where it is the order of code units. */
+const collationOf = (locales, given) => {
+  const tags = tagsOf(locales);
+  const options = given === undefined ? create(null) : Object(given);
+  if (given === null) throw new TypeError('the options must be an object');
+  const [tag = 'en'] = tags;
+  const keywords = keywordsOf(tag);
+  const usage = oneOf(options, 'usage', ['sort', 'search'], 'sort');
+  oneOf(options, 'localeMatcher', MATCHERS);
+  const isNumeric = options.numeric === undefined ? ['', 'true'].includes(keywords.kn) : Boolean(options.numeric);
+  const caseFirst = oneOf(options, 'caseFirst', ['upper', 'lower', 'false'], ['upper', 'lower'].includes(keywords.kf) ? keywords.kf : 'false');
+  const sensitivity = oneOf(options, 'sensitivity', ['base', 'accent', 'case', 'variant'], 'variant');
+  const locale = languageOf(tag);
+  const needs = locale === undefined ? `the language ${tag.slice(0, 40)}` : usage !== 'sort' ? `usage: '${usage}'`
+    : isNumeric ? 'numeric' : caseFirst !== 'false' ? `caseFirst: '${caseFirst}'`
+      : sensitivity !== 'variant' ? `sensitivity: '${sensitivity}'` : options.ignorePunctuation ? 'ignorePunctuation' : null;
+  if (needs !== null) throw new TypeError(`localeCompare with ${needs} needs Intl.Collator, which is not available`);
+  return LETTERS[locale] === undefined ? null : (text, other) => collate(locale, text, other);
+};
+
+/** Languages that write the other case of some letters in a way of their own. */
+const OWN_CASE = ['az', 'lt', 'tr'];
+const checkCase = (name, locales) => {
+  const [tag = ''] = tagsOf(locales);
+  const [language] = tag.toLowerCase().split('-');
+  if (OWN_CASE.includes(language)) throw new TypeError(`${name} for the language ${language} is not available`);
+};
+
 export const install = (lent) => {
   ({ native, TypeError, RangeError, NumberOf, now, apply, getTime, defineProperty, toStringTag, create } = lent);
   const hidden = (target, key, value, writable) =>
@@ -83,5 +157,5 @@ export const install = (lent) => {
   for (const name of ABSENT) {
     defineProperty(Intl, name, { __proto__: null, get: () => absent(`Intl.${name}`), enumerable: false, configurable: true });
   }
-  return { names: { __proto__: null, Intl }, localize };
+  return { names: { __proto__: null, Intl }, localize, collationOf, checkCase };
 };

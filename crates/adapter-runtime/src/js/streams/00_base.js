@@ -27,6 +27,11 @@ const promised = (call) => {
   }
 };
 const nothing = () => undefined;
+/** Rejects a promise that counts as handled, as the standard has it ([[PromiseIsHandled]]): most code never looks at it. */
+const rejectHandled = (it, error) => {
+  after(it.promise, undefined, nothing);
+  it.reject(error);
+};
 
 /** A queue of which nothing can be patched. */
 const fifo = () => ({ head: null, tail: null, length: 0 });

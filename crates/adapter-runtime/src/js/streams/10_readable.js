@@ -23,7 +23,7 @@ const errorReadable = (s, error) => {
   s.error = error;
   const { reader } = s;
   if (!reader) return;
-  reader.closed.reject(error);
+  rejectHandled(reader.closed, error);
   failRequests(reader, error);
 };
 const failRequests = (reader, error) => {
@@ -157,7 +157,7 @@ const acquire = (s) => {
   const r = { stream: s, closed: deferred(), requests: fifo() };
   s.reader = r;
   if (s.state === 'closed') r.closed.resolve(undefined);
-  else if (s.state === 'errored') r.closed.reject(s.error);
+  else if (s.state === 'errored') rejectHandled(r.closed, s.error);
   return r;
 };
 const read = (r, request) => {
@@ -172,7 +172,7 @@ const release = (r) => {
   if (!s) return;
   const error = new TypeError('the reader was released');
   if (s.state !== 'readable') r.closed = deferred();
-  r.closed.reject(error);
+  rejectHandled(r.closed, error);
   s.reader = r.stream = null;
   failRequests(r, error);
 };
@@ -315,7 +315,7 @@ class ReadableStream {
     const to = writableSlots(writable);
     if (isLocked(s)) throw new TypeError('the stream is locked to a reader');
     if (to.writer) throw new TypeError('the writable end is locked to a writer');
-    pipe(s, to, given);
+    after(pipe(s, to, given), undefined, nothing);
     return readable;
   }
   pipeTo(destination, options = undefined) {

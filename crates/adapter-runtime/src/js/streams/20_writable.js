@@ -74,7 +74,7 @@ const rejectCloseAndClosed = (w) => {
     w.closing.reject(w.error);
     w.closing = null;
   }
-  if (w.writer) w.writer.closed.reject(w.error);
+  if (w.writer) rejectHandled(w.writer.closed, w.error);
 };
 const updatePressure = (w, pressure) => {
   const { writer } = w;
@@ -96,11 +96,11 @@ const waiting = () => {
 };
 const ensureReadyRejected = (t, error) => {
   if (!t.ready.pending) t.ready = waiting();
-  t.ready.reject(error);
+  rejectHandled(t.ready, error);
 };
 const ensureClosedRejected = (t, error) => {
   if (!t.closed.pending) t.closed = waiting();
-  t.closed.reject(error);
+  rejectHandled(t.closed, error);
 };
 
 const forgetSink = (c) => { c.write = c.close = c.abort = c.size = null; };
@@ -203,13 +203,13 @@ const acquireWriter = (w) => {
   if (w.state === 'writable') {
     if (closeQueuedOrInFlight(w) || !w.pressure) t.ready.resolve(undefined);
   } else if (w.state === 'erroring') {
-    t.ready.reject(w.error);
+    rejectHandled(t.ready, w.error);
   } else if (w.state === 'closed') {
     t.ready.resolve(undefined);
     t.closed.resolve(undefined);
   } else {
-    t.ready.reject(w.error);
-    t.closed.reject(w.error);
+    rejectHandled(t.ready, w.error);
+    rejectHandled(t.closed, w.error);
   }
   return t;
 };

@@ -109,11 +109,11 @@ const makeTransform = () => ({
   readable: null, writable: null, pressure: undefined, change: null, finish: null, transform: null, flush: null, cancel: null,
 });
 /** A transform of our own. */
-const newTransform = (transform, flush = nothing) => {
+const newTransform = (transform, flush = nothing, cancel = nothing) => {
   const x = makeTransform();
   x.transform = (chunk) => transform(x, chunk);
   x.flush = () => flush(x);
-  x.cancel = nothing;
+  x.cancel = (reason) => cancel(reason);
   const one = () => 1;
   setUpTransform(x, nothing, { writableMark: 1, writableSize: one, readableMark: 0, readableSize: one });
   return x;

@@ -40,7 +40,7 @@ const bodies = {
   /** The same stream for a new owner; the old one finds it locked. */
   proxy: (stream) => {
     const x = newTransform(enqueueTransformed);
-    pipe(slotsOf(stream), x.writable, { preventAbort: false, preventCancel: false, preventClose: false });
+    after(pipe(slotsOf(stream), x.writable, { preventAbort: false, preventCancel: false, preventClose: false }), undefined, nothing);
     return wrapReadable(x.readable);
   },
   reader: (stream) => {
@@ -62,6 +62,10 @@ export const install = (lent) => {
   setPrototypeOf(iterator, asyncIteratorPrototype);
   hidden(iterator, toStringTag, 'ReadableStream AsyncIterator', false);
   // What other modules make their streams of.
-  const parts = { newTransform, enqueueTransformed, ends, after, resolved };
+  const parts = {
+    newTransform, enqueueTransformed, ends, after, resolved, unblockWrite,
+    /** Acts as soon as the writable side is aborted: a transform that takes its time cannot wait for its turn. */
+    onceWriteAborted: (x, act) => onceAborted(x.writable.controller.abortController.signal, act),
+  };
   return { names: NAMES, bodies, parts };
 };

@@ -1,6 +1,6 @@
 //! Forms as bytes: multipart/form-data (RFC 7578) and application/x-www-form-urlencoded (URL standard, section 5.1).
 
-use std::ops::Range;
+use std::{iter, ops::Range};
 
 use memchr::memmem;
 use url::form_urlencoded;
@@ -110,6 +110,7 @@ fn parse_head(head: &[u8], content: Range<usize>) -> Result<Entry, String> {
                 if !kind.trim().eq_ignore_ascii_case("form-data") {
                     return Err("the content disposition of a part is not form-data".into());
                 }
+                check_parameters(parameters)?;
                 name = find_parameter(parameters, "name").map(|name| unescape_name(&name));
                 filename = find_parameter(parameters, "filename").map(|name| unescape_name(&name));
             }
@@ -122,25 +123,54 @@ fn parse_head(head: &[u8], content: Range<usize>) -> Result<Entry, String> {
     Ok(Entry { name, filename, content_type, content: Content::Range(content) })
 }
 
-/// Finds a parameter of a header: a token, or text between quotation marks.
-fn find_parameter(mut parameters: &str, wanted: &str) -> Option<String> {
-    loop {
-        parameters = parameters.trim_start_matches([' ', '\t', ';']);
-        let (key, rest) = parameters.split_once('=')?;
+/// A parameter of a header.
+struct Parameter<'a> {
+    name: &'a str,
+    /// A token, or what is between quotation marks; `None` if the second of them is missing.
+    value: Option<&'a str>,
+    /// What stands between a quoted value and the next parameter.
+    trailing: &'a str,
+}
+
+/// Splits the parameters of a header. There are no escapes in a quoted value: its first quotation mark ends it.
+fn split_parameters(mut parameters: &str) -> impl Iterator<Item = Parameter<'_>> {
+    iter::from_fn(move || {
+        let (name, rest) = parameters.split_once('=')?;
         // A name without a value ends at the semicolon before the next one.
-        let key = key.rsplit(';').next().unwrap_or(key).trim();
-        let (value, rest) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"')?,
-            None => {
-                let (value, rest) = rest.split_once(';').unwrap_or((rest, ""));
-                (value.trim(), rest)
-            }
+        let name = name.rsplit(';').next().unwrap_or(name).trim();
+        let quoted = rest.strip_prefix('"').map(|quoted| quoted.split_once('"'));
+        let (value, rest) = match quoted {
+            Some(Some((value, rest))) => (Some(value), rest),
+            Some(None) => (None, ""),
+            None => (None, rest),
         };
-        if key.eq_ignore_ascii_case(wanted) {
-            return Some(value.to_owned());
-        }
+        let (token, rest) = rest.split_once(';').unwrap_or((rest, ""));
         parameters = rest;
+        Some(match quoted {
+            Some(_) => Parameter { name, value, trailing: token.trim() },
+            None => Parameter { name, value: Some(token.trim()), trailing: "" },
+        })
+    })
+}
+
+fn find_parameter(parameters: &str, wanted: &str) -> Option<String> {
+    let found = split_parameters(parameters).find(|parameter| parameter.name.eq_ignore_ascii_case(wanted))?;
+    found.value.map(str::to_owned)
+}
+
+/// Refuses parameters of a part of which something would be lost.
+fn check_parameters(parameters: &str) -> Result<(), String> {
+    for Parameter { value, trailing, .. } in split_parameters(parameters) {
+        if value.is_none() {
+            return Err("a name in the header of a part has no closing quotation mark".into());
+        }
+        if !trailing.is_empty() {
+            let message = "something follows the closing quotation mark of a name in the header of a part; write a \
+                           quotation mark in a name as %22";
+            return Err(message.into());
+        }
     }
+    Ok(())
 }
 
 /// Undoes what senders do to the characters that would end a name (HTML standard, section 4.10.22.8).
@@ -190,6 +220,9 @@ mod tests {
             "--b b\r\nContent-Disposition: attachment; name=a\r\n\r\n\r\n--b b--",
             "--b b\r\nContent-Disposition: form-data; name=\"a\r\n\r\n\r\n--b b--",
             "--b b\r\nno colon\r\n\r\n\r\n--b b--",
+            "--b b\r\nContent-Disposition: form-data; name=\"a\"; filename=\"q\\\"r\"\r\n\r\n\r\n--b b--",
+            "--b b\r\nContent-Disposition: form-data; name=\"a\" x; b=c\r\n\r\n\r\n--b b--",
+            "--b b\r\nContent-Disposition: form-data; name=\"a\"; filename=\"x\r\n\r\n\r\n--b b--",
         ] {
             assert!(names(bad).is_err(), "{bad}");
         }

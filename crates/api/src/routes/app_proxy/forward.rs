@@ -13,6 +13,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
+use kernel::byte_string;
 use runs::{
     engine::{Failure, FailureCode, HttpRequest},
     serve::AppResponse,
@@ -85,7 +86,7 @@ fn build_response(response: AppResponse, mode: ServingMode, has_body: bool) -> R
     let invalid = || {
         Problem::new(ProblemKind::Internal, "app_failed", "The app returned a response that cannot be sent.")
     };
-    if response.exceeds_header_limits() {
+    if response.why_unsendable().is_some() {
         return Err(invalid());
     }
     let (status, headers, body) = match response {
@@ -106,7 +107,8 @@ fn build_response(response: AppResponse, mode: ServingMode, has_body: bool) -> R
     *response.status_mut() = status;
     for (name, value) in &headers {
         let name: HeaderName = name.parse().map_err(|_| invalid())?;
-        let value = HeaderValue::from_str(value).map_err(|_| invalid())?;
+        let value = byte_string::encode(value).ok_or_else(invalid)?;
+        let value = HeaderValue::from_bytes(&value).map_err(|_| invalid())?;
         if let Some(value) = response_header(&name, value, mode) {
             response.headers_mut().append(name, value);
         }

@@ -6,6 +6,8 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
+use kernel::byte_string;
+
 use super::ServingMode;
 
 /// Headers of the connection or the server, which apps neither read nor write.
@@ -90,9 +92,7 @@ pub(super) fn request_headers(headers: &HeaderMap, mode: ServingMode) -> Vec<(St
         // At its own host, the cookies are the app's; on the shared origin, they are the console's.
         !WITHHELD.contains(name) && (mode == ServingMode::OwnHost || **name != header::COOKIE)
     });
-    pairs
-        .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
-        .collect()
+    pairs.map(|(name, value)| (name.as_str().to_owned(), byte_string::decode(value.as_bytes()))).collect()
 }
 
 /// Returns the value of a response header to send; `None` if the app may not set it.

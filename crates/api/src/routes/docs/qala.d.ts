@@ -411,11 +411,14 @@ interface Body {
   json(): Promise<any>;
   text(): Promise<string>;
 }
+/** `manual` gives the response that redirects, `error` refuses it. */
+type RequestRedirect = 'follow' | 'manual' | 'error';
 interface RequestInit {
   method?: string;
   headers?: HeadersInit;
   body?: BodyInit | null;
   signal?: AbortSignal | null;
+  redirect?: RequestRedirect;
   /** Needed for a body that is a stream. */
   duplex?: 'half';
 }
@@ -424,8 +427,8 @@ declare class Request implements Body {
   readonly method: string;
   readonly url: string;
   readonly headers: Headers;
-  /** Redirects are always followed, as far as the gate allows each. */
-  readonly redirect: 'follow';
+  /** Requests with GET and HEAD follow redirects, as far as the gate allows each. */
+  readonly redirect: RequestRedirect;
   readonly duplex: 'half';
   readonly signal: AbortSignal;
   clone(): Request;
@@ -434,6 +437,7 @@ interface Request extends Body {}
 interface ResponseInit { status?: number; statusText?: string; headers?: HeadersInit }
 declare class Response implements Body {
   constructor(body?: BodyInit | null, init?: ResponseInit);
+  static error(): Response;
   static json(value: unknown, init?: ResponseInit): Response;
   static redirect(url: string | URL, status?: number): Response;
   readonly status: number;

@@ -26,7 +26,7 @@ use connections::{
     },
 };
 use kernel::{
-    Id, Locale, SeededRandomness, Timestamp,
+    Id, Locale, RedirectMode, SeededRandomness, Timestamp,
     clock::ManualClock,
     events::RefusedRequest,
     id::{ProjectId, RunId},
@@ -261,7 +261,7 @@ impl OutboundClient for FakeOutbound {
         if permit.host().as_str() == "slow.example.com" {
             return Err(Refusal::new(RefusalCode::Timeout, "slow.example.com took too long"));
         }
-        Ok(OutboundResponse { status: 200, headers: Vec::new(), body: request.body })
+        Ok(OutboundResponse { status: 200, headers: Vec::new(), body: request.body, redirected_to: None })
     }
 
     async fn send_with_secrets(
@@ -276,7 +276,7 @@ impl OutboundClient for FakeOutbound {
             let sent = format!("{} with {header}: {prefix}{}", permit.url(), opened.expose_secret());
             self.sent.lock().unwrap().push(sent);
         }
-        Ok(OutboundResponse { status: 200, headers: Vec::new(), body: request.body })
+        Ok(OutboundResponse { status: 200, headers: Vec::new(), body: request.body, redirected_to: None })
     }
 
     async fn send_through_connection(
@@ -297,7 +297,7 @@ impl OutboundClient for FakeOutbound {
             Some("broken-stream") => stream_of([Ok("one"), Err("the service broke off")]),
             _ => request.body,
         };
-        Ok(OutboundResponse { status, headers: Vec::new(), body })
+        Ok(OutboundResponse { status, headers: Vec::new(), body, redirected_to: None })
     }
 
     async fn request_token(
@@ -512,7 +512,8 @@ fn stream_of(pieces: [Result<&'static str, &'static str>; 2]) -> OutboundBody {
 /// A request of app code.
 pub(super) fn request(method: &str, url: &str) -> FetchRequest {
     let body = FetchBody::Complete(bytes::Bytes::new());
-    FetchRequest { method: method.into(), url: url.into(), headers: Vec::new(), body }
+    let redirect = RedirectMode::Follow;
+    FetchRequest { method: method.into(), url: url.into(), headers: Vec::new(), body, redirect }
 }
 
 /// A request of a visitor.
