@@ -1,6 +1,5 @@
 //! The use cases on connections, and what they need of a store.
 
-mod check_stored_secret;
 mod create_catalogue;
 mod create_http;
 mod disconnect;
@@ -15,7 +14,6 @@ mod store_secret;
 mod update_catalogue;
 mod update_http;
 
-pub use check_stored_secret::has_usable_secret;
 pub use create_catalogue::{CatalogueConnectionInput, create_catalogue_connection};
 pub use create_http::create_http_connection;
 pub use disconnect::{Disconnected, disconnect};

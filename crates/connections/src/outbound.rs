@@ -20,7 +20,7 @@ pub struct OutboundRequest {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: OutboundBody,
-    /// What becomes of a response that redirects. Only requests without a body of their own, GET and HEAD, follow one.
+    /// Redirect mode. Only GET and HEAD follow redirects.
     pub redirect: RedirectMode,
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of redirects of requests that code sends.
+//! Redirect modes of requests that code sends.
 
 use serde::{Deserialize, Serialize};
 

@@ -185,7 +185,7 @@ pub struct FetchRequest {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: FetchBody,
-    /// What becomes of a response that redirects.
+    /// Redirect mode.
     pub redirect: RedirectMode,
 }
 

@@ -147,6 +147,20 @@ impl ConnectionCredentials {
         opened.ok_or_else(|| unavailable(connection))
     }
 
+    /// Checks without a request that what is stored opens, and that requests can carry it.
+    pub(crate) async fn check_stored(&self, connection: &Connection) -> Result<(), Refusal> {
+        let auth = &connection.http.auth;
+        let fits = if !auth.needs_secret() {
+            true
+        } else if *auth == Auth::AuthorizationCode {
+            self.stored_token(connection).await.is_some()
+        } else {
+            let secret = self.secret(connection).await?;
+            connection.http.check_secret(&secret).is_ok()
+        };
+        fits.then_some(()).ok_or_else(|| unavailable(connection))
+    }
+
     /// Returns the stored token; none if it was issued for an older secret, or does not open.
     async fn stored_token(&self, connection: &Connection) -> Option<StoredToken> {
         let opened = self.open_sealed(connection, SecretPurpose::Tokens).await.ok()??;

@@ -27,9 +27,9 @@ const hostError = (code, message) => {
   return error;
 };
 
-/** The bytes of a buffer or view, without copying. */
+/** The bytes of a buffer or view, without copying. Rust only learns the length that a view of a resizable buffer had at first. */
 const bytesOf = (source) => {
-  if (source instanceof Uint8Array) return source;
+  if (source instanceof Uint8Array && !source.buffer.resizable) return source;
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   return null;

@@ -39,12 +39,6 @@ const keepWhile = (holder, number) => {
   applyTo(register, registry, [holder, number]);
 };
 
-/** The bytes of a buffer or view. Rust only learns the length that a view of a resizable buffer had at first. */
-const currentBytes = (source) => {
-  const bytes = bytesOf(source);
-  return bytes?.buffer.resizable ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : bytes;
-};
-
 class TextDecoder {
   #encoding = 'utf-8';
   #fatal;
@@ -64,7 +58,7 @@ class TextDecoder {
   get fatal() { return this.#fatal; }
   get ignoreBOM() { return this.#keepMark; }
   decode(input, options = {}) {
-    const bytes = input === undefined ? new Uint8Array(0) : currentBytes(input);
+    const bytes = input === undefined ? new Uint8Array(0) : bytesOf(input);
     if (bytes === null) throw new TypeError('TextDecoder.decode takes a buffer or a view');
     const out = Boolean(options?.stream) || this.#open !== null ? this.#decodePart(bytes, !options?.stream)
       : this.#encoding === 'utf-8' ? native.decode(bytes, this.#fatal, this.#keepMark)

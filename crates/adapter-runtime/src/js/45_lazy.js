@@ -95,8 +95,8 @@ const promiseModules = () => {
     loadFileNames();
     return files;
   };
-  let localize;
-  const loadIntl = promise('intl', INTL_NAMES, (made) => { ({ localize } = made); });
+  let localize, collationOf, checkCase;
+  const loadIntl = promise('intl', INTL_NAMES, (made) => { ({ localize, collationOf, checkCase } = made); });
   const localized = (date, locales, options, needs, defaults) => {
     loadIntl();
     return localize(date, locales, options, needs, defaults);
@@ -105,5 +105,27 @@ const promiseModules = () => {
     toLocaleString(locales = undefined, options = undefined) { return localized(this, locales, options, 'any', 'all'); },
     toLocaleDateString(locales = undefined, options = undefined) { return localized(this, locales, options, 'date', 'date'); },
     toLocaleTimeString(locales = undefined, options = undefined) { return localized(this, locales, options, 'time', 'time'); },
+  });
+  const { localeCompare, toLocaleLowerCase, toLocaleUpperCase } = String.prototype;
+  // Text needs the module only where code names a language or gives options.
+  const inOtherCase = (name, change) => ({
+    [name](locales = undefined) {
+      if (locales !== undefined) {
+        loadIntl();
+        checkCase(name, locales);
+      }
+      return apply(change, this, []);
+    },
+  });
+  define(String.prototype, {
+    localeCompare(that, locales = undefined, options = undefined) {
+      const order = apply(localeCompare, this, [that]);
+      if (locales === undefined && options === undefined) return order;
+      loadIntl();
+      const collation = collationOf(locales, options);
+      return collation === null || order === 0 ? order : collation(`${this}`, `${that}`);
+    },
+    ...inOtherCase('toLocaleLowerCase', toLocaleLowerCase),
+    ...inOtherCase('toLocaleUpperCase', toLocaleUpperCase),
   });
 };

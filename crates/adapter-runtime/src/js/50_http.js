@@ -492,7 +492,7 @@ const sendParts = async (id, reader) => {
       const { done, value } = await reader.read();
       if (done) return native.endParts(id);
       if (!(value instanceof Uint8Array)) throw notBytes(value);
-      if (!native.sendPart(id, value)) throw hostError('request_too_large', 'the body of the request is too long');
+      if (!native.sendPart(id, bytesOf(value))) throw hostError('request_too_large', 'the body of the request is too long');
     }
   } catch (error) {
     reader.cancel(error).catch(() => {});

@@ -55,7 +55,7 @@ const sendStream = async (status, headers, reader) => {
       const { done, value } = await sender.reader.read();
       if (done) break;
       if (!(value instanceof Uint8Array)) throw notBytes(value);
-      await sendChunk(value, sender);
+      await sendChunk(bytesOf(value), sender);
     }
     if (!sender.gone) native.sendEnd();
   } catch (error) {

@@ -115,38 +115,6 @@ const closeCallSites = () => {
   for (const name of ['getFunction', 'getThis']) delete prototype[name];
 };
 
-/** What text has of languages. The module is loaded when code first names a language or gives options. */
-const localizeText = () => {
-  const { localeCompare, toLocaleLowerCase, toLocaleUpperCase } = String.prototype;
-  const { apply, construct, defineProperty } = Reflect;
-  // As they are now: app code may put others into their places.
-  const lent = {
-    native, TypeError, RangeError, NumberOf: Number, now: Date.now, getTime: Date.prototype.getTime, create: Object.create,
-    toStringTag: Symbol.toStringTag, apply, construct, defineProperty,
-  };
-  let loaded = null;
-  const load = () => {
-    loaded ??= native.load('intl')(lent);
-    return loaded;
-  };
-  define(String.prototype, {
-    localeCompare(that, locales = undefined, options = undefined) {
-      const order = apply(localeCompare, this, [that]);
-      if (locales === undefined && options === undefined) return order;
-      const collation = load().collationOf(locales, options);
-      return collation === null || order === 0 ? order : collation(`${this}`, `${that}`);
-    },
-    toLocaleLowerCase(locales = undefined) {
-      if (locales !== undefined) load().checkCase('toLocaleLowerCase', locales);
-      return apply(toLocaleLowerCase, this, []);
-    },
-    toLocaleUpperCase(locales = undefined) {
-      if (locales !== undefined) load().checkCase('toLocaleUpperCase', locales);
-      return apply(toLocaleUpperCase, this, []);
-    },
-  });
-};
-
 /** What engines make on first use is made before the realm is kept, not in each invocation. */
 const warmUp = () => {
   begin();
@@ -222,7 +190,6 @@ export const install = (lent) => {
   delete globalThis.Atomics;
   globalThis.performance = ownTime;
   promiseModules();
-  localizeText();
   warmUp();
   return driver;
 };

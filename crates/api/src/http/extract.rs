@@ -3,6 +3,7 @@
 
 mod form;
 mod json;
+mod json_error;
 mod params;
 mod path;
 mod payload;

@@ -23,7 +23,10 @@ impl ConnectionTester for Executor {
         }
         let request = TestRequest::of(&connection);
         if request == TestRequest::None {
-            return ConnectionTestResult::FORM_IS_RIGHT;
+            return match self.0.credentials.check_stored(&connection).await {
+                Ok(()) => ConnectionTestResult::FORM_IS_RIGHT,
+                Err(_) => ConnectionTestResult::secret_unavailable(),
+            };
         }
         let begun = Instant::now();
         let (result, outcome) = match timeout(TEST_TIMEOUT, self.send_test(&connection, request)).await {

@@ -19,8 +19,7 @@ const checked = (out) => {
 const dataOf = (value, what) => {
   const bytes = bytesOf(value);
   if (bytes === null) throw new TypeError(`${what} must be a buffer or a view`);
-  // Rust only learns the length that a view of a resizable buffer had at first.
-  return bytes.buffer.resizable ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : bytes;
+  return bytes;
 };
 /** A number without fraction, as `[EnforceRange]` has it. */
 const integer = (most) => (value, what) => {

@@ -128,7 +128,7 @@ struct Parameter<'a> {
     name: &'a str,
     /// A token, or what is between quotation marks; `None` if the second of them is missing.
     value: Option<&'a str>,
-    /// What stands between a quoted value and the next parameter.
+    /// Text between a quoted value and the next parameter.
     trailing: &'a str,
 }
 

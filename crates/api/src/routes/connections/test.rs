@@ -2,10 +2,7 @@
 
 use application::Problem;
 use axum::{Json, extract::State};
-use connections::{
-    connection_test::{Checked, ConnectionTestResult, TestRequest},
-    connections::has_usable_secret,
-};
+use connections::connection_test::Checked;
 use kernel::authority::Admin;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -55,14 +52,7 @@ pub(crate) async fn test_connection(
     let id = parse_connection_id(&id)?;
     let found = api.store().find_connection(admin.workspace(), id).await?;
     let connection = found.ok_or_else(|| Problem::not_found("connection"))?;
-    // Without a request, only opening the secret shows whether requests could carry it.
-    let is_offline =
-        TestRequest::of(&connection) == TestRequest::None && !connection.status.is_disconnected();
-    let result = if is_offline && !has_usable_secret(api.store(), api.vault(), &connection).await? {
-        ConnectionTestResult::secret_unavailable()
-    } else {
-        api.connection_tester().test(connection.clone()).await
-    };
+    let result = api.connection_tester().test(connection.clone()).await;
     let Json(connection) = shown(&api, &ctx, &admin, connection).await?;
     Ok(Json(ConnectionTest {
         ok: result.ok,

@@ -1,10 +1,11 @@
 //! Requests through connections: which secret they carry, what is counted, and how access tokens are renewed.
 
 use connections::{
-    AuthInput, Connection, ConnectionPolicy, ConnectionStatus, CredentialSource as _, GateStatus, Refusal,
-    RefusalCode,
-    auth::ClientAuthStyle,
+    Auth, AuthInput, Connection, ConnectionPolicy, ConnectionStatus, CredentialSource as _, GateStatus,
+    Refusal, RefusalCode,
+    auth::{ClientAuthStyle, KeyPlace},
     connection::SecretPurpose,
+    connection_test::{Checked, ConnectionTester as _},
     health::{CallCounts, CallOutcome},
     outbound::{IssuedToken, OpenedCredential, TokenError},
     stored_token::StoredToken,
@@ -182,7 +183,30 @@ async fn a_secret_that_does_not_open_is_unavailable() {
     deleted.connections.lock().sealed.clear();
     for fixture in [moved, foreign, deleted] {
         assert_eq!(code_of(&fixture, "GET", "/me").await, "secret_unavailable");
+        assert_eq!(test(&fixture).await, (Some(false), Some("secret_unavailable")));
         assert!(fixture.outbound.sent.lock().unwrap().is_empty());
+    }
+}
+
+/// Tests `crm`, for which no request is sent.
+async fn test(fixture: &Fixture) -> (Option<bool>, Option<&'static str>) {
+    let connection = fixture.connections.lock().connections[0].clone();
+    let result = fixture.executor(FakeStore::default(), |_, _| async { nothing() }).test(connection).await;
+    assert_eq!((result.checked, result.status, result.latency), (Checked::Format, None, None));
+    (result.ok, result.reason)
+}
+
+#[tokio::test]
+async fn a_test_without_a_request_says_if_requests_could_carry_the_secret() {
+    assert_eq!(test(&with_crm(|_| {})).await, (Some(true), None));
+    assert_eq!(test(&with_crm(|crm| crm.http.auth = Auth::None)).await, (Some(true), None));
+    let key = |place| AuthInput::ApiKey { place, name: "key".to_owned(), prefix: None };
+    for (place, expected) in
+        [(KeyPlace::Query, (Some(true), None)), (KeyPlace::Header, (Some(false), Some("secret_unavailable")))]
+    {
+        let fixture = Fixture::default();
+        fixture.connections.add(crm(key(place)), "пароль-сервиса");
+        assert_eq!(test(&fixture).await, expected);
     }
 }
 
