@@ -1,9 +1,6 @@
 //! The feed of a workspace: an order without gaps, whoever writes at once.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use ::apps::{AppsTx as _, access::AppGrant};
 use adapter_store::Store;
@@ -16,13 +13,12 @@ use kernel::{
     testing::{context, session_of},
 };
 use observability::{
-    EventFeed as _, EventSink as _, LogLevel, LogRead as _, LogSink as _, LogSource, NewLogLine,
-    feed::{FeedEvent, FeedPage, FeedQuery, MAX_KEPT_EVENTS, RETENTION, Topic},
-    logs::EventLinesQuery,
+    EventFeed as _, EventSink as _,
+    feed::{FeedEvent, FeedPage, FeedQuery, Topic},
 };
 use runs::{
-    RunsTx as _, Trigger, engine,
-    queue::{AttemptOutcome, FinishedRun, NewRun, RunFault, RunLogLine, RunQueue as _},
+    RunsTx as _, Trigger,
+    queue::{AttemptOutcome, FinishedRun, NewRun, RunFault, RunQueue as _},
     runs::{Step, StepStatus},
     webhooks::{AcceptOutcome, RefusedDelivery, WebhookStore as _},
 };
@@ -41,26 +37,21 @@ contract!(
     a_cursor_passes_what_the_reader_may_not_see,
     changes_are_for_those_who_may_see_the_object,
     an_audited_change_is_reported_in_its_transaction,
-    a_bell_rings_for_its_workspace_only,
-    nodes_ring_each_other,
-    old_events_go_from_the_front_and_the_gap_is_told,
-    a_workspace_keeps_so_many_events,
-    lines_are_found_by_their_event,
     runs_of_a_deleted_automation_are_told_of,
 );
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-fn query(after: u64, topic: Topic, limit: u32) -> FeedQuery {
+pub(crate) fn query(after: u64, topic: Topic, limit: u32) -> FeedQuery {
     FeedQuery { after, topic, limit }
 }
 
-async fn read_feed(store: &Store, workspace: WorkspaceId, after: u64) -> FeedPage {
+pub(crate) async fn read_feed(store: &Store, workspace: WorkspaceId, after: u64) -> FeedPage {
     store.feed(&reader(workspace), query(after, Topic::All, 100)).await.unwrap()
 }
 
 /// Everything of the world's workspace after a number.
-async fn read_feed_to_end(world: &World, mut after: u64) -> Vec<FeedEvent> {
+pub(crate) async fn read_feed_to_end(world: &World, mut after: u64) -> Vec<FeedEvent> {
     let mut all = Vec::new();
     loop {
         let page = read_feed(&world.store, world.workspace, after).await;
@@ -73,7 +64,7 @@ async fn read_feed_to_end(world: &World, mut after: u64) -> Vec<FeedEvent> {
     }
 }
 
-fn fault(code: &str) -> RunFault {
+pub(crate) fn fault(code: &str) -> RunFault {
     RunFault { code: code.to_owned(), message: "No.".to_owned() }
 }
 
@@ -474,143 +465,6 @@ async fn an_audited_change_is_reported_in_its_transaction(database: Database) {
         commit(vec![entry(action)], false).await.unwrap();
     }
     assert_eq!(read_feed_to_end(&world, 0).await.len(), 2);
-}
-
-async fn a_bell_rings_for_its_workspace_only(database: Database) {
-    let world = World::new(database).await;
-    let (automation, webhook) = world.add_webhook_automation(None).await;
-    let other = world.id();
-    world.add_workspace(other, "other").await;
-    // Other nodes' bells ring once when they begin to listen.
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let (mut bell, mut elsewhere) = (world.store.subscribe(world.workspace), world.store.subscribe(other));
-    world.enqueue(&automation, at(0)).await;
-    timeout(TIMEOUT, bell.changed()).await.unwrap();
-    let state = world.state(&webhook).await;
-    world.store.accept(world.call(&state)).await.unwrap();
-    timeout(TIMEOUT, bell.changed()).await.unwrap();
-    assert!(timeout(Duration::from_millis(200), elsewhere.changed()).await.is_err(), "it rang for others");
-}
-
-async fn nodes_ring_each_other(database: Database) {
-    let world = World::new(database).await;
-    if world.database.url.starts_with("sqlite:") {
-        // A file has one node.
-        return;
-    }
-    let (automation, _) = world.add_webhook_automation(None).await;
-    let node = world.database.open().await;
-    let mut bell = node.subscribe(world.workspace);
-    // It listens once it has rung for what it may have missed.
-    timeout(TIMEOUT, bell.changed()).await.unwrap();
-    for number in 0..3 {
-        world.enqueue(&automation, at(number)).await;
-        timeout(TIMEOUT, bell.changed()).await.unwrap();
-    }
-    // Its connection is lost, and something happens while it does not hear.
-    let mut bell = node.subscribe(world.workspace);
-    world
-        .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'qala events' AND datname = current_database()", Vec::new())
-        .await;
-    world.enqueue(&automation, at(9)).await;
-    timeout(TIMEOUT, bell.changed()).await.expect("it rings once it listens again");
-    assert_eq!(read_feed(&node, world.workspace, 0).await.head, 4);
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    let mut bell = node.subscribe(world.workspace);
-    world.enqueue(&automation, at(10)).await;
-    timeout(TIMEOUT, bell.changed()).await.expect("it hears the others again");
-}
-
-async fn old_events_go_from_the_front_and_the_gap_is_told(database: Database) {
-    let world = World::new(database).await;
-    let (automation, _) = world.add_webhook_automation(None).await;
-    let day = 86_400_000;
-    for moment in [0, day, 2 * day, 8 * day] {
-        world.enqueue(&automation, at(moment)).await;
-    }
-    world.store.delete_expired(at(day) + RETENTION).await.unwrap();
-    let page = read_feed(&world.store, world.workspace, 2).await;
-    assert_eq!((page.has_gap, page.events.len(), page.cursor), (false, 2, 4));
-    for lost in [0, 1] {
-        let page = read_feed(&world.store, world.workspace, lost).await;
-        assert_eq!((page.has_gap, page.events.len(), page.cursor, page.head), (true, 0, 2, 4));
-    }
-    // All are gone, and the numbers go on.
-    world.store.delete_expired(at(100 * day)).await.unwrap();
-    let page = read_feed(&world.store, world.workspace, 3).await;
-    assert_eq!((page.has_gap, page.cursor, page.head), (true, 4, 4));
-    let page = read_feed(&world.store, world.workspace, 4).await;
-    assert_eq!((page.has_gap, page.cursor, page.head), (false, 4, 4));
-    world.enqueue(&automation, at(100 * day)).await;
-    assert_eq!(read_feed(&world.store, world.workspace, 4).await.events[0].seq, 5);
-    // A number that was never given is none to go on from.
-    let page = read_feed(&world.store, world.workspace, 6).await;
-    assert_eq!((page.has_gap, page.cursor, page.head), (true, 4, 5));
-    assert_eq!(world.store.feed_head(world.workspace).await.unwrap(), 5);
-    assert_eq!(world.store.feed_head(world.id()).await.unwrap(), 0);
-}
-
-async fn a_workspace_keeps_so_many_events(database: Database) {
-    let world = World::new(database).await;
-    let (automation, _) = world.add_webhook_automation(None).await;
-    for moment in 0..5 {
-        world.enqueue(&automation, at(moment)).await;
-    }
-    // As if very many had come since the third.
-    let many = i64::try_from(MAX_KEPT_EVENTS).unwrap() + 3;
-    world.execute("UPDATE workspace_feeds SET seq = $1", vec![many.into()]).await;
-    world.store.delete_expired(at(10)).await.unwrap();
-    assert_eq!(world.count("workspace_events").await, 2);
-}
-
-async fn lines_are_found_by_their_event(database: Database) {
-    let world = World::new(database).await;
-    let (automation, _) = world.add_webhook_automation(None).await;
-    let run = world.enqueue(&automation, at(0)).await;
-    let node = world.id();
-    let say = |message: &str| RunLogLine {
-        at: at(3),
-        level: engine::LogLevel::Info,
-        is_from_gate: false,
-        message: message.to_owned(),
-    };
-    let attempt = async |conclusion, messages: &[&str]| {
-        let claimed = world.claim(node, 1, at(5)).await;
-        let lines = messages.iter().map(|message| say(message)).collect();
-        let finished = FinishedRun { lines, ..finished_run(&claimed[0], conclusion) };
-        assert!(world.store.finish(node, finished).await.unwrap());
-    };
-    attempt(AttemptOutcome::Retry { at: at(4), fault: fault("app_error") }, &["first", "again"]).await;
-    attempt(AttemptOutcome::Succeeded, &["second"]).await;
-    let line = |message: &str| NewLogLine::new(at(9), LogLevel::Info, LogSource::App, message.to_owned());
-    let refused =
-        RefusedRequest { request_line: "GET b.example".to_owned(), code: "egress_denied".to_owned() };
-    let said = vec![line("one"), line("two"), line("three")];
-    world.store.append_log(world.workspace, world.app, said, vec![refused.clone()]).await.unwrap();
-    world.store.append_log(world.workspace, world.app, vec![line("four")], Vec::new()).await.unwrap();
-
-    let events = read_feed_to_end(&world, 0).await;
-    let whats: Vec<_> = events.iter().map(|event| event.kind.clone()).collect();
-    assert_eq!(whats[5], EventKind::LinesLogged { lines: 3 });
-    assert_eq!(whats[6], EventKind::EgressRefused { run: None, request: refused });
-    assert_eq!(whats[7], EventKind::LinesLogged { lines: 1 });
-    let lines = async |seq, run, after, limit| {
-        let asked = EventLinesQuery { seq, run, after, limit };
-        world.store.event_log_lines(world.workspace, world.app, asked).await.unwrap()
-    };
-    let said = async |seq, run| {
-        lines(seq, run, 0, 10).await.into_iter().map(|line| line.content.message).collect::<Vec<_>>()
-    };
-    assert_eq!(said(3, Some(run)).await, ["first", "again"]);
-    assert_eq!(said(5, Some(run)).await, ["second"]);
-    assert_eq!(said(6, None).await, ["one", "two", "three"]);
-    assert_eq!(said(8, None).await, ["four"]);
-    assert_eq!(said(3, None).await, [] as [&str; 0]);
-    let first = lines(6, None, 0, 2).await;
-    assert_eq!(first.len(), 2);
-    assert_eq!(lines(6, None, first[1].id, 2).await[0].content.message, "three");
-    let distinct: BTreeSet<u64> = first.iter().map(|line| line.id).collect();
-    assert_eq!(distinct.len(), 2);
 }
 
 async fn runs_of_a_deleted_automation_are_told_of(database: Database) {
