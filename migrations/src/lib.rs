@@ -36,11 +36,24 @@ mod m0057_approved_changes;
 mod m0058_drafts;
 mod m0059_imports;
 mod m0060_notifications;
+mod m0063_version_handlers;
+mod m0064_change_effects;
+mod m0066_app_health;
+mod m0067_asked_by;
+mod m0068_view_rights;
+mod m0071_code_files;
+mod m0072_workspace_creators;
+mod m0073_lists;
+mod m0074_runs_by_automation;
+mod m0075_audit_of_apps;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
 pub use schema::{SchemaError, SchemaStatus};
+
+/// Name of the migration from which on files of versions are stored once; programs that do not know it cannot read such versions.
+pub const CODE_FILES: &str = "m0071_code_files";
 
 /// Every migration, oldest first.
 #[derive(Debug)]
@@ -81,6 +94,16 @@ impl MigratorTrait for Migrator {
             Box::new(m0058_drafts::Migration),
             Box::new(m0059_imports::Migration),
             Box::new(m0060_notifications::Migration),
+            Box::new(m0063_version_handlers::Migration),
+            Box::new(m0064_change_effects::Migration),
+            Box::new(m0066_app_health::Migration),
+            Box::new(m0067_asked_by::Migration),
+            Box::new(m0068_view_rights::Migration),
+            Box::new(m0071_code_files::Migration),
+            Box::new(m0072_workspace_creators::Migration),
+            Box::new(m0073_lists::Migration),
+            Box::new(m0074_runs_by_automation::Migration),
+            Box::new(m0075_audit_of_apps::Migration),
         ]
     }
 }

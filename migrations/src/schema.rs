@@ -125,7 +125,29 @@ impl MigratorTraitSelf for TolerantMigrator {
     fn migrations(&self) -> Vec<Box<dyn MigrationTrait>> {
         let unknown =
             self.0.iter().map(|name| Box::new(UnknownMigration(name.clone())) as Box<dyn MigrationTrait>);
-        <Migrator as MigratorTrait>::migrations().into_iter().chain(unknown).collect()
+        let known = <Migrator as MigratorTrait>::migrations().into_iter();
+        let known = known.map(|migration| Box::new(AtomicMigration(migration)) as Box<dyn MigrationTrait>);
+        known.chain(unknown).collect()
+    }
+}
+
+/// A migration that is applied as a whole or not at all, also on SQLite: after a program was killed, the next one starts.
+struct AtomicMigration(Box<dyn MigrationTrait>);
+
+impl MigrationName for AtomicMigration {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for AtomicMigration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        self.0.up(manager).await
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
     }
 }
 

@@ -8,8 +8,13 @@ mod circles;
 mod floors;
 mod imports;
 mod raw_statements;
+mod stale_proofs;
 
-use std::{collections::BTreeSet, fmt, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::PathBuf,
+};
 
 use anyhow::{Context as _, Result, bail};
 use cargo_metadata::DependencyKind;
@@ -205,6 +210,15 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     for member in members.iter().filter(|it| Layer::of(&it.name) != Some(Layer::Tooling)) {
         check_modules(member, &mut violations)?;
     }
+    let mut sources = BTreeMap::new();
+    for member in members.iter().filter(|it| stale_proofs::CRATES.contains(&it.name.as_str())) {
+        stale_proofs::read(&member.source, &member.name, &mut sources)?;
+    }
+    violations.extend(stale_proofs::check(&sources).into_iter().map(|subject| Violation {
+        subject,
+        rule: "a right that was proven before a wait is proven again in the transaction (lock_app, lock_member)"
+            .to_owned(),
+    }));
     if violations.is_empty() {
         println!("layers: {} crates, every arrow points the right way, no file in a circle", members.len());
         return Ok(());

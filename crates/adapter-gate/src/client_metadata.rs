@@ -4,9 +4,11 @@
 //! may be special, and the very address that was checked is connected to. Redirects are not followed.
 
 use std::{
+    collections::HashMap,
+    hash::Hash,
     io,
     net::{IpAddr, SocketAddr},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
@@ -19,7 +21,7 @@ use identity::oauth::{
 };
 use moka::{Expiry, future::Cache};
 use rustls::ClientConfig;
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use crate::{
     client::{build_pinned_client, tls_config},
@@ -34,6 +36,12 @@ const MAX_TTL: Duration = Duration::from_secs(24 * 3600);
 const MAX_CACHED_DOCUMENTS: u64 = 1000;
 /// Maximum number of concurrent fetches, so that nobody can use this server to attack another.
 const MAX_CONCURRENT_FETCHES: usize = 16;
+/// Of these, for one network that asks and for one host that is asked, so that nobody keeps others waiting.
+const MAX_FETCHES_OF_ONE: usize = 2;
+/// Time that a request waits until its fetch may begin.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Entries of a share table above which those are dropped that nobody uses.
+const MAX_IDLE_SHARES: usize = 256;
 
 /// A fetched document, and the time for which it may be cached.
 #[derive(Clone)]
@@ -57,6 +65,33 @@ pub struct ClientMetadataFetcher {
     allow_loopback: bool,
     cache: Cache<MetadataUrl, CachedDocument>,
     fetch_permits: Semaphore,
+    network_shares: Shares<Option<IpAddr>>,
+    host_shares: Shares<String>,
+}
+
+/// Limits of concurrent fetches, by what they have in common.
+struct Shares<K>(Mutex<HashMap<K, Weak<Semaphore>>>);
+
+impl<K: Eq + Hash> Shares<K> {
+    fn new() -> Self {
+        Self(Mutex::new(HashMap::new()))
+    }
+
+    async fn acquire(&self, key: K) -> Result<OwnedSemaphorePermit, AcquireError> {
+        let share = {
+            let mut shares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if shares.len() >= MAX_IDLE_SHARES {
+                shares.retain(|_, share| share.strong_count() > 0);
+            }
+            let used = shares.get(&key).and_then(Weak::upgrade);
+            used.unwrap_or_else(|| {
+                let share = Arc::new(Semaphore::new(MAX_FETCHES_OF_ONE));
+                shares.insert(key, Arc::downgrade(&share));
+                share
+            })
+        };
+        share.acquire_owned().await
+    }
 }
 
 impl ClientMetadataFetcher {
@@ -72,14 +107,13 @@ impl ClientMetadataFetcher {
             allow_loopback: loopback,
             cache: Cache::builder().max_capacity(MAX_CACHED_DOCUMENTS).expire_after(TtlExpiry).build(),
             fetch_permits: Semaphore::new(MAX_CONCURRENT_FETCHES),
+            network_shares: Shares::new(),
+            host_shares: Shares::new(),
         })
     }
 
     async fn fetch_with_timeout(&self, id: &MetadataUrl) -> Result<CachedDocument, DocumentError> {
-        let fetched = tokio::time::timeout(FETCH_TIMEOUT, async {
-            let _permit = self.fetch_permits.acquire().await.map_err(unreachable)?;
-            self.fetch_document(id).await
-        });
+        let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.fetch_document(id));
         fetched
             .await
             .unwrap_or_else(|_| Err(DocumentError::Unreachable("it took longer than 5 seconds".to_owned())))
@@ -166,7 +200,23 @@ fn cache_ttl(headers: &HeaderMap) -> Duration {
 
 #[async_trait]
 impl ClientDocumentFetcher for ClientMetadataFetcher {
-    async fn fetch_client(&self, id: &MetadataUrl) -> Result<Arc<Client>, DocumentError> {
+    async fn fetch_client(
+        &self,
+        id: &MetadataUrl,
+        network: Option<IpAddr>,
+    ) -> Result<Arc<Client>, DocumentError> {
+        if let Some(found) = self.cache.get(id).await {
+            return Ok(found.client);
+        }
+        // Each waits for itself, before it shares a fetch: what one network has in flight does not keep others from the
+        // document.
+        let permits = async {
+            let network = self.network_shares.acquire(network).await?;
+            let host = self.host_shares.acquire(id.host().to_owned()).await?;
+            Ok::<_, AcquireError>((network, host, self.fetch_permits.acquire().await?))
+        };
+        let permits = tokio::time::timeout(WAIT_TIMEOUT, permits).await;
+        let _permits = permits.map_err(|_| DocumentError::Busy)?.map_err(unreachable)?;
         // Callers with the same URL wait for the same fetch; a failure is not cached.
         let found = self.cache.try_get_with_by_ref(id, self.fetch_with_timeout(id)).await;
         found.map(|found| found.client).map_err(|error: Arc<DocumentError>| (*error).clone())

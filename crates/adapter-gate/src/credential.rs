@@ -20,10 +20,7 @@ use url::Url;
 /// Bytes of text above which it is searched, or made searchable, on another thread.
 const MAX_INLINE_BYTES: usize = 64 << 10;
 /// Bytes of a secret above which its forms are put together on another thread.
-const MAX_INLINE_SECRET: usize = 256;
-
-/// Bytes of the longest form above which a stream is searched on another thread.
-const MAX_INLINE_FORM: usize = 8 * MAX_INLINE_SECRET;
+const MAX_INLINE_SECRET: usize = 2 << 10;
 
 /// The credential that a request carries besides what the app gave.
 pub(crate) enum Carried<'a> {
@@ -40,6 +37,17 @@ pub(crate) enum Carried<'a> {
 }
 
 impl Carried<'_> {
+    /// Returns `true` for a request that carries a secret.
+    pub(crate) fn is_secret(&self, permit: &EgressPermit) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Sealed(_) | Self::Opened(..) => {
+                permit.credential_of().is_none_or(|connection| connection.http.auth.needs_secret())
+            }
+            Self::SealedHeaders(..) | Self::OpenedHeaders(..) => true,
+        }
+    }
+
     /// Takes the search for the credential that was sent.
     pub(crate) fn take_scrubber(&mut self) -> Option<Scrubber> {
         match std::mem::replace(self, Self::Nothing) {
@@ -177,7 +185,8 @@ pub(crate) async fn scrub_chunk(
     mut scrubber: StreamScrubber,
     chunk: Bytes,
 ) -> Result<(StreamScrubber, Bytes), Refusal> {
-    let is_long = chunk.len() > MAX_INLINE_BYTES || scrubber.longest() > MAX_INLINE_FORM;
+    // The choice depends on lengths alone, and so does the time at which the code gets a piece.
+    let is_long = chunk.len() > MAX_INLINE_BYTES;
     let scrub = move || {
         let piece = scrubber.push(&chunk);
         (scrubber, Bytes::from(piece))

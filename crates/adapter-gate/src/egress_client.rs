@@ -4,8 +4,7 @@ use std::{io, sync::Arc};
 
 use async_trait::async_trait;
 use connections::{
-    CredentialSource, EgressPermit, GateHost, OutboundClient, OutboundRequest, OutboundResponse, Refusal,
-    RefusalCode,
+    CredentialSource, EgressPermit, OutboundClient, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
     app_secrets::headers::SecretHeader,
     egress::check_headers,
     gates::Method,
@@ -18,13 +17,14 @@ use kernel::{RedirectMode, Timestamp, byte_string};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    content_coding::{Coding, decode, unread_coding},
-    credential::{Carried, scrub_body},
+    content_coding::{Coding, unread_coding},
+    credential::Carried,
     error::timeout as timed_out,
     limits::EgressLimits,
+    representation,
     request_body::RequestBody,
     resolve::{Resolve, SystemResolver},
-    response_body::{Arrived, BodyBounds, read_arrived},
+    response_body::{Arrived, BodyBounds, Passage, PassedBody, pass, read_arrived},
     token_request,
     transport::Transport,
 };
@@ -105,6 +105,9 @@ impl EgressClient {
             // In a coding, what the service echoes could not be scrubbed.
             headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
+        if carried.is_secret(permit) {
+            representation::remove_choices(&mut headers);
+        }
         let address = self.transport.resolve(permit).await?;
         // Nothing can refuse the request from here on, so its credential may be opened.
         let url = carried.complete(permit, &mut headers).await?;
@@ -128,70 +131,38 @@ impl EgressClient {
             let message = format!("{host} answered with the status {status}");
             return Err(Refusal::new(RefusalCode::UpstreamFailed, message));
         }
+        if outgoing.carried.is_secret(&outgoing.permit) {
+            representation::check(host, response.status(), response.headers())?;
+        }
         let mut headers = std::mem::take(response.headers_mut());
         let redirected_to = is_redirected.then(|| outgoing.permit.url().to_string());
-        let arrived = read_arrived(host, response, BodyBounds { max_bytes, deadline }).await?;
-        let Some(scrubber) = outgoing.carried.take_scrubber() else {
-            let body = match (Coding::of(&headers), arrived) {
-                // Code is not told the coding, so it is undone as a browser does; others reach the code as they are.
-                (Some(coding @ (Coding::Gzip | Coding::Deflate)), arrived) => {
-                    let body = match arrived {
-                        Arrived::Complete(body) => body,
-                        Arrived::Partial(body) => body.read_to_end().await?,
-                    };
-                    let decoded = decode(host, coding, body, max_bytes).await?;
-                    if !decoded.is_empty() {
-                        headers.remove(header::CONTENT_ENCODING);
-                        headers.remove(header::CONTENT_LENGTH);
-                    }
-                    decoded.into()
-                }
-                (_, Arrived::Complete(body)) => body.into(),
-                (_, Arrived::Partial(body)) => body.into_stream(None),
-            };
-            return Ok(OutboundResponse {
-                status,
-                headers: to_response_headers(&headers),
-                body,
-                redirected_to,
-            });
+        let scrubber = outgoing.carried.take_scrubber();
+        let coding = match (Coding::of(&headers), &scrubber) {
+            (Some(coding), _) => Some(coding),
+            // Other codings reach the code as they are, unless they have to be searched.
+            (None, None) => None,
+            (None, Some(_)) => return Err(unread_coding(host)),
         };
-        let redirected_to = redirected_to.map(|url| scrubber.scrub_text(&url).into_owned());
-        let scrubbed = self.scrub_response(host, (status, headers), arrived, scrubber).await?;
-        Ok(OutboundResponse { redirected_to, ..scrubbed })
-    }
-
-    /// Returns a response without the secrets that the scrubber finds.
-    async fn scrub_response(
-        &self,
-        host: &GateHost,
-        (status, mut headers): (u16, HeaderMap),
-        arrived: Arrived,
-        scrubber: Scrubber,
-    ) -> Result<OutboundResponse, Refusal> {
-        let coding = Coding::of(&headers).ok_or_else(|| unread_coding(host))?;
-        let body = match arrived {
-            Arrived::Complete(body) => body,
-            // What is decoded is searched as a whole.
-            Arrived::Partial(body) if coding != Coding::Identity => body.read_to_end().await?,
-            Arrived::Partial(body) => {
-                headers.remove(header::CONTENT_LENGTH);
-                let headers = to_scrubbed_headers(&headers, &scrubber);
-                let body = body.into_stream(Some(scrubber));
-                return Ok(OutboundResponse { status, headers, body, redirected_to: None });
-            }
-        };
-        let received = body.len();
-        let decoded = decode(host, coding, body, self.limits.max_response_body).await?;
-        if coding != Coding::Identity {
+        let bounds = BodyBounds { max_bytes, deadline };
+        let arrived = read_arrived(host, response, bounds).await?;
+        let is_empty = matches!(&arrived, Arrived::Complete(body) if body.is_empty());
+        // Code is not told the coding, so it is undone as a browser does.
+        let passage = Passage { coding: coding.unwrap_or(Coding::Identity), scrubber: scrubber.clone() };
+        let PassedBody { body, is_changed } = pass(host, bounds, arrived, passage).await?;
+        if coding.is_some_and(|coding| coding != Coding::Identity) && (!is_empty || scrubber.is_some()) {
             headers.remove(header::CONTENT_ENCODING);
         }
-        let (scrubbed, was_changed) = scrub_body(host, &scrubber, decoded).await?;
-        if was_changed || scrubbed.len() != received {
+        if is_changed {
             headers.remove(header::CONTENT_LENGTH);
         }
-        let headers = to_scrubbed_headers(&headers, &scrubber);
-        Ok(OutboundResponse { status, headers, body: scrubbed.into(), redirected_to: None })
+        let (headers, redirected_to) = match &scrubber {
+            Some(scrubber) => (
+                to_scrubbed_headers(&headers, scrubber),
+                redirected_to.map(|url| scrubber.scrub_text(&url).into_owned()),
+            ),
+            None => (to_response_headers(&headers), redirected_to),
+        };
+        Ok(OutboundResponse { status, headers, body, redirected_to })
     }
 
     /// Puts a request together whose headers were checked.

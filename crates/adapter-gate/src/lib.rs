@@ -21,6 +21,7 @@ mod credential;
 mod egress_client;
 mod error;
 mod limits;
+mod representation;
 mod request_body;
 mod resolve;
 mod response_body;

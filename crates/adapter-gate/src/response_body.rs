@@ -11,7 +11,8 @@ use futures::{StreamExt as _, stream};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    credential::scrub_chunk,
+    content_coding::{Coding, Decoder},
+    credential::{scrub_body, scrub_chunk},
     error::{refusal, timeout as timed_out, too_large},
 };
 
@@ -37,9 +38,7 @@ pub(crate) enum Arrived {
 
 /// A body of which a part has come.
 pub(crate) struct PartialBody {
-    host: GateHost,
     response: reqwest::Response,
-    bounds: BodyBounds,
     begun: BytesMut,
 }
 
@@ -65,7 +64,7 @@ pub(crate) async fn read_arrived(
             Err(_) if is_short => return Err(timed_out(host)),
             Err(_) => {}
         }
-        return Ok(Arrived::Partial(PartialBody { host: host.clone(), response, bounds, begun }));
+        return Ok(Arrived::Partial(PartialBody { response, begun }));
     }
 }
 
@@ -77,38 +76,98 @@ fn extend(host: &GateHost, body: &mut BytesMut, chunk: &[u8], max: usize) -> Res
     Ok(())
 }
 
-impl PartialBody {
-    /// Waits for the rest of the body.
-    pub(crate) async fn read_to_end(mut self) -> Result<Bytes, Refusal> {
-        while let Some(chunk) = self.response.chunk().await.map_err(|error| refusal(&self.host, &error))? {
-            extend(&self.host, &mut self.begun, &chunk, self.bounds.max_bytes)?;
-        }
-        Ok(self.begun.freeze())
-    }
+/// The states of a body on its way to the code.
+pub(crate) struct Passage {
+    pub(crate) coding: Coding,
+    /// Finds secrets; none if the request had none.
+    pub(crate) scrubber: Option<Scrubber>,
+}
 
-    /// Returns the body in pieces, without the secrets that the scrubber finds.
-    pub(crate) fn into_stream(mut self, scrubber: Option<Scrubber>) -> OutboundBody {
-        let begun = self.begun.split().freeze();
-        let left = self.bounds.max_bytes - begun.len();
-        let (PartialBody { host, response, bounds, .. }, scrubber) =
-            (self, scrubber.map(Scrubber::into_stream));
-        let state = Pieces { host, response, deadline: bounds.deadline, left, begun: Some(begun), scrubber };
-        let pieces = stream::try_unfold(state, |mut pieces| async move {
-            Ok(pieces.next().await?.map(|piece| (piece, pieces)))
-        });
-        OutboundBody::Stream(pieces.boxed())
+/// A body for the code.
+pub(crate) struct PassedBody {
+    pub(crate) body: OutboundBody,
+    /// `true` if it may have another length than the one that was announced.
+    pub(crate) is_changed: bool,
+}
+
+/// Decodes a body, and takes secrets out of it. What is longer than [`MAX_GATHERED`] once it is decoded comes in pieces, so
+/// that a short body that decompresses to a long one takes no more memory than any other.
+pub(crate) async fn pass(
+    host: &GateHost,
+    bounds: BodyBounds,
+    arrived: Arrived,
+    Passage { coding, scrubber }: Passage,
+) -> Result<PassedBody, Refusal> {
+    let (coded, rest) = match arrived {
+        // A response to HEAD has the headers of a body, and none.
+        Arrived::Complete(body) if coding == Coding::Identity || body.is_empty() => {
+            let Some(scrubber) = scrubber else {
+                return Ok(PassedBody { body: body.into(), is_changed: false });
+            };
+            let received = body.len();
+            let (scrubbed, was_changed) = scrub_body(host, &scrubber, body).await?;
+            let is_changed = was_changed || scrubbed.len() != received;
+            return Ok(PassedBody { body: scrubbed.into(), is_changed });
+        }
+        Arrived::Complete(body) => (body, None),
+        Arrived::Partial(body) => (body.begun.freeze(), Some(body.response)),
+    };
+    let left = bounds.max_bytes.saturating_sub(coded.len());
+    let mut pieces = Pieces {
+        host: host.clone(),
+        is_ended: rest.is_none(),
+        response: rest,
+        deadline: bounds.deadline,
+        left,
+        received: coded,
+        decoder: Decoder::new(coding),
+        decodable: bounds.max_bytes,
+        decoded: Bytes::new(),
+        scrubber: None,
+    };
+    let is_changed = scrubber.is_some() || coding != Coding::Identity;
+    if pieces.response.is_none() {
+        let mut gathered = BytesMut::new();
+        loop {
+            let Some(piece) = pieces.decode().await? else {
+                let body = gathered.freeze();
+                let body = match scrubber {
+                    Some(scrubber) => scrub_body(host, &scrubber, body).await?.0,
+                    None => body,
+                };
+                return Ok(PassedBody { body: body.into(), is_changed });
+            };
+            gathered.extend_from_slice(&piece);
+            if gathered.len() > MAX_GATHERED {
+                break;
+            }
+        }
+        pieces.decoded = gathered.freeze();
     }
+    pieces.scrubber = scrubber.map(Scrubber::into_stream);
+    let pieces = stream::try_unfold(pieces, |mut pieces| async move {
+        Ok(pieces.next().await?.map(|piece| (piece, pieces)))
+    });
+    Ok(PassedBody { body: OutboundBody::Stream(pieces.boxed()), is_changed })
 }
 
 /// The rest of a body, as it comes.
 struct Pieces {
     host: GateHost,
-    response: reqwest::Response,
+    /// None if all of it has come.
+    response: Option<reqwest::Response>,
+    is_ended: bool,
     deadline: Instant,
     /// Bytes that may come.
     left: usize,
-    /// Bytes that came before.
-    begun: Option<Bytes>,
+    /// Bytes that came, and were not decoded.
+    received: Bytes,
+    /// None for a body that is not coded, and at the end.
+    decoder: Option<Decoder>,
+    /// Bytes to which the body may decompress.
+    decodable: usize,
+    /// Bytes that were decoded before.
+    decoded: Bytes,
     scrubber: Option<StreamScrubber>,
 }
 
@@ -116,15 +175,17 @@ impl Pieces {
     /// Returns the next bytes, which are not empty; none at the end.
     async fn next(&mut self) -> Result<Option<Bytes>, Refusal> {
         loop {
-            let Some(received) = self.receive().await? else {
+            let decoded = std::mem::take(&mut self.decoded);
+            let decoded = if decoded.is_empty() { self.decode().await? } else { Some(decoded) };
+            let Some(decoded) = decoded else {
                 // What was held back is no secret, as nothing follows it.
                 let rest = self.scrubber.take().map(StreamScrubber::finish).unwrap_or_default();
                 return Ok((!rest.is_empty()).then(|| rest.into()));
             };
             let piece = match self.scrubber.take() {
-                None => received,
+                None => decoded,
                 Some(scrubber) => {
-                    let (scrubber, piece) = scrub_chunk(&self.host, scrubber, received).await?;
+                    let (scrubber, piece) = scrub_chunk(&self.host, scrubber, decoded).await?;
                     self.scrubber = Some(scrubber);
                     piece
                 }
@@ -135,11 +196,37 @@ impl Pieces {
         }
     }
 
-    async fn receive(&mut self) -> Result<Option<Bytes>, Refusal> {
-        if let Some(begun) = self.begun.take().filter(|begun| !begun.is_empty()) {
-            return Ok(Some(begun));
+    /// Returns the next decoded bytes, which are not empty; none at the end.
+    async fn decode(&mut self) -> Result<Option<Bytes>, Refusal> {
+        loop {
+            if self.received.is_empty() {
+                match self.receive().await? {
+                    Some(received) => self.received = received,
+                    None => self.is_ended = true,
+                }
+            }
+            let decoded = match (&mut self.decoder, self.is_ended && self.received.is_empty()) {
+                (None, true) => return Ok(None),
+                (None, false) => std::mem::take(&mut self.received),
+                (Some(decoder), false) => decoder.decode(&self.host, &mut self.received)?,
+                (Some(_), true) => {
+                    let Some(decoder) = self.decoder.take() else { return Ok(None) };
+                    decoder.finish(&self.host)?
+                }
+            };
+            if !decoded.is_empty() {
+                self.decodable = self
+                    .decodable
+                    .checked_sub(decoded.len())
+                    .ok_or_else(|| too_large(&self.host, "a too long body"))?;
+                return Ok(Some(decoded));
+            }
         }
-        let next = timeout_at(self.deadline, self.response.chunk()).await;
+    }
+
+    async fn receive(&mut self) -> Result<Option<Bytes>, Refusal> {
+        let Some(response) = &mut self.response else { return Ok(None) };
+        let next = timeout_at(self.deadline, response.chunk()).await;
         let Some(chunk) =
             next.map_err(|_| timed_out(&self.host))?.map_err(|error| refusal(&self.host, &error))?
         else {

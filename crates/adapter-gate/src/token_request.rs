@@ -70,7 +70,7 @@ pub(crate) async fn revoke_token(
         Refusal::new(RefusalCode::SecretUnavailable, "the credential of the OAuth app fits no header")
     })?;
     let (status, _) = post_form(transport, permit, address, form).await?;
-    if status == StatusCode::OK {
+    if status.is_success() {
         return Ok(());
     }
     let message = format!("the revocation endpoint at {host} answered with the status {}", status.as_u16());
@@ -224,7 +224,7 @@ fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<Iss
         }
         return refuse(RefusalCode::AuthRejected, "rejected the credential");
     }
-    if status != StatusCode::OK {
+    if !status.is_success() {
         return refuse(RefusalCode::UpstreamFailed, &format!("answered with the status {}", status.as_u16()));
     }
     let useless = || refuse(RefusalCode::UpstreamFailed, "answered without a bearer token");
@@ -233,11 +233,19 @@ fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<Iss
     let is_token = |token: &str| {
         (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic())
     };
-    if !is_token(&token) || issued.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
+    // Some endpoints write `BearerToken` or `bearer_token`.
+    let is_bearer = |kind: &str| kind.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("bearer"));
+    if !is_token(&token) || issued.token_type.is_some_and(|kind| !is_bearer(kind.trim())) {
         return useless();
     }
     // Some endpoints write the number as a text.
-    let seconds = issued.expires_in.as_u64().or_else(|| issued.expires_in.as_str()?.parse().ok());
+    let seconds = match &issued.expires_in {
+        serde_json::Value::String(text) => text.trim().parse().ok(),
+        // A fraction is cut off.
+        number => number
+            .as_u64()
+            .or_else(|| number.as_f64().filter(|seconds| *seconds > 0.0).map(|seconds| seconds as u64)),
+    };
     Ok(IssuedToken {
         access_token: SecretString::from(token),
         refresh_token: issued.refresh_token.filter(|token| is_token(token)).map(SecretString::from),

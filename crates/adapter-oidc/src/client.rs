@@ -1,9 +1,12 @@
 //! Requests to issuers: without redirects, limited in time and size.
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse};
+use http::{HeaderValue, StatusCode, header};
+use identity::oidc::OidcError;
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use serde_json::{Map, Value};
+use url::Url;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of a response, in bytes. Metadata, keys and tokens are a few kilobytes.
@@ -16,15 +19,31 @@ pub struct TlsError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
 /// The reason for which a request failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RequestError {
+enum RequestError {
     #[error(transparent)]
     Failed(#[from] reqwest::Error),
     #[error("the response is too large")]
     TooLarge,
     #[error("the response is {0}")]
-    ServerError(http::StatusCode),
-    #[error(transparent)]
-    Malformed(#[from] http::Error),
+    ServerError(StatusCode),
+    #[error("the response has the content coding {0}, although none was asked for")]
+    Encoded(String),
+}
+
+/// A response of an issuer.
+#[derive(Debug)]
+pub(crate) struct IssuerResponse {
+    pub(crate) status: StatusCode,
+    body: Vec<u8>,
+}
+
+impl IssuerResponse {
+    /// Returns the body as a JSON object; `None` if it is none.
+    pub(crate) fn object(&self) -> Option<Map<String, Value>> {
+        // A parser may ignore a byte order mark (RFC 8259, section 8.1).
+        let body = self.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.body);
+        serde_json::from_slice(body).ok()
+    }
 }
 
 pub(crate) struct IssuerHttpClient(reqwest::Client);
@@ -54,27 +73,63 @@ impl IssuerHttpClient {
         Ok(Self(client))
     }
 
+    /// Requests a document.
+    pub(crate) async fn get(
+        &self,
+        url: &Url,
+        authorization: Option<HeaderValue>,
+    ) -> Result<IssuerResponse, OidcError> {
+        let request = self.0.get(url.clone());
+        let request = match authorization {
+            Some(value) => request.header(header::AUTHORIZATION, value),
+            None => request,
+        };
+        self.send(request).await.map_err(|error| unreachable(&error))
+    }
+
+    /// Sends a form.
+    pub(crate) async fn post_form(
+        &self,
+        url: &Url,
+        authorization: Option<HeaderValue>,
+        form: String,
+    ) -> Result<IssuerResponse, OidcError> {
+        let request = self.0.post(url.clone()).body(form);
+        let request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let request = match authorization {
+            Some(value) => request.header(header::AUTHORIZATION, value),
+            None => request,
+        };
+        self.send(request).await.map_err(|error| unreachable(&error))
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<IssuerResponse, RequestError> {
+        let request = request.header(header::ACCEPT, "application/json");
+        self.execute(request.header(header::ACCEPT_ENCODING, "identity").build()?).await
+    }
+
     // The error is left out: it repeats the URL, whose query may hold a secret.
     #[tracing::instrument(
         name = "issuer_request",
         level = "debug",
         skip_all,
         fields(
-            host = request.uri().host(),
+            host = request.url().host_str(),
             method = request.method().as_str(),
             status = tracing::field::Empty
         )
     )]
-    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, RequestError> {
-        let mut response = self.0.execute(request.try_into()?).await?;
-        tracing::Span::current().record("status", response.status().as_u16());
+    async fn execute(&self, request: reqwest::Request) -> Result<IssuerResponse, RequestError> {
+        let mut response = self.0.execute(request).await?;
+        let status = response.status();
+        tracing::Span::current().record("status", status.as_u16());
         // Whatever its body says, a server error is not a decision about the person.
-        if response.status().is_server_error() {
-            return Err(RequestError::ServerError(response.status()));
+        if status.is_server_error() {
+            return Err(RequestError::ServerError(status));
         }
-        let mut builder = http::Response::builder().status(response.status());
-        for (name, value) in response.headers() {
-            builder = builder.header(name, value);
+        let coding = response.headers().get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+        if let Some(coding) = coding.filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
+            return Err(RequestError::Encoded(coding.to_owned()));
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await? {
@@ -83,15 +138,22 @@ impl IssuerHttpClient {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(builder.body(body)?)
+        Ok(IssuerResponse { status, body })
     }
 }
 
-impl<'c> AsyncHttpClient<'c> for IssuerHttpClient {
-    type Error = RequestError;
-    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, RequestError>> + Send + 'c>>;
+fn unreachable(error: &RequestError) -> OidcError {
+    OidcError::Unreachable(error_chain(error))
+}
 
-    fn call(&'c self, request: HttpRequest) -> Self::Future {
-        Box::pin(self.send(request))
+/// Joins an error and its causes, without which the library's messages say little.
+fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
     }
+    text
 }

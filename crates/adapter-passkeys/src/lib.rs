@@ -60,6 +60,17 @@ fn parse_response<T: DeserializeOwned>(value: &Value) -> Result<T, PasskeyReject
     T::deserialize(value).map_err(refused)
 }
 
+/// Checks that no page of another site had the browser ask for the passkey (Web Authentication Level 3, sections 7.1 and
+/// 7.2): Qala is not shown in frames. The library checks the origin of the frame alone.
+fn refuse_cross_origin(client_data: &[u8]) -> Result<(), PasskeyRejected> {
+    let data: Value = serde_json::from_slice(client_data).map_err(refused)?;
+    let is_same_origin = matches!(data.get("crossOrigin"), None | Some(Value::Null | Value::Bool(false)));
+    if !is_same_origin || data.get("topOrigin").is_some_and(|origin| !origin.is_null()) {
+        return Err(refused("the browser was asked in a frame of another site"));
+    }
+    Ok(())
+}
+
 fn decode_passkeys(kept: &[Kept]) -> Result<Vec<Passkey>, PasskeyRejected> {
     kept.iter().map(|kept| from_json(&kept.credential)).collect()
 }
@@ -101,6 +112,7 @@ impl RelyingParty for WebauthnRelyingParty {
     ) -> Result<RegisteredCredential, PasskeyRejected> {
         let state: PasskeyRegistration = from_json(state)?;
         let response: RegisterPublicKeyCredential = parse_response(value)?;
+        refuse_cross_origin(response.response.client_data_json.as_ref())?;
         let key = self.0.finish_passkey_registration(&response, &state).map_err(refused)?;
         Ok(RegisteredCredential {
             credential_id: key.cred_id().as_slice().to_vec(),
@@ -132,6 +144,7 @@ impl RelyingParty for WebauthnRelyingParty {
     ) -> Result<VerifiedCredential, PasskeyRejected> {
         let state: DiscoverableAuthentication = from_json(state)?;
         let response: PublicKeyCredential = parse_response(value)?;
+        refuse_cross_origin(response.response.client_data_json.as_ref())?;
         let keys = decode_passkeys(kept)?;
         let key = keys.iter().find(|key| key.cred_id().as_ref() as &[u8] == response.get_credential_id());
         let key = key.ok_or_else(|| refused("the credential belongs to somebody else"))?;
@@ -159,6 +172,7 @@ impl RelyingParty for WebauthnRelyingParty {
     ) -> Result<VerifiedCredential, PasskeyRejected> {
         let state: PasskeyAuthentication = from_json(state)?;
         let response: PublicKeyCredential = parse_response(value)?;
+        refuse_cross_origin(response.response.client_data_json.as_ref())?;
         let result = self.0.finish_passkey_authentication(&response, &state).map_err(refused)?;
         used_credential(decode_passkeys(kept)?, &result)
     }
@@ -174,5 +188,29 @@ mod tests {
         assert!(site("https://qala.example.com").is_ok());
         assert!(site("http://localhost:7420").is_ok());
         assert!(site("http://127.0.0.1:7420").is_err());
+    }
+
+    #[test]
+    fn a_frame_of_another_site_is_refused() {
+        for taken in [
+            r#"{"type":"webauthn.get","origin":"https://qala.example"}"#,
+            r#"{"crossOrigin":false}"#,
+            r#"{"crossOrigin":null,"topOrigin":null}"#,
+        ] {
+            refuse_cross_origin(taken.as_bytes()).unwrap();
+        }
+        for refused in [
+            r#"{"crossOrigin":true}"#,
+            r#"{"crossOrigin":"true"}"#,
+            r#"{"crossOrigin":"false"}"#,
+            r#"{"crossOrigin":1}"#,
+            r#"{"crossOrigin":true,"topOrigin":"https://qala.example"}"#,
+            r#"{"crossOrigin":false,"topOrigin":"https://evil.example"}"#,
+            r#"{"topOrigin":"https://evil.example"}"#,
+            r#"{"topOrigin":""}"#,
+            "nonsense",
+        ] {
+            assert!(refuse_cross_origin(refused.as_bytes()).is_err(), "{refused}");
+        }
     }
 }

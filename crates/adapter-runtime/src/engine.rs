@@ -3,7 +3,7 @@
 use std::{io, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use kernel::id::WorkspaceId;
+use kernel::id::{UserId, WorkspaceId};
 use runs::engine::{
     Bindings, Bundle, Engine, ExportedHandlers, Failure, FailureCode, FetchRequest, FetchResponse,
     HandlerCall, HandlerOutput, Host, HostError, HttpResponse, Invocation, InvocationLimits, LogLevel,
@@ -21,10 +21,10 @@ use crate::{
     streaming::start_streaming,
 };
 
-/// Limits of a check, which compiles a bundle and runs its top level.
+/// Limits of a check, which compiles a bundle and runs its top level. No timer fires and no call leaves meanwhile.
 const CHECK_LIMITS: InvocationLimits = InvocationLimits {
-    wall_time: Duration::from_secs(10),
-    cpu_time: Duration::from_secs(5),
+    wall_time: Duration::from_secs(5),
+    cpu_time: Duration::from_secs(2),
     memory_bytes: 64 << 20,
     log_lines: 0,
     host_calls: 0,
@@ -61,7 +61,7 @@ impl QuickJsEngine {
 
     async fn run_job(
         &self,
-        workspace: WorkspaceId,
+        (workspace, person): (WorkspaceId, Option<UserId>),
         bundle: &Bundle,
         work: (Task, Bindings),
         limits: &InvocationLimits,
@@ -72,7 +72,7 @@ impl QuickJsEngine {
             Task::Fetch(_) => WorkloadKind::HttpRequest,
             Task::Check => WorkloadKind::Check,
         };
-        let (mut lease, mut process) = self.pool.acquire(workspace, kind).await?;
+        let (mut lease, mut process) = self.pool.acquire(workspace, kind, person).await?;
         let version: VersionKey = bundle.version.uuid().into_bytes();
         let is_cached = process.touch_version(version);
         let (task, bindings) = work;
@@ -119,7 +119,7 @@ impl Engine for QuickJsEngine {
             HandlerCall::Scheduled(event) => Task::Scheduled(event_json(&event)?),
             HandlerCall::Fetch(request) => Task::Fetch(request.into()),
         };
-        match self.run_job(workspace, &bundle, (task, bindings), &limits, host).await? {
+        match self.run_job((workspace, None), &bundle, (task, bindings), &limits, host).await? {
             StartedJob::Streaming(streamed) => Ok(HandlerOutput::Streamed(streamed)),
             StartedJob::Completed(outcome) => validate_output(outcome, &limits).inspect_err(|failure| {
                 tracing::warn!(%app, %failure, "rejected the output of a worker");
@@ -127,9 +127,14 @@ impl Engine for QuickJsEngine {
         }
     }
 
-    async fn check(&self, workspace: WorkspaceId, bundle: Arc<Bundle>) -> Result<ExportedHandlers, Failure> {
+    async fn check(
+        &self,
+        workspace: WorkspaceId,
+        person: Option<UserId>,
+        bundle: Arc<Bundle>,
+    ) -> Result<ExportedHandlers, Failure> {
         let work = (Task::Check, Bindings::default());
-        match self.run_job(workspace, &bundle, work, &CHECK_LIMITS, Arc::new(NoHost)).await? {
+        match self.run_job((workspace, person), &bundle, work, &CHECK_LIMITS, Arc::new(NoHost)).await? {
             StartedJob::Completed(Outcome::Handlers { scheduled, fetch }) => {
                 Ok(ExportedHandlers { scheduled, fetch })
             }

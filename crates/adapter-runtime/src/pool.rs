@@ -4,6 +4,7 @@
 mod concurrency_limiter;
 mod fair_queue;
 mod handover;
+mod share_id;
 mod stream_limiter;
 
 use std::{
@@ -12,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::id::WorkspaceId;
+use kernel::id::{UserId, WorkspaceId};
 use runs::engine::{Failure, FailureCode};
 use tokio::{
     runtime::Handle,
@@ -47,10 +48,13 @@ struct State {
     /// Idle processes, the longest idle first.
     idle: Vec<IdleWorker>,
     /// Indexed by [`WorkloadKind`].
-    limiters: [ConcurrencyLimiter<oneshot::Sender<WorkerLease>>; WorkloadKind::ALL.len()],
+    limiters: [ConcurrencyLimiter<QueuedTurn>; WorkloadKind::ALL.len()],
     handover: HandoverQueue<WorkerLease>,
     is_confinement_logged: bool,
 }
+
+/// A caller in the queue, with what it waits for.
+type QueuedTurn = (WorkloadKey, oneshot::Sender<WorkerLease>);
 
 struct IdleWorker {
     workspace: WorkspaceId,
@@ -109,14 +113,17 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a slot of a kind for a workspace, with a process. Waits in the queue if no slot is free that the workspace may have.
+    /// Takes a slot of a kind for a workspace, with a process; a slot for a check is of the person's share. Waits in the queue if
+    /// no slot is free that they may have.
     /// If the workspace is over its share of processor time, the process runs at idle priority.
     pub(crate) async fn acquire(
         self: &Arc<Self>,
         workspace: WorkspaceId,
         kind: WorkloadKind,
+        person: Option<UserId>,
     ) -> Result<(WorkerLease, WorkerProcess), Failure> {
-        let (lease, mut process) = self.acquire_worker(WorkloadKey { workspace, kind }).await?;
+        let key = WorkloadKey { workspace, kind, person };
+        let (lease, mut process) = self.acquire_worker(key).await?;
         process.bind_workspace(&self.usage, workspace);
         process.enforce_fair_share();
         Ok((lease, process))
@@ -184,7 +191,7 @@ impl Pool {
         key: WorkloadKey,
     ) -> Result<Result<WorkerLease, oneshot::Receiver<WorkerLease>>, Failure> {
         let mut state = self.state();
-        if state.limiter(key.kind).can_acquire(key.workspace) {
+        if state.limiter(key.kind).can_acquire(key.share()) {
             let lease = self.grant_lease(&mut state, key);
             let surplus = self.remove_surplus_idle(&mut state);
             drop(state);
@@ -193,14 +200,15 @@ impl Pool {
         }
         let (turn, waiting) = oneshot::channel();
         let bounds = (self.config.max_queued, self.config.max_queued_per_workspace);
-        let queued = state.limiter(key.kind).enqueue(key.workspace, turn, bounds, oneshot::Sender::is_closed);
+        let is_gone = |(_, turn): &QueuedTurn| turn.is_closed();
+        let queued = state.limiter(key.kind).enqueue(key.share(), (key, turn), bounds, is_gone);
         if queued { Ok(Err(waiting)) } else { Err(overloaded("too much code waits for a worker process")) }
     }
 
     /// Takes a free slot, with an idle process of the workspace if there is one.
     fn grant_lease(self: &Arc<Self>, state: &mut State, key: WorkloadKey) -> WorkerLease {
         let now = Instant::now();
-        state.limiter(key.kind).acquire(key.workspace);
+        state.limiter(key.kind).acquire(key.share());
         let with_low_priority = |low| {
             let mine = |idle: &IdleWorker| idle.workspace == key.workspace;
             state.idle.iter().rposition(|idle| mine(idle) && idle.process.has_low_priority() == low)
@@ -297,21 +305,18 @@ impl Pool {
         };
         let process = process.filter(is_reusable);
         let mut state = self.state();
-        state.limiter(key.kind).release(key.workspace);
+        state.limiter(key.kind).release(key.share());
         let lives = process.is_some();
         let idle = |process| IdleWorker { workspace: key.workspace, process, idle_since: Instant::now() };
         state.idle.extend(process.map(idle));
-        let (mut granted, mut releasing) = (Vec::new(), Some(key.workspace));
+        let (mut granted, mut releasing) = (Vec::new(), Some(key.share()));
         while let Some((next, turn)) = state.limiter(key.kind).next_waiter(releasing) {
             if !turn.is_closed() {
-                granted.push((
-                    turn,
-                    self.grant_lease(&mut state, WorkloadKey { workspace: next, kind: key.kind }),
-                ));
+                granted.push((turn, self.grant_lease(&mut state, next)));
                 releasing = None;
             }
         }
-        if lives && granted.is_empty() && state.limiter(key.kind).can_acquire(key.workspace) {
+        if lives && granted.is_empty() && state.limiter(key.kind).can_acquire(key.share()) {
             let turn = state.handover.pop_waiter(key);
             granted.extend(turn.map(|turn| (turn, self.grant_lease(&mut state, key))));
         }
@@ -326,7 +331,7 @@ impl Pool {
 }
 
 impl State {
-    fn limiter(&mut self, kind: WorkloadKind) -> &mut ConcurrencyLimiter<oneshot::Sender<WorkerLease>> {
+    fn limiter(&mut self, kind: WorkloadKind) -> &mut ConcurrencyLimiter<QueuedTurn> {
         &mut self.limiters[kind as usize]
     }
 }

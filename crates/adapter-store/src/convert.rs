@@ -17,9 +17,13 @@ pub(crate) fn truncate_to_millis(timestamp: Timestamp) -> Timestamp {
     Timestamp::from_timestamp_millis(millis(timestamp)).unwrap_or(timestamp)
 }
 
+/// Latest time of a UUIDv7, in milliseconds since 1970 (RFC 9562, section 5.7).
+const MAX_UUID_MILLIS: u64 = (1 << 48) - 1;
+
 /// Returns the smallest id of version 7 of a time: these begin with it, in milliseconds (RFC 9562, section 5.7).
 pub(crate) fn min_uuid_v7_at(timestamp: Timestamp) -> Uuid {
-    let millis = u64::try_from(millis(timestamp)).unwrap_or_default();
+    // An id has 48 bits of time: later ones are after every id.
+    let millis = u64::try_from(millis(timestamp)).unwrap_or_default().min(MAX_UUID_MILLIS);
     uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid()
 }
 

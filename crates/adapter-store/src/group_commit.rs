@@ -5,6 +5,7 @@
 //! workspace always uses the same one, so that writers do not wait for each other's rows.
 
 mod accept;
+mod app_health;
 mod audit;
 mod batch;
 mod checkpointer;
@@ -32,6 +33,7 @@ use kernel::{StoreError, id::WorkspaceId};
 use sea_orm::DatabaseConnection;
 use tokio::sync::Notify;
 
+pub(crate) use self::{app_health::quarter_of, failure_streaks::ALERT_AFTER_FAILURES};
 use self::{
     batch::{Reply, WriteOp},
     pg_writer::PgWriter,
@@ -78,7 +80,7 @@ impl GroupCommit {
             Replies { queue_notify: Arc::clone(queue_notify), event_notifier: Arc::clone(event_notifier) };
         let (queues, receivers) = ::group_commit::GroupCommit::new(writers);
         for queue in receivers {
-            tokio::spawn(queue.run(PgWriter { db: db.clone(), replies: replies.clone() }));
+            tokio::spawn(queue.run(PgWriter::new(db.clone(), replies.clone())));
         }
         Self { queues, sync_health: SyncHealth::default() }
     }

@@ -3,16 +3,17 @@
 use ::imports::imports::{Import, ImportStatus, ImportsRead, ImportsTx};
 use async_trait::async_trait;
 use kernel::{
-    StoreError,
-    id::{ImportId, UserId, WorkspaceId},
+    StoreError, Timestamp,
+    id::{ImportId, UserId, WorkspaceId, kind},
     page::PageRequest,
 };
 use sea_orm::{
-    ActiveModelTrait as _, ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    ActiveModelTrait as _, ActiveValue::Set, ColumnTrait as _, DatabaseTransaction, DerivePartialModel,
+    EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
 };
 
 use crate::{
+    code_files::{self, CodeWrite, import_bytes},
     convert::{RowContext, to_json},
     entity::{
         column::{DbId, DbText, DbTime},
@@ -23,6 +24,9 @@ use crate::{
     store::Store,
     tx::StoreTx,
 };
+
+/// Imports that one sweep deletes; at most.
+const EXPIRED_BATCH: u64 = 1_000;
 
 fn import(model: &Model) -> Result<Import, StoreError> {
     let row = RowContext::new("imports", model.id);
@@ -42,6 +46,7 @@ fn import(model: &Model) -> Result<Import, StoreError> {
 }
 
 fn row(import: &Import) -> Result<ActiveModel, StoreError> {
+    let (report, needs) = (to_json(&import.report)?, to_json(&import.needs)?);
     Ok(ActiveModel {
         id: Set(DbId(import.id)),
         workspace_id: Set(DbId(import.workspace)),
@@ -50,12 +55,56 @@ fn row(import: &Import) -> Result<ActiveModel, StoreError> {
         status: Set(DbText(import.status)),
         app_id: Set(import.app.map(DbId)),
         automation_id: Set(import.automation.map(DbId)),
-        report: Set(to_json(&import.report)?),
-        needs: Set(to_json(&import.needs)?),
+        stored_bytes: Set(Some(import_bytes(&report, &needs))),
+        report: Set(report),
+        needs: Set(needs),
         created_by: Set(DbId(import.created_by)),
         created_at: Set(DbTime(import.created_at)),
         changed_at: Set(DbTime(import.changed_at)),
     })
+}
+
+/// Bytes that an import counts for.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "Entity")]
+struct StoredRow {
+    stored_bytes: Option<i64>,
+}
+
+/// Counts an import that took `before` bytes and takes `after`.
+async fn count(
+    db: &DatabaseTransaction,
+    workspace: WorkspaceId,
+    before: i64,
+    after: i64,
+) -> Result<(), StoreError> {
+    let mut code = CodeWrite::begin(db, workspace).await?;
+    code.count_row(after - before);
+    code.finish().await
+}
+
+impl Store {
+    /// Deletes imports that were discarded before a time, a few of them.
+    pub(crate) async fn delete_discarded_imports(&self, before: Timestamp) -> Result<(), StoreError> {
+        let expired = Entity::find()
+            .filter(Column::Status.eq(DbText(ImportStatus::Discarded)))
+            .filter(Column::ChangedAt.lte(DbTime(before)))
+            .limit(EXPIRED_BATCH);
+        for id in query::ids::<_, kind::Import>(expired, Column::Id, self.read()).await? {
+            let mut tx = self.begin().await?;
+            let db = tx.write();
+            let deleted = Entity::delete_many()
+                .filter(Column::Id.eq(DbId(id)))
+                .exec_with_returning(db)
+                .await
+                .or_store_error()?;
+            for row in deleted {
+                count(db, row.workspace_id.0, row.stored_bytes.unwrap_or_default(), 0).await?;
+            }
+            tx.commit_unaudited().await?;
+        }
+        Ok(())
+    }
 }
 
 #[span_macros::traced]
@@ -97,8 +146,17 @@ impl ImportsTx for StoreTx {
     }
 
     async fn insert_import(&mut self, import: &Import) -> Result<(), StoreError> {
-        Entity::insert(row(import)?).exec_without_returning(self.write()).await.or_store_error()?;
-        Ok(())
+        let mut row = row(import)?;
+        if !code_files::is_in_use(self.read()).await? {
+            row.stored_bytes = Set(None);
+        }
+        let stored = row.stored_bytes.clone().take().flatten();
+        let db = self.write();
+        Entity::insert(row).exec_without_returning(db).await.or_store_error()?;
+        match stored {
+            Some(stored) => count(db, import.workspace, 0, stored).await,
+            None => Ok(()),
+        }
     }
 
     async fn import_for_update(
@@ -113,7 +171,22 @@ impl ImportsTx for StoreTx {
     }
 
     async fn update_import(&mut self, import: &Import) -> Result<(), StoreError> {
-        row(import)?.update(self.write()).await.or_store_error()?;
-        Ok(())
+        let mut row = row(import)?;
+        let db = self.write();
+        let before = Entity::find_by_id(DbId(import.id)).into_partial_model::<StoredRow>();
+        let before = before.one(db).await.or_store_error()?.and_then(|row| row.stored_bytes);
+        match before {
+            Some(before) => {
+                let after = row.stored_bytes.clone().take().flatten().unwrap_or_default();
+                row.update_without_returning(db).await.or_store_error()?;
+                count(db, import.workspace, before, after).await
+            }
+            // It is counted as it is then.
+            None => {
+                row.stored_bytes = Set(None);
+                row.update_without_returning(db).await.or_store_error()?;
+                Ok(())
+            }
+        }
     }
 }

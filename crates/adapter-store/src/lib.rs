@@ -8,7 +8,9 @@
 
 mod after_commit;
 mod apps;
+mod authority;
 mod caller_cache;
+mod code_files;
 mod connect;
 mod connections;
 mod convert;

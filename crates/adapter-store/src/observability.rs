@@ -1,5 +1,6 @@
 //! The ports of `observability`.
 
+mod health;
 mod log_quota;
 pub(crate) mod log_rows;
 mod logs;

@@ -1,20 +1,22 @@
 //! Query plans of SQLite: no frequent query reads a whole table.
 
+mod many_apps;
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
 };
 
 use ::apps::{
-    App, AppsRead as _, AppsTx as _, Category, Manifest, VersionKind, manifest::EgressPermission,
-    versions::VersionContent,
+    App, AppsRead as _, AppsTx as _, Category, Manifest, VersionKind, changes::ChangesRead as _,
+    manifest::EgressPermission, versions::VersionContent,
 };
 use ::connections::{Gate, GateReader as _, GateStatus, GateTx as _, app_secrets::AppSecretReader as _};
 use ::identity::{
     IdentityRead as _, IdentityTx as _, User, oauth::OAuthRead as _, ports::TokenUsageWriter as _,
 };
 use ::observability::{
-    AppMetrics, EventFeed as _, LogQuery, LogRead as _, MetricsLog as _, MetricsRead as _,
+    AppMetrics, EventFeed as _, HealthRead as _, LogQuery, LogRead as _, MetricsLog as _, MetricsRead as _,
     NotificationQueue as _, NotificationsRead as _, Resolution,
     feed::{FeedQuery, Topic},
     logs::EventLinesQuery,
@@ -31,11 +33,11 @@ use ::runs::{
     queue::{AttemptOutcome, FinishedRun, LEASE, RunQueue as _},
     quota::HeldRunsStore as _,
     runs::RunFilter,
-    webhooks::{AcceptCall, AcceptOutcome, DedupKey, Proof, WebhookStore as _},
+    webhooks::{AcceptCall, AcceptOutcome, DedupKey, Proof, RefusedCallsLog as _, WebhookStore as _},
 };
 use ::workspace::{
     Plan, Workspace, WorkspaceRead as _, WorkspaceTx as _,
-    audit_log::{AuditFilter, AuditRead as _},
+    audit_log::{ActorFilter, AuditFilter, AuditRead as _},
     invites::InvitesRead as _,
     join_domains::JoinDomainsRead as _,
     members::{MemberPosition, MembersRead as _},
@@ -106,6 +108,8 @@ async fn assert_found_by_index(store: &Store, sent: &StatementLog, what: &str, i
                 || ["SCAN used", "SCAN done", "SCAN next", "SCAN d", "SCAN feed", "SCAN found LEFT-JOIN"]
                     .contains(&line.as_str())
                 || line.starts_with("SCAN turn")
+                // The latest runs of one automation, at most 12.
+                || line == "SCAN latest"
                 // The newest notifications of a workspace, at most 1,000.
                 || line == "SCAN newest"
                 // Holds the runs that nodes are at work at, which are few.
@@ -160,6 +164,7 @@ impl World {
             category: Category::Money,
             sharing: Sharing::Team,
             is_paused: false,
+            is_in_review: false,
             current_version: None,
             created_by: self.user,
             created_at: now(),
@@ -203,10 +208,12 @@ impl World {
             created_by: self.user,
             bundle_hash: String::new(),
             trust_score: 100,
+            handlers: None,
             kind: VersionKind::Edit,
             summary: "First".to_owned(),
             base: None,
             created_by_name: None,
+            is_runnable: true,
             built_from: None,
         };
         let gate = Gate {
@@ -341,6 +348,28 @@ async fn what_is_asked_often_is_found_by_an_index() {
         store.runs(workspace, visible, RunFilter::default(), page).await.unwrap();
         check("a workspace's runs", "runs_by_workspace").await;
     }
+    for visible in [Visibility::All, shared] {
+        let filter = RunFilter { from: Some(now()), to: Some(now()), ..RunFilter::default() };
+        store.runs(workspace, visible, filter, page).await.unwrap();
+        check("a workspace's runs of a time", "runs_by_workspace").await;
+        let bar = std::time::Duration::from_secs(60);
+        store.run_histogram(workspace, visible, filter, bar, 20_000).await.unwrap();
+        check("a workspace's runs by time", "runs_by_workspace").await;
+        store.open_changes(workspace, world.user, visible, now()).await.unwrap();
+        check("the open plans of a person", "app_changes_by_owner").await;
+    }
+    for visible in [Visibility::All, shared] {
+        let of_app = RunFilter { app: Some(app), ..RunFilter::default() };
+        store.runs(workspace, visible, of_app, page).await.unwrap();
+        check("the runs of an app", "runs_by_app").await;
+        let of_automation = RunFilter { automation: Some(webhook.automation), ..RunFilter::default() };
+        store.runs(workspace, visible, of_automation, page).await.unwrap();
+        check("the runs of an automation", "runs_by_automation").await;
+    }
+    store.latest_runs(&[webhook.automation, webhook.automation], 12).await.unwrap();
+    check("the latest runs of automations", "runs_by_automation").await;
+    store.refused_calls(workspace, webhook.id, now()).await.unwrap();
+    check("refused calls of a webhook", "PRIMARY KEY").await;
     store.queue_health(workspace, now()).await.unwrap();
     check("the queue's health", "runs_by_finish").await;
     for visible in [Visibility::All, shared] {
@@ -348,7 +377,17 @@ async fn what_is_asked_often_is_found_by_an_index() {
         check("a workspace's dead letters", "dead_letters_by_workspace").await;
     }
     store.count_open_dead_letters(workspace).await.unwrap();
-    check("open dead letters", "dead_letters_open").await;
+    check("open dead letters", "dead_letters_open_by_app").await;
+    store.app_health(workspace, &[app], now()).await.unwrap();
+    check("the health of an app", "PRIMARY KEY").await;
+    for visible in [Visibility::All, shared] {
+        store.workspace_health(workspace, visible, now()).await.unwrap();
+        check("the health of a workspace", "apps_by_workspace").await;
+        store.app_names(workspace, visible, 10).await.unwrap();
+        check("the names of apps", "apps_by_workspace").await;
+        store.automation_names(workspace, visible, 10).await.unwrap();
+        check("the names of automations", "automations_by_workspace").await;
+    }
     store.occurrences(workspace, webhook.automation, page).await.unwrap();
     check("the moments of a schedule", "occurrences_by_automation").await;
     store.deliveries(workspace, webhook.id, 20).await.unwrap();
@@ -367,7 +406,8 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("a run's lines", "log_lines_by_").await;
 
     let minute = Resolution::Minute.start_of(now());
-    let entry = |minute| MetricsEntry { workspace, app, minute, metrics: AppMetrics::default() };
+    let entry =
+        |minute| MetricsEntry { workspace, app, minute, metrics: AppMetrics::default(), has_responded: true };
     for _ in 0..2 {
         store.add_metrics(node, &[entry(minute), entry(minute + Resolution::Minute.length())]).await.unwrap();
         check("writing metrics", "PRIMARY KEY").await;
@@ -459,13 +499,31 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("workspaces with held runs", "run_queue_held").await;
     store.release_held_runs(workspace, now()).await.unwrap();
     check("held runs", "run_queue_held").await;
-    let of = |action: Option<&str>, actor| AuditFilter { action: action.map(str::to_owned), actor };
-    for filter in [of(None, None), of(None, Some(world.user))] {
+    let of = |action: Option<&str>, actor| AuditFilter {
+        action: action.map(str::to_owned),
+        actor,
+        ..AuditFilter::default()
+    };
+    for filter in
+        [of(None, None), of(None, Some(ActorFilter::Person(world.user))), of(None, Some(ActorFilter::Agents))]
+    {
         store.audit_records(workspace, &filter, page).await.unwrap();
         check("a workspace's audit log", "audit_log_by_workspace").await;
     }
     store.audit_records(workspace, &of(Some("member.join"), None), page).await.unwrap();
     check("an action in the audit log", "audit_log_by_action").await;
+    let target = AuditFilter { target: Some(app.to_string()), ..AuditFilter::default() };
+    store.audit_records(workspace, &target, page).await.unwrap();
+    check("an object in the audit log", "audit_log_by_target").await;
+    let of_app = AuditFilter { app: Some(app), ..AuditFilter::default() };
+    store.audit_records(workspace, &of_app, page).await.unwrap();
+    check("the history of an app", "audit_log_by_app").await;
+    let targets = [app.to_string(), run.id.to_string(), webhook.id.to_string(), world.user.to_string()];
+    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+    store.audited_objects(workspace, &targets).await.unwrap();
+    check("the objects of audit entries", "PRIMARY KEY").await;
+    store.audit_actions(workspace).await.unwrap();
+    check("the actions in the audit log", "audit_log_by_action").await;
     for after in [None, Some(MemberPosition { role: Role::Builder, joined_at: now(), user: world.user })] {
         store.members(workspace, now(), PageRequest { limit: 50, after }).await.unwrap();
         check("a workspace's members", "members_by_rank").await;

@@ -1,10 +1,10 @@
 //! Deletion of what has expired, a little at a time.
 
 use ::connections::{connection::ConnectionStatusName, health::Bucket};
-use ::imports::imports::ImportStatus;
+use ::runs::webhooks::refused_calls::{self, minute_of};
 use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp};
-use observability::{Resolution, logs::RETENTION_DAYS, notifications};
+use observability::{Resolution, health::BLOCKED_WINDOW, logs::RETENTION_DAYS, notifications};
 use sea_orm::{
     ColumnTrait, EntityTrait, Iterable as _, PrimaryKeyToColumn, QueryFilter as _, QueryOrder as _,
     QuerySelect as _, QueryTrait as _, Select,
@@ -15,15 +15,15 @@ use crate::{
     caller_cache,
     convert::min_uuid_v7_at,
     entity::{
-        app_changes, app_drafts, app_log_volume, app_metrics, approvals,
+        app_blocked_runs, app_changes, app_log_volume, app_metrics, approvals,
         column::{DbNumber, DbText, DbTime},
-        connections, deliveries, device_logins, gate_calls, imports, invites, log_lines,
-        notification_deliveries, notifications as notification_rows, oauth_access_tokens,
-        oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens, occurrences,
-        passkey_ceremonies, project_minutes, project_requests, repeat_signatures, sessions, sign_ins,
-        webhook_keys,
+        connections, deliveries, device_logins, gate_calls, invites, log_lines, notification_deliveries,
+        notifications as notification_rows, oauth_access_tokens, oauth_authorizations, oauth_clients,
+        oauth_grants, oauth_refresh_tokens, occurrences, passkey_ceremonies, project_minutes,
+        project_requests, repeat_signatures, sessions, sign_ins, webhook_keys, webhook_refusals,
     },
     error::OrStoreError as _,
+    group_commit::quarter_of,
     query::literal,
     store::Store,
 };
@@ -83,7 +83,7 @@ impl Store {
         self.delete_before(invites::Column::ExpiresAt, older_than(INVITE_RETENTION)).await?;
         self.delete_before(occurrences::Column::RecordedAt, older_than(OCCURRENCE_RETENTION)).await?;
         self.delete_before(approvals::Column::CreatedAt, older_than(APPROVAL_RETENTION)).await?;
-        self.delete_before(app_drafts::Column::ExpiresAt, DbTime(now)).await?;
+        self.delete_expired_drafts(now).await?;
         self.delete_before(app_changes::Column::ExpiresAt, older_than(PLANNED_CHANGE_RETENTION)).await?;
         self.delete_before(project_requests::Column::At, older_than(PROJECT_REQUEST_RETENTION)).await?;
         self.delete_before(project_minutes::Column::At, older_than(PROJECT_REQUEST_RETENTION)).await?;
@@ -96,13 +96,16 @@ impl Store {
             .filter(connections::Column::Status.eq(DbText(ConnectionStatusName::Disconnected)))
             .filter(connections::Column::StatusSince.lte(older_than(DISCONNECTED_RETENTION)));
         self.delete_in_chunks(disconnected).await?;
-        let discarded = imports::Entity::find()
-            .filter(imports::Column::Status.eq(DbText(ImportStatus::Discarded)))
-            .filter(imports::Column::ChangedAt.lte(older_than(DISCARDED_IMPORT_RETENTION)));
-        self.delete_in_chunks(discarded).await?;
+        self.delete_discarded_imports(now - DISCARDED_IMPORT_RETENTION).await?;
         let last_kept = Bucket::of(now).oldest_of_day();
         let calls = gate_calls::Entity::find().filter(gate_calls::Column::Bucket.lt(last_kept.0));
         self.delete_in_chunks(calls).await?;
+        let blocked = app_blocked_runs::Entity::find()
+            .filter(app_blocked_runs::Column::Quarter.lte(quarter_of(now - BLOCKED_WINDOW)));
+        self.delete_in_chunks(blocked).await?;
+        let refused = webhook_refusals::Entity::find()
+            .filter(webhook_refusals::Column::Minute.lte(minute_of(now - refused_calls::KEPT)));
+        self.delete_in_chunks(refused).await?;
         self.delete_expired_metrics(now).await?;
         self.delete_expired_deliveries(now - DELIVERY_RETENTION).await?;
         self.expire_approvals(now).await?;

@@ -8,6 +8,7 @@ mod diagnosis;
 mod held;
 pub(crate) mod models;
 mod read;
+mod refused_calls;
 mod retention;
 mod schedules;
 pub(crate) mod write;

@@ -211,6 +211,7 @@ impl StoreTx {
 
 fn audit_row(entry: AuditEntry) -> audit_log::ActiveModel {
     audit_log::ActiveModel {
+        app_id: Set(entry.changed_app().map(DbId)),
         id: Set(DbId(entry.id)),
         at: Set(DbTime(entry.at)),
         workspace_id: Set(entry.workspace.map(DbId)),

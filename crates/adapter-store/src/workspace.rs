@@ -1,6 +1,7 @@
 //! The ports of `workspace`.
 
 mod audit_log;
+mod audited_objects;
 mod deletion;
 mod invites;
 mod join_domains;

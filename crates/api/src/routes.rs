@@ -43,6 +43,7 @@ pub(crate) mod members;
 pub(crate) mod notifications;
 pub(crate) mod oauth;
 pub(crate) mod oidc;
+pub(crate) mod overview;
 pub(crate) mod passkeys;
 pub(crate) mod projects;
 pub(crate) mod rest;

@@ -3,4 +3,5 @@
 
 mod approve;
 mod plan;
+mod settled;
 mod surroundings;

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use apps::changes::ChangePlanner;
-use backend_data::Engine as RowEngine;
+use backend_data::{Engine as RowEngine, ProjectRef};
 use connections::{connection_test::ConnectionTester, oauth_apps::OauthApps, outbound::AuthorizationServers};
 use identity::{oauth::ClientDocumentFetcher, oidc::OidcProviders, passkeys::RelyingParty};
 use kernel::{
-    Caller, Clock, Context, Randomness, Timestamp, id::RequestId, mail::Delivery, token::Peppers,
+    Caller, Clock, Context, Randomness, Timestamp,
+    id::{ProjectId, RequestId},
+    mail::Delivery,
+    token::Peppers,
     vault::Vault,
 };
 use projects::person_token::JwtVerifier;
@@ -20,6 +23,8 @@ use crate::{
     feeds::StreamQuota,
     ports::Store,
     rate_limits::RateLimits,
+    refused_calls::RefusedCallsBuffer,
+    row_counts::{RowCount, RowCounts, count_tables},
     traffic::TrafficBuffer,
 };
 
@@ -105,7 +110,9 @@ struct State {
     person_tokens: PersonTokenCache,
     auth_states: AuthStateCache,
     traffic: TrafficBuffer,
+    refused_calls: RefusedCallsBuffer,
     stream_quota: StreamQuota,
+    row_counts: RowCounts,
 }
 
 impl Application {
@@ -114,6 +121,7 @@ impl Application {
     pub fn new(services: Services, settings: Settings) -> Self {
         let rate_limits = RateLimits::new(settings.rate_limits);
         let jwt = Arc::clone(&services.jwt);
+        let row_counts = RowCounts::new(Arc::clone(&services.clock));
         Self(Arc::new(State {
             services,
             settings,
@@ -123,7 +131,9 @@ impl Application {
             person_tokens: PersonTokenCache::new(jwt),
             auth_states: AuthStateCache::default(),
             traffic: TrafficBuffer::default(),
+            refused_calls: RefusedCallsBuffer::default(),
             stream_quota: StreamQuota::default(),
+            row_counts,
         }))
     }
 
@@ -178,6 +188,23 @@ impl Application {
     #[must_use]
     pub fn rows(&self) -> &RowEngine {
         &self.0.services.rows
+    }
+
+    /// Returns the number of rows of a backend project's tables, for a list.
+    pub async fn listed_row_count(
+        &self,
+        project: ProjectId,
+        at: ProjectRef,
+        tables: Vec<String>,
+    ) -> Option<RowCount> {
+        let counting = count_tables(Arc::clone(&self.0.services.rows), at, tables);
+        self.0.row_counts.count(project, counting).await
+    }
+
+    /// Returns the counts of rows of backend projects.
+    #[must_use]
+    pub fn row_counts(&self) -> &RowCounts {
+        &self.0.row_counts
     }
 
     /// Returns the engine that checks app code.
@@ -292,6 +319,12 @@ impl Application {
     #[must_use]
     pub fn traffic(&self) -> &TrafficBuffer {
         &self.0.traffic
+    }
+
+    /// Returns the counts of refused calls of webhooks.
+    #[must_use]
+    pub fn refused_calls(&self) -> &RefusedCallsBuffer {
+        &self.0.refused_calls
     }
 
     /// Returns the quota of open streams.

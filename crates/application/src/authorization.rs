@@ -1,6 +1,7 @@
 //! Turning a caller and an id from a path into a proof of authority. An id that is malformed, unknown or of another
 //! workspace responds 404; this module decides it for all routes.
 
+mod locked;
 mod proof;
 mod requirement;
 
@@ -10,7 +11,7 @@ pub use requirement::Requirement;
 use std::str::FromStr as _;
 
 use identity::sessions::{StepUpProof, require_step_up};
-use imports::imports::Import;
+use imports::imports::{Import, ImportError};
 use kernel::{
     Caller, Context, Id, Timestamp,
     authority::{AppAccess, Member, Owner, Role, authorize_app, authorize_member},
@@ -164,12 +165,21 @@ impl Application {
     /// Returns an import's id and the caller's rights on its app.
     ///
     /// # Errors
-    /// 404 `import_not_found` if the app is gone or the caller may not see it; a [`Problem`] if the store fails.
-    pub async fn import_of_app(&self, ctx: &Context, import: &str) -> Result<(ImportId, AppAccess), Problem> {
+    /// 404 `import_not_found` if the caller may not see it; 409 `import_settled` if its app is gone; a [`Problem`] if the
+    /// store fails.
+    pub async fn import_of_app(
+        &self,
+        ctx: &Context,
+        import_text: &str,
+    ) -> Result<(ImportId, AppAccess), Problem> {
         let what = "import";
-        let id = parse_id(import, what)?;
+        let id = parse_id(import_text, what)?;
         let import = self.store().import(id).await?.ok_or_else(|| Problem::not_found(what))?;
-        let app = import.app.ok_or_else(|| Problem::not_found(what))?;
+        let Some(app) = import.app else {
+            // Those who may read it are told what became of it; to others it does not exist.
+            let (import, _) = self.import(ctx, import_text).await?;
+            return Err(ImportError::NotInReview(import.status).into());
+        };
         let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
         Ok((id, access))
     }

@@ -150,8 +150,9 @@ impl Application {
             None => {}
             Some(ran) if ran.id == good.id => facts.has_code_changed = Some(false),
             Some(ran) => {
-                if let Some((_, after)) = self.store().version(workspace, app, ran.id).await? {
-                    facts.has_code_changed = Some(before.files != after.files);
+                if let Some((ran, after)) = self.store().version(workspace, app, ran.id).await? {
+                    let is_known = version.is_runnable && ran.is_runnable;
+                    facts.has_code_changed = is_known.then(|| before.files != after.files);
                     let found = diff_manifests(&before.manifest, &after.manifest);
                     facts.differences =
                         found.iter().take(MAX_EVIDENCE_LINES).map(|it| it.describe(locale)).collect();

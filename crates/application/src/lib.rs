@@ -9,6 +9,8 @@
 //! * `automations`: starts of automations and calls of tools
 //! * [`rate_limits`] and [`attempt_limiter`]: limit a caller's requests and wrong device codes
 //! * [`membership`]: joining and leaving a workspace, across domains
+//! * [`overview`]: the states of apps, and which of them need somebody
+//! * [`search`]: objects of a workspace by name or id
 //! * [`sample_data`] and [`demo`]: the content of a new workspace, and a first call of its webhook
 //! * [`request_span`]: what the log says about a request
 //! * `app_changes`: planning changes of apps, and approving them
@@ -33,6 +35,7 @@ pub mod audit_outbox;
 pub mod authentication;
 pub mod authorization;
 mod automations;
+mod connection_tests;
 pub mod demo;
 pub mod diagnosis;
 mod drafts;
@@ -40,14 +43,18 @@ pub mod feeds;
 pub mod imports;
 pub mod membership;
 pub mod oauth_clients;
+pub mod overview;
 pub mod ports;
 pub mod problem;
 pub mod problems;
 pub mod rate_limits;
+pub mod refused_calls;
 pub mod replay;
 pub mod request_span;
+pub mod row_counts;
 mod run_results;
 pub mod sample_data;
+pub mod search;
 pub mod templates;
 pub mod traffic;
 pub mod transaction;

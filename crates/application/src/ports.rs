@@ -4,6 +4,7 @@ use apps::{
     AppsRead, AppsTx,
     changes::{ChangesRead, ChangesTx},
     drafts::{DraftsRead, DraftsTx},
+    storage::StoredCodeRead,
 };
 use async_trait::async_trait;
 use connections::{
@@ -18,8 +19,8 @@ use identity::{
     people::{PeopleRead, PeopleTx},
 };
 use imports::imports::{ImportsRead, ImportsTx};
-use kernel::{StoreError, Transactions};
-use observability::{EventFeed, LogRead, LogSink, NotificationsRead, NotificationsTx};
+use kernel::{StoreError, Transactions, authority::AuthorityTx};
+use observability::{EventFeed, HealthRead, LogRead, LogSink, NotificationsRead, NotificationsTx};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{
     RunsRead, RunsTx,
@@ -28,7 +29,7 @@ use runs::{
     automations::occurrences::OccurrencesRead,
     dead_letters::{DeadLettersRead, DeadLettersTx},
     diagnosis::DiagnosisRead,
-    webhooks::WebhookStore,
+    webhooks::{RefusedCallsLog, WebhookStore},
 };
 use workspace::{
     WorkspaceRead, WorkspaceTx,
@@ -52,15 +53,15 @@ macro_rules! sum {
 sum! {
     /// Read ports of all domains.
     StoreRead =
-        AgentToolsRead AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead DraftsRead EventFeed GateReader IdentityRead ImportsRead
-        InvitesRead JoinDomainsRead LogRead LogSink MembersRead NotificationsRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RunsRead
-        TrafficLog WebhookStore WorkspaceRead
+        AgentToolsRead AppSecretReader ApprovalsRead AppsRead AuditRead CallLog ChangesRead ConnectionReader DeadLettersRead DiagnosisRead DraftsRead EventFeed GateReader HealthRead IdentityRead ImportsRead
+        InvitesRead JoinDomainsRead LogRead LogSink MembersRead NotificationsRead OAuthRead OccurrencesRead PeopleRead ProjectsRead RefusedCallsLog RunsRead
+        StoredCodeRead TrafficLog WebhookStore WorkspaceRead
 }
 
 sum! {
     /// Write ports of all domains, in one transaction.
     Tx =
-        AgentToolsTx AppSecretTx ApprovalsTx AppsTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx DraftsTx IdentityTx ImportsTx InvitesTx JoinDomainsTx MembersTx NotificationsTx OAuthTx PeopleTx
+        AgentToolsTx AppSecretTx ApprovalsTx AppsTx AuthorityTx ChangesTx ConnectionTx ConnectionsTx DeadLettersTx DeletionTx DraftsTx IdentityTx ImportsTx InvitesTx JoinDomainsTx MembersTx NotificationsTx OAuthTx PeopleTx
         ProjectsTx RunsTx WorkspaceTx
 }
 

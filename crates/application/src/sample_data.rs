@@ -9,13 +9,14 @@ use apps::{
     manifest::{
         DataAccess, DataPermission, EgressPermission, HttpMethod, ManifestSharing, ManifestTrigger, Roi,
     },
-    versions::{CreateVersion, ENTRY_FILE},
+    safe_band::PublishRule,
+    versions::{Baseline, CreateVersion, ENTRY_FILE, Handlers, Publishing},
 };
 use backend_data::{Access, ColumnType, NewColumn, NewTable, ProjectRef};
 use connections::{Gate, GateHost, gates::Method};
 use kernel::{
     Context,
-    authority::{AppRights, CanEdit, MembershipFact, Role, Sharing, authorize_app, authorize_member},
+    authority::{CanEdit, Sharing},
     id::{AppId, AutomationId, GateId, ProjectId, WorkspaceId},
 };
 use projects::projects::CreateProject;
@@ -121,9 +122,7 @@ pub async fn seed(
     workspace: WorkspaceId,
     project: ProjectId,
 ) -> Result<SampleData, Problem> {
-    let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
-    let fact = MembershipFact { workspace, user, role: Role::Owner, access_ends_at: None };
-    let member = authorize_member(&ctx.caller, workspace, Some(&fact), ctx.now)?;
+    let member = app.lock_member(tx, ctx, workspace).await?;
 
     let project = CreateProject {
         id: project,
@@ -145,16 +144,22 @@ pub async fn seed(
         archetype: Some(manifest.archetype.clone()),
         category: Some(manifest.category),
         sharing: Sharing::Workspace,
+        is_in_review: false,
     };
-    let sample_app =
-        apps::apps::create_app(tx, ctx, &member.clone().require_builder()?.into(), sample_app).await?;
-    let right = authorize_app(member, Some(&sample_app.to_fact(AppRights::NONE)))?.require::<CanEdit>()?;
+    let sample_app = apps::apps::create_app(tx, ctx, &member.require_builder()?.into(), sample_app).await?;
+    let right = app.lock_app::<CanEdit>(tx, ctx, sample_app.id).await?;
     let version = CreateVersion {
         manifest,
         files: BTreeMap::from([(ENTRY_FILE.to_owned(), SAMPLE_SOURCE.to_owned())]),
         summary: Some("Sample version of a new workspace".to_owned()),
         kind: VersionKind::Seed,
         built_from: None,
+        handlers: Some(Handlers { scheduled: true, fetch: true }),
+        publishing: Publishing {
+            baseline: Baseline::new_app(),
+            rule: PublishRule::Direct,
+            inherits_manifest: false,
+        },
     };
     apps::versions::create_version(tx, ctx, &right, version).await?;
 

@@ -68,6 +68,18 @@ pub enum AppStatus {
     Paused,
 }
 
+impl AppStatus {
+    /// Returns the state that an app has by itself: paused before draft before healthy.
+    #[must_use]
+    pub fn of(is_paused: bool, is_draft: bool) -> Self {
+        match (is_paused, is_draft) {
+            (true, _) => Self::Paused,
+            (false, true) => Self::Draft,
+            (false, false) => Self::Healthy,
+        }
+    }
+}
+
 /// An app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct App {
@@ -89,6 +101,8 @@ pub struct App {
     pub sharing: Sharing,
     /// True if an editor paused the app.
     pub is_paused: bool,
+    /// True while it belongs to an import that nobody has turned on.
+    pub is_in_review: bool,
     /// Version that runs and requests use; none for a draft.
     pub current_version: Option<VersionId>,
     /// Person who created the app.
@@ -101,11 +115,7 @@ impl App {
     /// Returns the state of the app: paused before draft before healthy.
     #[must_use]
     pub fn status(&self) -> AppStatus {
-        match (self.is_paused, self.current_version) {
-            (true, _) => AppStatus::Paused,
-            (false, None) => AppStatus::Draft,
-            (false, Some(_)) => AppStatus::Healthy,
-        }
+        AppStatus::of(self.is_paused, self.is_in_review || self.current_version.is_none())
     }
 
     /// Returns what [`authorize_app`](kernel::authority::authorize_app) decides by, for a person with these grants.

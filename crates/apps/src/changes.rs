@@ -2,13 +2,13 @@
 
 mod approve;
 mod draft;
+mod effects;
 mod fail;
 mod instruction;
 mod phrases;
 mod plan_egress;
 mod plan_instruction;
 mod planner;
-mod safe_band;
 mod surroundings;
 
 use std::collections::BTreeMap;
@@ -17,21 +17,28 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
     Context, Locale, StoreError, Timestamp,
-    authority::{AppRight, CanEdit, Sharing},
+    authority::{AppRight, CanEdit, Sharing, Visibility},
     id::{AppId, AutomationId, ChangeId, RunId, UserId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AppError, AppsTx, Manifest, versions::ChangeBuilder};
+use crate::{
+    AppError, AppsTx, Manifest,
+    manifest::diff::{Difference, Subject, diff_manifests, sharing_difference},
+    versions::ChangeBuilder,
+};
 
 pub use crate::change_state::ChangeState;
 pub use approve::{Approval, Approved, approve_change, check_approval};
+pub use effects::{
+    AutomationMove, ChangeEffects, MovedAutomation, PlanEffect, Remaining, ScheduleState, declares_schedule,
+    undone_schedules,
+};
 pub use fail::fail_change;
 pub use plan_egress::{AppBaseline, RefusedHost, plan_egress};
 pub use plan_instruction::{INSTRUCTION_CHARS, mentions_tables, plan_instruction};
 pub use planner::{ChangePlanner, OfflinePlanner, PlanRequest, check_plan};
-pub use safe_band::OutsideBand;
 pub use surroundings::{NamedAutomation, NamedConnection, NamedProject, Surroundings};
 
 /// Time from planning until a plan expires.
@@ -67,6 +74,9 @@ pub struct ChangePlan {
     /// Language of the sentences.
     #[serde(default)]
     pub locale: Locale,
+    /// Sharing of the app when it was planned; none in plans of earlier releases.
+    #[serde(default)]
+    pub sharing: Option<Sharing>,
     /// Trust scores of the base version and of the planned one; none in plans of earlier releases.
     #[serde(default)]
     pub trust: Option<PlannedTrust>,
@@ -127,6 +137,35 @@ impl PlannedBy {
 }
 
 impl ChangePlan {
+    /// Returns what the plan changes: the manifest, the app itself, and retries of its automations.
+    #[must_use]
+    pub fn differences(&self) -> Vec<Difference> {
+        // The manifest says how a new app would be shared and called; the app itself may be shared or called otherwise.
+        let mut found = diff_manifests(&self.before, &self.manifest);
+        found.retain(|it| match it.subject {
+            Subject::Sharing => self.app.sharing.is_none(),
+            Subject::Name => self.app.name.is_none(),
+            Subject::Description => self.app.description.is_none(),
+            _ => true,
+        });
+        if let Some(after) = self.app.sharing {
+            let before = self.sharing.unwrap_or(self.before.sharing.default);
+            found.extend(sharing_difference(before, after));
+        }
+        let name = self.app.name.clone().map(|name| Difference::of_value(Subject::Name, name));
+        let description = self.app.description.clone();
+        found.extend(name);
+        found.extend(description.map(|text| Difference::of_value(Subject::Description, text)));
+        found.extend(self.automations.iter().filter_map(|change| match change {
+            AutomationChange::Retries { retries, name, .. } => {
+                let changed = Difference::of_value(Subject::Retries, retries.to_string());
+                Some(Difference { name: name.clone(), ..changed })
+            }
+            _ => None,
+        }));
+        found
+    }
+
     /// Returns `true` if approving the plan would change nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -134,6 +173,28 @@ impl ChangePlan {
             && self.app == AppUpdate::default()
             && self.automations.is_empty()
             && self.planned_by.files().is_none()
+    }
+}
+
+impl Change {
+    /// Leaves out of a settled plan what is no longer to be done: only the gates that are still closed are left to open.
+    pub fn settle_steps(&mut self, is_open: impl Fn(&str) -> bool) {
+        if self.outcome.is_none() {
+            return;
+        }
+        let plan = &mut self.plan;
+        let step = |host: &String| phrases::open_gate(host, plan.locale);
+        // A plan that a run suggested says it so.
+        let suggested = |host: &&String| format!("Open the gate to {host}.");
+        let (open, closed): (Vec<&String>, Vec<&String>) =
+            plan.closed_hosts.iter().partition(|host| is_open(host));
+        let mut done: Vec<String> = open.iter().map(suggested).collect();
+        done.extend(open.into_iter().map(step));
+        let is_live = matches!(self.outcome, Some(ChangeOutcome::Live(_)));
+        let needed: Vec<String> = closed.into_iter().filter(|_| is_live).map(step).collect();
+        plan.steps.retain(|step| !done.contains(step));
+        plan.needs_console = needed;
+        plan.closed_hosts.retain(|host| !is_open(host));
     }
 }
 
@@ -192,6 +253,9 @@ pub enum AutomationChange {
         id: AutomationId,
         /// Most retries, 0 to 5.
         retries: u8,
+        /// Display name; empty in plans of earlier releases.
+        #[serde(default)]
+        name: String,
     },
 }
 
@@ -265,7 +329,8 @@ async fn insert_planned(
         outcome: None,
     };
     tx.insert_change(&change).await?;
-    tx.audit(ctx.audit_entry("change.plan").workspace(workspace).target(change.id).detail(detail));
+    let entry = ctx.audit_entry("change.plan").workspace(workspace).target(change.id);
+    tx.audit(entry.app(change.app).detail(detail));
     Ok(change)
 }
 
@@ -282,6 +347,25 @@ pub trait ChangesRead: Send + Sync {
         owner: UserId,
         id: ChangeId,
     ) -> Result<Option<Change>, StoreError>;
+
+    /// Returns the changes that a person planned in a workspace and that wait for them at `now`, newest first; those of
+    /// deleted apps and of apps that they can no longer view are left out. There are at most [`MAX_OPEN`].
+    async fn open_changes(
+        &self,
+        workspace: WorkspaceId,
+        owner: UserId,
+        visible: Visibility,
+        now: Timestamp,
+    ) -> Result<Vec<OpenChange>, StoreError>;
+}
+
+/// A change that waits for its planner, and the name of its app.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenChange {
+    /// Change.
+    pub change: Change,
+    /// Display name of the app.
+    pub app_name: String,
 }
 
 /// Writes planned changes.
@@ -305,6 +389,23 @@ pub trait ChangesTx: AppsTx {
         owner: UserId,
         id: ChangeId,
     ) -> Result<Option<Change>, StoreError>;
+
+    /// Records what an approved change did outside of versions.
+    async fn insert_change_effects(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        effects: &ChangeEffects,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Lists the effects of the changes of an app after one version and up to another, by their numbers, newest first.
+    async fn change_effects(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        versions: (u32, u32),
+    ) -> Result<Vec<ChangeEffects>, StoreError>;
 
     /// Records the outcome of a change.
     async fn settle_change(&mut self, id: ChangeId, outcome: &ChangeOutcome) -> Result<(), StoreError>;

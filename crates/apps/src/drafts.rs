@@ -63,7 +63,8 @@ pub trait DraftsTx: AppsTx {
         owner: UserId,
     ) -> Result<Option<Draft>, StoreError>;
 
-    /// Adds a draft, or replaces the one of its app and owner.
+    /// Adds a draft, or replaces the one of its app and owner; [`StoreError::StorageFull`] when the workspace's plan has no room
+    /// for it.
     async fn save_draft(&mut self, draft: &Draft) -> Result<(), StoreError>;
 
     /// Deletes a person's draft of an app; returns false if there is none.

@@ -22,6 +22,9 @@ pub enum AppError {
     /// The version is current already.
     #[error("the version is current already")]
     AlreadyCurrent,
+    /// The files of the version are deleted.
+    #[error("the files of the version are deleted")]
+    VersionUnusable,
     /// A person to share with is not a member of the workspace.
     #[error("a person to share with is not a member of the workspace")]
     MemberNotFound,
@@ -46,6 +49,15 @@ pub enum AppError {
     /// Only a person in the console may approve the change, for these reasons.
     #[error("the change is outside the safe band")]
     OutsideBand(Vec<String>),
+    /// Only a person in the console may publish this, for these reasons.
+    #[error("the version is outside the safe band")]
+    GainNeedsApproval(Vec<String>),
+    /// Only an admin in the console may let an app use a connection anew.
+    #[error("an admin has to let the app use the connection")]
+    ConnectionNeedsAdmin {
+        /// True if the caller is in the console.
+        in_console: bool,
+    },
     /// The plan shares the app, which the caller may not.
     #[error("the caller may not share the app")]
     MayNotShare,

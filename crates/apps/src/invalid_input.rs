@@ -68,8 +68,8 @@ pub enum InvalidText {
         /// The upper limit.
         max: usize,
     },
-    /// It has control characters other than line feeds.
-    #[error("must not contain control characters")]
+    /// It has control characters other than the line feeds of a text, or invisible ones.
+    #[error("must not contain control or invisible characters")]
     ControlCharacters,
 }
 

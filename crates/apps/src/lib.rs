@@ -8,6 +8,8 @@
 //! * [`drafts`]: code that a person tries before it is a version
 //! * [`templates`]: apps to start from
 //! * [`trust`]: the trust score of a version
+//! * [`storage`]: which versions keep their files, and the upkeep of stored code
+//! * [`safe_band`]: what may be published without a person who approves it
 //! * [`ports`]: what these need from a store
 
 pub mod access;
@@ -19,6 +21,8 @@ pub mod error;
 mod invalid_input;
 pub mod manifest;
 pub mod ports;
+pub mod safe_band;
+pub mod storage;
 pub mod templates;
 #[cfg(test)]
 mod testing;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Category, InvalidManifest};
 
-pub(crate) use check::{check_text, is_archetype, is_host};
+pub(crate) use check::{check_name, check_text, is_archetype, is_host};
 
 /// A declaration of what an app is and what it asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -30,6 +30,17 @@ pub trait AppsRead: Send + Sync {
     /// Returns an app of a workspace.
     async fn app(&self, workspace: WorkspaceId, app: AppId) -> Result<Option<App>, StoreError>;
 
+    /// Returns those of these apps that the workspace has, in no order.
+    async fn apps_by_id(&self, workspace: WorkspaceId, apps: &[AppId]) -> Result<Vec<App>, StoreError>;
+
+    /// Returns the names of the newest apps of a workspace that a person can view.
+    async fn app_names(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        limit: u32,
+    ) -> Result<Vec<(AppId, String)>, StoreError>;
+
     /// Lists the apps of a workspace that a person can view, newest first, each with the rights granted to `user`;
     /// up to one more than the limit.
     async fn apps(
@@ -93,7 +104,24 @@ pub trait AppsTx: UnitOfWork {
     /// Returns the number of an app's latest version; 0 when it has none.
     async fn latest_version_number(&mut self, workspace: WorkspaceId, app: AppId) -> Result<u32, StoreError>;
 
-    /// Adds a version; [`StoreError::Duplicate`] when the number is taken.
+    /// Returns a version of an app with its content.
+    async fn version_content(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+    ) -> Result<Option<(AppVersion, VersionContent)>, StoreError>;
+
+    /// Returns true if a version has its files. They stay while the app is locked.
+    async fn has_version_files(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+    ) -> Result<bool, StoreError>;
+
+    /// Adds a version; [`StoreError::Duplicate`] when the number is taken, [`StoreError::StorageFull`] when the workspace's plan
+    /// has no room for it.
     async fn insert_version(
         &mut self,
         version: &AppVersion,

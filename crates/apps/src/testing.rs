@@ -8,9 +8,12 @@ use std::{collections::BTreeMap, fmt::Display};
 use async_trait::async_trait;
 use kernel::{
     AuditTarget, Context, StoreError, Timestamp,
-    authority::{AppAccess, AppRight, AppRights, Builder, CanEdit, CanShare, Role, Sharing, authorize_app},
+    authority::{
+        AppAccess, AppCreator, AppRight, AppRights, Builder, CanEdit, CanShare, Locked, Role, Sharing,
+        authorize_app, locked_for_test,
+    },
     delegate_unit_of_work,
-    id::{AppId, ChangeId, UserId, WorkspaceId},
+    id::{AppId, ChangeId, UserId, VersionId, WorkspaceId},
     testing::{RecordingUnitOfWork, at, context, id, member, session_of},
 };
 use serde_json::Value;
@@ -18,7 +21,7 @@ use serde_json::Value;
 use crate::{
     App, AppVersion, AppsTx, Category, Manifest,
     access::{AppGrant, PreviousAccess},
-    changes::{Change, ChangeOutcome, ChangeState, ChangesTx},
+    changes::{Change, ChangeEffects, ChangeOutcome, ChangeState, ChangesTx},
     versions::{Rollback, VersionContent},
 };
 
@@ -35,6 +38,7 @@ pub(crate) struct FakeTx {
     pub(crate) grants: Vec<(AppId, AppGrant)>,
     pub(crate) members: Vec<(WorkspaceId, UserId)>,
     pub(crate) changes: Vec<Change>,
+    pub(crate) effects: Vec<ChangeEffects>,
     /// A version that another transaction commits right after this one has read the latest number.
     pub(crate) concurrent_version: Option<(AppVersion, VersionContent)>,
 }
@@ -101,6 +105,28 @@ impl AppsTx for FakeTx {
         let latest = own.map(|version| version.number).max().unwrap_or_default();
         self.versions.extend(self.concurrent_version.take());
         Ok(latest)
+    }
+
+    async fn version_content(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+    ) -> Result<Option<(AppVersion, VersionContent)>, StoreError> {
+        let is_same = |(known, _): &&(AppVersion, VersionContent)| {
+            (known.workspace, known.app, known.id) == (workspace, app, version)
+        };
+        Ok(self.versions.iter().find(is_same).cloned())
+    }
+
+    async fn has_version_files(
+        &mut self,
+        _: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+    ) -> Result<bool, StoreError> {
+        let is_meant = |known: &AppVersion| (known.app, known.id) == (app, version);
+        Ok(self.versions.iter().any(|(known, _)| is_meant(known) && known.is_runnable))
     }
 
     async fn insert_version(
@@ -198,6 +224,27 @@ impl ChangesTx for FakeTx {
         Ok(self.changes.iter().find(is_same).cloned())
     }
 
+    async fn insert_change_effects(
+        &mut self,
+        _: WorkspaceId,
+        _: AppId,
+        effects: &ChangeEffects,
+        _: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.effects.push(effects.clone());
+        Ok(())
+    }
+
+    async fn change_effects(
+        &mut self,
+        _: WorkspaceId,
+        _: AppId,
+        (after, up_to): (u32, u32),
+    ) -> Result<Vec<ChangeEffects>, StoreError> {
+        let is_between = |it: &&ChangeEffects| it.version_number > after && it.version_number <= up_to;
+        Ok(self.effects.iter().rev().filter(is_between).cloned().collect())
+    }
+
     async fn settle_change(&mut self, id: ChangeId, outcome: &ChangeOutcome) -> Result<(), StoreError> {
         for change in self.changes.iter_mut().filter(|it| it.id == id) {
             change.outcome = Some(outcome.clone());
@@ -224,6 +271,11 @@ pub(crate) fn builder(ctx: &Context) -> Builder {
     member(ctx, workspace(), Role::Builder).require_builder().unwrap()
 }
 
+/// Proof that the caller of `ctx` may create apps.
+pub(crate) fn creator(ctx: &Context) -> Locked<AppCreator> {
+    locked_for_test(builder(ctx).into())
+}
+
 /// A private app of the builder that has no version.
 pub(crate) fn draft(number: u128) -> App {
     App {
@@ -236,6 +288,7 @@ pub(crate) fn draft(number: u128) -> App {
         category: Category::Interface,
         sharing: Sharing::Private,
         is_paused: false,
+        is_in_review: false,
         current_version: None,
         created_by: builder_id(),
         created_at: at(0),
@@ -243,8 +296,8 @@ pub(crate) fn draft(number: u128) -> App {
 }
 
 /// Proof that the builder may edit an app, because they created it.
-pub(crate) fn can_edit(ctx: &Context, app: &App) -> AppRight<CanEdit> {
-    access_to(ctx, app).require().unwrap()
+pub(crate) fn can_edit(ctx: &Context, app: &App) -> Locked<AppRight<CanEdit>> {
+    locked_for_test(access_to(ctx, app).require().unwrap())
 }
 
 /// Proof that the builder may share an app, because they created it.

@@ -1,5 +1,6 @@
 //! Versions of an app: immutable states of its code and manifest.
 
+mod baseline;
 mod check_files;
 mod create;
 mod diff_files;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Manifest, trust::TrustBand};
 
+pub use baseline::{Baseline, Publishing};
 pub use check_files::{ENTRY_FILE, TYPESCRIPT_ENTRY_FILE, check_files};
 pub use create::{CreateVersion, create_version};
 pub use diff_files::{FileDifference, MAX_DIFF_BYTES, diff_files};
@@ -41,6 +43,29 @@ kernel::names! {
     }
 }
 
+/// Handlers that the code of a version exports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handlers {
+    /// True for `export default { scheduled }`.
+    pub scheduled: bool,
+    /// True for `export default { fetch }`.
+    pub fetch: bool,
+}
+
+impl Handlers {
+    /// Reads the handlers from the bits that stores keep; ignores unknown bits.
+    #[must_use]
+    pub fn from_bits(bits: u8) -> Self {
+        Self { scheduled: bits & 1 != 0, fetch: bits & 2 != 0 }
+    }
+
+    /// Returns the handlers as bits, as stores keep them.
+    #[must_use]
+    pub fn bits(self) -> u8 {
+        u8::from(self.scheduled) | u8::from(self.fetch) << 1
+    }
+}
+
 /// A version, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppVersion {
@@ -60,6 +85,8 @@ pub struct AppVersion {
     pub bundle_hash: String,
     /// Trust score, 0 to 100; see [`crate::trust`].
     pub trust_score: u8,
+    /// Handlers that its code exported when it was checked; none for versions of earlier releases.
+    pub handlers: Option<Handlers>,
     /// Origin of the version.
     pub kind: VersionKind,
     /// Summary of the change; 1 to 300 characters.
@@ -70,6 +97,8 @@ pub struct AppVersion {
     pub created_by_name: Option<String>,
     /// Instruction and builder, if it was built from an instruction.
     pub built_from: Option<BuiltFrom>,
+    /// False once its files are deleted: see [`crate::storage`]. It cannot run any more.
+    pub is_runnable: bool,
 }
 
 /// The origin of a version that was built from an instruction.

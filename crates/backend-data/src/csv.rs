@@ -19,16 +19,50 @@ pub(crate) fn write_field(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// An iterator over the records of a text. A field is `None` if it is null.
+/// A byte order mark, which spreadsheets write at the beginning of a file. Elsewhere the character is text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Returns `true` if a record has nothing but separators: an empty line, as spreadsheets and editors leave behind. A quoted
+/// empty text is a value.
+pub(crate) fn is_blank(record: &[u8]) -> bool {
+    record.iter().all(|byte| matches!(byte, b',' | b'\r' | b'\n'))
+}
+
+/// Counts the line breaks of a text: `\n`, `\r\n` and `\r`.
+pub(crate) fn count_line_breaks(text: &[u8]) -> u64 {
+    let breaks = text.iter().enumerate().filter(|(at, byte)| match byte {
+        b'\n' => true,
+        b'\r' => text.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    });
+    breaks.count() as u64
+}
+
+/// A record, and the line on which it begins.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Record {
+    pub(crate) line: u64,
+    pub(crate) fields: Vec<Option<String>>,
+}
+
+/// An iterator over the records of a text. A field is `None` if it is null. Blank records are skipped.
 pub(crate) struct RecordReader<'t> {
     rest: &'t str,
-    record_number: usize,
+    /// Line on which `rest` begins.
+    line: u64,
+    /// Line on which the record under way begins.
+    record_line: u64,
 }
 
 impl<'t> RecordReader<'t> {
+    /// Reads a whole file.
     pub(crate) fn new(text: &'t str) -> Self {
-        // Spreadsheets write a byte order mark first.
-        Self { rest: text.strip_prefix('\u{feff}').unwrap_or(text), record_number: 0 }
+        Self::at_line(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), 1)
+    }
+
+    /// Reads a part of a file that begins with this line, a mark as text.
+    pub(crate) fn at_line(text: &'t str, line: u64) -> Self {
+        Self { rest: text, line, record_line: line }
     }
 
     fn read_field(&mut self) -> Result<Option<String>> {
@@ -56,11 +90,10 @@ impl<'t> RecordReader<'t> {
     }
 
     fn malformed(&self, what: &str) -> Error {
-        Error::invalid_body(format!("record {} of the CSV is malformed: {what}", self.record_number))
+        Error::invalid_body(format!("the CSV is malformed: {what}")).in_line(self.record_line)
     }
 
     fn read_record(&mut self) -> Result<Vec<Option<String>>> {
-        self.record_number += 1;
         let mut fields = Vec::new();
         loop {
             fields.push(self.read_field()?);
@@ -80,10 +113,23 @@ impl<'t> RecordReader<'t> {
 }
 
 impl Iterator for RecordReader<'_> {
-    type Item = Result<Vec<Option<String>>>;
+    type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        (!self.rest.is_empty()).then(|| self.read_record())
+        while !self.rest.is_empty() {
+            let (before, line) = (self.rest, self.line);
+            self.record_line = line;
+            let fields = match self.read_record() {
+                Ok(fields) => fields,
+                Err(error) => return Some(Err(error)),
+            };
+            let record = &before[..before.len() - self.rest.len()];
+            self.line += count_line_breaks(record.as_bytes());
+            if !is_blank(record.as_bytes()) {
+                return Some(Ok(Record { line, fields }));
+            }
+        }
+        None
     }
 }
 
@@ -95,7 +141,8 @@ mod tests {
 
     #[test]
     fn records_are_read() {
-        let read = |text| RecordReader::new(text).collect::<Result<Vec<_>>>();
+        let read =
+            |text| RecordReader::new(text).map(|record| Ok(record?.fields)).collect::<Result<Vec<_>>>();
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(
             read("\u{feff}a,b\r\n1,\"x,\"\"y\"\"\n\"\nNULL,\"NULL\"\n,\"\"").unwrap(),
@@ -106,9 +153,32 @@ mod tests {
                 vec![None, some("")],
             ]
         );
-        for bad in ["a\n\"x", "\"x\"y"] {
-            assert!(read(bad).is_err(), "{bad}");
+        for (bad, line) in
+            [("a\n\"x", "In line 2."), ("\"x\"y", "In line 1."), ("a\r\n\r\n\"x\n\"y", "In line 3.")]
+        {
+            assert_eq!(read(bad).unwrap_err().details(), Some(line), "{bad}");
         }
+    }
+
+    #[test]
+    fn blank_lines_are_skipped_and_lines_counted() {
+        let lines = |text| {
+            RecordReader::new(text)
+                .map(|record| record.map(|record| record.line))
+                .collect::<Result<Vec<_>>>()
+                .unwrap()
+        };
+        assert_eq!(lines("a,b\n\n1,\"x\ny\"\n,\n\n2,\n"), [1, 3, 7]);
+        assert_eq!(lines("a\r\rb\r\n\r\nc"), [1, 3, 5]);
+        assert_eq!(lines("\n\r\n,,\r"), [0_u64; 0]);
+        assert_eq!(lines("\"\"\n\"\",\n"), [1, 2], "quoted empty texts are values");
+    }
+
+    #[test]
+    fn a_mark_is_one_at_the_beginning_of_the_file_only() {
+        let fields = |mut reader: RecordReader<'_>| reader.next().unwrap().unwrap().fields;
+        assert_eq!(fields(RecordReader::new("\u{feff}Aru")), [Some("Aru".to_owned())]);
+        assert_eq!(fields(RecordReader::at_line("\u{feff}Aru", 2)), [Some("\u{feff}Aru".to_owned())]);
     }
 
     proptest! {
@@ -125,7 +195,9 @@ mod tests {
             }
             out.extend_from_slice(b"\r\n");
             let text = String::from_utf8(out).unwrap();
-            prop_assert_eq!(RecordReader::new(&text).collect::<Result<Vec<_>>>().unwrap(), [fields]);
+            let read: Vec<_> = RecordReader::at_line(&text, 1).map(|record| record.unwrap().fields).collect();
+            let expected: Vec<_> = (!is_blank(text.as_bytes())).then_some(fields).into_iter().collect();
+            prop_assert_eq!(read, expected);
         }
     }
 }

@@ -19,9 +19,9 @@ use std::{fmt, sync::Arc};
 use bytes::Bytes;
 
 pub use batch::{Operation, OperationKind};
-pub use import::{FileFormat, ImportOptions, ImportSource, Progress};
+pub use import::{FileFormat, ImportOptions, ImportReport, ImportSource, Progress};
 pub use options::{ReadOptions, WriteOptions};
-pub use precondition::RowTest;
+pub use precondition::{RowTest, TableTest};
 pub use rule_test::{RowResult, RuleTest, RuleTestReport};
 pub use write_observer::WriteObserver;
 
@@ -112,6 +112,7 @@ pub struct Engine {
     catalog_cache: Arc<CatalogCache>,
     limits: Limits,
     precondition: Option<RowTest>,
+    table_precondition: Option<TableTest>,
     write_observer: Option<Arc<dyn WriteObserver>>,
 }
 
@@ -132,7 +133,16 @@ impl Engine {
     ) -> Self {
         let ids = Arc::new(RowIdGenerator::new(random));
         let catalogs = Arc::new(CatalogCache::new(limits.cached_catalogs));
-        Self { store, clock, ids, catalog_cache: catalogs, limits, precondition: None, write_observer: None }
+        Self {
+            store,
+            clock,
+            ids,
+            catalog_cache: catalogs,
+            limits,
+            precondition: None,
+            table_precondition: None,
+            write_observer: None,
+        }
     }
 
     /// Creates an engine with the clock and the random numbers of the operating system, and the default limits.

@@ -179,6 +179,18 @@ impl Error {
         self.with_details(details)
     }
 
+    /// Adds the number of a line of a file to the details; the first line is 1.
+    #[must_use]
+    pub(crate) fn in_line(self, line: u64) -> Self {
+        let details = match self.details() {
+            // The parser of the record has said it.
+            Some(details) if details.starts_with("In line ") => return self,
+            Some(details) => format!("In line {line}. {details}"),
+            None => format!("In line {line}."),
+        };
+        self.with_details(details)
+    }
+
     /// Creates the error of an import whose text could not be read.
     pub(crate) fn unreadable_source(source: std::io::Error) -> Self {
         let source = Some(source.into());

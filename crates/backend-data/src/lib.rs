@@ -57,9 +57,9 @@ pub use access::{Access, Person, Scope};
 pub use catalog::{Catalog, Column, ColumnType, NewColumn, NewTable, Table};
 pub use describe::ExposedSchema;
 pub use engine::{
-    Engine, FileFormat, ImportOptions, ImportSource, Limits, Operation, OperationKind, Page, Progress,
-    ReadOptions, RowResult, RowTest, RuleResult, RuleTest, RuleTestReport, WriteObserver, WriteOptions,
-    WriteOutcome,
+    Engine, FileFormat, ImportOptions, ImportReport, ImportSource, Limits, Operation, OperationKind, Page,
+    Progress, ReadOptions, RowResult, RowTest, RuleResult, RuleTest, RuleTestReport, TableTest,
+    WriteObserver, WriteOptions, WriteOutcome,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef};

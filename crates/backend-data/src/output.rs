@@ -319,6 +319,7 @@ impl<'a> RowWriter<'a> {
     /// Ends the row.
     pub fn end_row(&mut self) {
         if self.format == Format::Csv {
+            self.mark_row_of_nulls();
             self.out.extend_from_slice(b"\r\n");
         } else {
             if !self.in_row {
@@ -333,6 +334,16 @@ impl<'a> RowWriter<'a> {
         self.rows += 1;
         self.next = 0;
         self.in_row = false;
+    }
+
+    /// Names the first null of a CSV row that has nothing else: a line of separators only would be read as a blank one.
+    fn mark_row_of_nulls(&mut self) {
+        let Some(separators) = self.next.checked_sub(1) else { return };
+        let Some(start) = self.out.len().checked_sub(separators) else { return };
+        let (before, row) = self.out.split_at(start);
+        if before.ends_with(b"\r\n") && row.iter().all(|byte| *byte == b',') {
+            self.out.splice(start..start, *b"NULL");
+        }
     }
 
     /// Returns the rows of a [`sortable`](Self::sortable) writer in ascending order of their ranks, one for each row.
@@ -418,7 +429,7 @@ mod tests {
         assert_eq!(written(Format::Json, &[0, 1, 2]), r#"[{"n":0},{"n":null},{"n":2}]"#);
         assert_eq!(written(Format::Json, &[7, 9, 4]), r#"[{"n":2},{"n":0},{"n":null}]"#);
         assert_eq!(written(Format::Stripped, &[2, 1, 0]), r#"[{"n":2},{},{"n":0}]"#);
-        assert_eq!(written(Format::Csv, &[2, 1, 0]), "n\r\n2\r\n\r\n0\r\n");
+        assert_eq!(written(Format::Csv, &[2, 1, 0]), "n\r\n2\r\nNULL\r\n0\r\n");
     }
 
     #[test]

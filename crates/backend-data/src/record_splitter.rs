@@ -2,7 +2,10 @@
 
 use std::io::{BufRead as _, BufReader, Read};
 
-use crate::error::{Error, Result};
+use crate::{
+    csv,
+    error::{Error, Result},
+};
 
 /// Maximum length of a record in bytes. A longer one is refused before all of it is read into memory.
 const MAX_RECORD_BYTES: usize = 4 << 20;
@@ -27,6 +30,17 @@ pub(crate) struct RecordSplitter {
     state: State,
     /// True once a record was returned.
     has_yielded: bool,
+    /// Line on which the text that was not read yet begins.
+    line: u64,
+    skipped_lines: u64,
+}
+
+/// A record of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextRecord {
+    /// Line on which it begins; the first is 1.
+    pub(crate) line: u64,
+    pub(crate) text: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -55,11 +69,18 @@ impl RecordSplitter {
             framing,
             state: State::Begin,
             has_yielded: false,
+            line: 1,
+            skipped_lines: 0,
         }
     }
 
+    /// Number of blank lines that were skipped so far.
+    pub(crate) fn skipped_lines(&self) -> u64 {
+        self.skipped_lines
+    }
+
     /// Returns the next record, or `None` at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn next(&mut self) -> Result<Option<TextRecord>> {
         loop {
             if self.state == State::Begin {
                 self.read_opening()?;
@@ -67,6 +88,7 @@ impl RecordSplitter {
             if self.state == State::End {
                 return Ok(None);
             }
+            let line = self.line;
             let (record, ended) =
                 match self.framing {
                     Framing::CsvRecords => self.read_record(csv_record_scanner(!self.has_yielded))?,
@@ -75,22 +97,30 @@ impl RecordSplitter {
                         if byte == b'\n' { ByteAction::SkipAndEnd } else { ByteAction::Append }
                     })?,
                 };
+            self.line += csv::count_line_breaks(&record);
             match self.framing {
                 Framing::CsvRecords | Framing::Lines if ended => self.state = State::End,
                 Framing::ArrayElements => self.read_separator(ended)?,
-                Framing::CsvRecords | Framing::Lines => {}
+                Framing::CsvRecords => {}
+                // The line break is not part of the record.
+                Framing::Lines => self.line += 1,
             }
             let blank = record.iter().all(u8::is_ascii_whitespace);
             match self.framing {
-                Framing::Lines if blank => {}
+                Framing::Lines if blank => self.skipped_lines += u64::from(!ended),
                 Framing::CsvRecords if record.is_empty() => {}
+                Framing::CsvRecords if csv::is_blank(&record) => self.skipped_lines += 1,
                 // `[]` has no element; `[1,]` has an empty one, which is not JSON.
                 Framing::ArrayElements if blank && !self.has_yielded && self.state == State::End => {
                     return Ok(None);
                 }
                 _ => {
                     self.has_yielded = true;
-                    return Ok(Some(record));
+                    // White space before an element may have line breaks.
+                    let leading = record.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                    let leading = if self.framing == Framing::ArrayElements { leading } else { 0 };
+                    let line = line + csv::count_line_breaks(&record[..leading]);
+                    return Ok(Some(TextRecord { line, text: record }));
                 }
             }
         }
@@ -134,6 +164,7 @@ impl RecordSplitter {
     fn read_byte(&mut self) -> Result<Option<u8>> {
         let first = self.text.fill_buf().map_err(unreadable)?.first().copied();
         self.text.consume(usize::from(first.is_some()));
+        self.line += u64::from(first == Some(b'\n'));
         Ok(first)
     }
 
@@ -261,7 +292,7 @@ mod tests {
             let mut records = RecordSplitter::new(Box::new(reader), framing);
             let mut found = Vec::new();
             while let Some(record) = records.next()? {
-                found.push(String::from_utf8(record).unwrap());
+                found.push(String::from_utf8(record.text).unwrap());
             }
             assert!(whole.is_empty() || whole == found, "the sizes of reads change the records of {text:?}");
             whole = found;
@@ -300,6 +331,22 @@ mod tests {
     }
 
     #[test]
+    fn each_record_knows_its_line_and_blank_ones_are_counted() {
+        let lines = |text: &str, framing| {
+            let mut splitter =
+                RecordSplitter::new(Box::new(std::io::Cursor::new(text.to_owned().into_bytes())), framing);
+            let mut lines = Vec::new();
+            while let Some(record) = splitter.next().unwrap() {
+                lines.push(record.line);
+            }
+            (lines, splitter.skipped_lines())
+        };
+        assert_eq!(lines("a,b\r\n\r\n1,\"x\ny\"\n,\n2,3\n\n", Framing::CsvRecords), (vec![1, 3, 6], 3));
+        assert_eq!(lines("{}\n\n \n{}\n", Framing::Lines), (vec![1, 4], 2));
+        assert_eq!(lines("[\n  {},\n\n  {}\n, {\n} ]", Framing::ArrayElements), (vec![2, 4, 5], 0));
+    }
+
+    #[test]
     fn an_endless_record_is_refused() {
         let mut records = RecordSplitter::new(Box::new(std::io::repeat(b'1')), Framing::CsvRecords);
         assert_eq!(records.next().unwrap_err().code(), "too_large");
@@ -308,11 +355,15 @@ mod tests {
     proptest! {
         #[test]
         fn records_are_split_as_the_csv_parser_reads_them(text in "[a,\"\r\n]{0,12}") {
-            let whole: Option<Vec<_>> = crate::csv::RecordReader::new(&text).map(Result::ok).collect();
+            let whole: Option<Vec<_>> = csv::RecordReader::new(&text).map(Result::ok).collect();
             let Some(whole) = whole else { return Ok(()) };
-            let records = split_all(&text, Framing::CsvRecords).unwrap();
-            let read = records.iter().flat_map(|record| crate::csv::RecordReader::new(record).map(Result::unwrap));
-            prop_assert_eq!(read.collect::<Vec<_>>(), whole);
+            let mut splitter = RecordSplitter::new(Box::new(std::io::Cursor::new(text.into_bytes())), Framing::CsvRecords);
+            let mut read = Vec::new();
+            while let Some(TextRecord { line, text }) = splitter.next().unwrap() {
+                let text = String::from_utf8(text).unwrap();
+                read.extend(csv::RecordReader::at_line(&text, line).map(Result::unwrap));
+            }
+            prop_assert_eq!(read, whole);
         }
 
         #[test]

@@ -13,6 +13,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod operand;
 mod parse_sentence;
 mod sentence;
 
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use crate::{
-    access::{Access, Person, Scope},
+    access::{Access, Scope},
     catalog::{Column, ColumnType},
     error::{Error, Quoted, Result},
     objects::object_only,
@@ -31,6 +32,11 @@ use crate::{
 pub const MAX_RULES: usize = 16;
 /// Maximum length in characters of a text that a rule compares a column to.
 pub const MAX_TEXT: usize = 200;
+/// Maximum number of values of a list in a claim that a rule compares a column to; the others are ignored.
+pub const MAX_CLAIM_LIST: usize = 1_000;
+
+pub use operand::OperandFinding;
+pub(crate) use operand::ResolvedOperand;
 
 /// A rule of a table's policy: it allows callers some actions on some rows. What no rule allows is forbidden.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -187,7 +193,8 @@ pub enum Operand {
     /// The signed-in person: the subject of their token. Compares to text columns.
     Me,
     /// A claim of the signed-in person's token. A claim that is missing, or that does not fit the column, equals
-    /// nothing.
+    /// nothing. A text of digits fits an integer column. A list equals what one of its values equals, and compares in no
+    /// other way.
     Claim {
         /// The name of the claim: lowercase, 1–32 characters.
         name: String,
@@ -230,32 +237,6 @@ impl Scalar {
     }
 }
 
-impl Operand {
-    /// Returns the value for a caller. What the caller does not have is null, which equals nothing.
-    pub(crate) fn resolve(&self, column: &Column, access: &Access) -> Result<Value> {
-        let null = Value::Null(column.kind);
-        let person = match access {
-            Access::Person(person) => Some(person),
-            _ => None,
-        };
-        match self {
-            Self::Lit { v } => v.to_value(column),
-            Self::Me => Ok(match person {
-                Some(Person { subject, .. }) if !subject.is_empty() => {
-                    Value::from_text(column, subject).unwrap_or(null)
-                }
-                _ => null,
-            }),
-            Self::Claim { name } => {
-                let claim = person.and_then(|person| person.claims.get(name));
-                let scalar = claim.and_then(|claim| Scalar::deserialize(claim).ok());
-                // A claim that does not fit the column is treated as a missing one.
-                Ok(scalar.and_then(|scalar| scalar.to_value(column).ok()).unwrap_or(null))
-            }
-        }
-    }
-}
-
 impl Action {
     pub(crate) fn verb(self) -> &'static str {
         match self {
@@ -285,6 +266,7 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::Person;
 
     #[test]
     fn an_audience_includes_its_callers_and_nobody_else() {

@@ -10,6 +10,7 @@ use crate::invalid_input::{Field, InvalidInput, Reason};
 
 pub use parts::{HeaderName, HeaderText, Scopes, ServiceUrl, ShortText};
 pub(crate) use parts::{check_name as check_header_name, parse_https};
+pub(crate) use secret::without_repeated_word;
 pub use secret::{
     MAX_SECRET_BYTES, MIN_SECRET_BYTES, ServiceAccountKey, parse_header_secrets, parse_secret_url,
     parse_service_account,
@@ -329,7 +330,7 @@ fn parse_names(names: &[String]) -> Result<Vec<HeaderName>, InvalidInput> {
     let mut parsed = Vec::with_capacity(names.len());
     for name in names {
         let name = HeaderName::parse(Field::AuthNames, name)?;
-        if parsed.contains(&name) {
+        if parsed.iter().any(|before: &HeaderName| before.as_str() == name.as_str()) {
             return Err(InvalidInput::new(Field::AuthNames, Reason::Repeated));
         }
         parsed.push(name);
@@ -353,14 +354,16 @@ impl From<Auth> for AuthInput {
             Auth::None => Self::None {},
             Auth::Bearer { prefix } => Self::Bearer { prefix: text(prefix) },
             Auth::Basic { username } => Self::Basic { username: short(&username) },
-            Auth::HeaderKey { name, prefix } => {
-                Self::ApiKey { place: KeyPlace::Header, name: name.as_str().to_owned(), prefix: text(prefix) }
-            }
+            Auth::HeaderKey { name, prefix } => Self::ApiKey {
+                place: KeyPlace::Header,
+                name: name.as_written().to_owned(),
+                prefix: text(prefix),
+            },
             Auth::QueryKey { name, prefix } => {
                 Self::ApiKey { place: KeyPlace::Query, name: short(&name), prefix: text(prefix) }
             }
             Auth::Headers { names } => {
-                Self::Headers { names: names.iter().map(|name| name.as_str().to_owned()).collect() }
+                Self::Headers { names: names.iter().map(|name| name.as_written().to_owned()).collect() }
             }
             Auth::PathToken => Self::PathToken {},
             Auth::ServiceAccount { token_url, scopes, audience, subject } => Self::ServiceAccount {

@@ -76,6 +76,41 @@ kernel::names! {
     }
 }
 
+/// The categories of the catalogue, which are those of apps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CatalogueCategory {
+    /// Whatever a person describes.
+    Interface,
+    /// Storing data.
+    Data,
+    /// Sending messages to people.
+    Messaging,
+    /// Payments and invoices.
+    Money,
+    /// AI models.
+    Ai,
+    /// Calendars.
+    Time,
+    /// Customers and colleagues.
+    People,
+    /// Marketing and sales.
+    Growth,
+}
+
+kernel::names! {
+    CatalogueCategory {
+        Interface = "interface",
+        Data = "data",
+        Messaging = "messaging",
+        Money = "money",
+        Ai = "ai",
+        Time = "time",
+        People = "people",
+        Growth = "growth",
+    }
+}
+
 /// The regions of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -145,8 +180,10 @@ pub struct CatalogueEntry {
     pub monogram: String,
     /// Group.
     pub group: CatalogueGroup,
-    /// Category: one word.
-    pub category: String,
+    /// Category.
+    pub category: CatalogueCategory,
+    /// Kind of service: one word, by which people search.
+    pub service: String,
     /// Kind of secret.
     pub auth: CatalogueAuth,
     /// One sentence about the connector.

@@ -12,7 +12,7 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::gates::GateStatus;
+use crate::{gates::GateStatus, last_check::LastCheck};
 
 pub use http::{BaseUrl, ExtraHeader, HttpConnection};
 pub use http_input::{
@@ -185,4 +185,14 @@ pub struct ConnectionView {
     pub health: ConnectionHealth,
     /// Apps whose current version names it, by id.
     pub used_by: Vec<ConnectionUser>,
+    /// Last test of the connection as it is now; none if it was not tested since its last change.
+    pub last_check: Option<LastCheck>,
+}
+
+impl ConnectionView {
+    /// Returns a connection of which nothing else is known.
+    #[must_use]
+    pub fn bare(connection: Connection) -> Self {
+        Self { connection, health: ConnectionHealth::default(), used_by: Vec::new(), last_check: None }
+    }
 }

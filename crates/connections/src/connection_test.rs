@@ -3,33 +3,17 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use kernel::Timestamp;
 
 use crate::{
-    RefusalCode,
+    InvalidInput, RefusalCode,
     catalogue::{CatalogueEntry, TestKind, find_connector},
     connection::Connection,
     gates::Method,
+    last_check::LastCheck,
 };
 
-/// How a connection was tested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Checked {
-    /// A request was sent through the gate.
-    Gate,
-    /// Only the form of the secret was checked, since no request is harmless.
-    Format,
-    /// The service is a fake of development.
-    Mock,
-}
-
-kernel::names! {
-    Checked {
-        Gate = "gate",
-        Format = "format",
-        Mock = "mock",
-    }
-}
+pub use crate::last_check::Checked;
 
 /// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +55,26 @@ impl ConnectionTestResult {
         );
         let ok = (!could_not_ask).then_some(false);
         Self { ok, checked: Checked::Gate, status: None, latency, reason: Some(code.as_str()) }
+    }
+
+    /// Returns what is kept of a test of `connection` that ended at `at`.
+    #[must_use]
+    pub fn kept(&self, connection: &Connection, at: Timestamp) -> LastCheck {
+        LastCheck {
+            revision: connection.revision,
+            at,
+            checked: self.checked,
+            ok: self.ok,
+            status: self.status,
+            latency_ms: self.latency_ms(),
+            reason: self.reason.map(str::to_owned),
+        }
+    }
+
+    /// Returns the milliseconds until the response.
+    #[must_use]
+    pub fn latency_ms(&self) -> Option<u64> {
+        self.latency.map(|latency| latency.as_millis().try_into().unwrap_or(u64::MAX))
     }
 }
 
@@ -124,6 +128,12 @@ impl TestRequest {
 pub trait ConnectionTester: Send + Sync {
     /// Sends one harmless request through the gate, and records what it says about the connection's health.
     async fn test(&self, connection: Connection) -> ConnectionTestResult;
+
+    /// Checks that the ports of a connection that is to be stored, and of its token endpoint, may be called.
+    ///
+    /// # Errors
+    /// [`InvalidInput`] about the address.
+    fn check_ports(&self, connection: &Connection) -> Result<(), InvalidInput>;
 }
 
 #[cfg(test)]

@@ -174,6 +174,9 @@ pub enum Reason {
     /// The secret is not the key of a service account.
     #[error("must be the JSON key of a service account, with client_email and private_key")]
     NotServiceAccountKey,
+    /// The port is not one that may be called.
+    #[error("must have the port 443, or one that the operator allows for its host")]
+    Port,
     /// The secret is not an https URL of the expected host.
     #[error("must be the whole https URL that the service gave you")]
     NotSecretUrl,
@@ -213,7 +216,7 @@ pub(crate) fn check_text(field: Field, text: &str, min: usize, max: usize) -> Re
     if !(min..=max).contains(&text.chars().count()) {
         return Err(InvalidInput::new(field, Reason::Length { min, max }));
     }
-    if text.chars().any(char::is_control) || text.trim() != text {
+    if !kernel::text::is_visible_line(text) || text.trim() != text {
         return Err(InvalidInput::new(field, Reason::Unprintable));
     }
     Ok(text.to_owned())

@@ -31,6 +31,7 @@ pub mod host;
 pub mod injection;
 pub mod invalid_input;
 pub mod ip_filter;
+pub mod last_check;
 pub mod oauth_apps;
 pub mod outbound;
 mod request_path;

@@ -1,22 +1,29 @@
 //! Redaction of secrets in what services send back and in what is logged.
 //!
-//! A service may echo a secret in a header, a body or an error, in its own encoding. The forms that are found are listed
-//! in `scrub/forms.rs`. A secret that a service has changed in another way (compressed, encrypted, reversed, wrapped over lines
-//! within base64) is not found.
+//! A service may echo a secret in a header, a body or an error, in its own encoding. A secret is found as it is, as hex digits
+//! and as base64 (standard and URL-safe, at each of the three offsets at which it may begin in a longer text), and each of
+//! these with any of its characters in any spelling (`scrub/spelling.rs`). A secret that a service has changed in another way
+//! (compressed, encrypted, reversed, wrapped over lines) is not found.
 //!
 //! A secret under [`MIN_SECRET_BYTES`] is not searched for by itself, since it would hit ordinary text: it is only found
 //! together with what stands beside it in a request, such as `Bearer SECRET` or the base64 of `user:SECRET`.
+//!
+//! A part of a secret must change nothing that code can see: a service that repeats what it is told would tell the secret
+//! character by character. So what a stream holds back depends on what comes, and not on whether a secret may begin in it.
 
+#[cfg(test)]
 mod forms;
-mod starts;
+mod patterns;
+mod search;
+mod spelling;
 
-use std::{borrow::Cow, collections::BTreeSet, fmt, ops::Range, sync::OnceLock};
+use std::{borrow::Cow, fmt, sync::Arc};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::{Buf as _, BytesMut};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use self::starts::Starts;
+use self::{patterns::Patterns, search::Search};
 use crate::{
     auth::{Auth, MIN_SECRET_BYTES, parse_header_secrets, parse_secret_url, parse_service_account},
     injection::{path_form, query_form},
@@ -30,32 +37,7 @@ pub const MAX_TEXT_BYTES: usize = 256 << 10;
 /// Finds a set of secrets in every form, and redacts them.
 #[derive(Clone)]
 pub struct Scrubber {
-    /// Texts to search for.
-    texts: Vec<SecretString>,
-    starts: Starts,
-    /// Finds the forms of the texts; made for the first bytes that may have one.
-    search: OnceLock<Option<Search>>,
-    /// Bytes that a form may have, at most.
-    longest: usize,
-}
-
-/// The forms of all texts.
-#[derive(Clone)]
-struct Search {
-    automaton: AhoCorasick,
-    /// Forms, sorted.
-    forms: Vec<Vec<u8>>,
-}
-
-impl Search {
-    /// Returns `true` if a form begins with these bytes and has more.
-    fn may_go_on(&self, bytes: &[u8]) -> bool {
-        let first = self.forms.partition_point(|form| &form[..] < bytes);
-        self.forms[first..]
-            .iter()
-            .take_while(|form| form.starts_with(bytes))
-            .any(|form| form.len() > bytes.len())
-    }
+    patterns: Arc<Patterns>,
 }
 
 /// The error of secrets that are too long to search for.
@@ -69,14 +51,14 @@ impl Scrubber {
     /// # Errors
     /// [`TooLong`] when the texts have more than [`MAX_TEXT_BYTES`] together.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Result<Self, TooLong> {
-        let is_long_enough = |secret: &&SecretString| secret.expose_secret().len() >= MIN_SECRET_BYTES;
-        let texts: Vec<SecretString> = secrets.into_iter().filter(is_long_enough).cloned().collect();
-        let exposed = || texts.iter().map(SecretString::expose_secret);
-        if exposed().map(str::len).sum::<usize>() > MAX_TEXT_BYTES {
+        let texts = secrets.into_iter().map(SecretString::expose_secret);
+        let mut texts: Vec<&str> = texts.filter(|text| text.len() >= MIN_SECRET_BYTES).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        if texts.iter().map(|text| text.len()).sum::<usize>() > MAX_TEXT_BYTES {
             return Err(TooLong);
         }
-        let longest = exposed().map(forms::longest).max().unwrap_or_default();
-        Ok(Self { starts: Starts::of(exposed()), search: OnceLock::new(), longest, texts })
+        Ok(Self { patterns: Arc::new(Patterns::of(texts.into_iter())) })
     }
 
     /// Creates a scrubber for what requests of a connection carry: its secret, the parts and combinations in which the
@@ -97,13 +79,14 @@ impl Scrubber {
     /// Redacts secrets in bytes.
     #[must_use]
     pub fn scrub_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let found = self.find(bytes);
-        if found.is_empty() {
+        let mut search = Search::new(Arc::clone(&self.patterns), false);
+        search.read(bytes, 0, true);
+        if search.found().is_empty() {
             return Cow::Borrowed(bytes);
         }
         let mut scrubbed = Vec::with_capacity(bytes.len());
         let mut from = 0;
-        for range in found {
+        for range in search.found() {
             scrubbed.extend_from_slice(&bytes[from..range.start]);
             scrubbed.extend_from_slice(REDACTED.as_bytes());
             from = range.end;
@@ -124,60 +107,8 @@ impl Scrubber {
     /// Begins to redact a stream of chunks.
     #[must_use]
     pub fn into_stream(self) -> StreamScrubber {
-        StreamScrubber { scrubber: self, held: Vec::new(), covered: 0 }
-    }
-
-    /// Returns the places of secrets, in order; those that touch are one.
-    fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
-        if !self.starts.may_begin_in(bytes) {
-            return Vec::new();
-        }
-        let Some(search) = self.search() else {
-            // What cannot be searched is redacted as a whole.
-            return std::iter::once(0..bytes.len()).collect();
-        };
-        let mut found: Vec<Range<usize>> =
-            search.automaton.find_overlapping_iter(bytes).map(|found| found.start()..found.end()).collect();
-        found.sort_unstable_by_key(|range| (range.start, range.end));
-        let mut merged: Vec<Range<usize>> = Vec::new();
-        for range in found {
-            match merged.last_mut() {
-                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
-                _ => merged.push(range),
-            }
-        }
-        merged
-    }
-
-    fn search(&self) -> Option<&Search> {
-        self.search.get_or_init(|| self.build_search()).as_ref()
-    }
-
-    /// Returns the end of what can be sent on: no form that begins before it lacks bytes.
-    fn settled(&self, bytes: &[u8]) -> usize {
-        let longest = self.longest.saturating_sub(1);
-        let mut open = self.starts.places_in(bytes, bytes.len().saturating_sub(longest));
-        let is_open = |at: &usize| {
-            let begun = &bytes[*at..];
-            // A few bytes are held back without putting the forms together.
-            begun.len() < MIN_SECRET_BYTES || self.search().is_none_or(|search| search.may_go_on(begun))
-        };
-        open.find(is_open).unwrap_or(bytes.len())
-    }
-
-    /// Puts the forms of all texts together; none if there are more than the automaton takes, which [`MAX_TEXT_BYTES`]
-    /// prevents.
-    fn build_search(&self) -> Option<Search> {
-        let forms: BTreeSet<Vec<u8>> =
-            self.texts.iter().flat_map(|text| forms::forms(text.expose_secret())).collect();
-        let forms: Vec<_> = forms.into_iter().collect();
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            // A table of every byte for each state would take many times the memory.
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&forms)
-            .ok()?;
-        Some(Search { automaton, forms })
+        let search = Search::new(self.patterns, true);
+        StreamScrubber { search, held: BytesMut::new(), taken: 0, covered: 0 }
     }
 }
 
@@ -187,13 +118,15 @@ impl fmt::Debug for Scrubber {
     }
 }
 
-/// Redacts secrets in a stream, wherever its chunks are split. It holds back the end of what has come if a form may begin in
-/// it, at most as many bytes as the longest form has.
+/// Redacts secrets in a stream, wherever its chunks are split. It always holds back as many characters as the longest form has,
+/// and as many more as one spelling.
 pub struct StreamScrubber {
-    scrubber: Scrubber,
+    search: Search,
     /// Bytes that were not returned yet.
-    held: Vec<u8>,
-    /// Bytes at the start of `held` that belong to a secret whose replacement was returned.
+    held: BytesMut,
+    /// Place of the first held byte in the stream.
+    taken: usize,
+    /// Place up to which bytes were returned, or belong to a secret whose replacement was.
     covered: usize,
 }
 
@@ -204,46 +137,43 @@ impl fmt::Debug for StreamScrubber {
 }
 
 impl StreamScrubber {
-    /// Returns the bytes that the longest form has.
-    #[must_use]
-    pub fn longest(&self) -> usize {
-        self.scrubber.longest
-    }
-
     /// Takes a chunk, and returns what can be sent on.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(chunk);
-        let settled = self.scrubber.settled(&self.held);
-        self.take(settled)
+        self.search.read(&self.held, self.taken, false);
+        self.take(self.search.settled(self.taken, self.taken + self.held.len()))
     }
 
     /// Returns the rest at the end of the stream.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
-        self.take(self.held.len())
+        self.search.read(&self.held, self.taken, true);
+        self.take(self.taken + self.held.len())
     }
 
-    /// Returns the first `settled` bytes, redacted. A secret that reaches beyond them stays in what is held.
-    fn take(&mut self, settled: usize) -> Vec<u8> {
-        let mut taken = Vec::with_capacity(settled);
+    /// Returns the bytes before a place, redacted. A secret that reaches beyond it stays in what is held.
+    fn take(&mut self, end: usize) -> Vec<u8> {
+        let mut returned = Vec::with_capacity(end - self.taken);
         let mut from = self.covered;
-        for range in self.scrubber.find(&self.held) {
-            if range.start >= settled {
+        for range in self.search.found() {
+            if range.start >= end {
                 break;
             }
             // What overlaps a secret that was replaced belongs to it.
             if range.start >= from {
-                taken.extend_from_slice(&self.held[from..range.start]);
-                taken.extend_from_slice(REDACTED.as_bytes());
+                returned.extend_from_slice(&self.held[from - self.taken..range.start - self.taken]);
+                returned.extend_from_slice(REDACTED.as_bytes());
             }
             from = from.max(range.end);
         }
-        if from < settled {
-            taken.extend_from_slice(&self.held[from..settled]);
+        if from < end {
+            returned.extend_from_slice(&self.held[from - self.taken..end - self.taken]);
         }
-        self.covered = from.saturating_sub(settled);
-        self.held.drain(..settled);
-        taken
+        self.covered = from.max(end);
+        self.held.advance(end - self.taken);
+        self.taken = end;
+        self.search.forget(end);
+        returned
     }
 }
 
@@ -276,12 +206,17 @@ fn sent_texts(auth: &Auth, secret: &SecretString) -> Vec<SecretString> {
                 "{secret}" => format!("{text}:X"),
                 username => format!("{username}:{text}"),
             };
-            add(format!("Basic {}", STANDARD.encode(&pair)));
+            let encoded = STANDARD.encode(&pair);
+            add(format!("Basic {encoded}"));
+            // A service may write it without the word, or encode it again.
+            add(encoded);
             add(pair);
         }
         Auth::ClientCredentials { client_id, .. } => {
             let pair = format!("{}:{text}", client_id.as_str());
-            add(format!("Basic {}", STANDARD.encode(&pair)));
+            let encoded = STANDARD.encode(&pair);
+            add(format!("Basic {encoded}"));
+            add(encoded);
             add(pair);
         }
         Auth::Headers { names } => {

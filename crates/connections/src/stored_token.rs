@@ -12,8 +12,11 @@ use crate::outbound::{IssuedToken, RevocableToken};
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(600);
 /// Longest time for which a token is used.
 const MAX_LIFETIME: Duration = Duration::from_secs(24 * 3600);
-/// Time before its end at which a token is no longer used, for the request that carries it.
-const MARGIN_SECONDS: i64 = 10;
+/// Shortest time for which a token is used: one that ended at once would be asked for with every request.
+const MIN_LIFETIME: Duration = Duration::from_secs(1);
+/// Time before its end at which a token is no longer used, for the request that carries it; at most, and half of the time
+/// between its renewal and its end.
+const MAX_MARGIN_SECONDS: i64 = 10;
 
 /// An access token, and when it ends.
 #[derive(Debug, Clone)]
@@ -43,13 +46,13 @@ impl StoredToken {
     /// Creates the stored form of a token that was issued now. It is due for renewal at four fifths of its life.
     #[must_use]
     pub fn new(issued: IssuedToken, now: Timestamp) -> Self {
-        let lifetime = issued.lifetime.unwrap_or(DEFAULT_LIFETIME).min(MAX_LIFETIME);
+        let lifetime = issued.lifetime.unwrap_or(DEFAULT_LIFETIME).clamp(MIN_LIFETIME, MAX_LIFETIME);
         let seconds = i64::try_from(lifetime.as_secs()).unwrap_or_default();
         let now = now.timestamp();
         Self {
             access_token: issued.access_token,
             refresh_token: issued.refresh_token,
-            renew_at: now + seconds * 4 / 5,
+            renew_at: now + (seconds * 4 + 4) / 5,
             expires_at: now + seconds,
         }
     }
@@ -95,7 +98,8 @@ impl StoredToken {
     /// Returns true until shortly before the end.
     #[must_use]
     pub fn is_valid(&self, now: Timestamp) -> bool {
-        now.timestamp() < self.expires_at - MARGIN_SECONDS
+        let margin = ((self.expires_at - self.renew_at) / 2).clamp(0, MAX_MARGIN_SECONDS);
+        now.timestamp() < self.expires_at - margin
     }
 
     /// Returns true once a new token should be asked for.
@@ -141,6 +145,17 @@ mod tests {
         let token = StoredToken::new(issued(None), at(0));
         assert!(!token.is_due(at(79_999)) && token.is_due(at(80_000)));
         assert!(token.is_valid(at(89_999)) && !token.is_valid(at(90_000)));
+    }
+
+    #[test]
+    fn a_token_that_ends_soon_is_used() {
+        for seconds in 0..60 {
+            let lifetime = Some(Duration::from_secs(seconds));
+            let token = StoredToken::new(IssuedToken { lifetime, ..issued(None) }, at(0));
+            assert!(token.is_valid(at(0)) && !token.is_due(at(0)), "{seconds}");
+            let seconds = i64::try_from(seconds.max(1)).unwrap();
+            assert!(!token.is_valid(at(seconds * 1000)), "{seconds}");
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::{
     },
     connections::{ConnectionReader, ConnectionTx},
     gates::{Gate, GateReader, GateStatus, GateTx, GateView, Method},
+    last_check::LastCheck,
     oauth_apps::{OauthApp, OauthApps},
 };
 
@@ -250,7 +251,7 @@ impl FakeStore {
     fn connection_view(&self, connection: &Connection) -> ConnectionView {
         let used_by = self.users.iter().filter(|(id, _)| *id == connection.id).map(|(_, user)| user.clone());
         let health = ConnectionHealth::default();
-        ConnectionView { connection: connection.clone(), health, used_by: used_by.collect() }
+        ConnectionView { health, used_by: used_by.collect(), ..ConnectionView::bare(connection.clone()) }
     }
 
     fn own_connection(&self, workspace: WorkspaceId, id: ConnectionId) -> Option<&Connection> {
@@ -387,6 +388,15 @@ impl ConnectionTx for FakeStore {
             self.renewals.insert(connection, until);
         }
         Ok(is_free)
+    }
+
+    async fn set_last_check(
+        &mut self,
+        _: WorkspaceId,
+        _: ConnectionId,
+        _: &LastCheck,
+    ) -> Result<(), StoreError> {
+        unreachable!("no use case of this crate tests a connection")
     }
 
     async fn release_renewal(&mut self, _: WorkspaceId, connection: ConnectionId) -> Result<(), StoreError> {

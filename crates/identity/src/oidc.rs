@@ -4,6 +4,7 @@ mod sign_in;
 mod trusted_email;
 
 use async_trait::async_trait;
+use kernel::Timestamp;
 use secrecy::SecretString;
 
 pub use sign_in::oidc_sign_in;
@@ -82,6 +83,9 @@ pub enum OidcError {
     /// The issuer cannot be reached, or breaks the protocol.
     #[error("the issuer is unreachable or its response is malformed: {0}")]
     Unreachable(String),
+    /// The issuer's metadata lacks something that is needed. The text names the member and may be shown.
+    #[error("the issuer's metadata is invalid: {0}")]
+    InvalidMetadata(String),
     /// The response or the ID token failed verification.
     #[error("the issuer's response was rejected: {0}")]
     Refused(String),
@@ -114,5 +118,6 @@ pub trait OidcProviders: Send + Sync {
         redirect_uri: &str,
         callback: &CallbackParams,
         request_state: &AuthRequestState,
+        now: Timestamp,
     ) -> Result<IdTokenClaims, OidcError>;
 }

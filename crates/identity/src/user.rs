@@ -5,7 +5,10 @@ use std::{fmt, str::FromStr};
 use kernel::{Timestamp, id::UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::{IdentityError, InvalidInput};
+use crate::{IdentityError, InvalidInput, text::validate_label};
+
+/// Most characters of a person's name.
+pub(crate) const MAX_NAME_CHARS: usize = 120;
 
 /// E-mail address as [`kernel::email_address::normalize`] writes it, at most 254 bytes (RFC 5321, section 4.5.3.1).
 ///
@@ -123,12 +126,7 @@ impl User {
 
 /// Returns the given name, trimmed, or the local part of the address if no name is given; 1 to 120 characters.
 pub(crate) fn resolve_display_name(given: Option<&str>, email: &Email) -> Result<String, InvalidInput> {
-    let name = given.map_or_else(|| email.local_part(), str::trim);
-    if (1..=120).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
-        Ok(name.to_owned())
-    } else {
-        Err(InvalidInput::PersonName)
-    }
+    validate_label(given.unwrap_or(email.local_part()), MAX_NAME_CHARS, InvalidInput::PersonName)
 }
 
 #[cfg(test)]
@@ -152,6 +150,16 @@ mod tests {
             "a@b@example.com",
             "<a@example.com>",
             "a\r\nBcc: b@example.com",
+            "a\u{200b}ru@example.com",
+            "aru@exam\u{200b}ple.com",
+            "\u{feff}aru@example.com",
+            "aru@example.com\u{200d}",
+            "a\u{202e}ru@example.com",
+            "a\u{ad}ru@example.com",
+            "aru@example\u{2060}.com",
+            "aru@example.com\u{e0041}",
+            "\u{3164}@example.com",
+            "a\u{fe0f}@example.com",
         ] {
             assert!(text.parse::<Email>().is_err(), "{text:?}");
         }

@@ -240,8 +240,8 @@ impl Draft<'_> {
     fn report(self, locale: Locale) -> Report {
         let items = self.items(locale);
         let totals = totals(&items);
-        let connections = self.connections();
-        let connectors = self.connectors(&connections);
+        let mut connections = self.connections();
+        let mut connectors = self.connectors(&connections);
         let trigger = self.trigger();
         let mut warnings = self.blocking(&connections, &connectors);
         let can_create = warnings.is_empty();
@@ -268,6 +268,9 @@ impl Draft<'_> {
             sentences.push(Sentence::Secrets(count(self.found.len())).text(locale));
         }
         sentences.truncate(MAX_SENTENCES);
+        // The warnings have the numbers of all.
+        connections.truncate(MAX_CONNECTIONS);
+        connectors.truncate(MAX_CONNECTORS);
         Report {
             v: 1,
             format: self.workflow.format,

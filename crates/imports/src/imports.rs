@@ -79,7 +79,7 @@ pub struct Import {
     pub status: ImportStatus,
     /// App, until it is discarded or deleted.
     pub app: Option<AppId>,
-    /// Automation of the app.
+    /// Automation of the app, until it is deleted.
     pub automation: Option<AutomationId>,
     /// Report on the export, as it was when the import was created.
     pub report: Report,
@@ -149,6 +149,9 @@ pub enum ImportError {
     /// The import is not in review any more.
     #[error("the import is not in review")]
     NotInReview(ImportStatus),
+    /// The automation that it would start is gone.
+    #[error("the automation of the import is gone")]
+    AutomationMissing,
     /// Too many imports wait for a decision.
     #[error("too many imports are in review")]
     TooMany,

@@ -265,23 +265,14 @@ pub(crate) fn contains_word(text: &str, word: &str) -> bool {
 
 /// Returns text as a part of a comment in one line, at most `longest` characters.
 pub(crate) fn comment(text: &str, longest: usize) -> String {
-    let mut line = String::new();
-    for word in text.split(|character: char| character.is_whitespace() || character.is_control()) {
-        if word.is_empty() {
-            continue;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    let mut line: String = if line.chars().count() > longest {
+    // Invisible characters and marks that turn the direction of text are left out.
+    let line = kernel::text::to_visible_line(&text.replace(char::is_control, " "));
+    let line: String = if line.chars().count() > longest {
         line.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
     } else {
         line
     };
-    // The end of a comment, the beginning of an HTML-like one, and marks that turn the direction of text.
-    line.retain(|character| !matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'));
+    // The end of a comment, and the beginning of an HTML-like one.
     line.replace("*/", "* /").replace("-->", "-- >").replace("<!--", "<! --")
 }
 

@@ -13,6 +13,9 @@ const VISITOR: &str = "visitor";
 const SYSTEM_PREFIX: &str = "system:";
 const BY: &str = " by ";
 
+/// Pattern (SQL `LIKE`) that the text of each agent matches, and no other actor's.
+pub const AGENT_PATTERN: &str = "% by grant_%";
+
 /// Author of a change. [`Display`](fmt::Display) writes the text that the audit log stores, and [`FromStr`] reads it: ids
 /// or the name of a worker, never a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -57,6 +60,15 @@ impl Actor {
     pub fn token(&self) -> Option<TokenId> {
         match self {
             Self::Token { token, .. } => Some(*token),
+            _ => None,
+        }
+    }
+
+    /// Returns the grant of the agent that acted.
+    #[must_use]
+    pub fn grant(&self) -> Option<GrantId> {
+        match self {
+            Self::Agent { grant, .. } => Some(*grant),
             _ => None,
         }
     }
@@ -176,6 +188,20 @@ mod tests {
         assert_eq!(Actor::Token { user, token: id(2) }.token(), Some(id(2)));
         for other in [Actor::Person(user), Actor::Agent { user, grant: id(2) }, Actor::Visitor] {
             assert_eq!(other.token(), None);
+        }
+    }
+
+    #[test]
+    fn the_text_of_an_agent_alone_has_the_infix_of_the_pattern() {
+        let infix = AGENT_PATTERN.trim_matches('%');
+        let user = id(1);
+        assert!(Actor::Agent { user, grant: id(2) }.to_string().contains(infix));
+        assert_eq!(Actor::Agent { user, grant: id(2) }.grant(), Some(id(2)));
+        for other in
+            [Actor::Person(user), Actor::Token { user, token: id(2) }, Actor::System("x by y".into())]
+        {
+            assert!(!other.to_string().contains(infix), "{other}");
+            assert_eq!(other.grant(), None);
         }
     }
 

@@ -31,7 +31,7 @@ pub struct AuditEntry {
     pub address: Option<IpAddr>,
     /// Details of the change.
     pub detail: Option<serde_json::Value>,
-    /// The app that the changed object belongs to. Only [`AuditEntry::events`] reads it.
+    /// The app that the changed object belongs to.
     #[serde(skip)]
     pub app: Option<AppId>,
     /// The person whose own object was changed. Only [`AuditEntry::events`] reads it.
@@ -80,6 +80,12 @@ impl AuditEntry {
     pub fn app(mut self, app: AppId) -> Self {
         self.app = Some(app);
         self
+    }
+
+    /// Returns the app that was changed, or that the changed object belongs to.
+    #[must_use]
+    pub fn changed_app(&self) -> Option<AppId> {
+        self.app.or_else(|| self.target.as_ref()?.0.parse().ok())
     }
 
     /// Sets the person whose own object was changed, such as a token; default: the actor's person.

@@ -8,6 +8,7 @@
 mod app;
 mod app_access;
 mod error;
+mod locked;
 mod member;
 mod role;
 mod sharing;
@@ -17,6 +18,9 @@ pub use app_access::{
     AppAccess, AppAdmin, AppFact, AppRight, CanEdit, CanRun, CanShare, CanView, Right, authorize_app,
 };
 pub use error::AuthorityError;
+#[cfg(any(test, feature = "testing"))]
+pub use locked::locked_for_test;
+pub use locked::{AuthorityTx, LockError, Locked, lock_app, lock_member};
 pub use member::{Admin, AppCreator, Builder, Member, MembershipFact, Owner, Visibility, authorize_member};
 pub use role::Role;
 pub use sharing::Sharing;

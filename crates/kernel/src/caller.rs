@@ -90,6 +90,24 @@ impl Caller {
     pub fn is_token(&self) -> bool {
         matches!(self, Self::Token(_))
     }
+
+    /// Returns `true` if the caller's credential allows what `scope` does; only a token can lack it.
+    #[must_use]
+    pub fn allows(&self, scope: Scope) -> bool {
+        match self {
+            Self::Token(token) => token.scopes.allows(scope),
+            _ => true,
+        }
+    }
+
+    /// Returns the grant of an agent; `None` for everybody else.
+    #[must_use]
+    pub fn grant(&self) -> Option<GrantId> {
+        match self {
+            Self::Token(token) => token.grant,
+            _ => None,
+        }
+    }
 }
 
 /// A scope of a token.

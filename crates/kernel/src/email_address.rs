@@ -1,16 +1,22 @@
 //! The form in which e-mail addresses are stored and compared.
 //! See `docs/decisions/0124-compare-email-addresses-in-ascii.md`.
 
+use crate::text::is_invisible;
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// Returns an address in the form in which it is stored and compared; `None` if it has no `@`, or its local part has a
-/// character that normalization would turn into an ASCII one.
+/// Returns an address in the form in which it is stored and compared; `None` if it has no `@` or an invisible character, or
+/// its local part has a character that normalization would turn into an ASCII one.
 ///
 /// The domain is in its ASCII form (IDNA, UTS #46). The part before the `@` is in normal form C with ASCII letters in
 /// lower case. Other letters keep their case: two mailboxes must never become one account.
 #[must_use]
 pub fn normalize(text: &str) -> Option<String> {
-    let (local, domain) = text.trim().rsplit_once('@')?;
+    let text = text.trim();
+    // IDNA would drop some of these, and mail for an address with others would reach nobody.
+    if text.chars().any(is_invisible) {
+        return None;
+    }
+    let (local, domain) = text.rsplit_once('@')?;
     // Normal form C turns these into ASCII: K (the Kelvin sign), ; (the Greek question mark) and ` (the Greek varia).
     if local.contains(['\u{212a}', '\u{37e}', '\u{1fef}']) {
         return None;

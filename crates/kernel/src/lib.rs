@@ -39,6 +39,7 @@ pub mod slug;
 mod store_error;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod text;
 pub mod token;
 pub mod unit_of_work;
 pub mod vault;

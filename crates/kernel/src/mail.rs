@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Context, Locale, StoreError, Timestamp,
     id::MailId,
+    text::to_visible_line,
     vault::{Vault, VaultError},
 };
 
@@ -23,16 +24,34 @@ use crate::{
 pub struct EmailDraft {
     /// The language.
     pub locale: Locale,
-    /// The subject. Rendering removes control characters and cuts it to 200 characters.
+    /// The subject. Rendering makes it one line of visible characters, and cuts it to 200.
     pub subject: String,
-    /// Paragraphs before the code or link.
+    /// Paragraphs before the code or link. Rendering makes each one line of visible characters.
     pub before: Vec<String>,
     /// A code for the reader to type.
     pub code: Option<SecretString>,
     /// A link for the reader to follow.
     pub link: Option<EmailLink>,
-    /// Paragraphs after the code or link, in smaller and lighter type.
+    /// Paragraphs after the code or link, in smaller and lighter type; each one line, as those before.
     pub after: Vec<String>,
+}
+
+/// Returns a name as e-mails have it: on one line, and in a form that mail programs do not turn into a link. Whoever names a
+/// workspace or an app would otherwise decide what an e-mail of Qala leads to, and invites go to any address.
+#[must_use]
+pub fn name_without_links(name: &str) -> String {
+    let name = to_visible_line(name).replace("://", "[:]//");
+    let mut shown = String::with_capacity(name.len());
+    let mut rest = name.as_str();
+    while let Some((before, after)) = rest.split_once('.') {
+        shown.push_str(before);
+        // Top-level domains have two letters or more, so numbers of versions stay as they are.
+        let is_domain = before.ends_with(char::is_alphanumeric)
+            && after.chars().take_while(|c| c.is_alphabetic() || *c == '-').count() >= 2;
+        shown.push_str(if is_domain { "[.]" } else { "." });
+        rest = after;
+    }
+    shown + rest
 }
 
 /// A link in an e-mail.
@@ -67,16 +86,16 @@ impl EmailDraft {
     /// Lays the e-mail out for its recipient.
     #[must_use]
     pub fn render(&self, to: impl Into<String>) -> RenderedEmail {
-        let subject = self.subject.chars().filter(|c| !c.is_control()).take(200).collect();
+        let subject = to_visible_line(&self.subject).chars().take(200).collect();
         RenderedEmail { to: to.into(), subject, text: self.render_text(), html: self.render_html() }
     }
 
     fn render_text(&self) -> String {
-        let mut parts = self.before.clone();
+        let mut parts: Vec<String> = self.before.iter().map(|text| to_visible_line(text)).collect();
         parts.extend(self.code.as_ref().map(|code| format!("    {}", code.expose_secret())));
         let link = |link: &EmailLink| format!("{}:\n{}", link.label, link.url.expose_secret());
         parts.extend(self.link.as_ref().map(link));
-        parts.extend(self.after.iter().cloned());
+        parts.extend(self.after.iter().map(|text| to_visible_line(text)));
         parts.push("-- \nQala".to_owned());
         parts.join("\n\n") + "\n"
     }
@@ -87,7 +106,7 @@ impl EmailDraft {
             html lang=(self.locale) {
                 body style="margin:0;padding:24px;background:#f4f5f7;color:#1b1f27;font:16px/1.5 sans-serif" {
                     div style="max-width:480px;margin:0 auto;padding:32px;background:#fff;border-radius:12px" {
-                        @for paragraph in &self.before { p { (paragraph) } }
+                        @for paragraph in &self.before { p { (to_visible_line(paragraph)) } }
                         @if let Some(code) = &self.code {
                             p style="font:600 28px monospace;letter-spacing:4px" { (code.expose_secret()) }
                         }
@@ -99,7 +118,9 @@ impl EmailDraft {
                                 }
                             }
                         }
-                        @for paragraph in &self.after { p style="color:#5c6470;font-size:14px" { (paragraph) } }
+                        @for paragraph in &self.after {
+                            p style="color:#5c6470;font-size:14px" { (to_visible_line(paragraph)) }
+                        }
                         p style="color:#5c6470;font-size:14px" { "Qala" }
                     }
                 }
@@ -265,8 +286,34 @@ mod tests {
 
     #[test]
     fn a_subject_cannot_end_its_header() {
-        assert_eq!(text("a\r\nBcc: b@example.com").render("x").subject, "aBcc: b@example.com");
+        assert_eq!(text("a\r\nBcc: b@example.com").render("x").subject, "a Bcc: b@example.com");
+        assert_eq!(text("join A\u{202e}B\u{2028}txt.exe").render("x").subject, "join AB txt.exe");
         assert_eq!(text(&"é".repeat(999)).render("x").subject.chars().count(), 200);
+    }
+
+    #[test]
+    fn a_name_gives_an_email_neither_paragraphs_nor_links() {
+        let evil = "A\n\nGo to https://evil.test\u{2029}now";
+        let draft = EmailDraft { before: vec![evil.to_owned()], after: vec![evil.to_owned()], ..text("x") };
+        let content = draft.render("x");
+        assert_eq!(content.text.matches("\n\nGo").count(), 0, "{}", content.text);
+        assert_eq!(content.html.matches("<p>").count(), 2, "{}", content.html);
+        for (name, shown) in [
+            ("Acme", "Acme"),
+            ("Acme & Co. Ltd.", "Acme & Co. Ltd."),
+            ("v1.2.3", "v1.2.3"),
+            ("https://evil.test/x", "https[:]//evil[.]test/x"),
+            ("www.evil.test", "www[.]evil[.]test"),
+            ("Kaspi.kz", "Kaspi[.]kz"),
+            ("почта.рф", "почта[.]рф"),
+            ("a@evil.test", "a@evil[.]test"),
+            ("evil.xn--p1ai", "evil[.]xn--p1ai"),
+            ("javascript://x", "javascript[:]//x"),
+            ("A\nB", "A B"),
+            ("...", "..."),
+        ] {
+            assert_eq!(name_without_links(name), shown);
+        }
     }
 
     #[test]

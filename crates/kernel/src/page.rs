@@ -59,6 +59,14 @@ pub struct PageRequest<P = Uuid> {
     pub after: Option<P>,
 }
 
+impl<P> PageRequest<P> {
+    /// Requests the first `limit` items; at most [`MAX_LIMIT`].
+    #[must_use]
+    pub fn first(limit: u32) -> Self {
+        Self { limit: limit.min(MAX_LIMIT), after: None }
+    }
+}
+
 impl<P: Position> PageRequest<P> {
     /// Parses the query parameters `limit` and `cursor`.
     ///

@@ -10,6 +10,12 @@ pub enum StoreError {
     /// A unique value is already in use.
     #[error("a row with this unique value already exists")]
     Duplicate,
+    /// The code does not fit into what the workspace's plan lets it store.
+    #[error("the workspace's stored code would exceed {max_bytes} bytes")]
+    StorageFull {
+        /// Bytes that the plan allows.
+        max_bytes: u64,
+    },
     /// A stored row contradicts itself.
     #[error("the stored row {row} of {table} is inconsistent: {what}")]
     Inconsistent {

@@ -5,8 +5,8 @@
 //! requests; a tool requires the same rights as the API does.
 
 mod server;
-mod step_up;
 mod tools;
+mod transport;
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use rmcp::transport::streamable_http_server::{
 };
 
 use server::AgentServer;
-pub use step_up::InsufficientScope;
-use step_up::{MAX_BODY, StepUpCheck};
+pub use transport::InsufficientScope;
+use transport::{MAX_BODY, Transport};
 
 /// Creates the router of the agent server at `/mcp`, to be put behind the authentication of the HTTP surface.
 /// `insufficient_scope` makes that surface's response for a missing scope.
@@ -35,11 +35,13 @@ pub fn router(app: &Application, insufficient_scope: InsufficientScope) -> Route
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let check = StepUpCheck {
+    let transport = Transport {
         required_scope: tools::required_scope,
         insufficient_scope,
         resource_metadata: app.resource_metadata_url(),
     };
-    let step_up = middleware::from_fn_with_state(check, step_up::step_up);
-    Router::new().route("/mcp", any_service(service).layer(step_up))
+    let check = middleware::from_fn_with_state(transport, transport::check_request);
+    let agents = any_service(service).layer(check);
+    // Clients that take the address for a folder append a slash, which the resource of a token allows too.
+    Router::new().route("/mcp", agents.clone()).route("/mcp/", agents)
 }

@@ -5,16 +5,17 @@ use kernel::{Caller, Context};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-        CompleteRequestParams, CompleteResult, ContentBlock, DiscoverResult, Implementation,
-        ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-        ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, ServerCapabilities, ServerConfig,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+        CustomResult, DiscoverResult, Implementation, ListToolsResult, PaginatedRequestParams,
+        ServerCapabilities, ServerConfig,
     },
     service::RequestContext,
 };
 
-use crate::tools::{self, Reply};
+use crate::{
+    tools::{self, Reply},
+    transport::excerpt,
+};
 
 /// Time for which a client may cache the server information, in milliseconds. It changes only with the program.
 const SERVER_INFO_TTL_MS: u64 = 300_000;
@@ -96,7 +97,8 @@ impl ServerHandler for AgentServer {
         let context = get_context(&request)?;
         let arguments = call.arguments.unwrap_or_default();
         let Some(outcome) = tools::call(&self.app, &context, &call.name, arguments).await else {
-            return Err(ErrorData::invalid_params("there is no tool of this name", None));
+            let message = format!("There is no tool `{}`. List the tools again.", excerpt(&call.name));
+            return Err(ErrorData::invalid_params(message, None));
         };
         let result = match outcome {
             Ok(Reply { content, is_failure }) => {
@@ -116,37 +118,14 @@ impl ServerHandler for AgentServer {
         Ok(result.into())
     }
 
-    // Unsupported methods are reported as not found; an empty list would suggest that they are supported.
-
-    async fn list_prompts(
+    /// Refuses a request whose parameters the protocol library could not read. Unknown methods do not get this far.
+    async fn on_custom_request(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: CustomRequest,
         _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
-    }
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
-    }
-
-    async fn complete(
-        &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    ) -> Result<CustomResult, ErrorData> {
+        let method = excerpt(&request.method);
+        let message = format!("The parameters of `{method}` do not have the form that the protocol defines.");
+        Err(ErrorData::invalid_params(message, None))
     }
 }

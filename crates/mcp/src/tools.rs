@@ -37,8 +37,11 @@ use kernel::{
     caller::{Scope, Scopes},
 };
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use runs::agent_tools::{InputSchema, InvalidToolInput};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+use crate::transport::excerpt;
 
 /// Notice for agents about text that others wrote.
 const UNTRUSTED_CONTENT_NOTICE: &str =
@@ -162,6 +165,11 @@ pub(crate) async fn call(
     if let Some(name) = published::published_name(name) {
         return Some(published::call(app, ctx, name, arguments).await);
     }
+    let tool = TOOLS.iter().find(|tool| tool.name == name)?;
+    let arguments = match check_arguments(&(tool.definition)(), arguments) {
+        Ok(arguments) => arguments,
+        Err(problem) => return Some(Err(problem)),
+    };
     let called = match name {
         whoami::NAME => whoami::call(app, ctx, arguments).await,
         list_apps::NAME => list_apps::call(app, ctx, arguments).await,
@@ -261,10 +269,63 @@ fn tool(
     Tool::new(name, description, schema).with_title(title)
 }
 
+/// Checks arguments against the schema of a tool, in the words that published tools have. Returns them without null for
+/// what is left out, and with whole numbers as integers.
+fn check_arguments(tool: &Tool, mut arguments: JsonObject) -> Result<JsonObject, Problem> {
+    let schema: &JsonObject = &tool.input_schema;
+    let Some(Value::Object(properties)) = schema.get("properties") else {
+        return Err(Problem::internal(format!("the tool {} has no properties", tool.name)));
+    };
+    if let Some(unknown) = arguments.keys().find(|name| !properties.contains_key(*name)) {
+        let known: Vec<String> = properties.keys().map(|name| format!("`{name}`")).collect();
+        let takes = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let unknown = excerpt(unknown);
+        return Err(Problem::invalid(format!("There is no argument `{unknown}`. The tool takes {takes}.")));
+    }
+    // Clients of several models write null for arguments that they leave out.
+    arguments.retain(|_, value| !value.is_null());
+    let (mut checked, mut taken_as_is) = (arguments.clone(), Vec::new());
+    for (name, property) in properties {
+        match property["type"].as_str() {
+            // Declared as objects, because clients refuse a property without a type; any JSON is accepted.
+            Some("object") => taken_as_is.push(name),
+            Some("integer") => {
+                if let Some(value) = arguments.get_mut(name)
+                    && let Some(whole) = value.as_f64().filter(|value| value.fract() == 0.0)
+                    && value.is_f64()
+                    && whole.abs() < 1e15
+                {
+                    // In JSON Schema 1.0 is an integer; its digits are kept below 2⁵³.
+                    *value = json!(whole as i64);
+                }
+            }
+            _ => {}
+        }
+    }
+    for name in taken_as_is {
+        if checked.contains_key(name) {
+            checked.insert(name.clone(), json!({}));
+        }
+    }
+    let schema = InputSchema::parse(Value::Object(schema.clone())).map_err(Problem::internal)?;
+    schema
+        .validate(&checked)
+        .map_err(|InvalidToolInput { path, reason }| Problem::invalid_field(&path, reason))?;
+    Ok(arguments)
+}
+
 /// Parses the arguments of a call; unknown arguments are refused, as in the API.
 fn parse_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Problem> {
-    serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| Problem::invalid(format!("The arguments are invalid: {error}")))
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+        let path = error.path().to_string();
+        let error = error.into_inner();
+        // Without a path the error is about the arguments as a whole.
+        if path == "." || path == "?" {
+            Problem::invalid(format!("The arguments are invalid: {error}"))
+        } else {
+            Problem::invalid_field(&excerpt(&path), format!("is not valid: {error}"))
+        }
+    })
 }
 
 /// Returns the caller's membership of the one workspace that its token is for.
@@ -309,6 +370,51 @@ mod tests {
         let reading: Vec<&str> =
             TOOLS.iter().filter(|tool| tool.scope == Scope::Read).map(|tool| tool.name).collect();
         assert_eq!(names(Scopes::of(Scope::Read)), reading);
+    }
+
+    #[test]
+    fn arguments_are_checked_by_the_schema_that_is_listed() {
+        let check = |name: &str, arguments: Value| {
+            let declared = TOOLS.iter().find(|tool| tool.name == name).unwrap();
+            let Value::Object(arguments) = arguments else { panic!("{arguments}") };
+            let checked = check_arguments(&(declared.definition)(), arguments);
+            checked.map(Value::Object).map_err(|problem| problem.message.into_owned())
+        };
+        for (name, arguments, says) in [
+            ("list_runs", json!({"limit": "5"}), "`limit` must be an integer"),
+            ("list_runs", json!({"limit": 5.5}), "`limit` must be a whole number"),
+            ("list_runs", json!({"limit": 0}), "`limit` must be 1 to 200"),
+            ("list_runs", json!({"limit": -1}), "`limit` must be 1 to 200"),
+            ("list_runs", json!({"limit": 1e300}), "`limit` must be 1 to 200"),
+            ("list_runs", json!({"appId": 5}), "`appId` must be a string"),
+            ("list_runs", json!({"status": "done"}), "`status` must be one of"),
+            ("list_runs", json!({"workspaceId": "x"}), "no argument `workspaceId`"),
+            ("whoami", json!({"verbose": true}), "takes none"),
+            ("get_run", json!({}), "`runId` is required"),
+            ("get_run", json!({"runId": null}), "`runId` is required"),
+            ("wait_for_events", json!({"wait": [1]}), "`wait` must be an integer"),
+            ("replay_dead_letters", json!({"deadLetterIds": "run_1"}), "`deadLetterIds` must be an array"),
+            ("replay_dead_letters", json!({"deadLetterIds": [1]}), "`deadLetterIds[0]` must be a string"),
+        ] {
+            let message = check(name, arguments.clone()).unwrap_err();
+            assert!(message.contains(says), "{name} {arguments}: {message}");
+        }
+        for (name, arguments, expected) in [
+            ("list_runs", json!({"limit": 5.0, "cursor": null}), json!({"limit": 5})),
+            (
+                "start_automation",
+                json!({"automationId": "a", "input": [1]}),
+                json!({"automationId": "a", "input": [1]}),
+            ),
+            ("start_automation", json!({"automationId": "a", "input": null}), json!({"automationId": "a"})),
+        ] {
+            assert_eq!(check(name, arguments).unwrap(), expected);
+        }
+        for declared in TOOLS {
+            // Every schema is in the subset that the check understands.
+            let schema = (declared.definition)().input_schema;
+            InputSchema::parse(Value::Object((*schema).clone())).unwrap();
+        }
     }
 
     #[test]

@@ -19,8 +19,8 @@ use crate::histogram::Histogram;
 pub enum Measurement {
     /// A request to the app that has ended.
     Request {
-        /// True if the app gave no response, or one with a status of 500 or more, or one that broke off.
-        is_error: bool,
+        /// End of the request.
+        ending: RequestEnding,
         /// Time from the request to the end of the response.
         duration: Duration,
     },
@@ -38,6 +38,17 @@ pub enum Measurement {
         /// Processor time.
         used: Duration,
     },
+}
+
+/// The end of a request to an app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestEnding {
+    /// The app's code responded, with a status below 500.
+    Responded,
+    /// The app has no handler of requests, so nothing of it was seen to work.
+    NoHandler,
+    /// The app gave no response, or one with a status of 500 or more, or one that broke off.
+    Failed,
 }
 
 /// The end of an attempt of a run.
@@ -87,9 +98,9 @@ impl AppMetrics {
     /// Adds one measurement.
     pub fn add(&mut self, measurement: Measurement) {
         match measurement {
-            Measurement::Request { is_error, duration } => {
+            Measurement::Request { ending, duration } => {
                 add(&mut self.requests, 1);
-                add(&mut self.failed_requests, is_error.into());
+                add(&mut self.failed_requests, (ending == RequestEnding::Failed).into());
                 self.request_durations.add(duration);
             }
             Measurement::Attempt { ending, duration } => {
@@ -218,6 +229,8 @@ pub struct MetricsEntry {
     pub minute: Timestamp,
     /// Metrics.
     pub metrics: AppMetrics,
+    /// True if the app's code responded well to a request.
+    pub has_responded: bool,
 }
 
 /// Stores metrics.
@@ -310,8 +323,8 @@ mod tests {
     #[test]
     fn measurements_are_counted_by_kind() {
         let mut metrics = AppMetrics::default();
-        for is_error in [false, true, false] {
-            metrics.add(Measurement::Request { is_error, duration: 2 * MILLI });
+        for ending in [RequestEnding::Responded, RequestEnding::Failed, RequestEnding::NoHandler] {
+            metrics.add(Measurement::Request { ending, duration: 2 * MILLI });
         }
         for ending in [AttemptEnding::Retried, AttemptEnding::Failed, AttemptEnding::Succeeded] {
             metrics.add(Measurement::Attempt { ending, duration: Some(30 * MILLI) });

@@ -14,13 +14,15 @@ mod ports;
 use kernel::{
     Timestamp,
     changes::Audience,
-    events::{Event, EventKind},
-    id::{AppId, AutomationId, ConnectionId, RunId, WorkspaceId},
+    events::{Event, EventKind, RunStage},
+    id::{AppId, ApprovalId, AutomationId, ConnectionId, RunId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
 pub use configure::configure_notifications;
-pub use deliveries::{Channel, ChannelReport, DeliveryCount, DeliveryReason, DeliveryState, report_channels};
+pub use deliveries::{
+    Channel, ChannelReport, DeliveryCount, DeliveryReason, DeliveryState, report_channels, report_in_app_only,
+};
 pub use email::{EmailContent, compose};
 pub use mark_read::mark_notifications_read;
 pub use plan::{
@@ -44,6 +46,8 @@ pub enum NotificationKind {
     AutomationFailing,
     /// A connection does not work any more.
     ConnectorDown,
+    /// A run asks a person a question.
+    ApprovalNeeded,
 }
 
 kernel::names! {
@@ -51,6 +55,7 @@ kernel::names! {
         AppFailing = "app_failing",
         AutomationFailing = "automation_failing",
         ConnectorDown = "connector_down",
+        ApprovalNeeded = "approval_needed",
     }
 }
 
@@ -75,6 +80,15 @@ pub enum NotificationSubject {
     },
     /// A connection that does not work any more.
     Connection(ConnectionId),
+    /// A question of a run.
+    Approval {
+        /// App of the run.
+        app: AppId,
+        /// The run.
+        run: RunId,
+        /// The question.
+        approval: ApprovalId,
+    },
 }
 
 impl NotificationSubject {
@@ -85,6 +99,7 @@ impl NotificationSubject {
             Self::App { .. } => NotificationKind::AppFailing,
             Self::Automation { .. } => NotificationKind::AutomationFailing,
             Self::Connection(_) => NotificationKind::ConnectorDown,
+            Self::Approval { .. } => NotificationKind::ApprovalNeeded,
         }
     }
 
@@ -92,16 +107,22 @@ impl NotificationSubject {
     #[must_use]
     pub fn app(&self) -> Option<AppId> {
         match self {
-            Self::App { app, .. } | Self::Automation { app, .. } => Some(*app),
+            Self::App { app, .. } | Self::Automation { app, .. } | Self::Approval { app, .. } => Some(*app),
             Self::Connection(_) => None,
         }
+    }
+
+    /// Returns `true` if people are told of it in the console alone.
+    #[must_use]
+    pub fn is_in_app_only(&self) -> bool {
+        matches!(self, Self::Approval { .. })
     }
 
     /// Returns the run with which it came to this.
     #[must_use]
     pub fn run(&self) -> Option<RunId> {
         match self {
-            Self::App { run, .. } | Self::Automation { run, .. } => Some(*run),
+            Self::App { run, .. } | Self::Automation { run, .. } | Self::Approval { run, .. } => Some(*run),
             Self::Connection(_) => None,
         }
     }
@@ -135,17 +156,22 @@ impl Notification {
         };
         let (subject, code) = match (&event.kind, app) {
             (EventKind::AppFailing { run, code }, Some(app)) if !has_failing_automation(*run) => {
-                (NotificationSubject::App { app, run: *run }, code)
+                (NotificationSubject::App { app, run: *run }, code.as_str())
             }
             (EventKind::AutomationFailing { automation, run, code }, Some(app)) => {
-                (NotificationSubject::Automation { app, automation: *automation, run: *run }, code)
+                (NotificationSubject::Automation { app, automation: *automation, run: *run }, code.as_str())
             }
             (EventKind::ConnectorDown { connection, code }, _) => {
-                (NotificationSubject::Connection(*connection), code)
+                (NotificationSubject::Connection(*connection), code.as_str())
+            }
+            (EventKind::Run { run, stage: RunStage::AwaitingApproval { approval } }, Some(app)) => {
+                let subject = NotificationSubject::Approval { app, run: *run, approval: *approval };
+                (subject, subject.kind().as_str())
             }
             _ => return None,
         };
-        Some(Self { workspace: event.workspace, seq, at: event.at, subject, code: code.clone() })
+        let code = code.to_owned();
+        Some(Self { workspace: event.workspace, seq, at: event.at, subject, code })
     }
 }
 
@@ -225,6 +251,16 @@ mod tests {
         let automation = event(EventKind::AutomationFailing { automation: id(4), run: id(3), code: code() });
         let told = Notification::of_event(&automation, 8, |_| true).unwrap();
         assert_eq!(told.subject.kind(), NotificationKind::AutomationFailing);
+        let stage = RunStage::AwaitingApproval { approval: id(5) };
+        let asked = event(EventKind::Run { run: id(3), stage });
+        let told = Notification::of_event(&asked, 10, |_| false).unwrap();
+        assert_eq!(
+            (told.subject.kind(), told.code.as_str()),
+            (NotificationKind::ApprovalNeeded, "approval_needed")
+        );
+        assert!(told.subject.is_in_app_only());
+        let queued = event(EventKind::Run { run: id(3), stage: RunStage::Queued });
+        assert_eq!(Notification::of_event(&queued, 11, |_| false), None);
         assert_eq!(Notification::of_event(&event(EventKind::LinesLogged { lines: 1 }), 9, |_| false), None);
     }
 }

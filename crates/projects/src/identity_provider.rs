@@ -3,16 +3,24 @@
 //! Public keys are stored as they are. A symmetric key is a secret, since anyone who has it can sign tokens: it is
 //! sealed when it is set, and never shown again.
 
+mod claim_paths;
+mod key_set;
 mod provider_input;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
 use kernel::{Randomness, id::ProjectId, vault::Vault};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::verification_key::{Algorithm, KeyMaterial, VerificationKey};
 
-pub use provider_input::{JsonWebKey, NewIdentityProvider};
+pub use claim_paths::find_claim;
+pub use key_set::{IgnoredKey, IgnoredKeyReason, JsonWebKey, KeySetEntry};
+pub use provider_input::NewIdentityProvider;
+
+use key_set::{BASE64URL, significant};
 
 /// The stored issuer of a project's person tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +30,11 @@ pub struct IdentityProvider {
     pub issuer: String,
     /// Value that the `aud` claim must contain.
     pub audience: String,
-    /// Name of the claim that has the person's roles.
+    /// Name or path of the claim that has the person's roles.
     pub role_claim: String,
+    /// Names or paths of claims, by the names under which rules find them; at most 32.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub claims: BTreeMap<String, String>,
     /// Keys that tokens are verified with; at most 8.
     pub keys: Vec<SigningKey>,
 }
@@ -89,11 +100,14 @@ impl SigningKey {
 
     /// Converts the key for verification; none if it is malformed or cannot be opened.
     fn to_verification_key(&self, vault: &Vault, project: ProjectId) -> Option<VerificationKey> {
-        let bytes = |text: &Option<String>| URL_SAFE_NO_PAD.decode(text.as_deref()?).ok();
+        let bytes = |text: &Option<String>| BASE64URL.decode(text.as_deref()?).ok();
         let algorithm =
             key_algorithm(&self.kty, self.crv.as_deref(), self.alg.as_deref(), self.usage.as_deref())?;
         let material = match algorithm {
-            Algorithm::Rs256 => KeyMaterial::Rsa { n: bytes(&self.n)?, e: bytes(&self.e)? },
+            Algorithm::Rs256 => KeyMaterial::Rsa {
+                n: significant(&bytes(&self.n)?).to_vec(),
+                e: significant(&bytes(&self.e)?).to_vec(),
+            },
             Algorithm::Es256 => KeyMaterial::P256([&[4][..], &bytes(&self.x)?, &bytes(&self.y)?].concat()),
             Algorithm::EdDsa => KeyMaterial::Ed25519(bytes(&self.x)?),
             Algorithm::Hs256 => {
@@ -104,7 +118,7 @@ impl SigningKey {
                     (None, Some(PlaintextKey(clear))) => SecretString::from(clear.clone()),
                     (None, None) => return None,
                 };
-                KeyMaterial::Hmac(URL_SAFE_NO_PAD.decode(text.expose_secret()).ok()?.into())
+                KeyMaterial::Hmac(BASE64URL.decode(text.expose_secret()).ok()?.into())
             }
         };
         Some(VerificationKey { kid: self.kid.clone(), material })
@@ -162,6 +176,7 @@ fn key_algorithm(kty: &str, crv: Option<&str>, alg: Option<&str>, usage: Option<
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     use kernel::vault::MasterKeys;
     use serde_json::{Value, json};
 
@@ -188,10 +203,27 @@ pub(crate) mod tests {
         ProjectId::from_uuid(uuid::Uuid::from_u128(7))
     }
 
-    fn accept(keys: &[Value], before: Option<&IdentityProvider>) -> Result<IdentityProvider, InvalidInput> {
+    type Accepted = (IdentityProvider, Vec<IgnoredKey>);
+
+    fn accept_set(keys: &[Value], before: Option<&IdentityProvider>) -> Result<Accepted, InvalidInput> {
         let input = json!({ "issuer": "https://id.example", "audience": "shop", "keys": keys });
         let input: NewIdentityProvider = serde_json::from_value(input).unwrap();
         input.validate_and_seal(before, &vault(&[7]), &Zeros, project())
+    }
+
+    fn accept(keys: &[Value], before: Option<&IdentityProvider>) -> Result<IdentityProvider, InvalidInput> {
+        accept_set(keys, before).map(|(provider, _)| provider)
+    }
+
+    fn rsa(kid: &str, byte: u8) -> Value {
+        json!({ "kty": "RSA", "kid": kid, "n": URL_SAFE_NO_PAD.encode([byte; 256]), "e": "AQAB" })
+    }
+
+    fn with(mut key: Value, members: &Value) -> Value {
+        for (name, value) in members.as_object().unwrap() {
+            key[name] = value.clone();
+        }
+        key
     }
 
     #[test]
@@ -219,6 +251,118 @@ pub(crate) mod tests {
         }
         let point = json!({ "kty": "EC", "crv": "P-256", "x": x, "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU" });
         assert!(accept(&[point, json!({ "kty": "RSA", "n": n, "e": "AQAB" })], None).is_ok());
+    }
+
+    #[test]
+    fn keys_that_cannot_verify_tokens_are_left_out_with_their_reason() {
+        let signing = with(
+            rsa("sig", 1),
+            &json!({ "use": "sig", "alg": "RS256", "x5c": ["MIIC"], "x5t": "AA", "more": 1 }),
+        );
+        let point = json!({ "kty": "EC", "crv": "P-384", "kid": "p384", "x": "AA", "y": "AA" });
+        let left_out = [
+            (
+                with(rsa("enc", 2), &json!({ "use": "enc", "alg": "RSA-OAEP" })),
+                Some("enc"),
+                IgnoredKeyReason::OtherUse,
+            ),
+            (
+                with(rsa("wrap", 2), &json!({ "key_ops": ["wrapKey"] })),
+                Some("wrap"),
+                IgnoredKeyReason::OtherUse,
+            ),
+            (with(rsa("rs512", 2), &json!({ "alg": "RS512" })), Some("rs512"), IgnoredKeyReason::Unsupported),
+            (point, Some("p384"), IgnoredKeyReason::Unsupported),
+            (json!({ "kty": "AKP", "kid": "new", "pub": "AA" }), Some("new"), IgnoredKeyReason::Unsupported),
+            (
+                json!({ "kty": "RSA", "kid": "short", "n": "AQAB", "e": "AQAB" }),
+                Some("short"),
+                IgnoredKeyReason::Malformed,
+            ),
+            (json!({ "kty": "RSA" }), None, IgnoredKeyReason::Malformed),
+            (json!({ "kid": "untyped" }), Some("untyped"), IgnoredKeyReason::Malformed),
+            (with(rsa("number", 2), &json!({ "e": 65537 })), Some("number"), IgnoredKeyReason::Malformed),
+            (with(rsa("x", 2), &json!({ "kid": 7 })), None, IgnoredKeyReason::Malformed),
+            (json!("a text"), None, IgnoredKeyReason::Malformed),
+            (json!(["RSA", "array"]), None, IgnoredKeyReason::Malformed),
+            (Value::Null, None, IgnoredKeyReason::Malformed),
+            (signing.clone(), Some("sig"), IgnoredKeyReason::Duplicate),
+            (json!({ "kty": "oct", "kid": "none" }), Some("none"), IgnoredKeyReason::SecretMissing),
+            (
+                json!({ "kty": "oct", "kid": "weak", "k": "c2hvcnQ" }),
+                Some("weak"),
+                IgnoredKeyReason::Malformed,
+            ),
+        ];
+        let set: Vec<Value> =
+            std::iter::once(signing).chain(left_out.iter().map(|(key, ..)| key.clone())).collect();
+        let (provider, ignored) = accept_set(&set, None).unwrap();
+        let kids: Vec<_> = provider.keys.iter().map(|key| key.kid.as_deref()).collect();
+        assert_eq!(kids, [Some("sig")]);
+        assert_eq!(provider.verification_keys(&vault(&[7]), project()).len(), 1);
+        let expected = left_out
+            .iter()
+            .map(|(_, kid, reason)| IgnoredKey { kid: kid.map(str::to_owned), reason: *reason });
+        assert_eq!(ignored, expected.collect::<Vec<_>>());
+        // Without the one that is usable, nothing is left.
+        assert!(accept_set(&set[1..14], None).is_err());
+        // A private key may have been published: that is not passed over.
+        let private = with(rsa("private", 3), &json!({ "d": "AQAB" }));
+        let refused = accept_set(&[rsa("sig", 1), private], None).unwrap_err();
+        assert_eq!(refused, crate::InvalidVerificationKey::PrivatePart.into());
+    }
+
+    #[test]
+    fn the_limit_counts_usable_keys_and_names_them() {
+        let many: Vec<Value> = (0..8_u8).map(|number| rsa(&format!("k{number}"), number + 1)).collect();
+        let others = (0..50).map(|_| with(rsa("enc", 99), &json!({ "use": "enc" })));
+        let set: Vec<Value> = many.iter().cloned().chain(others).collect();
+        let (provider, ignored) = accept_set(&set, None).unwrap();
+        assert_eq!((provider.keys.len(), ignored.len()), (8, 50));
+        let mut set = many;
+        set.push(with(rsa("x", 77), &json!({ "kid": null })));
+        let kids = (0..8).map(|number| Some(format!("k{number}"))).chain([None]).collect();
+        assert_eq!(accept_set(&set, None).unwrap_err(), InvalidInput::TooManyVerificationKeys(kids));
+        let endless = vec![rsa("a", 1); 101];
+        assert_eq!(accept_set(&endless, None).unwrap_err(), InvalidInput::VerificationKeyCount);
+    }
+
+    #[test]
+    fn padding_and_leading_zeros_of_issuers_are_read() {
+        let mut modulus = vec![0];
+        modulus.extend([7; 256]);
+        let padded = base64::engine::general_purpose::URL_SAFE.encode(&modulus);
+        let key = json!({ "kty": "RSA", "n": padded, "e": "AAEAAQ" });
+        let provider = accept(&[key], None).unwrap();
+        let keys = provider.verification_keys(&vault(&[7]), project());
+        assert!(matches!(&keys[0].material, KeyMaterial::Rsa { n, e } if n.len() == 256 && *e == [1, 0, 1]));
+    }
+
+    #[test]
+    fn claims_have_names_of_rules_and_paths() {
+        let accept = |claims: Value| {
+            let input = json!({ "issuer": "i", "audience": "a", "claims": claims, "keys": [rsa("a", 1)] });
+            let input: NewIdentityProvider = serde_json::from_value(input).unwrap();
+            input.validate_and_seal(None, &vault(&[7]), &Zeros, project())
+        };
+        let (provider, _) =
+            accept(json!({ "org": "https://corp.example/org", "team": "app_metadata.team" })).unwrap();
+        assert_eq!(provider.claims["team"], "app_metadata.team");
+        let many: BTreeMap<String, String> =
+            (0..33).map(|number| (format!("c{number}"), "a".to_owned())).collect();
+        for (claims, refused) in [
+            (json!({ "Org": "a" }), InvalidInput::ClaimName),
+            (json!({ "": "a" }), InvalidInput::ClaimName),
+            (json!({ "1a": "a" }), InvalidInput::ClaimName),
+            (json!({ "user-id": "a" }), InvalidInput::ClaimName),
+            (json!({ "a".repeat(33): "a" }), InvalidInput::ClaimName),
+            (json!({ "org": "" }), InvalidInput::ClaimPath),
+            (json!({ "org": "a\nb" }), InvalidInput::ClaimPath),
+            (json!({ "org": "a".repeat(201) }), InvalidInput::ClaimPath),
+            (json!(many), InvalidInput::ClaimCount),
+        ] {
+            assert_eq!(accept(claims.clone()).unwrap_err(), refused, "{claims}");
+        }
     }
 
     #[test]

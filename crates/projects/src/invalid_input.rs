@@ -1,7 +1,7 @@
 //! Inputs that use cases refuse.
 
 /// An input whose value a use case refuses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidInput {
     /// The role of the member who creates a project is below `member`.
     #[error("the role of the member is too low")]
@@ -39,9 +39,21 @@ pub enum InvalidInput {
     /// The name of the claim with the roles does not have 1 to 200 printable characters.
     #[error("the name of the claim is out of bounds")]
     RoleClaim,
-    /// The number of verification keys is not from 1 to 8.
+    /// More than 32 names of claims are given.
+    #[error("too many claims are named")]
+    ClaimCount,
+    /// The name of a claim is not one that rules can have.
+    #[error("the name of a claim does not fit")]
+    ClaimName,
+    /// The path of a claim does not have 1 to 200 printable characters.
+    #[error("the path of a claim is out of bounds")]
+    ClaimPath,
+    /// The number of keys in the set is not from 1 to 100.
     #[error("the number of verification keys is out of bounds")]
     VerificationKeyCount,
+    /// More than 8 keys of the set can verify tokens: these, by their ids.
+    #[error("too many keys can verify tokens")]
+    TooManyVerificationKeys(Vec<Option<String>>),
     /// The name of a project key does not have 1 to 60 printable characters.
     #[error("the name of the key is out of bounds")]
     KeyName,
@@ -74,7 +86,13 @@ pub enum InvalidVerificationKey {
     /// Its `kid` is longer than 200 bytes.
     #[error("the `kid` is too long")]
     LongKeyId,
-    /// Its type, curve, algorithm or use is not supported.
+    /// It is not a JSON Web Key.
+    #[error("the value is no JSON Web Key")]
+    NotAKey,
+    /// Its use or its operations are not those of a signature.
+    #[error("the key is not for signatures")]
+    OtherUse,
+    /// Its type, curve or algorithm is not supported.
     #[error("the key is not supported")]
     Unsupported,
     /// Its modulus does not have 2,048 to 8,192 bits.

@@ -27,6 +27,6 @@ pub use error::ProjectError;
 pub use identity_provider::{IdentityProvider, NewIdentityProvider, SigningKey};
 pub use invalid_input::{InvalidInput, InvalidVerificationKey};
 pub use keys::{KeyKind, KeyScope, KeyScopes, ProjectKey};
-pub use person_token::{JwtVerifier, PersonClaims, PersonTokenError, PersonTokenVerifier};
+pub use person_token::{ClaimNames, JwtVerifier, PersonClaims, PersonTokenError, PersonTokenVerifier};
 pub use ports::{ProjectsRead, ProjectsTx};
 pub use projects::{Project, Settings, SettingsChange};

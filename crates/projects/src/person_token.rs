@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use kernel::{Timestamp, id::ProjectId, vault::Vault};
 use serde_json::Value;
 
-use crate::identity_provider::IdentityProvider;
+use crate::identity_provider::{IdentityProvider, find_claim};
 pub use crate::verification_key::{Algorithm, KeyMaterial, VerificationKey};
 
 /// Tolerated difference between two clocks, in seconds.
@@ -23,7 +23,7 @@ pub struct PersonClaims {
     pub subject: String,
     /// Roles from the role claim, which has one text or an array of texts; at most 32.
     pub roles: Vec<String>,
-    /// Every claim of the token.
+    /// Every claim of the token, and those that the settings name.
     pub claims: BTreeMap<String, Value>,
     /// Time from which on the token is refused: `exp` and the tolerated clock skew.
     pub expires_at: Timestamp,
@@ -72,12 +72,64 @@ pub trait JwtVerifier: fmt::Debug + Send + Sync {
     ) -> Result<BTreeMap<String, Value>, PersonTokenError>;
 }
 
+/// The part of a token that rules know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PersonView {
+    /// Id of the person (`sub`); empty if there is none.
+    pub subject: String,
+    /// Roles from the role claim, which has one text or an array of texts; at most 32.
+    pub roles: Vec<String>,
+    /// Every claim of the token, and those that the settings name.
+    pub claims: BTreeMap<String, Value>,
+}
+
+/// The claims that a project's rules are about, by their names or paths in tokens.
+#[derive(Debug, Clone)]
+pub struct ClaimNames {
+    role_claim: String,
+    named: BTreeMap<String, String>,
+}
+
+impl ClaimNames {
+    /// Returns those of a provider; without one, the role claim `role` alone.
+    #[must_use]
+    pub fn of(provider: Option<&IdentityProvider>) -> Self {
+        Self {
+            role_claim: provider.map_or("role", |provider| &provider.role_claim).to_owned(),
+            named: provider.map(|provider| provider.claims.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Reads the claims of a token. A claim that the settings name stands for one of the token with the same name, also if
+    /// the token has no such claim.
+    #[must_use]
+    pub fn read(&self, mut claims: BTreeMap<String, Value>) -> PersonView {
+        let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let roles = match find_claim(&claims, &self.role_claim) {
+            Some(Value::String(role)) => vec![role.clone()],
+            Some(Value::Array(roles)) => {
+                roles.iter().filter_map(Value::as_str).take(MAX_ROLES).map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        };
+        let named: Vec<(&String, Option<Value>)> =
+            self.named.iter().map(|(name, path)| (name, find_claim(&claims, path).cloned())).collect();
+        for (name, found) in named {
+            match found {
+                Some(value) => claims.insert(name.clone(), value),
+                None => claims.remove(name),
+            };
+        }
+        PersonView { subject, roles, claims }
+    }
+}
+
 /// An identity provider with opened keys, ready to verify tokens.
 #[derive(Debug, Clone)]
 pub struct PersonTokenVerifier {
     issuer: String,
     audience: String,
-    role_claim: String,
+    claims: ClaimNames,
     keys: Arc<[VerificationKey]>,
 }
 
@@ -88,7 +140,7 @@ impl PersonTokenVerifier {
         Self {
             issuer: provider.issuer.clone(),
             audience: provider.audience.clone(),
-            role_claim: provider.role_claim.clone(),
+            claims: ClaimNames::of(Some(provider)),
             keys: provider.verification_keys(vault, project).into(),
         }
     }
@@ -105,15 +157,10 @@ impl PersonTokenVerifier {
     ) -> Result<PersonClaims, PersonTokenError> {
         let claims = jwt.verify(token, &self.keys)?;
         let expires_at = check_claims(self, &claims, now)?;
-        let subject = claims.get("sub").and_then(Value::as_str).filter(|subject| !subject.is_empty());
-        let subject = subject.ok_or(PersonTokenError::Subject)?.to_owned();
-        let roles = match claims.get(&self.role_claim) {
-            Some(Value::String(role)) => vec![role.clone()],
-            Some(Value::Array(roles)) => {
-                roles.iter().filter_map(Value::as_str).take(MAX_ROLES).map(str::to_owned).collect()
-            }
-            _ => Vec::new(),
-        };
+        let PersonView { subject, roles, claims } = self.claims.read(claims);
+        if subject.is_empty() {
+            return Err(PersonTokenError::Subject);
+        }
         Ok(PersonClaims { subject, roles, claims, expires_at })
     }
 }
@@ -176,12 +223,17 @@ mod tests {
     }
 
     fn verify(claims: &Value) -> Result<PersonClaims, PersonTokenError> {
+        verify_with(&json!({}), claims)
+    }
+
+    fn verify_with(settings: &Value, claims: &Value) -> Result<PersonClaims, PersonTokenError> {
         let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
         let project = ProjectId::from_uuid(uuid::Uuid::from_u128(7));
         let key = json!({ "kty": "oct", "k": "YSBzZWNyZXQgb2YgYXQgbGVhc3QgdGhpcnR5LXR3byBieXRlcw" });
-        let input = json!({ "issuer": "https://id.example", "audience": "shop", "keys": [key] });
+        let mut input = json!({ "issuer": "https://id.example", "audience": "shop", "keys": [key] });
+        input.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
         let input: NewIdentityProvider = serde_json::from_value(input).unwrap();
-        let provider = input.validate_and_seal(None, &vault, &Zeros, project).unwrap();
+        let (provider, _) = input.validate_and_seal(None, &vault, &Zeros, project).unwrap();
         let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
         PersonTokenVerifier::new(&provider, &vault, project).verify(&Signed(claims.clone()), "", now)
     }
@@ -206,6 +258,28 @@ mod tests {
         let roles = json!((0..40).map(|number| number.to_string()).collect::<Vec<_>>());
         assert_eq!(verify(&with("role", roles)).unwrap().roles.len(), MAX_ROLES);
         assert!(verify(&with("role", json!(7))).unwrap().roles.is_empty());
+    }
+
+    #[test]
+    fn roles_and_claims_are_found_by_their_paths() {
+        let settings = json!({ "roleClaim": "realm_access.roles", "claims": {
+            "org": "https://corp.example/org", "team": "app_metadata.team", "uid": "user-id", "region": "app_metadata.region",
+        } });
+        let mut token = with("realm_access", json!({ "roles": ["admin", 7, "editor"] }));
+        token["https://corp.example/org"] = json!("acme");
+        token["app_metadata"] = json!({ "team": ["red", "blue"] });
+        token["user-id"] = json!("7");
+        token["region"] = json!("of the token itself");
+        let person = verify_with(&settings, &token).unwrap();
+        assert_eq!(person.roles, ["admin", "editor"]);
+        let claim = |name: &str| person.claims.get(name);
+        assert_eq!(claim("org"), Some(&json!("acme")));
+        assert_eq!(claim("team"), Some(&json!(["red", "blue"])));
+        assert_eq!(claim("uid"), Some(&json!("7")));
+        assert_eq!(claim("region"), None, "a name of the settings is not the token's claim");
+        // A claim of that very name comes before the path.
+        token["realm_access.roles"] = json!("viewer");
+        assert_eq!(verify_with(&settings, &token).unwrap().roles, ["viewer"]);
     }
 
     #[test]

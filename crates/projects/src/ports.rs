@@ -119,6 +119,14 @@ pub trait ProjectsTx: UnitOfWork {
     /// Adds a key under the digest of its value.
     async fn insert_project_key(&mut self, key: &ProjectKey, digest: &Digest) -> Result<(), StoreError>;
 
+    /// Returns a key of a project, locked until the transaction ends; none when the project or the key is not found.
+    async fn project_key_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        key: ProjectKeyId,
+    ) -> Result<Option<ProjectKey>, StoreError>;
+
     /// Revokes a key unless it is revoked already, and returns it; none when the project or the key is not found.
     async fn revoke_project_key(
         &mut self,

@@ -125,6 +125,18 @@ impl ProjectsTx for FakeTx {
         Ok(())
     }
 
+    async fn project_key_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        key: ProjectKeyId,
+    ) -> Result<Option<ProjectKey>, StoreError> {
+        let of_workspace = self.find_project(workspace, project).is_some();
+        let mut keys = self.keys.iter().map(|(key, _)| key);
+        let found = keys.find(|known| of_workspace && known.project == project && known.id == key);
+        Ok(found.cloned())
+    }
+
     async fn revoke_project_key(
         &mut self,
         workspace: WorkspaceId,

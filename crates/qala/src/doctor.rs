@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
 
+use adapter_oidc::OidcIssuers;
 use adapter_store::Store;
 use anyhow::{Context as _, ensure};
 use kernel::{Clock as _, Id, SystemClock, SystemRandomness, vault::Vault};
@@ -12,7 +13,7 @@ use crate::{cli::ServeArguments, config, master_key};
 /// Runs every check; the exit code is success if all pass.
 pub(crate) async fn doctor(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     let development = config::is_dev_login_enabled(&arguments).unwrap_or(false);
-    let checks: [(&str, anyhow::Result<String>); 9] = [
+    let checks: [(&str, anyhow::Result<String>); 10] = [
         ("options", check_options(&arguments)),
         ("data directory", check_data_dir(&arguments)),
         ("disk space", check_disk_space(&arguments)),
@@ -21,6 +22,7 @@ pub(crate) async fn doctor(arguments: ServeArguments) -> anyhow::Result<ExitCode
         ("database", check_database(&arguments).await),
         ("rows", check_rows(&arguments).await),
         ("mail", check_mail(&arguments).await),
+        ("issuers", check_issuers(&arguments).await),
         ("sandbox", check_sandbox(&arguments).await),
     ];
     let mut healthy = true;
@@ -152,6 +154,26 @@ async fn check_mail(arguments: &ServeArguments) -> anyhow::Result<String> {
     }
 }
 
+/// Checks that the metadata and the keys of each issuer can be used.
+async fn check_issuers(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let registrations = crate::oidc::load(arguments.oidc_config.as_deref())?;
+    let issuers = OidcIssuers::new(registrations).context("--oidc-config")?;
+    let checked = issuers.check().await;
+    let names: Vec<&str> = checked.iter().map(|(provider, _)| provider.name.as_str()).collect();
+    let failures: Vec<String> = checked
+        .iter()
+        .filter_map(|(provider, result)| {
+            result.as_ref().err().map(|error| format!("{}: {error}", provider.name))
+        })
+        .collect();
+    ensure!(failures.is_empty(), "--oidc-config: {}", failures.join("; "));
+    Ok(if names.is_empty() {
+        "none are configured".to_owned()
+    } else {
+        format!("{} can be used for sign-in", names.join(", "))
+    })
+}
+
 async fn check_sandbox(arguments: &ServeArguments) -> anyhow::Result<String> {
     let engine = crate::serve::start_runtime(1, arguments.require_sandbox)?;
     let missing = engine.confinement().await?.missing_layers();
@@ -160,7 +182,7 @@ async fn check_sandbox(arguments: &ServeArguments) -> anyhow::Result<String> {
     let now = SystemClock.now();
     let files = BTreeMap::from([("main.js".to_owned(), "export default { scheduled() {} }".to_owned())]);
     let bundle = Arc::new(Bundle { version: Id::generate(random, now), files });
-    let handlers = engine.check(Id::generate(random, now), bundle).await?;
+    let handlers = engine.check(Id::generate(random, now), None, bundle).await?;
     ensure!(handlers.scheduled, "the handler of a test app was not found");
     Ok(match missing.as_slice() {
         [] => "a worker process compiled an app; no layer is missing".to_owned(),

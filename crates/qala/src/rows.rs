@@ -227,7 +227,7 @@ async fn import_table(
         dry_run: false,
     };
     let written = engine.import(location, &Access::Owner, &table.name, source, &options).await;
-    let written = written.with_context(|| format!("table {}", table.name))?;
+    let written = written.with_context(|| format!("table {}", table.name))?.rows;
     ensure!(written == rows, "{written} rows of {} were imported instead of {rows}", table.name);
     for index in &table.indexes {
         let index = NewIndex { columns: index.columns.clone(), unique: index.unique };

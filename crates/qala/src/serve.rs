@@ -31,10 +31,10 @@ use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
-    AppMetricsBuffer, AppMetricsWriter, AppSecrets, CallCountWriter, CallCounter, ConnectionCredentials,
-    ConnectionCredentialsDeps, Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorDeps,
-    ExecutorSettings, MailWorker, NotificationWorker, NotificationWorkerDeps, Purger, RowChangeReporter,
-    RowChanges, RunReleaser, Scheduler, purger::RowPurge, run_at_interval,
+    AppMetricsBuffer, AppMetricsWriter, AppSecrets, CallCountWriter, CallCounter, CodeUpkeepWorker,
+    ConnectionCredentials, ConnectionCredentialsDeps, Dispatcher, DispatcherOptions, DomainChecks, Executor,
+    ExecutorDeps, ExecutorSettings, MailWorker, NotificationWorker, NotificationWorkerDeps, Purger,
+    RowChangeReporter, RowChanges, RunReleaser, Scheduler, purger::RowPurge, run_at_interval,
 };
 use workspace::join_domains::TxtResolver;
 
@@ -51,6 +51,8 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(8);
 const OUTBOX_INTERVAL: Duration = Duration::from_secs(10);
 /// Time between writes of when tokens and keys were last used.
 const LAST_USED_INTERVAL: Duration = Duration::from_secs(15);
+/// Time between looks for counts of refused calls that are due to be written.
+const REFUSED_CALLS_INTERVAL: Duration = Duration::from_secs(5);
 /// Time between checks of a paused server for `qala admin resume`.
 const RESUME_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between evictions of idle counters and deletions of expired data.
@@ -225,6 +227,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(domains.run(shutdown.clone()));
     let purger = Purger::new(store.clone(), Arc::clone(&rows) as Arc<dyn RowPurge>, Arc::clone(&clock));
     tasks.spawn(purger.run(shutdown.clone()));
+    let upkeep = CodeUpkeepWorker::new(Arc::new(store.clone()), Arc::clone(&clock));
+    tasks.spawn(upkeep.run(shutdown.clone()));
     let reporter = RowChangeReporter::new(row_changes, Arc::new(store.clone()), Arc::clone(&clock));
     let call_counts = CallCountWriter::new(calls, Arc::new(store.clone()));
     let metrics = AppMetricsWriter::new(metrics, Arc::new(store.clone()), node);
@@ -234,6 +238,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let call_counts = tokio::spawn(call_counts.run(end_of_writes.clone()));
     let metrics = tokio::spawn(metrics.run(end_of_writes.clone()));
     tasks.spawn(deliver_outboxes(app.clone(), shutdown.clone()));
+    tasks.spawn(write_refused_calls(app.clone(), shutdown.clone()));
     tasks.spawn(record_last_used_periodically(app.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(collect_garbage(app.clone(), store.clone(), clock, shutdown.clone()));
 
@@ -366,6 +371,18 @@ async fn create_demo(app: &Application) -> Option<DemoCall> {
 
 async fn deliver_outboxes(app: Application, shutdown: CancellationToken) {
     run_at_interval(OUTBOX_INTERVAL, shutdown, || app.deliver_outboxes()).await;
+}
+
+async fn write_refused_calls(app: Application, shutdown: CancellationToken) {
+    run_at_interval(REFUSED_CALLS_INTERVAL, shutdown, || async {
+        if let Err(error) = app.flush_refused_calls().await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "cannot count refused calls of webhooks"
+            );
+        }
+    })
+    .await;
 }
 
 async fn record_last_used_periodically(app: Application, store: Store, shutdown: CancellationToken) {

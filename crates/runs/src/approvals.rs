@@ -86,7 +86,7 @@ pub struct Approval {
 /// A message for the code that asks, which says what is wrong.
 pub fn check_question(question: &ApprovalQuestion) -> Result<(), String> {
     let title = question.title.trim().chars().count();
-    if !(1..=MAX_TITLE).contains(&title) || question.title.chars().any(char::is_control) {
+    if !(1..=MAX_TITLE).contains(&title) || !kernel::text::is_visible_line(&question.title) {
         return Err(format!("the title must have 1 to {MAX_TITLE} printable characters"));
     }
     match &question.detail {

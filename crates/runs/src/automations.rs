@@ -136,7 +136,7 @@ impl Automation {
     /// Checks the bounds of its fields.
     fn check_limits(&self) -> Result<(), InvalidInput> {
         let length = self.name.trim().chars().count();
-        if !(1..=60).contains(&length) || self.name.chars().any(char::is_control) {
+        if !(1..=60).contains(&length) || !kernel::text::is_visible_line(&self.name) {
             return Err(InvalidInput::AutomationName);
         }
         if self.max_concurrency.is_some_and(|max| !(1..=1000).contains(&max)) {

@@ -10,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use futures::{StreamExt as _, future::BoxFuture, stream::BoxStream};
 use kernel::{
     RedirectMode, Timestamp,
-    id::{AppId, RunId, VersionId, WorkspaceId},
+    id::{AppId, RunId, UserId, VersionId, WorkspaceId},
 };
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -29,11 +29,17 @@ pub trait Engine: Send + Sync {
     /// The failure of the code, or the limit that it exceeded.
     async fn invoke(&self, invocation: Invocation, host: Arc<dyn Host>) -> Result<HandlerOutput, Failure>;
 
-    /// Compiles the bundle without running a handler, to refuse code that does not parse or link.
+    /// Compiles the bundle and runs its top level, to refuse code that does not parse or link. No timer fires and no call
+    /// leaves meanwhile. Checks that wait for each other are shared out by person, or by workspace for none.
     ///
     /// # Errors
     /// [`FailureCode::InvalidBundle`] with the message and location of the first error.
-    async fn check(&self, workspace: WorkspaceId, bundle: Arc<Bundle>) -> Result<ExportedHandlers, Failure>;
+    async fn check(
+        &self,
+        workspace: WorkspaceId,
+        person: Option<UserId>,
+        bundle: Arc<Bundle>,
+    ) -> Result<ExportedHandlers, Failure>;
 }
 
 /// Handlers that a bundle exports.

@@ -64,6 +64,9 @@ pub enum RunsError {
     /// The version that failed is unknown or gone.
     #[error("the original version is unknown or gone")]
     NoOriginalVersion,
+    /// The files of the version that failed are deleted.
+    #[error("the files of the original version are deleted")]
+    VersionUnusable,
     /// The automation does not exist, belongs to another app, or is not published as a tool.
     #[error("there is no such tool")]
     AgentToolNotFound,

@@ -1,6 +1,9 @@
 //! Inputs that use cases refuse.
 
-use crate::agent_tools::{InvalidSchema, InvalidToolInput};
+use crate::{
+    agent_tools::{InvalidSchema, InvalidToolInput},
+    automations::schedule::InvalidCronItem,
+};
 
 /// An input whose value a use case refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +23,10 @@ pub enum InvalidInput {
     /// A cron expression does not have five fields.
     #[error("the cron expression does not have five fields")]
     CronFields,
-    /// A cron expression does not parse, for this reason.
+    /// An item of a cron expression is not one of its field.
+    #[error(transparent)]
+    CronItem(InvalidCronItem),
+    /// A cron expression does not parse, for a reason of the library.
     #[error("the cron expression does not parse: {0}")]
     Cron(String),
     /// A cron expression never fires.

@@ -4,6 +4,8 @@
 //! A read whose name ends with `_for_update` locks the row until the transaction ends. Reads that take a workspace find
 //! nothing in another one.
 
+use std::{collections::HashMap, time::Duration};
+
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
@@ -20,9 +22,20 @@ use crate::{
     dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterState, ReplaySource},
     queue::NewRun,
     quota::Admission,
-    runs::{Cancellation, QueueHealth, RunFilter, VersionRef},
+    runs::{Cancellation, LatestRun, QueueHealth, RunFilter, RunHistogram, VersionRef},
     webhooks::Delivery,
 };
+
+/// Name of an automation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AutomationName {
+    /// Id of the automation.
+    pub id: AutomationId,
+    /// App that it starts.
+    pub app: AppId,
+    /// Its name.
+    pub name: String,
+}
 
 /// Reads of automations, webhooks and runs that need no transaction.
 #[async_trait]
@@ -40,6 +53,14 @@ pub trait RunsRead: Send + Sync {
         id: AutomationId,
     ) -> Result<Option<Automation>, StoreError>;
 
+    /// Returns the names of the newest automations of a workspace whose app a person can view.
+    async fn automation_names(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        limit: u32,
+    ) -> Result<Vec<AutomationName>, StoreError>;
+
     /// Returns the automations of a workspace whose app a person can view, newest first. One more than the page's limit
     /// means that there is another page.
     async fn automations(
@@ -48,6 +69,14 @@ pub trait RunsRead: Send + Sync {
         visible: Visibility,
         page: PageRequest,
     ) -> Result<Vec<Automation>, StoreError>;
+
+    /// Returns the latest runs of each of these automations, newest first, at most `limit` of each, whoever may view them.
+    /// An automation without runs has no entry.
+    async fn latest_runs(
+        &self,
+        automations: &[AutomationId],
+        limit: u32,
+    ) -> Result<HashMap<AutomationId, Vec<LatestRun>>, StoreError>;
 
     /// Returns the automations of an app, oldest first.
     async fn automations_of_app(
@@ -90,6 +119,17 @@ pub trait RunsRead: Send + Sync {
         filter: RunFilter,
         page: PageRequest,
     ) -> Result<Vec<Run>, StoreError>;
+
+    /// Counts the runs that [`Self::runs`] would list by the time at which they were accepted, in bars of this length. Of
+    /// more than `limit` runs, only the newest are counted.
+    async fn run_histogram(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        filter: RunFilter,
+        bar: Duration,
+        limit: u32,
+    ) -> Result<RunHistogram, StoreError>;
 
     /// Returns the state of a workspace's queue at `now`.
     async fn queue_health(&self, workspace: WorkspaceId, now: Timestamp) -> Result<QueueHealth, StoreError>;
@@ -255,6 +295,14 @@ pub trait DeadLettersTx: RunsTx {
         app: AppId,
         version: Option<VersionId>,
     ) -> Result<Option<VersionRef>, StoreError>;
+
+    /// Returns true if a version of an app has its files; they are not deleted until the transaction ends.
+    async fn lock_version_files(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+    ) -> Result<bool, StoreError>;
 
     /// Resolves a locked dead letter: as replayed if there is a run, else as discarded.
     async fn resolve_dead_letter(

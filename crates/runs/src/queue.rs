@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
     Clock, Randomness, StoreError, Timestamp,
-    id::{AppId, ApprovalId, AutomationId, NodeId, RunId, VersionId, WorkspaceId},
+    id::{AppId, ApprovalId, AutomationId, GrantId, NodeId, RunId, VersionId, WorkspaceId},
 };
 use serde_json::value::RawValue;
 
@@ -51,6 +51,8 @@ pub struct NewRun {
     pub replay_of: Option<RunId>,
     /// True if a token or an agent started it.
     pub by_agent: bool,
+    /// Grant of the agent that started it.
+    pub agent: Option<GrantId>,
     /// True if it waits until the quota of its workspace has room.
     pub is_on_hold: bool,
 }

@@ -5,7 +5,7 @@ mod cancel;
 use kernel::{
     Timestamp,
     events::RefusedRequest,
-    id::{AppId, AutomationId, RunId, UserId, VersionId, WorkspaceId},
+    id::{AppId, AutomationId, GrantId, RunId, UserId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +133,15 @@ pub struct VersionRef {
     pub is_current: bool,
 }
 
+/// The agent that started a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskingAgent {
+    /// Grant of its person.
+    pub grant: GrantId,
+    /// Name of its client, while the grant is kept.
+    pub client_name: Option<String>,
+}
+
 /// One execution of an app's code, over all its attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -162,6 +171,8 @@ pub struct Run {
     pub version: Option<VersionRef>,
     /// Run that it replays.
     pub replay_of: Option<RunId>,
+    /// Agent that started it.
+    pub asked_by: Option<AskingAgent>,
     /// Person who cancelled it.
     pub cancelled_by: Option<UserId>,
     /// Steps of the last attempt that ended; empty before the first has.
@@ -256,6 +267,47 @@ pub struct RunFilter {
     pub status: Option<RunStatus>,
     /// Only of this trigger.
     pub trigger: Option<TriggerKind>,
+    /// Only those that an agent asked for, or that none did.
+    pub by_agent: Option<bool>,
+    /// Only those that were accepted at this time or later.
+    pub from: Option<Timestamp>,
+    /// Only those that were accepted before this time.
+    pub to: Option<Timestamp>,
+}
+
+/// Runs by the time at which they were accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunHistogram {
+    /// Time from which the counts are complete; earlier runs were not counted.
+    pub complete_from: Timestamp,
+    /// Bars with at least one run, oldest first.
+    pub bars: Vec<RunBar>,
+}
+
+/// Runs of one bar of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunBar {
+    /// Number of the bar: its start in units of its length since 1970.
+    pub index: i64,
+    /// Runs that succeeded.
+    pub succeeded: u64,
+    /// Runs that failed.
+    pub failed: u64,
+    /// Runs that a gate or right stopped.
+    pub blocked: u64,
+    /// Runs that have not ended.
+    pub unfinished: u64,
+}
+
+/// A run among the latest of its automation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LatestRun {
+    /// Run id.
+    pub id: RunId,
+    /// State of the run.
+    pub status: RunStatus,
+    /// Time at which the run was accepted.
+    pub accepted_at: Timestamp,
 }
 
 /// State of a workspace's queue.

@@ -27,7 +27,7 @@ use crate::{
 };
 
 pub(crate) use tx::{FakeTx, StoredDeadLetter};
-pub(crate) use webhook_store::{FakeRateLimiter, FakeWebhookStore, Freshness};
+pub(crate) use webhook_store::{FakeRateLimiter, FakeRefusedCalls, FakeWebhookStore, Freshness};
 
 pub(crate) fn workspace() -> WorkspaceId {
     id(3)

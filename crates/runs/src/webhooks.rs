@@ -10,6 +10,7 @@ pub mod form;
 pub mod proof;
 mod receive;
 mod refusal;
+pub mod refused_calls;
 mod rotate;
 mod send_sample;
 mod store;
@@ -30,6 +31,7 @@ pub use receive::{
     WebhookReceiver,
 };
 pub use refusal::{OWNER_FIXABLE_REFUSALS, RateLimitExceeded, WebhookRefusal};
+pub use refused_calls::{RefusedCallCounter, RefusedCalls, RefusedCallsEntry, RefusedCallsLog};
 pub use rotate::rotate_webhook;
 pub use store::{
     AcceptCall, AcceptOutcome, DedupKey, NewDeadLetter, RefusedDelivery, RevisionVector, SecretCache,

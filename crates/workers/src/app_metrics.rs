@@ -13,7 +13,7 @@ use kernel::{
 };
 use observability::{
     AppMetrics, Measurement, MetricsLog, MetricsRecorder, Resolution,
-    metrics::{MAX_ENTRIES, MetricsEntry},
+    metrics::{MAX_ENTRIES, MetricsEntry, RequestEnding},
 };
 use tokio::{
     sync::Notify,
@@ -39,19 +39,28 @@ pub struct AppMetricsBuffer {
 /// Entries by app and minute. The workspace follows from the app.
 #[derive(Debug, Default)]
 struct Pending {
-    entries: HashMap<(AppId, Timestamp), (WorkspaceId, AppMetrics)>,
+    entries: HashMap<(AppId, Timestamp), PendingEntry>,
     /// Measurements that found no room.
     dropped: u64,
 }
 
+/// The measurements of an app in a minute.
+#[derive(Debug)]
+struct PendingEntry {
+    workspace: WorkspaceId,
+    metrics: AppMetrics,
+    has_responded: bool,
+}
+
 impl Pending {
-    /// Returns the metrics of an app and minute; `None` if there is no room for new ones.
-    fn metrics(&mut self, workspace: WorkspaceId, app: AppId, minute: Timestamp) -> Option<&mut AppMetrics> {
+    /// Returns the entry of an app and minute; `None` if there is no room for new ones.
+    fn entry(&mut self, workspace: WorkspaceId, app: AppId, minute: Timestamp) -> Option<&mut PendingEntry> {
         let key = (app, minute);
         if self.entries.len() >= MAX_PENDING_ENTRIES && !self.entries.contains_key(&key) {
             return None;
         }
-        Some(&mut self.entries.entry(key).or_insert_with(|| (workspace, AppMetrics::default())).1)
+        let new = || PendingEntry { workspace, metrics: AppMetrics::default(), has_responded: false };
+        Some(self.entries.entry(key).or_insert_with(new))
     }
 }
 
@@ -59,7 +68,13 @@ impl AppMetricsBuffer {
     /// Takes what was recorded, the oldest minutes first, and the number of measurements that were dropped.
     fn take(&self) -> (Vec<MetricsEntry>, u64) {
         let Pending { entries, dropped } = mem::take(&mut *self.lock());
-        let entry = |((app, minute), (workspace, metrics))| MetricsEntry { workspace, app, minute, metrics };
+        let entry = |((app, minute), PendingEntry { workspace, metrics, has_responded })| MetricsEntry {
+            workspace,
+            app,
+            minute,
+            metrics,
+            has_responded,
+        };
         let mut entries: Vec<_> = entries.into_iter().map(entry).collect();
         // The store looks for the rows of all apps and all times of a chunk: with few times, these are few.
         entries.sort_unstable_by_key(|entry| (entry.minute, entry.app));
@@ -71,8 +86,11 @@ impl AppMetricsBuffer {
         for entry in entries {
             // Locked for each: whoever records meanwhile waits for one merge at most.
             let mut pending = self.lock();
-            match pending.metrics(entry.workspace, entry.app, entry.minute) {
-                Some(metrics) => metrics.merge(&entry.metrics),
+            match pending.entry(entry.workspace, entry.app, entry.minute) {
+                Some(pending) => {
+                    pending.metrics.merge(&entry.metrics);
+                    pending.has_responded |= entry.has_responded;
+                }
                 None => pending.dropped += measurements(&entry.metrics),
             }
         }
@@ -92,8 +110,13 @@ impl MetricsRecorder for AppMetricsBuffer {
     fn record(&self, workspace: WorkspaceId, app: AppId, at: Timestamp, measurement: Measurement) {
         let minute = Resolution::Minute.start_of(at);
         let mut pending = self.lock();
-        match pending.metrics(workspace, app, minute) {
-            Some(metrics) => metrics.add(measurement),
+        let has_responded =
+            matches!(measurement, Measurement::Request { ending: RequestEnding::Responded, .. });
+        match pending.entry(workspace, app, minute) {
+            Some(entry) => {
+                entry.metrics.add(measurement);
+                entry.has_responded |= has_responded;
+            }
             None => pending.dropped += 1,
         }
         let is_full = pending.entries.len() >= EARLY_FLUSH_ENTRIES;
@@ -176,7 +199,8 @@ mod tests {
 
     use super::*;
 
-    const REQUEST: Measurement = Measurement::Request { is_error: false, duration: Duration::from_millis(3) };
+    const REQUEST: Measurement =
+        Measurement::Request { ending: RequestEnding::Responded, duration: Duration::from_millis(3) };
 
     /// A store that adds up requests by app and minute, and counts calls.
     #[derive(Default)]

@@ -6,6 +6,7 @@
 //! * [`domain_checks`]: rechecks the DNS records that verify join domains
 //! * [`run_at_interval()`]: a loop for periodic work
 //! * [`purger`]: deletes for good what was deleted a week ago
+//! * [`code_upkeep`]: deletes files of versions that nothing needs
 //! * [`mail_worker`]: sends the e-mail in the outbox
 //! * [`notification_worker`]: tells people of alerts
 //! * [`run_releaser`]: releases runs that the quota of a month held
@@ -24,6 +25,7 @@ pub mod app_metrics;
 pub mod app_secrets;
 mod backoff;
 pub mod call_counter;
+pub mod code_upkeep;
 pub mod connection_credentials;
 mod connection_limits;
 pub mod connection_store;
@@ -42,6 +44,7 @@ pub mod scheduler;
 pub use app_metrics::{AppMetricsBuffer, AppMetricsWriter};
 pub use app_secrets::AppSecrets;
 pub use call_counter::{CallCountWriter, CallCounter};
+pub use code_upkeep::CodeUpkeepWorker;
 pub use connection_credentials::{ConnectionCredentials, ConnectionCredentialsDeps};
 pub use connection_store::ConnectionStore;
 pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};

@@ -130,6 +130,7 @@ impl Scheduler {
             version: None,
             replay_of: None,
             by_agent: false,
+            agent: None,
             is_on_hold: false,
         }
     }

@@ -13,6 +13,9 @@ pub enum WorkspaceError {
     /// The workspace does not exist, or the caller may not see it.
     #[error("there is no such workspace")]
     WorkspaceNotFound,
+    /// The person has created as many workspaces as one may.
+    #[error("the person has created too many workspaces")]
+    TooManyWorkspaces,
     /// The workspace to restore is not deleted.
     #[error("the workspace is not deleted")]
     WorkspaceNotDeleted,

@@ -61,6 +61,8 @@ pub struct PlanLimits {
     pub log_bytes_per_day: u64,
     /// Bytes that the rows of one backend project may take, indexes included.
     pub stored_bytes_per_project: u64,
+    /// Bytes of code that a workspace may store: versions, drafts and imports.
+    pub stored_code_bytes: u64,
 }
 
 kernel::names! {
@@ -87,6 +89,7 @@ impl Plan {
                 run_retention_days: Some(30),
                 log_bytes_per_day: 10 * MIB,
                 stored_bytes_per_project: 100 * MIB,
+                stored_code_bytes: 50 * MIB,
             },
             Self::Maker => PlanLimits {
                 runs: MonthlyLimit(Some(20_000)),
@@ -97,6 +100,7 @@ impl Plan {
                 run_retention_days: Some(60),
                 log_bytes_per_day: 50 * MIB,
                 stored_bytes_per_project: GIB,
+                stored_code_bytes: 250 * MIB,
             },
             Self::Team => PlanLimits {
                 runs: MonthlyLimit(Some(200_000)),
@@ -107,6 +111,7 @@ impl Plan {
                 run_retention_days: Some(90),
                 log_bytes_per_day: 100 * MIB,
                 stored_bytes_per_project: 8 * GIB,
+                stored_code_bytes: GIB,
             },
             Self::Business => PlanLimits {
                 runs: MonthlyLimit(Some(5_000_000)),
@@ -117,6 +122,7 @@ impl Plan {
                 run_retention_days: Some(365),
                 log_bytes_per_day: 500 * MIB,
                 stored_bytes_per_project: 50 * GIB,
+                stored_code_bytes: 5 * GIB,
             },
             Self::Sovereign => PlanLimits {
                 runs: MonthlyLimit(None),
@@ -127,6 +133,7 @@ impl Plan {
                 run_retention_days: None,
                 log_bytes_per_day: 500 * MIB,
                 stored_bytes_per_project: 50 * GIB,
+                stored_code_bytes: 20 * GIB,
             },
         }
     }
@@ -150,6 +157,7 @@ mod tests {
                 of(limits.run_retention_days.map(u64::from)),
                 limits.log_bytes_per_day,
                 limits.stored_bytes_per_project,
+                limits.stored_code_bytes,
             ]
         };
         for plans in Plan::ALL.windows(2) {

@@ -65,6 +65,10 @@ pub trait WorkspaceTx: UnitOfWork {
     /// Adds a workspace; [`StoreError::Duplicate`] when the slug is taken.
     async fn insert_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError>;
 
+    /// Records who created a workspace. Returns how many the person has created, this one and those that can still be restored
+    /// included; what they create at the same time waits.
+    async fn record_creator(&mut self, workspace: WorkspaceId, creator: UserId) -> Result<u64, StoreError>;
+
     /// Returns a workspace that is not deleted, locked until the transaction ends.
     async fn workspace_for_update(&mut self, workspace: WorkspaceId)
     -> Result<Option<Workspace>, StoreError>;

@@ -32,6 +32,8 @@ type ConcurrentChange = Box<dyn FnOnce(&mut FakeTx) + Send + Sync>;
 pub(crate) struct FakeTx {
     pub(crate) work: RecordingUnitOfWork,
     pub(crate) workspaces: Vec<Workspace>,
+    /// Workspaces with the people who created them.
+    pub(crate) creators: Vec<(WorkspaceId, UserId)>,
     pub(crate) memberships: BTreeMap<(WorkspaceId, UserId), Membership>,
     pub(crate) leave_reasons: BTreeMap<(WorkspaceId, UserId), (LeaveReason, Timestamp)>,
     pub(crate) addresses: BTreeMap<UserId, String>,

@@ -8,7 +8,7 @@ mod set_plan;
 mod types;
 mod update;
 
-pub use create::{CreateWorkspace, create_workspace};
+pub use create::{CreateWorkspace, MAX_CREATED, create_workspace};
 pub use make_owner::make_owner;
 pub use set_plan::set_plan;
 pub use types::{Cell, Currency, Intent, Profile, TeamSize, Workspace, WorkspaceSummary};

@@ -12,6 +12,7 @@ use std::{
     env,
     io::{BufRead as _, BufReader},
     os::unix::process::CommandExt as _,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -32,7 +33,7 @@ pub enum Durability {
 }
 
 /// Finds `pgbench`, which some distributions install outside the folder of the server programs.
-pub fn pgbench() -> Result<std::path::PathBuf> {
+pub fn pgbench() -> Result<PathBuf> {
     programs::find_program("pgbench")
         .context("pgbench is not installed: install PostgreSQL with its programs")
 }
@@ -50,13 +51,21 @@ pub struct Postgres {
     url: String,
 }
 
+/// Returns the path of the running program, also after a build has replaced its file.
+fn own_program() -> Result<PathBuf> {
+    let path = env::current_exe()?;
+    // This link of Linux leads to the program itself.
+    let running = Path::new("/proc/self/exe");
+    Ok(if path.exists() || !running.exists() { path } else { running.to_owned() })
+}
+
 impl Postgres {
     /// Starts a fresh cluster. The current program must implement the subcommand `postgres-guard` with [`guard::run`].
     pub fn start(progress: &Progress, durability: Durability) -> Result<Self> {
         let binaries = programs::find_server_dir()
             .context("the server programs of PostgreSQL (initdb, postgres) are not installed")?;
         progress.report(format!("starting PostgreSQL from {}", binaries.display()));
-        let mut guard = Command::new(env::current_exe()?)
+        let mut guard = Command::new(own_program()?)
             .arg("postgres-guard")
             .arg(binaries)
             .arg(match durability {

@@ -13,6 +13,7 @@ use adapter_gate::{ClientMetadataFetcher, Resolve};
 use async_trait::async_trait;
 use connections::GateHost;
 use identity::oauth::{ClientDocumentFetcher as _, clients::DocumentError};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Resolves to these addresses, and counts the lookups.
 struct FakeResolver(Vec<IpAddr>, AtomicUsize);
@@ -30,7 +31,7 @@ async fn refusal(loopback: bool, addresses: &[&str]) -> (String, usize) {
         Arc::new(FakeResolver(addresses.iter().map(|it| it.parse().unwrap()).collect(), AtomicUsize::new(0)));
     let fetcher = ClientMetadataFetcher::new(loopback, Arc::clone(&liar) as Arc<dyn Resolve>).unwrap();
     let id = "https://agent.example/client.json".parse().unwrap();
-    let Err(DocumentError::Unreachable(what)) = fetcher.fetch_client(&id).await else {
+    let Err(DocumentError::Unreachable(what)) = fetcher.fetch_client(&id, None).await else {
         panic!("{addresses:?}")
     };
     (what, liar.1.load(Ordering::SeqCst))
@@ -75,8 +76,61 @@ async fn only_port_443_is_allowed_outside_of_loopback() {
     let liar = Arc::new(FakeResolver(vec!["93.184.215.14".parse().unwrap()], AtomicUsize::new(0)));
     let fetcher = ClientMetadataFetcher::new(false, liar).unwrap();
     let id = "https://agent.example:22/client.json".parse().unwrap();
-    let Err(DocumentError::Unreachable(what)) = fetcher.fetch_client(&id).await else {
+    let Err(DocumentError::Unreachable(what)) = fetcher.fetch_client(&id, None).await else {
         panic!("it was fetched")
     };
     assert_eq!(what, "the port must be 443");
+}
+
+/// Never resolves names that begin with `slow`, and reports each name that it is asked for.
+struct SlowResolver(UnboundedSender<String>);
+
+#[async_trait]
+impl Resolve for SlowResolver {
+    async fn resolve(&self, host: &GateHost) -> io::Result<Vec<IpAddr>> {
+        self.0.send(host.as_str().to_owned()).unwrap();
+        if host.as_str().starts_with("slow") {
+            std::future::pending::<()>().await;
+        }
+        Ok(Vec::new())
+    }
+}
+
+fn slow_fetcher() -> (Arc<ClientMetadataFetcher>, UnboundedReceiver<String>) {
+    let (asked, receiver) = unbounded_channel();
+    (Arc::new(ClientMetadataFetcher::new(false, Arc::new(SlowResolver(asked))).unwrap()), receiver)
+}
+
+fn fetch(
+    fetcher: &Arc<ClientMetadataFetcher>,
+    host: &str,
+    path: usize,
+    network: &str,
+) -> tokio::task::JoinHandle<DocumentError> {
+    let id = format!("https://{host}/{path}").parse().unwrap();
+    let (fetcher, network) = (Arc::clone(fetcher), network.parse().unwrap());
+    tokio::spawn(async move { fetcher.fetch_client(&id, Some(network)).await.unwrap_err() })
+}
+
+#[tokio::test]
+async fn one_network_or_host_keeps_nobody_else_waiting() {
+    let (fetcher, mut asked) = slow_fetcher();
+    // One network asks many hosts, and several networks ask one host.
+    for number in 0..20 {
+        fetch(&fetcher, &format!("slow{number}.example"), 1, "192.0.2.1");
+        fetch(&fetcher, "slow.example", number, &format!("198.51.100.{number}"));
+    }
+    for _ in 0..4 {
+        asked.recv().await.unwrap();
+    }
+    // The network that is at its limit asks for a document that others want.
+    fetch(&fetcher, "agent.example", 1, "192.0.2.1");
+    tokio::task::yield_now().await;
+    let refused = fetch(&fetcher, "agent.example", 1, "203.0.113.1").await.unwrap();
+    assert!(
+        matches!(&refused, DocumentError::Unreachable(what) if what == "the name has no address"),
+        "{refused}"
+    );
+    assert_eq!(asked.recv().await.unwrap(), "agent.example");
+    assert!(asked.try_recv().is_err(), "no network and no host has more than its share");
 }

@@ -5,6 +5,7 @@
 mod connection;
 mod documents;
 mod gate;
+mod representations;
 mod secrets;
 mod spans;
 mod streams;

@@ -17,7 +17,7 @@ use crate::{
 
 /// Opens every name but `MISSING`, and counts.
 #[derive(Default)]
-struct Secrets(AtomicUsize);
+pub(crate) struct Secrets(AtomicUsize);
 
 #[async_trait]
 impl SecretSource for Secrets {

@@ -88,7 +88,6 @@ async fn a_secret_is_found_wherever_a_stream_is_split() {
         let response =
             client.send_through_connection(OutboundRequest::default(), permit, &opens).await.unwrap();
         let OutboundBody::Stream(mut pieces) = response.body else { panic!("the body is not streamed") };
-        assert_eq!(&pieces.next().await.unwrap().unwrap()[..], b"data: ", "{cut}");
         let rest = async {
             let mut rest = Vec::new();
             while let Some(piece) = pieces.next().await {
@@ -104,7 +103,40 @@ async fn a_secret_is_found_wherever_a_stream_is_split() {
             }
         };
         let (rest, ()) = tokio::join!(rest, go_on);
-        assert_eq!(rest, "[redacted]\n\ndata: end", "{cut}");
+        assert_eq!(rest, "data: [redacted]\n\ndata: end", "{cut}");
+    }
+}
+
+/// Sends pieces through a connection, each once the one before has had its time, and returns what the code gets of each.
+async fn lengths_of(pieces: &[String]) -> Vec<usize> {
+    let (port, more, _) = serve_pieces(pieces.to_vec()).await;
+    let opens = Opens::secret(SECRET);
+    let permit = connection_permit(port, "/v1", bearer(), "/plain");
+    let response =
+        egress_client().send_through_connection(OutboundRequest::default(), permit, &opens).await.unwrap();
+    let OutboundBody::Stream(mut body) = response.body else { panic!("the body is not streamed") };
+    let mut lengths = Vec::new();
+    for _ in pieces {
+        let mut length = 0;
+        while let Ok(Some(piece)) = tokio::time::timeout(Duration::from_millis(15), body.next()).await {
+            length += piece.unwrap().len();
+        }
+        lengths.push(length);
+        more.notify_one();
+    }
+    lengths
+}
+
+#[tokio::test]
+async fn the_pieces_of_a_stream_do_not_tell_a_part_of_the_secret() {
+    for known in [1, 4, 12, SECRET.len() - 1] {
+        let right = &SECRET[..known];
+        let wrong = format!("{}#", &right[..known - 1]);
+        let pieces =
+            |guess: &str| vec![format!("|{guess}"), "\n".repeat(400), format!("|{guess}"), "end".to_owned()];
+        let (right, wrong) = (lengths_of(&pieces(right)).await, lengths_of(&pieces(&wrong)).await);
+        assert_eq!(right, wrong, "{known}");
+        assert!(right[1] > 200, "the stream goes on: {right:?}");
     }
 }
 
@@ -168,4 +200,48 @@ async fn a_streamed_request_is_bounded_in_bytes_and_in_time() {
     let (request, _sender) = streamed_request();
     let refusal = egress_client().send(request, permit("POST", port, "/")).await.unwrap_err();
     assert_eq!(refusal.code, RefusalCode::Timeout);
+}
+
+#[tokio::test]
+async fn a_short_body_that_decompresses_to_a_long_one_comes_in_pieces() {
+    use std::io::Write as _;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(&vec![0; 9_900_000]).unwrap();
+    let body = gzip.finish().unwrap();
+    assert!(body.len() < 16 << 10, "{}", body.len());
+    let serve = || {
+        let body = body.clone();
+        serve_raw(async move |mut stream: TcpStream| {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            stream.write_all(head.as_bytes()).await.unwrap();
+            stream.write_all(&body).await.unwrap();
+        })
+    };
+    let opens = Opens::secret(SECRET);
+    for is_secret in [false, true] {
+        let (port, client) = (serve().await, egress_client());
+        let request = OutboundRequest::default();
+        let response = if is_secret {
+            let permit = connection_permit(port, "/v1", bearer(), "/plain");
+            client.send_through_connection(request, permit, &opens).await.unwrap()
+        } else {
+            client.send(request, permit("GET", port, "/")).await.unwrap()
+        };
+        assert!(
+            !response.headers.iter().any(|(name, _)| name.starts_with("content-")),
+            "{:?}",
+            response.headers
+        );
+        let OutboundBody::Stream(mut pieces) = response.body else { panic!("the body is not streamed") };
+        let (mut all, mut longest) = (0, 0);
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.unwrap();
+            assert!(piece.iter().all(|byte| *byte == 0));
+            (all, longest) = (all + piece.len(), longest.max(piece.len()));
+        }
+        assert!(all == 9_900_000 && longest <= 340 << 10, "{all} {longest}");
+    }
 }

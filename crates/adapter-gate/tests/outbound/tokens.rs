@@ -208,6 +208,10 @@ async fn other_responses_say_why_there_is_no_token() {
     for (status, body, expected) in [
         (200, r#"{"access_token":"a"}"#, "ok"),
         (200, r#"{"access_token":"a","token_type":"bearer","expires_in":"60"}"#, "ok"),
+        (201, r#"{"access_token":"a"}"#, "ok"),
+        (202, r#"{"access_token":"a","token_type":"BearerToken"}"#, "ok"),
+        (202, r#"{}"#, "upstream_failed"),
+        (204, "", "upstream_failed"),
         (200, r#"{"access_token":"a","token_type":"mac"}"#, "upstream_failed"),
         (200, r#"{"access_token":""}"#, "upstream_failed"),
         (200, r#"{"access_token":"leak\r\nhost: evil"}"#, "upstream_failed"),

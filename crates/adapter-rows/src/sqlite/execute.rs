@@ -28,8 +28,20 @@ pub(super) fn catalog(connection: &Connection) -> Result<Option<Catalog>, StoreE
     Catalog::from_json(version, &body).map(Some).map_err(internal_error)
 }
 
-/// Runs the statements of a change and stores the new catalog, within the caller's transaction.
+/// Stores the new catalog and runs the statements of a change, within the caller's transaction.
 pub(super) fn apply_schema_change(connection: &Connection, change: &SchemaChange) -> Result<(), StoreError> {
+    let body = change.catalog.to_json().map_err(internal_error)?;
+    let (to, from) = (to_i64(change.catalog.version)?, to_i64(change.from_version)?);
+    // First: the statements of a change that another one overtook do not fit the tables.
+    let changed = connection
+        .execute(
+            "UPDATE \"_catalog\" SET \"version\" = ?1, \"body\" = ?2 WHERE \"version\" = ?3",
+            (to, body, from),
+        )
+        .map_err(to_store_error)?;
+    if changed != 1 {
+        return Err(StoreError::Stale);
+    }
     if let Some(table) = &change.only_if_empty {
         let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM \"{table}\")");
         if !connection.query_row(&empty, [], |row| row.get::<_, bool>(0)).map_err(to_store_error)? {
@@ -39,15 +51,7 @@ pub(super) fn apply_schema_change(connection: &Connection, change: &SchemaChange
     for statement in &change.statements {
         connection.execute_batch(statement).map_err(to_store_error)?;
     }
-    let body = change.catalog.to_json().map_err(internal_error)?;
-    let (to, from) = (to_i64(change.catalog.version)?, to_i64(change.from_version)?);
-    let changed = connection
-        .execute(
-            "UPDATE \"_catalog\" SET \"version\" = ?1, \"body\" = ?2 WHERE \"version\" = ?3",
-            (to, body, from),
-        )
-        .map_err(to_store_error)?;
-    if changed == 1 { Ok(()) } else { Err(StoreError::Stale) }
+    Ok(())
 }
 
 fn to_i64(version: u64) -> Result<i64, StoreError> {

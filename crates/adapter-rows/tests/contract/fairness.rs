@@ -149,6 +149,6 @@ async fn imports_leave_the_writers_to_others() {
     assert!(imports.iter().all(|import| !import.is_finished()));
     drop(letting_go);
     for import in imports {
-        assert_eq!(import.await.unwrap().unwrap(), 1_000);
+        assert_eq!(import.await.unwrap().unwrap().rows, 1_000);
     }
 }

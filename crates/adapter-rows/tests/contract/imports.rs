@@ -6,8 +6,8 @@ use std::{
 };
 
 use backend_data::{
-    Access, ColumnType, Error, FileFormat, ImportOptions, ImportSource, NewColumn, NewTable, Progress,
-    ReadOptions,
+    Access, ColumnType, Error, FileFormat, Format, ImportOptions, ImportReport, ImportSource, NewColumn,
+    NewTable, Progress, ReadOptions,
 };
 use bytes::Bytes;
 use serde_json::Value as Json;
@@ -18,6 +18,8 @@ contract!(
     a_long_file_is_imported_and_counted,
     an_invalid_last_row_undoes_an_import,
     every_file_format_is_read_alike,
+    blank_lines_and_unnamed_columns_are_left_out,
+    rows_of_nulls_survive_a_file,
     a_dry_run_writes_nothing,
     only_owners_may_set_created_at,
 );
@@ -74,6 +76,14 @@ async fn import(
     source: impl ImportSource + 'static,
     options: &ImportOptions,
 ) -> Result<u64, Error> {
+    Ok(report(world, source, options).await?.rows)
+}
+
+async fn report(
+    world: &World,
+    source: impl ImportSource + 'static,
+    options: &ImportOptions,
+) -> Result<ImportReport, Error> {
     world.engine.import(&world.project, &Access::Owner, "notes", Arc::new(source), options).await
 }
 
@@ -121,7 +131,7 @@ async fn an_invalid_last_row_undoes_an_import(world: World) {
     (0..1_500).for_each(|n| file.push_str(&format!("t,{n}\n")));
     file.push_str("t,many\n");
     let refused = import(&world, Bytes::from(file), &ImportOptions::default()).await.unwrap_err();
-    assert_eq!((refused.code(), refused.details()), ("invalid_value", Some("In row 1500.")));
+    assert_eq!((refused.code(), refused.details()), ("invalid_value", Some("In line 1502.")));
     assert_eq!(count(&world).await, 0);
     // The writer still works.
     world.insert("notes", r#"{"id":"a"}"#).await.unwrap();
@@ -166,13 +176,63 @@ async fn every_file_format_is_read_alike(world: World) {
         (FileFormat::Csv, "title\n\"x"),
         (FileFormat::Csv, "title\nx,y"),
         (FileFormat::Csv, "nope\nx"),
-        (FileFormat::Csv, "created_at\n2026-01-01T00:00:00Z"),
     ] {
         let options = ImportOptions { format: form, ..ImportOptions::default() };
         let refused = import(&world, Bytes::from(file), &options).await.unwrap_err();
         assert_eq!(refused.kind(), backend_data::ErrorKind::Invalid, "{file}: {refused}");
     }
     assert_eq!(count(&world).await, 6);
+}
+
+async fn blank_lines_and_unnamed_columns_are_left_out(world: World) {
+    table(&world).await;
+    let csv = ImportOptions::default();
+    let read = async |file: &'static str| report(&world, Bytes::from(file), &csv).await;
+    let found = read("\u{feff}title,qty,\r\na,1,\r\n\r\n,,\r\nb,2,\"\"\r\n\r\n").await.unwrap();
+    assert_eq!((found.rows, found.skipped_lines, found.ignored_created_at), (2, 3, false));
+    let found = read("title,created_at\n\u{feff}Aru,2020-01-01T00:00:00Z\n").await.unwrap();
+    assert_eq!((found.rows, found.skipped_lines, found.ignored_created_at), (1, 0, true));
+    let titles = world.list("select=title&order=title").await.unwrap();
+    assert_eq!(titles, "[{\"title\":\"a\"},{\"title\":\"b\"},{\"title\":\"\u{feff}Aru\"}]");
+    // Quoted empty text is a value, also where it stands alone.
+    assert_eq!(read("title\n\"\"\n\n").await.unwrap().rows, 1);
+    for (file, details, message) in [
+        ("title,,qty\n\na,,1\nb,x,2\n", "In line 4.", "column 2 of the CSV has a value and no name"),
+        ("title,qty\na,1\n\nb\n", "In line 4.", "1 fields instead of 2"),
+        ("title,qty\n\"a\nx\",1\nb,2,3\n", "In line 4.", "3 fields instead of 2"),
+        ("title,qty\na,1\n\"b,2\n", "In line 3.", "a quote is not closed"),
+        ("title;qty\na;1\n", "In line 1. Separate them by commas.", "separated by `;`"),
+        ("title\tqty\na\t1\n", "In line 1. Separate them by commas.", "separated by tabs"),
+    ] {
+        let refused = read(file).await.unwrap_err();
+        assert!(refused.to_string().contains(message), "{file:?}: {refused}");
+        assert_eq!(refused.details(), Some(details), "{file:?}");
+    }
+    // A line of separators only is no header either.
+    let refused = read(",\na,1\n").await.unwrap_err();
+    assert!(refused.to_string().contains("has no column \"a\""), "{refused}");
+    let lines = ImportOptions { format: FileFormat::JsonLines, ..ImportOptions::default() };
+    let refused = report(&world, Bytes::from("{\"qty\":1}\n\n{\"qty\":\"x\"}\n"), &lines).await.unwrap_err();
+    assert_eq!(refused.details(), Some("In line 3."));
+    let json = ImportOptions { format: FileFormat::Json, ..ImportOptions::default() };
+    let file = "[{\"qty\":7,\"created_at\":\"2020-01-01T00:00:00Z\"}]";
+    assert!(report(&world, Bytes::from(file), &json).await.unwrap().ignored_created_at);
+}
+
+/// An export is imported again as the same rows, rows of nulls included.
+async fn rows_of_nulls_survive_a_file(world: World) {
+    table(&world).await;
+    world
+        .insert("notes", r#"[{"id":"a","title":null},{"id":"b","title":"x"},{"id":"c","title":null}]"#)
+        .await
+        .unwrap();
+    let csv = ReadOptions { format: Format::Csv, ..ReadOptions::default() };
+    for columns in ["title", "title,qty", "qty,title,meta"] {
+        let page = world.page(&format!("select={columns}&order=id"), &csv).await.unwrap();
+        let options = ImportOptions { dry_run: true, ..ImportOptions::default() };
+        let found = report(&world, page.body, &options).await.unwrap();
+        assert_eq!((found.rows, found.skipped_lines), (3, 0), "{columns}");
+    }
 }
 
 async fn a_dry_run_writes_nothing(world: World) {

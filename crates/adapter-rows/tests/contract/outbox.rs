@@ -96,7 +96,7 @@ async fn a_batch_leaves_its_entry_once(world: World) {
     let source = Arc::new(Bytes::from(rows));
     let options = ImportOptions { format: FileFormat::JsonLines, ..ImportOptions::default() };
     let import = recording(&world, "imported").import(project, &owner, "notes", source, &options).await;
-    assert_eq!(import.unwrap(), 2500);
+    assert_eq!(import.unwrap().rows, 2500);
     assert_eq!(left(&world.engine, project).await, [is("imported", Some(2500))]);
     let broken = Arc::new(Bytes::from_static(
         b"{\"title\":\"x\"}

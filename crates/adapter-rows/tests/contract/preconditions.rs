@@ -17,6 +17,7 @@ contract!(
     a_row_of_every_type_is_recognized,
     a_row_that_changed_is_not_written,
     of_simultaneous_writes_that_expect_the_same_row_one_succeeds,
+    a_table_that_changed_is_not_changed,
 );
 
 async fn notes(world: &World) {
@@ -153,4 +154,46 @@ async fn a_change_between_is_noticed_on_sqlite() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_between_is_noticed_on_postgres() {
     a_change_between_the_comparison_and_the_write_is_noticed(postgres().await).await;
+}
+
+async fn a_table_that_changed_is_not_changed(world: World) {
+    notes(&world).await;
+    let seen = world.engine.schema(&world.project, &Access::Owner).await.unwrap().remove(0);
+    let expecting = world.engine.with_table_precondition(Arc::new(move |table| *table == seen));
+    let (project, owner) = (&world.project, &Access::Owner);
+    // Of simultaneous changes that expect the same table, one succeeds.
+    let renames =
+        ["a", "b", "c", "d"].map(|name| expecting.rename_column(project, owner, "notes", "title", name));
+    let outcomes = futures::future::join_all(renames).await;
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
+    let refusals = [
+        expecting.set_rules(project, owner, "notes", Vec::new()).await.unwrap_err(),
+        expecting.drop_column(project, owner, "notes", "price").await.unwrap_err(),
+        expecting.rename_column(project, owner, "notes", "price", "price").await.unwrap_err(),
+        expecting
+            .add_column(project, owner, "notes", NewColumn::new("more", ColumnType::Text))
+            .await
+            .unwrap_err(),
+        expecting.set_public_read(project, owner, "notes", true).await.unwrap_err(),
+        expecting.drop_index(project, owner, "notes", "ix1").await.unwrap_err(),
+        expecting.drop_table(project, owner, "notes").await.unwrap_err(),
+    ];
+    for refusal in refusals {
+        assert_eq!(refusal.kind(), ErrorKind::PreconditionFailed, "{refusal}");
+    }
+    // Without an expectation, a change that others overtook finds what they left.
+    let index = backend_data::NewIndex { columns: vec!["qty".into()], unique: false };
+    let engine = &world.engine;
+    engine.add_index(project, owner, "notes", index).await.unwrap();
+    let drops = (0..4).map(|_| engine.drop_index(project, owner, "notes", "ix1"));
+    let drops = futures::future::join_all(drops).await;
+    assert_eq!(drops.iter().filter(|drop| drop.is_ok()).count(), 1, "{drops:?}");
+    assert!(drops.iter().flat_map(|drop| drop.as_ref().err()).all(|error| error.code() == "index_not_found"));
+    let drops = (0..4).map(|_| engine.drop_column(project, owner, "notes", "price"));
+    let drops = futures::future::join_all(drops).await;
+    assert!(
+        drops.iter().flat_map(|drop| drop.as_ref().err()).all(|error| error.code() == "column_not_found")
+    );
+    let missing = expecting.drop_table(project, owner, "others").await.unwrap_err();
+    assert_eq!(missing.code(), "table_not_found");
 }

@@ -4,13 +4,14 @@ use backend_data::{
     Access, ColumnType, NewColumn, NewTable, Operation, OperationKind, Person, Rule, RuleTest,
     RuleTestReport, Scope, WriteOptions, rule::Action,
 };
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::{contract, harness::World};
 
 contract!(
     a_test_of_rules_names_the_deciding_rule,
     a_test_of_rules_agrees_with_the_operation,
+    a_test_of_claims_agrees_with_the_operation,
     batches_are_all_or_nothing
 );
 
@@ -136,6 +137,119 @@ async fn a_test_of_rules_agrees_with_the_operation(world: World) {
             }
         }
     }
+}
+
+/// Returns true if a value of a column equals a claim, or one of its values, by the rules that the documents state.
+fn equals(column: &str, value: &Json, claim: &Json) -> bool {
+    if let Json::Array(list) = claim {
+        return list.iter().any(|one| !one.is_array() && equals(column, value, one));
+    }
+    match (column, claim) {
+        ("integer", Json::String(text)) => {
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            digits.chars().all(|one| one.is_ascii_digit()) && text.parse() == Ok(value.as_i64().unwrap())
+        }
+        ("integer" | "real", Json::Number(number)) => number.as_f64() == value.as_f64(),
+        ("text" | "timestamp", Json::String(text)) => value == text,
+        ("boolean", Json::Bool(_)) => value == claim,
+        _ => false,
+    }
+}
+
+/// Compares the rows that the policy lets a person read with its test and with the documents, for claims of each kind and
+/// columns of each type.
+async fn a_test_of_claims_agrees_with_the_operation(world: World) {
+    use ColumnType::{Boolean, Integer, Real, Text, Timestamp};
+    let times = ["2026-01-02T03:04:05.000006Z", "2026-01-02T03:04:05.000007Z"];
+    let columns = [
+        ("text", Text),
+        ("integer", Integer),
+        ("real", Real),
+        ("boolean", Boolean),
+        ("timestamp", Timestamp),
+    ];
+    let table = columns.iter().fold(NewTable::new("notes"), |table, (name, kind)| {
+        table.with_column(NewColumn::new(&format!("{name}_value"), *kind))
+    });
+    world.table(table).await;
+    let rows: Vec<Json> = ["a", "7", "true", ""]
+        .iter()
+        .enumerate()
+        .map(|(at, text)| {
+            let number = [7, -7, i64::MAX, 0][at];
+            let real = [7.0, -7.5, 1e300, 0.0][at];
+            json!({
+                "id": at.to_string(), "text_value": text, "integer_value": number, "real_value": real,
+                "boolean_value": at % 2 == 0, "timestamp_value": times[at % 2],
+            })
+        })
+        .collect();
+    world.insert("notes", &json!(rows).to_string()).await.unwrap();
+    world.insert("notes", r#"{"id":"nulls"}"#).await.unwrap();
+    let claims = [
+        None,
+        Some(Json::Null),
+        Some(json!("a")),
+        Some(json!("7")),
+        Some(json!("-7")),
+        Some(json!("")),
+        Some(json!("9223372036854775807")),
+        Some(json!("9223372036854775808")),
+        Some(json!(7)),
+        Some(json!(-7.5)),
+        Some(json!(true)),
+        Some(json!("true")),
+        Some(json!(times[1])),
+        Some(json!({ "a": "a" })),
+        Some(json!([])),
+        Some(json!(["a", "7", 7, "-7", true, times[0], null, ["a"], { "a": 1 }])),
+        Some(json!([null])),
+        Some(json!([1e300, 0, i64::MAX])),
+    ];
+    let mut compared = 0;
+    for (name, _) in columns {
+        for op in ["eq", "neq", "gt", "gte", "lt", "lte"] {
+            let compares = json!({"t":"cmp","column":format!("{name}_value"),"op":op,"value":{"k":"claim","name":"org"}});
+            // Also where one of two conditions suffices.
+            let rules = json!([
+                {"id":"one","audience":{"kind":"signed_in"},"actions":["read"],"where":compares,"columns":null},
+                {"id":"two","audience":{"kind":"signed_in"},"actions":["read"],"columns":null,"where":{"t":"or","of":[
+                    compares, {"t":"cmp","column":"text_value","op":"eq","value":{"k":"claim","name":"other"}}]}},
+            ]);
+            let rules: Vec<Rule> = serde_json::from_value(rules).unwrap();
+            world.engine.set_rules(&world.project, &Access::Owner, "notes", rules).await.unwrap();
+            for claim in &claims {
+                let held = claim.clone().map(|claim| ("org".to_owned(), claim)).into_iter().collect();
+                let access =
+                    Access::Person(Person { subject: "ann".into(), claims: held, ..Person::default() });
+                let options = backend_data::ReadOptions::default();
+                let page =
+                    world.engine.list(&world.project, &access, "notes", "select=id&order=id", &options).await;
+                let read: Vec<Json> = serde_json::from_slice(&page.unwrap().body).unwrap();
+                let read: Vec<&str> = read.iter().map(|row| row["id"].as_str().unwrap()).collect();
+                let report = test_rules(&world, &access, Action::Read, None, "").await;
+                let allowed = report.rows.iter().filter(|row| row.allowed).map(|row| row.id.as_str());
+                assert_eq!(allowed.collect::<Vec<_>>(), read, "{name} {op} {claim:?}");
+                let [finding, other] = &report.rules[1].conditions[..] else { panic!("{report:?}") };
+                assert_eq!(report.rules[0].conditions, std::slice::from_ref(finding));
+                assert_eq!(other.finding, "the token has no claim other");
+                // Whoever has nothing to compare reads nothing.
+                assert!(
+                    finding.compares || read.is_empty(),
+                    "{name} {op} {claim:?}: {finding:?} and {read:?}"
+                );
+                if op == "eq" {
+                    let equal = rows.iter().filter(|row| {
+                        claim.as_ref().is_some_and(|claim| equals(name, &row[format!("{name}_value")], claim))
+                    });
+                    let equal: Vec<&str> = equal.map(|row| row["id"].as_str().unwrap()).collect();
+                    assert_eq!(read, equal, "{name} {op} {claim:?}");
+                }
+                compared += read.len();
+            }
+        }
+    }
+    assert!(compared > 50, "only {compared} rows were read");
 }
 
 async fn batches_are_all_or_nothing(world: World) {

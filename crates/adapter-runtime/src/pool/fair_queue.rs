@@ -1,13 +1,14 @@
-//! A queue that is fair between workspaces, and first come, first served within one.
+//! A queue that is fair between shares, each of a share or a person, and first come, first served within one.
 
 use std::collections::{HashMap, VecDeque};
 
-use kernel::id::WorkspaceId;
 use runs::fair_share::can_acquire;
+
+use super::share_id::ShareId;
 
 /// Waiting callers, with a ticket number each.
 pub(super) struct FairQueue<T> {
-    waiters: HashMap<WorkspaceId, VecDeque<(u64, T)>>,
+    waiters: HashMap<ShareId, VecDeque<(u64, T)>>,
     length: usize,
     last_ticket: u64,
 }
@@ -23,57 +24,57 @@ impl<T> FairQueue<T> {
         self.length == 0
     }
 
-    /// Joins the queue. Returns false if it is full (`max`) or the workspace has its share of it (`max_here`), after waiters that
+    /// Joins the queue. Returns false if it is full (`max`) or the share has its share of it (`max_here`), after waiters that
     /// are `gone` were removed.
     pub(super) fn push(
         &mut self,
-        workspace: WorkspaceId,
+        share: ShareId,
         item: T,
         (max, max_here): (usize, usize),
         gone: impl Fn(&T) -> bool,
     ) -> bool {
-        if !self.has_capacity(workspace, max, max_here) {
-            if let Some(line) = self.waiters.get_mut(&workspace) {
+        if !self.has_capacity(share, max, max_here) {
+            if let Some(line) = self.waiters.get_mut(&share) {
                 let before = line.len();
                 line.retain(|(_, item)| !gone(item));
                 self.length -= before - line.len();
                 if line.is_empty() {
-                    self.waiters.remove(&workspace);
+                    self.waiters.remove(&share);
                 }
             }
-            if !self.has_capacity(workspace, max, max_here) {
+            if !self.has_capacity(share, max, max_here) {
                 return false;
             }
         }
         self.last_ticket += 1;
         self.length += 1;
-        self.waiters.entry(workspace).or_default().push_back((self.last_ticket, item));
+        self.waiters.entry(share).or_default().push_back((self.last_ticket, item));
         true
     }
 
-    fn has_capacity(&self, workspace: WorkspaceId, max: usize, max_here: usize) -> bool {
-        let here = self.waiters.get(&workspace).map_or(0, VecDeque::len);
+    fn has_capacity(&self, share: ShareId, max: usize, max_here: usize) -> bool {
+        let here = self.waiters.get(&share).map_or(0, VecDeque::len);
         here < max_here && can_acquire(here, max.saturating_sub(self.length))
     }
 
-    /// Removes the next waiter whose workspace may have a slot.
+    /// Removes the next waiter whose share may have a slot.
     ///
-    /// A slot that `releasing` has freed stays with that workspace, since another workspace needs another process, unless one that
+    /// A slot that `releasing` has freed stays with that share, since another workspace needs another process, unless one that
     /// waits would still hold fewer slots than `releasing` keeps, or holds none and waits longer.
     pub(super) fn pop(
         &mut self,
-        releasing: Option<WorkspaceId>,
-        held: impl Fn(WorkspaceId) -> usize,
-        can_acquire: impl Fn(WorkspaceId) -> bool,
-    ) -> Option<(WorkspaceId, T)> {
-        let first = |workspace: WorkspaceId| self.waiters.get(&workspace)?.front().map(|(number, _)| *number);
+        releasing: Option<ShareId>,
+        held: impl Fn(ShareId) -> usize,
+        can_acquire: impl Fn(ShareId) -> bool,
+    ) -> Option<(ShareId, T)> {
+        let first = |share: ShareId| self.waiters.get(&share)?.front().map(|(number, _)| *number);
         let own =
             releasing.filter(|own| can_acquire(*own)).and_then(|own| Some((held(own), first(own)?, own)));
         let other = self
             .waiters
             .keys()
-            .filter(|workspace| Some(**workspace) != releasing && can_acquire(**workspace))
-            .filter_map(|workspace| Some((held(*workspace), first(*workspace)?, *workspace)))
+            .filter(|share| Some(**share) != releasing && can_acquire(**share))
+            .filter_map(|share| Some((held(*share), first(*share)?, *share)))
             .min();
         let next = match (own, other) {
             (Some((kept, own, releasing)), Some((holds, number, other))) => {
@@ -100,8 +101,8 @@ mod tests {
 
     use super::*;
 
-    fn ws(number: u128) -> WorkspaceId {
-        WorkspaceId::from_uuid(Uuid::from_u128(number))
+    fn ws(number: u128) -> ShareId {
+        ShareId::of(Uuid::from_u128(number))
     }
 
     /// Returns the next of these waiters, where workspaces hold so many slots beside the one that is freed.

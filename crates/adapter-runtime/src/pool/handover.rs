@@ -103,7 +103,11 @@ mod tests {
     use crate::pool::WorkloadKind;
 
     fn ws(number: u128) -> WorkloadKey {
-        WorkloadKey { workspace: Id::from_uuid(Uuid::from_u128(number)), kind: WorkloadKind::Run }
+        WorkloadKey {
+            workspace: Id::from_uuid(Uuid::from_u128(number)),
+            kind: WorkloadKind::Run,
+            person: None,
+        }
     }
 
     #[test]

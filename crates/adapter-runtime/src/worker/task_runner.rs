@@ -113,7 +113,7 @@ impl<'js> TaskRunner<'_, 'js> {
     }
 
     /// Links and evaluates the entry module. A failure to link is [`FailureCode::InvalidBundle`]; in a check, an exception of the
-    /// top level is too.
+    /// top level is too, and so is waiting: no timer fires, and no result of a call is taken.
     fn load(
         &self,
         compiled: &CompiledBundle,
@@ -128,11 +128,27 @@ impl<'js> TaskRunner<'_, 'js> {
             .load_entry(self.ctx)
             .and_then(Module::eval)
             .map_err(|error| invalid(self.exception_fault(driver, &error)))?;
-        self.drive_until_settled(driver, &promise)?;
+        if check {
+            self.run_jobs()?;
+            while self.log_rejections(driver, &promise) {
+                self.run_jobs()?;
+            }
+            if promise.state() == PromiseState::Pending {
+                return Err(waiting_fault());
+            }
+        } else {
+            self.drive_until_settled(driver, &promise)?;
+        }
         match promise.result::<Value<'js>>() {
             Some(Err(error)) => {
                 let fault = self.exception_fault(driver, &error);
-                Err(if check { invalid(fault) } else { fault })
+                // A check allows no call at all.
+                let is_call = fault.host_code.as_deref() == Some("too_many_calls");
+                Err(match check {
+                    true if is_call => waiting_fault(),
+                    true => invalid(fault),
+                    false => fault,
+                })
             }
             Some(Ok(_)) => Ok(module),
             None => Err(never_settled_fault()),
@@ -369,6 +385,14 @@ type EnvNames = List<(Vec<String>, Vec<String>, Vec<Option<String>>)>;
 fn env_names(bindings: &Bindings) -> EnvNames {
     let pairs = bindings.secrets.iter().flat_map(|secret| [Some(secret.name.clone()), secret.clear.clone()]);
     List((bindings.data.clone(), bindings.connections.clone(), pairs.collect()))
+}
+
+/// The fault of a module that waits at its top level while it is checked.
+fn waiting_fault() -> Fault {
+    Fault::new(
+        FailureCode::InvalidBundle,
+        "its top level waits for a timer or a call to the outside, which code may only do in a handler",
+    )
 }
 
 fn never_settled_fault() -> Fault {

@@ -77,7 +77,7 @@ async fn assert_served(engine: &QuickJsEngine, flood: &Flood, visits: usize, run
     for _ in 0..runs {
         engine.invoke(run(QUIET, "return 1;"), TestHost::new()).await.unwrap();
     }
-    engine.check(id(QUIET), bundle_of(&[("main.js", "export default { fetch() {} };")])).await.unwrap();
+    engine.check(id(QUIET), None, bundle_of(&[("main.js", "export default { fetch() {} };")])).await.unwrap();
     assert!(flood.tasks.iter().all(|task| !task.is_finished()), "none of the flood had to end for it");
 }
 

@@ -1,5 +1,10 @@
 //! Both handlers: their arguments, logs and results.
 
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
 use runs::engine::{Engine as _, FailureCode, HandlerCall, HandlerOutput, HttpRequest, LogLevel};
 use serde_json::json;
 
@@ -101,7 +106,7 @@ async fn modules_import_each_other_and_nothing_else() {
 async fn check_tells_handlers_and_refuses_what_does_not_parse_or_link() {
     let engine = engine();
     let both = "export default { scheduled() {}, fetch() {} }";
-    let handlers = engine.check(id(1), bundle_of(&[("main.js", both)])).await.unwrap();
+    let handlers = engine.check(id(1), None, bundle_of(&[("main.js", both)])).await.unwrap();
     assert!(handlers.scheduled && handlers.fetch);
 
     for (files, says) in [
@@ -110,9 +115,64 @@ async fn check_tells_handlers_and_refuses_what_does_not_parse_or_link() {
         (vec![("main.js", "\nthrow new Error('at the top');")], "at the top"),
         (vec![("a.js", "export default 1")], "no main.js"),
     ] {
-        let failure = engine.check(id(1), bundle_of(&files)).await.unwrap_err();
+        let failure = engine.check(id(1), None, bundle_of(&files)).await.unwrap_err();
         assert_failed_with(FailureCode::InvalidBundle, &failure);
         assert!(failure.message.contains(says), "{failure} does not say {says}");
+    }
+}
+
+#[tokio::test]
+async fn the_top_level_waits_for_nothing_while_it_is_checked() {
+    let engine = engine();
+    let waiting = [
+        "await new Promise((done) => setTimeout(done, 29000)); export default { fetch() {} }",
+        "await new Promise((done) => setTimeout(done, 0)); export default { fetch() {} }",
+        "await new Promise(() => {}); export default { fetch() {} }",
+        "await fetch('https://a.example/'); export default { fetch() {} }",
+        "await crypto.subtle.digest('SHA-256', new Uint8Array(1)); await globalThis.scheduler?.wait?.(1); await new Promise(() => {}); export default {}",
+    ];
+    for source in waiting {
+        let start = Instant::now();
+        let failure = engine.check(id(1), None, bundle_of(&[("main.js", source)])).await.unwrap_err();
+        assert_failed_with(FailureCode::InvalidBundle, &failure);
+        assert!(failure.message.contains("top level waits"), "{source}: {failure}");
+        assert!(start.elapsed() < Duration::from_secs(5), "{source} took {:?}", start.elapsed());
+    }
+    // What nothing waits for does not happen, and promises that need no timer settle.
+    let free = "setTimeout(() => { throw new Error('fired') }, 0); fetch('https://a.example/').catch(() => {}); \
+        await Promise.resolve().then(() => 1); export default { async fetch() {} }";
+    assert!(engine.check(id(1), None, bundle_of(&[("main.js", free)])).await.unwrap().fetch);
+}
+
+#[tokio::test]
+async fn a_check_computes_for_two_seconds_at_most() {
+    let endless = bundle_of(&[("main.js", "for (;;); export default { fetch() {} }")]);
+    let failure = engine().check(id(1), None, endless).await.unwrap_err();
+    // On a machine with other work, the five seconds that a check may take can be over first.
+    let (used, took) = (" 2000 ms of processor time", "longer than 5000 ms");
+    let limit = if failure.code == FailureCode::Timeout { took } else { used };
+    assert!(failure.to_string().ends_with(limit), "{failure}");
+}
+
+#[tokio::test]
+async fn a_person_has_one_share_of_checks_in_however_many_workspaces() {
+    let engine = Arc::new(engine());
+    let attacker = Some(id(66));
+    let endless = bundle_of(&[("main.js", "for (;;); export default { fetch() {} }")]);
+    let attacks: Vec<_> = (100..106)
+        .map(|workspace| {
+            let (engine, endless) = (Arc::clone(&engine), endless.clone());
+            tokio::spawn(async move { engine.check(id(workspace), attacker, endless).await })
+        })
+        .collect();
+    // Somebody of one of these workspaces, and somebody else: neither waits for the six checks.
+    for (workspace, person) in [(100, id(7)), (200, id(8))] {
+        let fine = bundle_of(&[("main.js", "export default { fetch() {} }")]);
+        engine.check(id(workspace), Some(person), fine).await.unwrap();
+    }
+    assert!(attacks.iter().any(|attack| !attack.is_finished()), "none of them had to wait for the attack");
+    for attack in attacks {
+        attack.abort();
     }
 }
 

@@ -25,7 +25,7 @@ async fn types_are_stripped_from_every_module() {
         ("lib/one.mts", "export const one: unknown = 1;"),
     ];
     let bundle = bundle_of(&files);
-    let handlers = engine().check(id(1), bundle.clone()).await.unwrap();
+    let handlers = engine().check(id(1), None, bundle.clone()).await.unwrap();
     assert!(handlers.scheduled && !handlers.fetch);
     let invocation = scheduled(1, bundle, &json!({"count": 21}));
     let output = engine().invoke(invocation, TestHost::new()).await.unwrap();
@@ -53,7 +53,7 @@ async fn what_cannot_be_stripped_is_refused_at_its_place() {
         ("let a;\n@a class A {}", "main.ts:2:"),
         ("import './a.ts'; export default {}", "a.ts"),
     ] {
-        let failure = engine.check(id(1), bundle_of(&[("main.ts", source)])).await.unwrap_err();
+        let failure = engine.check(id(1), None, bundle_of(&[("main.ts", source)])).await.unwrap_err();
         assert_failed_with(FailureCode::InvalidBundle, &failure);
         assert!(failure.message.contains(says), "{failure} does not say {says}");
     }
@@ -95,15 +95,15 @@ async fn hostile_sources_cost_little_and_harm_nobody() {
     ] {
         let started = Instant::now();
         let shown = &source[..source.floor_char_boundary(40)];
-        let checked = engine.check(id(1), bundle_of(&[("main.ts", &source)])).await;
+        let checked = engine.check(id(1), None, bundle_of(&[("main.ts", &source)])).await;
         if let Err(failure) = checked {
             assert_failed_with(FailureCode::InvalidBundle, &failure);
         }
         assert!(started.elapsed() < Duration::from_secs(30), "{shown}");
     }
     let nested = bundle_of(&[("main.ts", &deep("(", "1", ")", 100_000))]);
-    let failure = engine.check(id(1), nested).await.unwrap_err();
+    let failure = engine.check(id(1), None, nested).await.unwrap_err();
     assert!(failure.message.contains("nested too deeply"), "{failure}");
     let fine = bundle_of(&[("main.ts", "export default { scheduled(): void {} }")]);
-    assert!(engine.check(id(1), fine).await.is_ok());
+    assert!(engine.check(id(1), None, fine).await.is_ok());
 }

@@ -1,20 +1,27 @@
 //! Planned changes.
 
-use ::apps::changes::{Change, ChangeOutcome, ChangesRead, ChangesTx};
+use std::collections::{BTreeSet, HashMap};
+
+use ::apps::{
+    AppsRead as _,
+    changes::{Change, ChangeEffects, ChangeOutcome, ChangesRead, ChangesTx, MAX_OPEN, OpenChange},
+};
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
+    authority::Visibility,
     id::{AppId, ChangeId, UserId, WorkspaceId, kind},
 };
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _, Select,
-    sea_query::Expr,
+    ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, Select, sea_query::Expr,
 };
 
 use crate::{
+    apps::visible_app_ids,
     convert::{RowContext, to_json},
     entity::{
-        app_changes,
+        app_change_effects, app_changes,
         column::{DbId, DbTime},
     },
     error::OrStoreError as _,
@@ -49,6 +56,16 @@ fn change_of(workspace: WorkspaceId, owner: UserId, id: ChangeId) -> Select<app_
         .filter(app_changes::Column::OwnerId.eq(DbId(owner)))
 }
 
+/// Selects the changes that a person planned and that wait for them.
+fn select_open(workspace: WorkspaceId, owner: UserId, now: Timestamp) -> Select<app_changes::Entity> {
+    app_changes::Entity::find()
+        .filter(app_changes::Column::OwnerId.eq(DbId(owner)))
+        .filter(app_changes::Column::WorkspaceId.eq(DbId(workspace)))
+        .filter(app_changes::Column::ExpiresAt.gt(DbTime(now)))
+        .filter(app_changes::Column::VersionId.is_null())
+        .filter(app_changes::Column::Failure.is_null())
+}
+
 #[span_macros::traced]
 #[async_trait]
 impl ChangesRead for Store {
@@ -68,6 +85,30 @@ impl ChangesRead for Store {
         let found = change_of(workspace, owner, id).one(self.read()).await.or_store_error()?;
         found.as_ref().map(change).transpose()
     }
+
+    async fn open_changes(
+        &self,
+        workspace: WorkspaceId,
+        owner: UserId,
+        visible: Visibility,
+        now: Timestamp,
+    ) -> Result<Vec<OpenChange>, StoreError> {
+        let found = select_open(workspace, owner, now)
+            .filter(app_changes::Column::AppId.in_subquery(visible_app_ids(workspace, visible)))
+            .order_by_desc(app_changes::Column::Id)
+            .limit(MAX_OPEN)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let apps: BTreeSet<AppId> = found.iter().map(|model| model.app_id.0).collect();
+        let apps = self.apps_by_id(workspace, &Vec::from_iter(apps)).await?;
+        let names: HashMap<AppId, String> = apps.into_iter().map(|app| (app.id, app.name)).collect();
+        let open = |model: &app_changes::Model| {
+            let app_name = names.get(&model.app_id.0).cloned().unwrap_or_default();
+            Ok(OpenChange { change: change(model)?, app_name })
+        };
+        found.iter().map(open).collect()
+    }
 }
 
 #[span_macros::traced]
@@ -79,13 +120,7 @@ impl ChangesTx for StoreTx {
         owner: UserId,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let open = app_changes::Entity::find()
-            .filter(app_changes::Column::ExpiresAt.gt(DbTime(now)))
-            .filter(app_changes::Column::WorkspaceId.eq(DbId(workspace)))
-            .filter(app_changes::Column::OwnerId.eq(DbId(owner)))
-            .filter(app_changes::Column::VersionId.is_null())
-            .filter(app_changes::Column::Failure.is_null());
-        query::count(open, self.read()).await
+        query::count(select_open(workspace, owner, now), self.read()).await
     }
 
     async fn insert_change(&mut self, change: &Change) -> Result<(), StoreError> {
@@ -114,6 +149,56 @@ impl ChangesTx for StoreTx {
         let locked = change_of(workspace, owner, id).lock_exclusive();
         let found = locked.one(self.write()).await.or_store_error()?;
         found.as_ref().map(change).transpose()
+    }
+
+    async fn insert_change_effects(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        effects: &ChangeEffects,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let row = app_change_effects::ActiveModel {
+            change_id: Set(DbId(effects.change)),
+            workspace_id: Set(DbId(workspace)),
+            app_id: Set(DbId(app)),
+            version_number: Set(effects.version_number.into()),
+            at: Set(DbTime(at)),
+            effects: Set(to_json(&effects.effects)?),
+        };
+        app_change_effects::Entity::insert(row)
+            .exec_without_returning(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
+    }
+
+    async fn change_effects(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        (after, up_to): (u32, u32),
+    ) -> Result<Vec<ChangeEffects>, StoreError> {
+        use app_change_effects::Column;
+        let found = app_change_effects::Entity::find()
+            .filter(Column::AppId.eq(DbId(app)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(Column::VersionNumber.gt(i64::from(after)))
+            .filter(Column::VersionNumber.lte(i64::from(up_to)))
+            .order_by_desc(Column::At)
+            .order_by_desc(Column::ChangeId)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let effects = |model: &app_change_effects::Model| {
+            let row = RowContext::new("app_change_effects", model.change_id);
+            Ok(ChangeEffects {
+                change: model.change_id.0,
+                version_number: row.number(model.version_number)?,
+                effects: row.json(&model.effects)?,
+            })
+        };
+        found.iter().map(effects).collect()
     }
 
     async fn settle_change(&mut self, id: ChangeId, outcome: &ChangeOutcome) -> Result<(), StoreError> {

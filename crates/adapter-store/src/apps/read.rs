@@ -1,11 +1,11 @@
 //! Reads of apps and versions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ::apps::{
     App, AppVersion, AppsRead, VersionKind,
     access::AppGrant,
-    versions::{BuiltFrom, ChangeBuilder, Rollback, VersionContent},
+    versions::{BuiltFrom, ChangeBuilder, Handlers, Rollback, VersionContent},
 };
 use async_trait::async_trait;
 use kernel::{
@@ -22,6 +22,7 @@ use sea_orm::{
 
 use super::visibility::visible_apps;
 use crate::{
+    code_files,
     convert::RowContext,
     entity::{
         app_grants, app_rollbacks, app_versions, apps,
@@ -63,11 +64,13 @@ struct VersionRow {
     created_by: DbId<kind::User>,
     bundle_hash: String,
     trust_score: i16,
+    handlers: Option<i16>,
     kind: DbText<VersionKind>,
     summary: String,
     base_version_id: Option<DbId<kind::Version>>,
     instruction: Option<String>,
     builder: Option<DbText<ChangeBuilder>>,
+    files_deleted_at: Option<DbTime>,
     #[sea_orm(from_expr = "users::Column::Name")]
     created_by_name: Option<String>,
 }
@@ -101,10 +104,12 @@ fn version(model: VersionRow) -> Result<AppVersion, StoreError> {
         created_by: model.created_by.0,
         bundle_hash: model.bundle_hash,
         trust_score: row.number(model.trust_score.into())?,
+        handlers: model.handlers.map(|bits| row.number(bits.into()).map(Handlers::from_bits)).transpose()?,
         kind: model.kind.0,
         summary: model.summary,
         base: model.base_version_id.map(DbId::into_inner),
         created_by_name: model.created_by_name,
+        is_runnable: model.files_deleted_at.is_none(),
         built_from: model
             .instruction
             .zip(model.builder)
@@ -159,6 +164,39 @@ impl AppsRead for Store {
             .await
             .or_store_error()?;
         Ok(found.map(App::from))
+    }
+
+    async fn apps_by_id(&self, workspace: WorkspaceId, apps: &[AppId]) -> Result<Vec<App>, StoreError> {
+        if apps.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = live_apps()
+            .filter(apps::Column::Id.is_in(apps.iter().copied().map(DbId)))
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.into_iter().map(App::from).collect())
+    }
+
+    async fn app_names(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        limit: u32,
+    ) -> Result<Vec<(AppId, String)>, StoreError> {
+        let found: Vec<(DbId<kind::App>, String)> = live_apps()
+            .filter(apps::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(visible_apps(visible))
+            .order_by_desc(apps::Column::Id)
+            .limit(u64::from(limit))
+            .select_only()
+            .columns([apps::Column::Id, apps::Column::Name])
+            .into_tuple()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.into_iter().map(|(app, name)| (app.0, name)).collect())
     }
 
     async fn apps(
@@ -221,16 +259,7 @@ impl AppsRead for Store {
         app: AppId,
         id: VersionId,
     ) -> Result<Option<(AppVersion, VersionContent)>, StoreError> {
-        let found = versions_of(workspace, app)
-            .filter(app_versions::Column::Id.eq(DbId(id)))
-            .into_partial_model::<VersionContentRow>()
-            .one(self.read())
-            .await
-            .or_store_error()?;
-        let Some(found) = found else { return Ok(None) };
-        let row = RowContext::new("app_versions", id);
-        let content = VersionContent { manifest: row.json(&found.manifest)?, files: row.json(&found.files)? };
-        Ok(Some((version(found.version)?, content)))
+        version_with_content(self.read(), workspace, app, id).await
     }
 
     async fn rollbacks(
@@ -268,6 +297,32 @@ impl AppsRead for Store {
         }
         app_grants_of(self.read(), app).await
     }
+}
+
+/// Returns a version of an app with its content.
+pub(super) async fn version_with_content(
+    db: &impl ConnectionTrait,
+    workspace: WorkspaceId,
+    app: AppId,
+    id: VersionId,
+) -> Result<Option<(AppVersion, VersionContent)>, StoreError> {
+    let found = versions_of(workspace, app)
+        .filter(app_versions::Column::Id.eq(DbId(id)))
+        .into_partial_model::<VersionContentRow>()
+        .one(db)
+        .await
+        .or_store_error()?;
+    let Some(found) = found else { return Ok(None) };
+    let row = RowContext::new("app_versions", id);
+    let mut version = version(found.version)?;
+    let files = match found.files.as_str() {
+        code_files::STORED_APART if !version.is_runnable => BTreeMap::new(),
+        code_files::STORED_APART => code_files::files_of(db, id.uuid()).await?,
+        inline => row.json(inline)?,
+    };
+    // A version has a file. They were deleted between the two statements.
+    version.is_runnable &= !files.is_empty();
+    Ok(Some((version, VersionContent { manifest: row.json(&found.manifest)?, files })))
 }
 
 /// Returns the rights granted on an app, by person.

@@ -1,8 +1,11 @@
 //! Writes of apps and versions.
 
+use std::collections::BTreeMap;
+
 use ::apps::{
     App, AppVersion, AppsTx,
     access::{AppGrant, PreviousAccess},
+    storage::KEPT_VERSIONS,
     versions::{Rollback, VersionContent},
 };
 use ::imports::imports::ImportStatus;
@@ -20,7 +23,10 @@ use sea_orm::{
 };
 
 use crate::{
-    apps::read::app_grants_of,
+    apps::read::{app_grants_of, version_with_content},
+    code_files::{
+        self, CodeWrite, STORED_APART, delete_files_of_app, draft_owner, plan_prune, version_bytes,
+    },
     convert::{RowContext, to_json},
     entity::{
         app_drafts, app_grants, app_rollbacks, app_secrets, app_versions, apps, automations,
@@ -47,6 +53,7 @@ impl AppsTx for StoreTx {
             category: Set(DbText(app.category)),
             sharing: Set(DbText(app.sharing)),
             paused: Set(app.is_paused),
+            in_review: Set(app.is_in_review),
             current_version_id: Set(app.current_version.map(DbId)),
             declares_webhook: Set(false),
             declares_form: Set(false),
@@ -85,6 +92,7 @@ impl AppsTx for StoreTx {
             archetype: Set(app.archetype.clone()),
             category: Set(DbText(app.category)),
             paused: Set(app.is_paused),
+            in_review: Set(app.is_in_review),
             current_version_id: Set(app.current_version.map(DbId)),
             declares_webhook: Set(declares_webhook),
             declares_form: Set(declares_form),
@@ -121,12 +129,19 @@ impl AppsTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
-        app_drafts::Entity::delete_many()
+        let drafts = app_drafts::Entity::delete_many()
             .filter(app_drafts::Column::AppId.eq(DbId(app)))
-            .exec(self.write())
+            .exec_with_returning(self.write())
             .await
             .or_store_error()?;
         forget_imports_of(self, app, now).await?;
+        let db = self.write();
+        let mut code = CodeWrite::begin(db, workspace).await?;
+        for draft in drafts {
+            code.replace_files(draft_owner(app, draft.owner_id.0), &BTreeMap::new()).await?;
+        }
+        delete_files_of_app(&mut code, db, app, now).await?;
+        code.finish_unchecked().await?;
         apps::Entity::update_many()
             .col_expr(apps::Column::DeletedAt, Expr::value(DbTime(now)))
             .col_expr(apps::Column::Revision, Expr::col(apps::Column::Revision).add(1))
@@ -152,11 +167,37 @@ impl AppsTx for StoreTx {
         Ok(latest.and_then(|number| u32::try_from(number).ok()).unwrap_or_default())
     }
 
+    async fn version_content(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+    ) -> Result<Option<(AppVersion, VersionContent)>, StoreError> {
+        version_with_content(self.read(), workspace, app, version).await
+    }
+
+    async fn has_version_files(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+    ) -> Result<bool, StoreError> {
+        let found = app_versions::Entity::find_by_id(version)
+            .filter(app_versions::Column::AppId.eq(DbId(app)))
+            .filter(app_versions::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(app_versions::Column::FilesDeletedAt.is_null());
+        query::exists(found, self.read()).await
+    }
+
     async fn insert_version(
         &mut self,
         version: &AppVersion,
         content: &VersionContent,
     ) -> Result<(), StoreError> {
+        let is_apart = code_files::is_in_use(self.read()).await?;
+        let manifest = to_json(&content.manifest)?;
+        let instruction = version.built_from.as_ref().map(|built| built.instruction.clone());
+        let row_bytes = version_bytes(&manifest, &version.summary, instruction.as_deref());
         let row = app_versions::ActiveModel {
             id: Set(DbId(version.id)),
             app_id: Set(DbId(version.app)),
@@ -166,16 +207,31 @@ impl AppsTx for StoreTx {
             created_by: Set(DbId(version.created_by)),
             bundle_hash: Set(version.bundle_hash.clone()),
             trust_score: Set(version.trust_score.into()),
+            handlers: Set(version.handlers.map(|handlers| handlers.bits().into())),
             kind: Set(DbText(version.kind)),
             summary: Set(version.summary.clone()),
             base_version_id: Set(version.base.map(DbId)),
-            manifest: Set(to_json(&content.manifest)?),
-            files: Set(to_json(&content.files)?),
+            manifest: Set(manifest),
+            files: Set(if is_apart { STORED_APART.to_owned() } else { to_json(&content.files)? }),
             permissions_hash: Set(Some(content.manifest.permissions_hash())),
-            instruction: Set(version.built_from.as_ref().map(|built| built.instruction.clone())),
+            instruction: Set(instruction),
             builder: Set(version.built_from.as_ref().map(|built| DbText(built.builder))),
+            stored_bytes: Set(is_apart.then_some(row_bytes)),
+            files_deleted_at: Set(None),
         };
-        app_versions::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        let db = self.write();
+        if !is_apart {
+            app_versions::Entity::insert(row).exec_without_returning(db).await.or_store_error()?;
+            return Ok(());
+        }
+        let mut code = CodeWrite::begin(db, version.workspace).await?;
+        app_versions::Entity::insert(row).exec_without_returning(db).await.or_store_error()?;
+        code.replace_files(version.id.uuid(), &content.files).await?;
+        code.count_row(row_bytes);
+        code.finish().await?;
+        if version.number > KEPT_VERSIONS {
+            plan_prune(db, version.workspace, version.app, version.created_at).await?;
+        }
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use ::connections::{
         ConnectionHealth, ConnectionStatus, ConnectionUser, ConnectionView, SecretPurpose, gate_of,
     },
     connections::{ConnectionReader, ConnectionTx},
+    last_check::LastCheck,
 };
 use async_trait::async_trait;
 use kernel::{
@@ -32,7 +33,7 @@ use super::{
     stored::{connection, connection_row, join_methods, status_columns},
 };
 use crate::{
-    convert::RowContext,
+    convert::{RowContext, to_json},
     entity::{
         app_versions, apps,
         column::{DbId, DbText, DbTime},
@@ -119,6 +120,13 @@ pub(super) async fn users_of<C: ConnectionTrait>(
     Ok(users)
 }
 
+/// Returns the last test of a connection, of whatever revision of it.
+fn last_check(model: &connections::Model) -> Option<Result<(ConnectionId, LastCheck), StoreError>> {
+    let text = model.last_check.as_ref()?;
+    let check = RowContext::new("connections", model.id).json(text);
+    Some(check.map(|check| (model.id.0, check)))
+}
+
 impl Store {
     async fn connection_views(
         &self,
@@ -126,6 +134,7 @@ impl Store {
         models: Vec<connections::Model>,
         since: Timestamp,
     ) -> Result<Vec<ConnectionView>, StoreError> {
+        let checks = models.iter().filter_map(last_check).collect::<Result<HashMap<_, _>, _>>()?;
         let connections = with_gates(self.read(), models).await?;
         if connections.is_empty() {
             return Ok(Vec::new());
@@ -142,7 +151,9 @@ impl Store {
                 last_call_at: calls.last_call_at,
             };
             let used_by = users.remove(&connection.id).unwrap_or_default();
-            ConnectionView { connection, health, used_by }
+            let last_check = checks.get(&connection.id);
+            let last_check = last_check.filter(|check| check.revision == connection.revision).cloned();
+            ConnectionView { connection, health, used_by, last_check }
         };
         Ok(connections.into_iter().map(view).collect())
     }
@@ -394,6 +405,23 @@ impl ConnectionTx for StoreTx {
             .col_expr(Column::RenewalUntil, Expr::value(None::<DbTime>))
             .filter(Column::Id.eq(DbId(connection)))
             .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .exec(self.write_unaudited())
+            .await
+            .or_store_error()?;
+        Ok(())
+    }
+
+    async fn set_last_check(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        check: &LastCheck,
+    ) -> Result<(), StoreError> {
+        connections::Entity::update_many()
+            .col_expr(connections::Column::LastCheck, Expr::value(to_json(check)?))
+            .filter(connections::Column::Id.eq(DbId(connection)))
+            .filter(connections::Column::WorkspaceId.eq(DbId(workspace)))
+            // A test changes nothing of the connection.
             .exec(self.write_unaudited())
             .await
             .or_store_error()?;

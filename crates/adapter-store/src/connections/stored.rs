@@ -134,6 +134,7 @@ pub(super) fn connection_row(connection: &Connection) -> Result<connections::Act
         revision: Set(connection.revision.into()),
         // Renewals of tokens reserve it; no change of a connection does.
         renewal_until: NotSet,
+        last_check: NotSet,
     })
 }
 

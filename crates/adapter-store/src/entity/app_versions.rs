@@ -18,6 +18,7 @@ pub struct Model {
     pub created_by: DbId<kind::User>,
     pub bundle_hash: String,
     pub trust_score: i16,
+    pub handlers: Option<i16>,
     pub kind: DbText<VersionKind>,
     pub summary: String,
     pub base_version_id: Option<DbId<kind::Version>>,
@@ -26,6 +27,8 @@ pub struct Model {
     pub permissions_hash: Option<String>,
     pub instruction: Option<String>,
     pub builder: Option<DbText<ChangeBuilder>>,
+    pub stored_bytes: Option<i64>,
+    pub files_deleted_at: Option<DbTime>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -19,6 +19,7 @@ pub struct Model {
     pub category: DbText<Category>,
     pub sharing: DbText<Sharing>,
     pub paused: bool,
+    pub in_review: bool,
     pub current_version_id: Option<DbId<kind::Version>>,
     pub declares_webhook: bool,
     pub declares_form: bool,
@@ -29,6 +30,13 @@ pub struct Model {
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
+pub enum Relation {
+    #[sea_orm(
+        belongs_to = "super::app_observations::Entity",
+        from = "Column::Id",
+        to = "super::app_observations::Column::AppId"
+    )]
+    Observation,
+}
 
 impl ActiveModelBehavior for ActiveModel {}

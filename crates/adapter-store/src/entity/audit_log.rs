@@ -18,6 +18,8 @@ pub struct Model {
     pub request_id: DbId<kind::Request>,
     pub address: Option<String>,
     pub detail: Option<String>,
+    /// The app that was changed, or that the changed object belongs to.
+    pub app_id: Option<DbId<kind::App>>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

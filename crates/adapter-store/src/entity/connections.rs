@@ -28,6 +28,8 @@ pub struct Model {
     pub revision: i64,
     /// End of the reservation of a renewal of the access token.
     pub renewal_until: Option<DbTime>,
+    /// Last test, as JSON.
+    pub last_check: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -22,6 +22,7 @@ pub struct Model {
     pub created_by: DbId<kind::User>,
     pub created_at: DbTime,
     pub changed_at: DbTime,
+    pub stored_bytes: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -2,6 +2,8 @@
 
 use sea_orm::entity::prelude::*;
 
+use super::column::DbTime;
+
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "installation")]
 pub struct Model {
@@ -10,6 +12,7 @@ pub struct Model {
     pub key_check: Option<String>,
     pub paused: bool,
     pub probe: String,
+    pub code_files_from: Option<DbTime>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

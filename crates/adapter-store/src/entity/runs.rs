@@ -30,6 +30,7 @@ pub struct Model {
     pub asked_by_agent: Option<bool>,
     pub answers: Option<String>,
     pub cancelled_by: Option<DbId<kind::User>>,
+    pub asked_by_grant: Option<DbId<kind::Grant>>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

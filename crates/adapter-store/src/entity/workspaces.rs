@@ -27,6 +27,7 @@ pub struct Model {
     pub deleted_at: Option<DbTime>,
     pub deleted_by: Option<DbId<kind::User>>,
     pub purge_started_at: Option<DbTime>,
+    pub created_by: Option<DbId<kind::User>>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -9,7 +9,7 @@ use runs::{
     webhooks::{AcceptCall, AcceptOutcome, RefusedDelivery},
 };
 
-use super::claim::ClaimRequest;
+use super::{app_health::Observation, claim::ClaimRequest};
 
 /// The channel of an operation's result.
 pub(super) type Reply<T> = ::group_commit::Reply<Result<T, StoreError>>;
@@ -52,6 +52,8 @@ pub(super) struct BatchOutcome {
     pub(super) lease_held: Vec<bool>,
     pub(super) has_ready_runs: bool,
     pub(super) claimed: Vec<Vec<ClaimedRun>>,
+    /// The observations of apps that were written.
+    pub(super) observed: Vec<Observation>,
     /// The workspaces that have new events.
     pub(super) published_workspaces: Vec<WorkspaceId>,
 }

@@ -23,17 +23,30 @@ pub(super) async fn count_failures<D: SqlExecutor>(
     db: &D,
     finished: &[&FinishedRun],
 ) -> Result<FailureAlerts, StoreError> {
-    let apps =
-        count_failures_by(db, finished, ("app_failures", "app_id"), |run| Some(run.app.uuid())).await?;
+    let of_app = |run: &FinishedRun| Some(run.app.uuid());
+    let apps = count_failures_by(db, finished, &APP_FAILURES, of_app).await?;
     let of_automation = |run: &FinishedRun| run.automation.map(Id::uuid);
-    let automations =
-        count_failures_by(db, finished, ("automation_failures", "automation_id"), of_automation).await?;
+    let automations = count_failures_by(db, finished, &AUTOMATION_FAILURES, of_automation).await?;
     Ok(FailureAlerts { apps, automations })
 }
 
+/// A table of failures in a row.
+struct FailureTable {
+    name: &'static str,
+    /// Column of what fails, the primary key.
+    key: &'static str,
+    /// True if a column names the app too.
+    names_app: bool,
+}
+
+const APP_FAILURES: FailureTable = FailureTable { name: "app_failures", key: "app_id", names_app: false };
+const AUTOMATION_FAILURES: FailureTable =
+    FailureTable { name: "automation_failures", key: "automation_id", names_app: true };
+
 /// The ends of a batch for one app or automation.
-#[derive(Default)]
 struct FailureStreak {
+    workspace: Uuid,
+    app: Uuid,
     has_succeeded: bool,
     /// Since the last success of the batch.
     failed_runs: Vec<RunId>,
@@ -43,19 +56,20 @@ struct FailureStreak {
 async fn count_failures_by<D: SqlExecutor>(
     db: &D,
     finished: &[&FinishedRun],
-    (table, column_name): (&str, &str),
+    table: &FailureTable,
     key: impl Fn(&FinishedRun) -> Option<Uuid>,
 ) -> Result<BTreeSet<RunId>, StoreError> {
     // In the order of the ids: two that count for the same ones wait for each other one way only.
     let mut streaks: BTreeMap<Uuid, FailureStreak> = BTreeMap::new();
     for (run, key) in finished.iter().filter_map(|run| Some((run, key(run)?))) {
+        let (workspace, app) = (run.workspace.uuid(), run.app.uuid());
+        let new = |has_succeeded| FailureStreak { workspace, app, has_succeeded, failed_runs: Vec::new() };
         match run.outcome {
             AttemptOutcome::Succeeded => {
-                let succeeded = FailureStreak { has_succeeded: true, failed_runs: Vec::new() };
-                streaks.insert(key, succeeded);
+                streaks.insert(key, new(true));
             }
             AttemptOutcome::Failed(_) | AttemptOutcome::Blocked(_) => {
-                streaks.entry(key).or_default().failed_runs.push(run.id);
+                streaks.entry(key).or_insert_with(|| new(false)).failed_runs.push(run.id);
             }
             AttemptOutcome::Retry { .. } | AttemptOutcome::Wait { .. } => {}
         }
@@ -64,24 +78,32 @@ async fn count_failures_by<D: SqlExecutor>(
         streaks.iter().filter(|(_, tally)| tally.has_succeeded).map(|(key, _)| *key).collect();
     for apps in statement_chunks_for(db, &succeeded) {
         let mut sql = Sql::new("DELETE FROM ");
-        sql.push(table).push(" WHERE ").push(column_name).push(" IN (");
+        sql.push(table.name).push(" WHERE ").push(table.key).push(" IN (");
         sql.bind_all(apps.iter().copied()).push(")");
         sql.execute(db).await?;
     }
-    let failed: Vec<(Uuid, i64)> = streaks
+    let failed: Vec<(Uuid, &FailureStreak)> = streaks
         .iter()
-        .filter(|(_, tally)| !tally.failed_runs.is_empty())
-        .map(|(app, tally)| (*app, tally.failed_runs.len() as i64))
+        .filter(|(_, streak)| !streak.failed_runs.is_empty())
+        .map(|(key, streak)| (*key, streak))
         .collect();
     let mut alerting = BTreeSet::new();
     for counts in statement_chunks_for(db, &failed) {
         let mut sql = Sql::new("INSERT INTO ");
-        sql.push(table).push(" (").push(column_name).push(", in_a_row) VALUES ");
-        sql.push_values(counts, |sql, (app, count)| {
-            sql.bind(*app).push(", ").bind(*count);
+        sql.push(table.name).push(" (").push(table.key).push(", in_a_row, workspace_id");
+        sql.push(if table.names_app { ", app_id) VALUES " } else { ") VALUES " });
+        sql.push_values(counts, |sql, (key, streak)| {
+            sql.bind(*key).push(", ").bind(streak.failed_runs.len() as i64);
+            sql.push(", ").bind(streak.workspace);
+            if table.names_app {
+                sql.push(", ").bind(streak.app);
+            }
         });
-        sql.push(" ON CONFLICT (").push(column_name).push(") DO UPDATE SET in_a_row = ").push(table);
-        sql.push(".in_a_row + excluded.in_a_row RETURNING ").push(column_name).push(", in_a_row");
+        // A row of a program that does not know the workspace gets it here.
+        sql.push(" ON CONFLICT (").push(table.key).push(") DO UPDATE SET in_a_row = ").push(table.name);
+        sql.push(".in_a_row + excluded.in_a_row, workspace_id = excluded.workspace_id");
+        sql.push(if table.names_app { ", app_id = excluded.app_id" } else { "" });
+        sql.push(" RETURNING ").push(table.key).push(", in_a_row");
         for row in sql.fetch_all(db).await? {
             let (app, after): (Uuid, i64) = (column(&row, 0)?, column(&row, 1)?);
             let Some(tally) = streaks.get(&app) else { continue };

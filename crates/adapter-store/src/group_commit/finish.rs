@@ -12,7 +12,10 @@ use runs::{
 };
 use uuid::Uuid;
 
-use super::{dead_letters, event_triggers, failure_streaks};
+use super::{
+    app_health::{self, Observation, ObservationCache},
+    dead_letters, event_triggers, failure_streaks,
+};
 use crate::{
     convert::{millis, to_json},
     observability::log_rows::LogRow,
@@ -31,6 +34,8 @@ pub(crate) struct FinishedBatch<'b> {
     pub(crate) triggered: Vec<event_triggers::TriggeredRun>,
     /// Runs with which an app or automation has failed so often in a row that followers are alerted.
     pub(super) alerts: failure_streaks::FailureAlerts,
+    /// The observations of apps that were written.
+    pub(super) observed: Vec<Observation>,
     /// True if runs may go on now that were held back before, or that these ends started.
     pub(crate) has_ready_runs: bool,
 }
@@ -39,6 +44,7 @@ pub(crate) struct FinishedBatch<'b> {
 pub(crate) async fn finish<'b, D: SqlExecutor>(
     db: &D,
     batch: &[(NodeId, &'b FinishedRun)],
+    observations: &ObservationCache,
 ) -> Result<FinishedBatch<'b>, StoreError> {
     if batch.is_empty() {
         return Ok(FinishedBatch::default());
@@ -56,8 +62,10 @@ pub(crate) async fn finish<'b, D: SqlExecutor>(
     dead_letters::insert_failed_runs(db, &owned).await?;
     let triggered = event_triggers::enqueue_triggered_runs(db, &owned).await?;
     let alerts = failure_streaks::count_failures(db, &owned).await?;
+    let observed = app_health::record_observations(db, &owned, observations).await?;
+    app_health::count_blocked_runs(db, &owned).await?;
     let has_ready_runs = promote_waiting_runs(db, &owned).await? || !triggered.is_empty();
-    Ok(FinishedBatch { lease_held, owned, triggered, alerts, has_ready_runs })
+    Ok(FinishedBatch { lease_held, owned, triggered, alerts, observed, has_ready_runs })
 }
 
 /// A run, and which of its attempts.

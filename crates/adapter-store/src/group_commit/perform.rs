@@ -5,6 +5,7 @@ use runs::webhooks::AcceptOutcome;
 
 use super::{
     accept::{self, AcceptedBatch},
+    app_health::ObservationCache,
     audit,
     batch::{Batch, BatchOutcome},
     claim::{self, ClaimRequest},
@@ -51,8 +52,9 @@ impl<'o> Batch<'o> {
         &self,
         tx: &D,
         signatures: Option<&SignatureCache>,
+        observations: &ObservationCache,
     ) -> Result<BatchOutcome, StoreError> {
-        let finished = finish::finish(tx, &self.finish).await?;
+        let finished = finish::finish(tx, &self.finish, observations).await?;
         let AcceptedBatch { outcomes, claimed: claimed_on_accept } =
             accept::accept(tx, &self.accept, self.claim_for_accepted(tx).await?, signatures).await?;
         refusal::insert_refusals(tx, &self.refuse).await?;
@@ -74,13 +76,14 @@ impl<'o> Batch<'o> {
             if claimed_on_accept_count > 0 { claimed.first().map_or(&[][..], Vec::as_slice) } else { &[] };
         let published =
             publish::publish_events(tx, self, &finished, &outcomes, (claimed_on_accept, &claimed)).await?;
-        let FinishedBatch { lease_held, has_ready_runs, .. } = finished;
+        let FinishedBatch { lease_held, has_ready_runs, observed, .. } = finished;
         Ok(BatchOutcome {
             outcomes,
             claimed_on_accept: claimed_on_accept_count,
             lease_held,
             has_ready_runs,
             claimed,
+            observed,
             published_workspaces: published,
         })
     }

@@ -5,6 +5,7 @@ use kernel::StoreError;
 use sea_orm::DatabaseConnection;
 
 use super::{
+    app_health::ObservationCache,
     batch::{Batch, BatchOutcome, WriteOp},
     replies::{Replies, clone_error},
 };
@@ -15,14 +16,19 @@ const MAX_ATTEMPTS: u32 = 4;
 
 /// A writer whose transactions are sent to the database.
 pub(super) struct PgWriter {
-    pub(super) db: DatabaseConnection,
-    pub(super) replies: Replies,
+    db: DatabaseConnection,
+    replies: Replies,
+    observation_cache: ObservationCache,
 }
 
 impl PgWriter {
+    pub(super) fn new(db: DatabaseConnection, replies: Replies) -> Self {
+        Self { db, replies, observation_cache: ObservationCache::default() }
+    }
+
     async fn write_once(&self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError> {
         let tx = pool::begin(&self.db).await?;
-        let written = batch.perform(&tx, None).await?;
+        let written = batch.perform(&tx, None, &self.observation_cache).await?;
         tx.commit().await.or_store_error()?;
         Ok(written)
     }
@@ -39,15 +45,19 @@ impl BatchWriter for PgWriter {
             return Ok(written);
         }
         // The other transaction goes on, so this one needs no pause to get its turn.
+        let mut written = self.write_once(&batch).await;
         for _ in 1..MAX_ATTEMPTS {
-            match self.write_once(&batch).await {
+            match &written {
                 Err(error) if error.is_retryable() => {
                     tracing::debug!("the database rolled a batch back; trying again");
                 }
-                result => return result,
+                _ => break,
             }
+            written = self.write_once(&batch).await;
         }
-        self.write_once(&batch).await
+        let written = written?;
+        self.observation_cache.insert_committed(&written.observed);
+        Ok(written)
     }
 
     fn reply(

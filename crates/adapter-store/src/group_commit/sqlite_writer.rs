@@ -13,6 +13,7 @@ use rusqlite::{
 use sea_orm::{DbBackend, Value};
 
 use super::{
+    app_health::ObservationCache,
     batch::{Batch, BatchOutcome, WriteOp},
     checkpointer,
     replies::{Replies, clone_error},
@@ -35,6 +36,7 @@ pub(super) struct SqliteWriter {
     checkpointer: Checkpointer,
     fsync_queue: FsyncQueue,
     signature_cache: SignatureCache,
+    observation_cache: ObservationCache,
     replies: Replies,
 }
 
@@ -49,6 +51,7 @@ impl SqliteWriter {
             checkpointer: checkpointer::start(path)?,
             fsync_queue: fsync_queue.map_err(|error| StoreError::Unavailable(error.into()))?,
             signature_cache: SignatureCache::default(),
+            observation_cache: ObservationCache::default(),
             replies,
         })
     }
@@ -75,8 +78,10 @@ impl BatchWriter for SqliteWriter {
         self.signature_cache.load_once(&self.connection, &batch.accept).await?;
         let _guard = self.write_lock.acquire().await?;
         let tx = self.connection.begin()?;
-        let written = batch.perform(&self.connection, Some(&self.signature_cache)).await?;
+        let written =
+            batch.perform(&self.connection, Some(&self.signature_cache), &self.observation_cache).await?;
         tx.commit()?;
+        self.observation_cache.insert_committed(&written.observed);
         self.signature_cache.insert_committed(&batch.accept, &written.outcomes);
         self.checkpointer.record_commit();
         Ok(written)

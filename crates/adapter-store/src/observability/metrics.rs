@@ -1,6 +1,6 @@
 //! Metrics of apps.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ::observability::{
     AppMetrics, Histogram, MetricsLog, MetricsRead, Resolution,
@@ -12,14 +12,16 @@ use kernel::{
     id::{AppId, NodeId, WorkspaceId},
 };
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _,
-    sea_query::OnConflict,
+    ActiveValue::Set,
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _,
+    sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
 use crate::{
     convert::RowContext,
     entity::{
         app_metrics::{self, Column},
+        app_observations,
         column::{DbId, DbNumber, DbTime},
     },
     error::OrStoreError as _,
@@ -89,6 +91,39 @@ fn replace_metrics() -> OnConflict {
         .to_owned()
 }
 
+impl Store {
+    /// Writes when apps responded well, to the minute.
+    async fn record_responses(&self, entries: &[MetricsEntry]) -> Result<(), StoreError> {
+        use app_observations::Column;
+        // In the order of the ids: two that write for the same apps wait for each other one way only.
+        let mut responded: BTreeMap<AppId, (WorkspaceId, Timestamp)> = BTreeMap::new();
+        for entry in entries.iter().filter(|entry| entry.has_responded) {
+            let last = responded.entry(entry.app).or_insert((entry.workspace, entry.minute));
+            last.1 = Ord::max(last.1, entry.minute);
+        }
+        if responded.is_empty() {
+            return Ok(());
+        }
+        let observed_at = || Expr::col((app_observations::Entity, Column::ObservedAt));
+        let is_newer = Expr::col(("excluded", Column::ObservedAt)).gt(observed_at());
+        let newer = OnConflict::column(Column::AppId)
+            .update_column(Column::ObservedAt)
+            .action_and_where(is_newer)
+            .to_owned();
+        let rows = responded.into_iter().map(|(app, (workspace, at))| app_observations::ActiveModel {
+            app_id: Set(DbId(app)),
+            workspace_id: Set(DbId(workspace)),
+            observed_at: Set(DbTime(at)),
+        });
+        app_observations::Entity::insert_many(rows)
+            .on_conflict(newer)
+            .exec_without_returning(&*self.write().await?)
+            .await
+            .or_store_error()?;
+        Ok(())
+    }
+}
+
 #[span_macros::traced]
 #[async_trait]
 impl MetricsLog for Store {
@@ -104,6 +139,8 @@ impl MetricsLog for Store {
         if sums.is_empty() {
             return Ok(());
         }
+        // Before the counts: written twice it is the same, which they are not.
+        self.record_responses(entries).await?;
         // Nobody else writes rows of this node, so none changes between the two statements.
         let apps: BTreeSet<_> = sums.keys().map(|(app, ..)| app.uuid()).collect();
         let starts: BTreeSet<_> = sums.keys().map(|(.., at)| *at).collect();

@@ -28,6 +28,7 @@ pub(super) fn subject_id(subject: &NotificationSubject) -> Uuid {
         NotificationSubject::App { app, .. } => app.uuid(),
         NotificationSubject::Automation { automation, .. } => automation.uuid(),
         NotificationSubject::Connection(connection) => connection.uuid(),
+        NotificationSubject::Approval { approval, .. } => approval.uuid(),
     }
 }
 
@@ -69,7 +70,9 @@ async fn insert_notification<D: SqlExecutor>(db: &D, notification: &Notification
     sql.push(", ").bind(subject.run().map(Id::uuid));
     sql.push(", ").bind(notification.code.as_str());
     sql.push(", ").bind(hour_of(notification.at));
-    sql.push(", 0, ").bind(millis(notification.at));
+    // What is told in the console alone needs no plan.
+    let plan_due_at = (!subject.is_in_app_only()).then(|| millis(notification.at));
+    sql.push(", 0, ").bind(plan_due_at);
     sql.push(
         ") ON CONFLICT (workspace_id, hour, subject_id, kind) DO UPDATE SET repeats = notifications.repeats + 1",
     );

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use ::observability::notifications::{
     Channel, DeliveryCount, DeliveryReason, DeliveryState, ListedNotification, Notification,
     NotificationKind, NotificationSettings, NotificationSubject, NotificationsRead, NotificationsTx,
-    ReadPosition, SubjectNames, report_channels,
+    ReadPosition, SubjectNames, report_channels, report_in_app_only,
 };
 use async_trait::async_trait;
 use kernel::{
@@ -24,7 +24,7 @@ use sea_orm::{
 };
 
 use crate::{
-    apps::visible_app_ids,
+    apps::{editable_app_ids, visible_app_ids},
     convert::RowContext,
     entity::{
         apps, automations,
@@ -58,6 +58,10 @@ fn notification(model: &notifications::Model) -> Result<Notification, StoreError
             NotificationSubject::Automation { app, automation: Id::from_uuid(model.subject_id), run }
         }
         NotificationKind::ConnectorDown => NotificationSubject::Connection(Id::from_uuid(model.subject_id)),
+        NotificationKind::ApprovalNeeded => {
+            let (app, run) = of_app()?;
+            NotificationSubject::Approval { app, run, approval: Id::from_uuid(model.subject_id) }
+        }
     };
     Ok(Notification {
         workspace: model.workspace_id.0,
@@ -68,11 +72,19 @@ fn notification(model: &notifications::Model) -> Result<Notification, StoreError
     })
 }
 
-/// The condition that a member may see a notification. What belongs to a deleted app is not listed.
+/// The condition that a member may see a notification: a question, if they may answer it. What belongs to a deleted app is
+/// not listed.
 fn is_visible(member: &Member, column: impl Fn(notifications::Column) -> Expr) -> Condition {
     use notifications::Column;
-    let apps = visible_app_ids(member.workspace(), member.visibility());
-    Condition::any().add(column(Column::AppId).is_null()).add(column(Column::AppId).in_subquery(apps))
+    let viewable = visible_app_ids(member.workspace(), member.visibility());
+    let editable = editable_app_ids(member);
+    let question = || Expr::value(DbText(NotificationKind::ApprovalNeeded));
+    let is_question = column(Column::Kind).eq(question());
+    let is_alert = column(Column::Kind).ne(question());
+    Condition::any()
+        .add(column(Column::AppId).is_null())
+        .add(is_alert.and(column(Column::AppId).in_subquery(viewable)))
+        .add(is_question.and(column(Column::AppId).in_subquery(editable)))
 }
 
 fn settings_of(workspace: WorkspaceId, user: UserId) -> Select<notification_settings::Entity> {
@@ -112,11 +124,17 @@ impl NotificationsRead for Store {
             .map(|model| {
                 let counts = counts.remove(&model.seq).unwrap_or_default();
                 let row = RowContext::new("notifications", model.workspace_id);
+                let notification = notification(model)?;
+                let subject = notification.subject;
                 Ok(ListedNotification {
-                    notification: notification(model)?,
+                    notification,
                     names: names.remove(&model.seq).unwrap_or_default(),
                     repeats: row.number(model.repeats)?,
-                    channels: report_channels(&counts, model.plan_due_at.is_none()),
+                    channels: if subject.is_in_app_only() {
+                        report_in_app_only()
+                    } else {
+                        report_channels(&counts, model.plan_due_at.is_none())
+                    },
                 })
             })
             .collect()
@@ -287,7 +305,9 @@ impl Store {
             let subject = names.get(&model.subject_id).cloned();
             let app = model.app_id.and_then(|app| names.get(&app.0.uuid()).cloned());
             match model.kind.0 {
-                NotificationKind::AppFailing => SubjectNames { app, ..SubjectNames::default() },
+                NotificationKind::AppFailing | NotificationKind::ApprovalNeeded => {
+                    SubjectNames { app, ..SubjectNames::default() }
+                }
                 NotificationKind::AutomationFailing => {
                     SubjectNames { app, automation: subject, ..SubjectNames::default() }
                 }

@@ -358,6 +358,24 @@ impl ProjectsTx for StoreTx {
         Ok(())
     }
 
+    async fn project_key_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        id: ProjectKeyId,
+    ) -> Result<Option<ProjectKey>, StoreError> {
+        if !self.has_live_project(workspace, project).await? {
+            return Ok(None);
+        }
+        let found = project_keys::Entity::find_by_id(id)
+            .filter(project_keys::Column::ProjectId.eq(DbId(project)))
+            .lock_exclusive()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.map(project_key).transpose()
+    }
+
     async fn revoke_project_key(
         &mut self,
         workspace: WorkspaceId,
@@ -365,13 +383,7 @@ impl ProjectsTx for StoreTx {
         id: ProjectKeyId,
         at: Timestamp,
     ) -> Result<Option<ProjectKey>, StoreError> {
-        let of_workspace = live_projects()
-            .filter(Column::Id.eq(DbId(project)))
-            .filter(Column::WorkspaceId.eq(DbId(workspace)))
-            .one(self.read())
-            .await
-            .or_store_error()?;
-        if of_workspace.is_none() {
+        if !self.has_live_project(workspace, project).await? {
             return Ok(None);
         }
         let this =
@@ -389,6 +401,20 @@ impl ProjectsTx for StoreTx {
 }
 
 impl StoreTx {
+    async fn has_live_project(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<bool, StoreError> {
+        let found = live_projects()
+            .filter(Column::Id.eq(DbId(project)))
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.is_some())
+    }
+
     /// Sets or clears when and by whom a project was deleted.
     async fn set_project_deletion(
         &mut self,

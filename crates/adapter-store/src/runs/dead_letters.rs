@@ -435,6 +435,21 @@ impl DeadLettersTx for StoreTx {
             .transpose()
     }
 
+    async fn lock_version_files(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+    ) -> Result<bool, StoreError> {
+        // What deletes files locks the version against writers, and then looks for runs.
+        let found = app_versions::Entity::find_by_id(version)
+            .filter(app_versions::Column::AppId.eq(DbId(app)))
+            .filter(app_versions::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(app_versions::Column::FilesDeletedAt.is_null())
+            .lock_shared();
+        Ok(!query::ids::<_, kind::Version>(found, app_versions::Column::Id, self.read()).await?.is_empty())
+    }
+
     async fn resolve_dead_letter(
         &mut self,
         workspace: WorkspaceId,

@@ -4,7 +4,7 @@ use ::runs::{
     Automation, Run, Trigger, TriggerKind, Webhook,
     automations::{occurrences::SchedulePolicy, schedule::Schedule},
     queue::RunFault,
-    runs::{RunSpan, RunState, VersionRef},
+    runs::{AskingAgent, RunSpan, RunState, VersionRef},
     webhooks::{Delivery, DeliveryOutcome, Proof, ProofMode, SealedSecret, TokenDigest},
 };
 use kernel::{StoreError, id::kind, token::Digest};
@@ -31,7 +31,7 @@ pub(super) fn automation(model: automations::Model) -> Result<Automation, StoreE
                     .map_or(Ok(defaults.window_minutes), |minutes| row.number(minutes))?,
                 overlap: model.overlap.map_or(defaults.overlap, DbText::into_inner),
             };
-            let schedule = Schedule::parse(cron, model.timezone.as_deref())
+            let schedule = Schedule::from_stored(cron, model.timezone.as_deref())
                 .and_then(|schedule| schedule.with_policy(policy));
             Trigger::Schedule(schedule.map_err(|error| row.error(error))?)
         }
@@ -113,6 +113,8 @@ pub(super) struct RunNames {
     pub(super) automation: Option<String>,
     pub(super) version_number: Option<i64>,
     pub(super) current_version: Option<DbId<kind::Version>>,
+    /// Name of the client of the agent that started it.
+    pub(super) client: Option<String>,
 }
 
 pub(super) fn run(model: runs::Model, names: RunNames) -> Result<Run, StoreError> {
@@ -162,6 +164,7 @@ pub(super) fn run(model: runs::Model, names: RunNames) -> Result<Run, StoreError
         minutes_saved: model.minutes_saved,
         version: version.transpose()?,
         replay_of: model.replay_of.map(DbId::into_inner),
+        asked_by: model.asked_by_grant.map(|grant| AskingAgent { grant: grant.0, client_name: names.client }),
         cancelled_by: model.cancelled_by.map(DbId::into_inner),
         steps: model.steps.as_deref().map_or_else(|| Ok(Vec::new()), |steps| row.json(steps))?,
     })

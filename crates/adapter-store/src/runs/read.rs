@@ -1,10 +1,15 @@
 //! Reads of automations, webhooks and runs.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use ::runs::{
     Automation, Run, RunStatus, RunsRead, Webhook,
-    runs::{QueueHealth, RunFilter},
+    ports::AutomationName,
+    runs::{LatestRun, QueueHealth, RunBar, RunFilter, RunHistogram},
     webhooks::Delivery,
 };
 use async_trait::async_trait;
@@ -17,8 +22,8 @@ use kernel::{
 };
 use sea_orm::{
     ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _,
-    sea_query::{Asterisk, Expr, ExprTrait as _, Func, SelectStatement, UnionType},
+    QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
+    sea_query::{Asterisk, Expr, ExprTrait as _, Func, Order, Query, SelectStatement, UnionType},
 };
 
 use serde_json::value::RawValue;
@@ -26,11 +31,11 @@ use serde_json::value::RawValue;
 use super::models::{self, RunNames};
 use crate::{
     apps::visible_app_ids,
-    convert::RowContext,
+    convert::{RowContext, min_uuid_v7_at},
     entity::{
         app_versions, apps, automations,
         column::{DbId, DbText, DbTime},
-        deliveries,
+        deliveries, oauth_grants,
         run_queue::{self, QueueState},
         run_results, runs, webhooks,
     },
@@ -66,6 +71,28 @@ impl RunsRead for Store {
         found.map(models::automation).transpose()
     }
 
+    async fn automation_names(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        limit: u32,
+    ) -> Result<Vec<AutomationName>, StoreError> {
+        use automations::Column;
+        let found: Vec<(DbId<kind::Automation>, DbId<kind::App>, String)> = automations::Entity::find()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)))
+            .order_by_desc(Column::Id)
+            .limit(u64::from(limit))
+            .select_only()
+            .columns([Column::Id, Column::AppId, Column::Name])
+            .into_tuple()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let name = |(id, app, name): (DbId<_>, DbId<_>, _)| AutomationName { id: id.0, app: app.0, name };
+        Ok(found.into_iter().map(name).collect())
+    }
+
     async fn automations(
         &self,
         workspace: WorkspaceId,
@@ -83,6 +110,31 @@ impl RunsRead for Store {
             .await
             .or_store_error()?;
         found.into_iter().map(models::automation).collect()
+    }
+
+    async fn latest_runs(
+        &self,
+        automations: &[AutomationId],
+        limit: u32,
+    ) -> Result<HashMap<AutomationId, Vec<LatestRun>>, StoreError> {
+        let mut latest = HashMap::<AutomationId, Vec<LatestRun>>::new();
+        for chunk in automations.chunks(MAX_UNION) {
+            let Some(query) = latest_runs_of(chunk, limit) else { continue };
+            let found: Vec<LatestRunRow> = query::fetch_all(&query, self.read()).await?;
+            for run in found {
+                let status = run.status.0;
+                let of_automation = latest.entry(run.automation_id.0).or_default();
+                of_automation.push(LatestRun {
+                    id: run.id.0,
+                    status,
+                    accepted_at: run.accepted_at.into_inner(),
+                });
+            }
+        }
+        for runs in latest.values_mut() {
+            runs.sort_unstable_by_key(|run| Reverse(run.id));
+        }
+        Ok(latest)
     }
 
     async fn automations_of_app(
@@ -165,13 +217,7 @@ impl RunsRead for Store {
         page: PageRequest,
     ) -> Result<Vec<Run>, StoreError> {
         use runs::Column;
-        let mut found = runs::Entity::find()
-            .filter(Column::WorkspaceId.eq(DbId(workspace)))
-            .filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)))
-            .apply_if(filter.app, |query, app| query.filter(Column::AppId.eq(DbId(app))))
-            .apply_if(filter.automation, |query, id| query.filter(Column::AutomationId.eq(DbId(id))))
-            .apply_if(filter.status, |query, status| query.filter(Column::Status.eq(DbText(status))))
-            .apply_if(filter.trigger, |query, kind| query.filter(Column::TriggerKind.eq(DbText(kind))))
+        let mut found = select_runs(workspace, visible, filter)
             .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)
             .limit(u64::from(page.limit) + 1)
@@ -182,6 +228,57 @@ impl RunsRead for Store {
             model.steps = None;
         }
         self.resolve_names(found).await
+    }
+
+    async fn run_histogram(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        filter: RunFilter,
+        bar: Duration,
+        limit: u32,
+    ) -> Result<RunHistogram, StoreError> {
+        use runs::Column;
+        let row = RowContext::new("runs", workspace);
+        let bar = Ord::max(1, i64::try_from(bar.as_millis()).unwrap_or(i64::MAX));
+        let newest = select_runs(workspace, visible, filter)
+            .select_only()
+            .columns([Column::Status, Column::AcceptedAt])
+            .order_by_desc(Column::Id)
+            .limit(u64::from(limit))
+            .into_query();
+        let bars = Query::select()
+            .expr_as(Expr::col(Column::AcceptedAt).div(bar), "bar")
+            .column(Column::Status)
+            .expr_as(Func::count(Expr::col(Asterisk)), "count")
+            .expr_as(Expr::col(Column::AcceptedAt).min(), "first")
+            .from_subquery(newest, "newest")
+            .add_group_by([Expr::col("bar"), Expr::col(Column::Status)])
+            .order_by("bar", Order::Asc)
+            .to_owned();
+        let counted: Vec<BarRow> = query::fetch_all(&bars, self.read()).await?;
+        let (mut bars, mut total, mut first) = (Vec::<RunBar>::new(), 0_u64, None::<DbTime>);
+        for counts in counted {
+            let count = row.number::<u64>(counts.count)?;
+            total += count;
+            first = Some(first.map_or(counts.first, |known| Ord::min(known, counts.first)));
+            let is_next = bars.last().is_none_or(|last| last.index != counts.bar);
+            if is_next {
+                bars.push(RunBar { index: counts.bar, ..RunBar::default() });
+            }
+            let Some(bar) = bars.last_mut() else { continue };
+            match counts.status.0 {
+                RunStatus::Succeeded => bar.succeeded += count,
+                RunStatus::Failed => bar.failed += count,
+                RunStatus::Blocked => bar.blocked += count,
+                RunStatus::Queued | RunStatus::Running | RunStatus::WaitingApproval => {
+                    bar.unfinished += count;
+                }
+            }
+        }
+        let is_cut = total >= u64::from(limit);
+        let complete_from = first.map(DbTime::into_inner).filter(|_| is_cut).or(filter.from);
+        Ok(RunHistogram { complete_from: complete_from.unwrap_or_default(), bars })
     }
 
     async fn queue_health(&self, workspace: WorkspaceId, now: Timestamp) -> Result<QueueHealth, StoreError> {
@@ -230,6 +327,72 @@ impl RunsRead for Store {
             blocked: count(RunStatus::Blocked)?,
         })
     }
+}
+
+/// Selects the runs of a workspace whose app a person can view. Ids have the time of acceptance in them, so no other index
+/// of it is needed.
+fn select_runs(workspace: WorkspaceId, visible: Visibility, filter: RunFilter) -> Select<runs::Entity> {
+    use runs::Column;
+    // Apps are the workspace's, so the runs of one are too: without a condition on the workspace, its index cannot be
+    // chosen for what those of the app and of the automation find at once.
+    let is_of_one = filter.app.is_some() || filter.automation.is_some();
+    runs::Entity::find()
+        .apply_if((!is_of_one).then_some(workspace), |query, workspace| {
+            query.filter(Column::WorkspaceId.eq(DbId(workspace)))
+        })
+        .filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)))
+        .apply_if(filter.app, |query, app| query.filter(Column::AppId.eq(DbId(app))))
+        .apply_if(filter.automation, |query, id| query.filter(Column::AutomationId.eq(DbId(id))))
+        .apply_if(filter.status, |query, status| query.filter(Column::Status.eq(DbText(status))))
+        .apply_if(filter.trigger, |query, kind| query.filter(Column::TriggerKind.eq(DbText(kind))))
+        .apply_if(filter.by_agent, |query, by_agent| {
+            let asked = Column::AskedByAgent;
+            // Null in runs that no agent asked for.
+            query.filter(if by_agent { asked.eq(true) } else { asked.is_null() })
+        })
+        .apply_if(filter.from, |query, from| query.filter(Column::Id.gte(min_uuid_v7_at(from))))
+        .apply_if(filter.to, |query, to| query.filter(Column::Id.lt(min_uuid_v7_at(to))))
+}
+
+/// Most selections that one statement puts together.
+const MAX_UNION: usize = 50;
+
+/// Selects the latest runs of each of these automations; none for no automation.
+fn latest_runs_of(automations: &[AutomationId], limit: u32) -> Option<SelectStatement> {
+    use runs::Column;
+    let of = |automation: &AutomationId| {
+        let latest = runs::Entity::find()
+            .filter(Column::AutomationId.eq(DbId(*automation)))
+            .order_by_desc(Column::Id)
+            .limit(u64::from(limit))
+            .select_only()
+            .columns([Column::Id, Column::AutomationId, Column::Status, Column::AcceptedAt])
+            .into_query();
+        // A limit belongs to one selection only if that is a table of its own.
+        Query::select().column(Asterisk).from_subquery(latest, "latest").to_owned()
+    };
+    let mut selections = automations.iter().map(of);
+    let mut query = selections.next()?;
+    query.unions(selections.map(|selection| (UnionType::All, selection)));
+    Some(query)
+}
+
+/// A run among the latest of its automation.
+#[derive(FromQueryResult)]
+struct LatestRunRow {
+    id: DbId<kind::Run>,
+    automation_id: DbId<kind::Automation>,
+    status: DbText<RunStatus>,
+    accepted_at: DbTime,
+}
+
+/// Runs of one bar of a histogram with one status.
+#[derive(FromQueryResult)]
+struct BarRow {
+    bar: i64,
+    status: DbText<RunStatus>,
+    count: i64,
+    first: DbTime,
 }
 
 /// Queue entries of one state.
@@ -325,6 +488,15 @@ impl Store {
             .all(self.read())
             .await
             .or_store_error()?;
+        let clients: HashMap<DbId<kind::Grant>, String> = {
+            let asked: HashSet<_> = models.iter().filter_map(|run| run.asked_by_grant).collect();
+            let grants =
+                oauth_grants::Entity::find().filter(oauth_grants::Column::Id.is_in(asked.iter().copied()));
+            // Most runs were asked for by no agent.
+            let found =
+                if asked.is_empty() { Vec::new() } else { grants.all(self.read()).await.or_store_error()? };
+            found.into_iter().map(|grant| (grant.id, grant.client_name)).collect()
+        };
         let apps: HashMap<_, _> = apps.into_iter().map(|app| (app.id, app)).collect();
         let automations: HashMap<_, _> =
             automations.into_iter().map(|automation| (automation.id, automation.name)).collect();
@@ -339,6 +511,7 @@ impl Store {
                     automation: model.automation_id.and_then(|id| automations.get(&id).cloned()),
                     version_number: model.version_id.and_then(|id| versions.get(&id).copied()),
                     current_version: app.and_then(|app| app.current_version_id),
+                    client: model.asked_by_grant.and_then(|grant| clients.get(&grant).cloned()),
                 };
                 models::run(model, names)
             })

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork as _,
     events::{Event, EventKind, RunStage},
-    id::{AppId, AutomationId, RunId, WorkspaceId},
+    id::{AppId, AutomationId, RunId, WorkspaceId, kind},
 };
 use sea_orm::{
     ActiveValue::Set,
@@ -27,7 +27,7 @@ use crate::{
     entity::{
         apps, automations,
         column::{DbId, DbText, DbTime},
-        run_inputs,
+        imports, run_inputs,
         run_queue::{self, QueueState},
         runs, webhooks,
     },
@@ -242,6 +242,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         steps: Set(None),
         scheduled_for: Set(run.scheduled_for.map(DbTime)),
         asked_by_agent: Set(run.by_agent.then_some(true)),
+        asked_by_grant: Set(run.agent.map(DbId)),
         answers: Set(None),
         cancelled_by: Set(None),
     };
@@ -312,6 +313,12 @@ pub(crate) async fn delete_automation_cascade(
     if let Some(tool) = tx.agent_tool_for_update(workspace, id).await? {
         tx.delete_agent_tool(workspace, tool.id).await?;
     }
+    imports::Entity::update_many()
+        .col_expr(imports::Column::AutomationId, Expr::value(None::<DbId<kind::Automation>>))
+        .filter(imports::Column::AutomationId.eq(DbId(id)))
+        .exec(tx.write())
+        .await
+        .or_store_error()?;
     automations::Entity::delete_many()
         .filter(automations::Column::Id.eq(DbId(id)))
         .filter(automations::Column::WorkspaceId.eq(DbId(workspace)))

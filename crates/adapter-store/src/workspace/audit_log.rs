@@ -1,16 +1,22 @@
 //! The audit log, as it is read.
 
-use ::workspace::audit_log::{AuditFilter, AuditRead, AuditRecord};
+use std::collections::BTreeMap;
+
+use ::workspace::audit_log::{ActorFilter, AuditFilter, AuditRead, AuditRecord, AuditedObject};
 use async_trait::async_trait;
-use kernel::{Actor, StoreError, id::WorkspaceId, page::PageRequest};
+use kernel::{Actor, StoreError, actor::AGENT_PATTERN, id::WorkspaceId, page::PageRequest};
 use sea_orm::{
     ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
     sea_query::ExprTrait as _,
 };
 
+use super::audited_objects;
 use crate::{
     convert::RowContext,
-    entity::{audit_log, column::DbId},
+    entity::{
+        audit_log,
+        column::{DbId, DbTime},
+    },
     error::OrStoreError as _,
     store::Store,
 };
@@ -43,10 +49,20 @@ impl AuditRead for Store {
             .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .apply_if(filter.action.as_deref(), |query, action| query.filter(Column::Action.eq(action)))
             .apply_if(filter.actor, |query, actor| {
-                // A person's own acts, and those of their tokens and agents. The underscore of an id stands for itself too.
-                let own = Column::Actor.eq(Actor::Person(actor).to_string());
-                query.filter(own.or(Column::Actor.like(format!("{}%", Actor::delegate_prefix(actor)))))
+                // The underscore of an id stands for itself too.
+                query.filter(match actor {
+                    ActorFilter::Person(person) => {
+                        let own = Column::Actor.eq(Actor::Person(person).to_string());
+                        own.or(Column::Actor.like(format!("{}%", Actor::delegate_prefix(person))))
+                    }
+                    ActorFilter::Agents => Column::Actor.like(AGENT_PATTERN),
+                    ActorFilter::Grant(grant) => Column::Actor.like(format!("%{grant}")),
+                })
             })
+            .apply_if(filter.app, |query, app| query.filter(Column::AppId.eq(DbId(app))))
+            .apply_if(filter.target.as_deref(), |query, target| query.filter(Column::Target.eq(target)))
+            .apply_if(filter.from, |query, from| query.filter(Column::At.gte(DbTime(from))))
+            .apply_if(filter.to, |query, to| query.filter(Column::At.lt(DbTime(to))))
             .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)
             .limit(u64::from(page.limit) + 1)
@@ -55,6 +71,28 @@ impl AuditRead for Store {
             .or_store_error()?;
         found.into_iter().map(record).collect()
     }
+
+    async fn audit_actions(&self, workspace: WorkspaceId) -> Result<Vec<String>, StoreError> {
+        use audit_log::Column;
+        audit_log::Entity::find()
+            .filter(Column::WorkspaceId.eq(DbId(workspace)))
+            .select_only()
+            .column(Column::Action)
+            .distinct()
+            .order_by_asc(Column::Action)
+            .into_tuple()
+            .all(self.read())
+            .await
+            .or_store_error()
+    }
+
+    async fn audited_objects(
+        &self,
+        workspace: WorkspaceId,
+        targets: &[&str],
+    ) -> Result<BTreeMap<String, AuditedObject>, StoreError> {
+        audited_objects::read(self, workspace, targets).await
+    }
 }
 
 #[cfg(test)]
@@ -62,7 +100,6 @@ mod tests {
     use kernel::{Id, Timestamp};
 
     use super::*;
-    use crate::entity::column::DbTime;
 
     fn by(actor: &str) -> Result<AuditRecord, StoreError> {
         record(audit_log::Model {
@@ -75,6 +112,7 @@ mod tests {
             request_id: DbId(Id::from_uuid(uuid::Uuid::from_u128(2))),
             address: None,
             detail: None,
+            app_id: None,
         })
     }
 

@@ -18,14 +18,15 @@ use uuid::Uuid;
 
 use crate::{
     entity::{
-        agent_tools, app_changes, app_drafts, app_grants, app_log_volume, app_metrics, app_rollbacks,
-        app_secrets, app_versions, approvals, apps, audit_log, automations,
+        agent_tools, app_blocked_runs, app_change_effects, app_changes, app_drafts, app_grants,
+        app_log_volume, app_metrics, app_observations, app_rollbacks, app_secrets, app_versions, approvals,
+        apps, audit_log, automations, code_files, code_prunes, code_refs,
         column::{DbId, DbTime},
         connection_secrets, connections, dead_letters, deliveries, departures, device_logins, gate_calls,
         gates, imports, invites, join_domains, log_lines, members, notification_deliveries,
         notification_settings, notifications, oauth_access_tokens, oauth_authorizations, oauth_grants,
         oauth_refresh_tokens, occurrences, repeat_signatures, run_queue, runs, tokens, webhook_keys,
-        webhooks, workspace_events, workspace_feeds, workspaces,
+        webhook_refusals, webhooks, workspace_code, workspace_events, workspace_feeds, workspaces,
     },
     error::OrStoreError as _,
     query,
@@ -35,7 +36,7 @@ use crate::{
 
 /// Rows that one statement deletes; at most.
 const CHUNK_ROWS: u64 = 500;
-/// Versions that one statement deletes; at most. They have the files of their app.
+/// Versions or files of code that one statement deletes; at most. They are large.
 const VERSION_CHUNK_ROWS: u64 = 20;
 
 #[span_macros::traced]
@@ -118,6 +119,7 @@ impl Store {
         let hooks = || subquery(webhooks::Column::Id, rows_of(webhooks::Column::WorkspaceId, workspace));
         self.purge_rows(rows_in(webhook_keys::Column::WebhookId, hooks())).await?;
         self.purge_rows(rows_in(repeat_signatures::Column::WebhookId, hooks())).await?;
+        self.purge_rows(rows_of(webhook_refusals::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(webhooks::Column::WorkspaceId, workspace)).await?;
         let tools: Vec<Id<()>> =
             self.ids_of(agent_tools::Column::Id, agent_tools::Column::WorkspaceId, workspace).await?;
@@ -142,9 +144,17 @@ impl Store {
         self.purge_rows(rows_in(app_log_volume::Column::AppId, apps())).await?;
         self.purge_rows(rows_in(app_grants::Column::AppId, apps())).await?;
         self.purge_rows(rows_in(app_secrets::Column::AppId, apps())).await?;
+        self.purge_rows(rows_of(app_observations::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(app_blocked_runs::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(app_rollbacks::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_in(app_change_effects::Column::AppId, apps())).await?;
         self.purge_rows(rows_of(app_changes::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(app_drafts::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(code_prunes::Column::WorkspaceId, workspace)).await?;
+        self.purge_rows(rows_of(code_refs::Column::WorkspaceId, workspace)).await?;
+        let files = rows_of(code_files::Column::WorkspaceId, workspace);
+        while self.delete_chunk(files.clone(), VERSION_CHUNK_ROWS).await? == VERSION_CHUNK_ROWS {}
+        self.purge_rows(rows_of(workspace_code::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(imports::Column::WorkspaceId, workspace)).await?;
         self.purge_rows(rows_of(apps::Column::WorkspaceId, workspace)).await
     }

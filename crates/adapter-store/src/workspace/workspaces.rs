@@ -26,7 +26,7 @@ use crate::{
     convert::{RowContext, to_json},
     entity::{
         column::{DbId, DbText, DbTime},
-        members, workspaces,
+        members, users, workspaces,
     },
     error::OrStoreError as _,
     query::{self, ROW_LOCK, is_live_workspace, unset_or_after},
@@ -254,9 +254,25 @@ impl WorkspaceTx for StoreTx {
             deleted_at: Set(None),
             deleted_by: Set(None),
             purge_started_at: Set(None),
+            created_by: Set(None),
         };
         workspaces::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
+    }
+
+    async fn record_creator(&mut self, workspace: WorkspaceId, creator: UserId) -> Result<u64, StoreError> {
+        use workspaces::Column;
+        // Whoever creates two at once is counted one after the other.
+        let person = users::Entity::find_by_id(creator).lock(ROW_LOCK);
+        query::ids::<_, kind::User>(person, users::Column::Id, self.read()).await?;
+        workspaces::Entity::update_many()
+            .col_expr(Column::CreatedBy, Expr::value(DbId::<kind::User>(creator)))
+            .filter(Column::Id.eq(DbId(workspace)))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        let created = workspaces::Entity::find().filter(Column::CreatedBy.eq(DbId(creator)));
+        query::count(created, self.read()).await
     }
 
     async fn workspace_for_update(&mut self, id: WorkspaceId) -> Result<Option<Workspace>, StoreError> {

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use ::observability::{
     AppMetrics, Measurement, MetricsLog as _, MetricsRead as _, Resolution,
-    metrics::{AttemptEnding, MAX_ENTRIES, MetricsEntry, MetricsInterval, MetricsQuery, Workload},
+    metrics::{
+        AttemptEnding, MAX_ENTRIES, MetricsEntry, MetricsInterval, MetricsQuery, RequestEnding, Workload,
+    },
 };
 use kernel::{
     Timestamp,
@@ -34,8 +36,8 @@ fn sample(millis: u64) -> AppMetrics {
     let duration = Duration::from_millis(millis);
     let mut metrics = AppMetrics::default();
     for measurement in [
-        Measurement::Request { is_error: false, duration },
-        Measurement::Request { is_error: true, duration: duration * 2 },
+        Measurement::Request { ending: RequestEnding::Responded, duration },
+        Measurement::Request { ending: RequestEnding::Failed, duration: duration * 2 },
         Measurement::Attempt { ending: AttemptEnding::Retried, duration: Some(duration * 3) },
         Measurement::Attempt { ending: AttemptEnding::Failed, duration: None },
         Measurement::CpuTime { workload: Workload::Request, used: duration },
@@ -57,7 +59,13 @@ fn merged<'a>(all: impl IntoIterator<Item = &'a AppMetrics>) -> AppMetrics {
 /// The contract's times begin at noon, so every resolution has an interval that begins there.
 fn entry(world: &World, minute: i64, metrics: &AppMetrics) -> MetricsEntry {
     let (workspace, app) = (world.workspace, world.app);
-    MetricsEntry { workspace, app, minute: at(minute * MINUTE), metrics: metrics.clone() }
+    MetricsEntry {
+        workspace,
+        app,
+        minute: at(minute * MINUTE),
+        metrics: metrics.clone(),
+        has_responded: false,
+    }
 }
 
 async fn read(world: &World, resolution: Resolution) -> Vec<MetricsInterval> {
@@ -170,7 +178,7 @@ async fn the_largest_numbers_are_kept(database: Database) {
     let used = Duration::MAX;
     let mut metrics = AppMetrics::default();
     metrics.add(Measurement::CpuTime { workload: Workload::Run, used });
-    metrics.add(Measurement::Request { is_error: false, duration: Duration::MAX });
+    metrics.add(Measurement::Request { ending: RequestEnding::Responded, duration: Duration::MAX });
     for _ in 0..2 {
         world.store.add_metrics(id(1), &[entry(&world, 0, &metrics)]).await.unwrap();
     }

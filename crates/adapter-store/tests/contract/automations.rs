@@ -9,7 +9,10 @@ use runs::{
     Automation, AutomationStatus, RunStatus, RunsRead as _, RunsTx as _, Trigger, Webhook,
     automations::schedule::Schedule,
     runs::RunState,
-    webhooks::{Proof, SealedSecret, TokenDigest, WebhookStore as _},
+    webhooks::{
+        Proof, RefusedCalls, RefusedCallsEntry, RefusedCallsLog as _, SealedSecret, TokenDigest,
+        WebhookStore as _,
+    },
 };
 
 use crate::{
@@ -24,6 +27,7 @@ contract!(
     a_webhook_is_replaced_and_seen_at_once,
     a_hook_is_remembered_until_it_changes,
     a_deleted_automation_takes_its_webhook_and_ends_what_waited,
+    refused_calls_are_added_up,
 );
 
 async fn every_trigger_is_read_as_it_was_written(database: Database) {
@@ -187,4 +191,35 @@ async fn a_deleted_automation_takes_its_webhook_and_ends_what_waited(database: D
     assert_eq!(world.run(untouched).await.state.status(), RunStatus::Queued);
     assert_eq!(world.count("run_queue").await, 1);
     assert_eq!(world.count("webhooks").await, 1);
+}
+
+async fn refused_calls_are_added_up(database: Database) {
+    let world = World::new(database).await;
+    let (_, webhook) = world.add_webhook_automation(None).await;
+    let (_, quiet) = world.add_webhook_automation(None).await;
+    let entry = |calls, millis, code| RefusedCallsEntry {
+        hook: webhook.id,
+        workspace: world.workspace,
+        calls,
+        last_at: at(millis),
+        code,
+    };
+    let read =
+        async |workspace, hook, millis| world.store.refused_calls(workspace, hook, at(millis)).await.unwrap();
+    // Two nodes write the same minute.
+    for entry in
+        [entry(3, 1_000, "bad_signature"), entry(2, 2_000, "bad_token"), entry(4, 90_000, "stale_timestamp")]
+    {
+        world.store.add_refused_calls(&[entry]).await.unwrap();
+    }
+    let found =
+        |calls, millis, code: &str| Some(RefusedCalls { calls, last_at: at(millis), code: code.to_owned() });
+    let hour = 3_600_000;
+    assert_eq!(read(world.workspace, webhook.id, -hour).await, found(9, 90_000, "stale_timestamp"));
+    assert_eq!(read(world.workspace, webhook.id, 0).await, found(4, 90_000, "stale_timestamp"));
+    assert_eq!(read(world.workspace, webhook.id, hour).await, None);
+    assert_eq!(read(world.workspace, quiet.id, -hour).await, None);
+    assert_eq!(read(world.id(), webhook.id, -hour).await, None);
+    world.store.delete_expired(at(25 * hour)).await.unwrap();
+    assert_eq!(read(world.workspace, webhook.id, -hour).await, None);
 }

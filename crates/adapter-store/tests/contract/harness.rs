@@ -303,6 +303,7 @@ impl World {
             category: Category::Money,
             sharing,
             is_paused: false,
+            is_in_review: false,
             current_version: None,
             created_by: self.user,
             created_at: at(0),
@@ -328,10 +329,12 @@ impl World {
             created_by: self.user,
             bundle_hash: "0".repeat(64),
             trust_score: 97,
+            handlers: None,
             kind: VersionKind::Edit,
             summary: format!("Change {number}"),
             base: None,
             created_by_name: None,
+            is_runnable: true,
             built_from: None,
         }
     }
@@ -475,6 +478,7 @@ impl World {
             version: None,
             replay_of: None,
             by_agent: false,
+            agent: None,
             is_on_hold: false,
         }
     }

@@ -10,8 +10,8 @@ use ::identity::{
 };
 use ::workspace::WorkspaceTx as _;
 use kernel::{
-    Locale, StoreError, UnitOfWork as _,
-    authority::Role,
+    Caller, Locale, StoreError, UnitOfWork as _,
+    authority::{AppFact, AuthorityTx as _, MembershipFact, Role, Sharing},
     caller::{Scope, Scopes},
     id::{UserId, WorkspaceId},
     page::PageRequest,
@@ -34,6 +34,7 @@ contract!(
     a_token_is_listed_for_its_owner_only,
     only_the_owner_revokes_and_only_once,
     the_last_use_never_goes_back,
+    a_transaction_reads_authority_as_it_is_now,
     asking_for_a_mail_and_a_wrong_code_look_at_no_person,
 );
 
@@ -263,6 +264,46 @@ async fn only_the_owner_revokes_and_only_once(database: Database) {
             .await;
         assert_eq!(revoked, Some(Token { revoked_at: Some(at(5)), ..token.clone() }));
     }
+}
+
+async fn a_transaction_reads_authority_as_it_is_now(database: Database) {
+    let world = World::new(database).await;
+    let session = session(&world);
+    let digest = peppers(&[1]).digest("secret");
+    world.write(async |tx| tx.insert_session(&session, &digest).await).await;
+    let token = add_token(&world, world.workspace, world.user).await;
+    let in_session = Caller::Session(session.caller(at(0)).unwrap());
+    let by_token = Caller::Token(token.caller(at(0)).unwrap());
+    let is_valid =
+        async |caller: &Caller, now| world.write(async |tx| tx.lock_credential(caller, now).await).await;
+    assert!(is_valid(&in_session, at(1)).await && is_valid(&by_token, at(1)).await);
+    assert!(!is_valid(&in_session, at(30_000)).await && !is_valid(&by_token, at(1_000)).await);
+    assert!(!is_valid(&Caller::Anonymous, at(1)).await && is_valid(&Caller::System("worker"), at(1)).await);
+    world.write(async |tx| tx.revoke_token(world.workspace, world.user, token.id, at(5)).await).await;
+    world.write(async |tx| tx.delete_session(session.id).await).await;
+    assert!(!is_valid(&in_session, at(6)).await && !is_valid(&by_token, at(6)).await);
+
+    let bek = world.add_person("bek").await;
+    let membership =
+        async |user| world.write(async |tx| tx.lock_membership(world.workspace, user).await).await;
+    assert_eq!(membership(bek).await, None);
+    world.write(async |tx| tx.insert_member(world.workspace, bek, Role::Builder, at(0)).await).await;
+    let fact =
+        MembershipFact { workspace: world.workspace, user: bek, role: Role::Builder, access_ends_at: None };
+    assert_eq!(membership(bek).await, Some(fact));
+
+    let app = world.id();
+    world.add_app(app, Sharing::Team).await;
+    let found = world.write(async |tx| tx.lock_app_fact(app, bek).await).await;
+    let expected = AppFact {
+        app,
+        workspace: world.workspace,
+        created_by: world.user,
+        sharing: Sharing::Team,
+        granted: Default::default(),
+    };
+    assert_eq!(found, Some(expected));
+    assert_eq!(world.write(async |tx| tx.lock_app_fact(world.id(), bek).await).await, None);
 }
 
 async fn the_last_use_never_goes_back(database: Database) {

@@ -10,6 +10,7 @@
 mod accept_calls;
 mod agent_tools;
 mod alerts;
+mod app_health;
 mod app_metrics;
 mod app_secrets;
 mod approvals;
@@ -47,6 +48,8 @@ mod queue;
 mod schedules;
 mod spans;
 mod startup;
+mod stored_code;
+mod stored_code_upgrade;
 mod unit_of_work;
 mod workspaces;
 

@@ -7,7 +7,7 @@ use ::identity::{
 };
 use ::workspace::{
     WorkspaceTx as _,
-    audit_log::{AuditFilter, AuditRead as _},
+    audit_log::{ActorFilter, AuditFilter, AuditRead as _},
     invites::{Invite, InviteRole, InviteState, InvitesRead as _, InvitesTx as _},
     join_domains::{Domain, DomainState, JoinDomain, JoinDomainsRead as _, JoinDomainsTx as _, JoinRole},
     members::{LeaveReason, MemberPosition, MembersRead as _, MembersTx as _, Membership},
@@ -15,8 +15,10 @@ use ::workspace::{
 use kernel::{
     Caller, StoreError, UnitOfWork as _,
     authority::Role,
-    id::{UserId, WorkspaceId},
+    caller::{Scope, Scopes, TokenCaller},
+    id::{AppId, GrantId, UserId, VersionId, WorkspaceId, kind},
     page::{Page, PageRequest},
+    testing::{session_of, token_of},
     token::{Digest, Peppers},
     vault::MasterKeys,
 };
@@ -37,6 +39,8 @@ contract!(
     tokens_of_one_person_in_one_workspace_end_together,
     who_was_seen_lately_is_online,
     the_audit_log_is_read_in_pages,
+    an_agent_is_told_from_its_person,
+    the_history_of_an_app_has_what_belongs_to_it,
     an_invite_is_kept_for_ninety_days_after_its_end,
     pages_of_members_are_stable,
 );
@@ -395,12 +399,69 @@ async fn the_audit_log_is_read_in_pages(database: Database) {
     assert_eq!(seen.len(), 6);
     assert!(seen.is_sorted_by(|newer, older| newer.id > older.id));
     let all = PageRequest { limit: 100, after: None };
-    let only = AuditFilter { action: Some("session.create".to_owned()), actor: None };
+    let only = AuditFilter { action: Some("session.create".to_owned()), ..AuditFilter::default() };
     assert_eq!(read(&only, all).await.len(), 3);
-    let only = AuditFilter { action: Some("session.create".to_owned()), actor: Some(world.user) };
+    let only = AuditFilter { actor: Some(ActorFilter::Person(world.user)), ..only };
     assert_eq!(read(&only, all).await.len(), 2);
-    let nobody = AuditFilter { action: None, actor: Some(world.id()) };
+    let nobody = AuditFilter { actor: Some(ActorFilter::Person(world.id())), ..AuditFilter::default() };
     assert_eq!(read(&nobody, all).await, []);
+    let actions = world.store.audit_actions(world.workspace).await.unwrap();
+    assert_eq!(actions, ["session.create", "session.end"]);
+    let span = AuditFilter { from: Some(at(-1)), to: Some(at(-1)), ..AuditFilter::default() };
+    assert_eq!(read(&span, all).await, [], "the end is exclusive");
+}
+
+async fn an_agent_is_told_from_its_person(database: Database) {
+    let world = World::new(database).await;
+    let (grant, other): (GrantId, GrantId) = (world.id(), world.id());
+    let personal = token_of(world.user, world.workspace, Scopes::of(Scope::Write));
+    let Caller::Token(token) = personal.clone() else { unreachable!("a token's caller") };
+    let agent = |grant| Caller::Token(TokenCaller { grant: Some(grant), ..token.clone() });
+    for caller in [session_of(world.user), personal, agent(grant), agent(grant), agent(other)] {
+        let mut context = world.context();
+        context.caller = caller;
+        world
+            .write(async |tx| {
+                let target = "app_of_the_test";
+                tx.audit(context.audit_entry("app.update").workspace(world.workspace).target(target));
+                Ok(())
+            })
+            .await;
+    }
+    let all = PageRequest { limit: 100, after: None };
+    let count = async |actor| {
+        let filter =
+            AuditFilter { actor, target: Some("app_of_the_test".to_owned()), ..AuditFilter::default() };
+        world.store.audit_records(world.workspace, &filter, all).await.unwrap().len()
+    };
+    assert_eq!(count(None).await, 5);
+    assert_eq!(count(Some(ActorFilter::Person(world.user))).await, 5);
+    assert_eq!(count(Some(ActorFilter::Agents)).await, 3);
+    assert_eq!(count(Some(ActorFilter::Grant(grant))).await, 2);
+    assert_eq!(count(Some(ActorFilter::Grant(world.id()))).await, 0);
+}
+
+async fn the_history_of_an_app_has_what_belongs_to_it(database: Database) {
+    let world = World::new(database).await;
+    let (app, other, version): (AppId, AppId, VersionId) = (world.id(), world.id(), world.id());
+    let context = world.context();
+    world
+        .write(async |tx| {
+            let entry = |action| context.audit_entry(action).workspace(world.workspace);
+            tx.audit(entry("app.update").target(app));
+            tx.audit(entry("version.create").target(version).app(app));
+            tx.audit(entry("app.update").target(other));
+            tx.audit(entry("gate.create").target(world.id::<kind::Gate>()));
+            Ok(())
+        })
+        .await;
+    let filter = AuditFilter { app: Some(app), ..AuditFilter::default() };
+    let all = PageRequest { limit: 100, after: None };
+    let found = world.store.audit_records(world.workspace, &filter, all).await.unwrap();
+    let mut targets: Vec<String> = found.into_iter().filter_map(|record| record.target).collect();
+    targets.sort();
+    assert_eq!(targets, [app.to_string(), version.to_string()]);
+    assert_eq!(world.store.audit_records(world.id(), &filter, all).await.unwrap(), [], "another workspace");
 }
 
 async fn an_invite_is_kept_for_ninety_days_after_its_end(database: Database) {

@@ -1,12 +1,12 @@
 //! Planned changes of apps.
 
 use ::apps::changes::{
-    AppUpdate, AutomationChange, Change, ChangeOutcome, ChangePlan, ChangesRead as _, ChangesTx as _,
-    PlannedBy, PlannedTrust,
+    AppUpdate, AutomationChange, Change, ChangeEffects, ChangeOutcome, ChangePlan, ChangesRead as _,
+    ChangesTx as _, PlanEffect, PlannedBy, PlannedTrust,
 };
 use kernel::{
     Locale,
-    authority::Sharing,
+    authority::{Sharing, Visibility},
     id::{ChangeId, UserId},
 };
 
@@ -19,7 +19,9 @@ contract!(
     a_change_is_read_as_it_was_planned,
     a_change_is_its_owners_alone,
     only_changes_that_wait_are_counted,
+    open_changes_are_listed_to_their_owner,
     an_outcome_is_kept,
+    effects_are_listed_between_two_versions,
 );
 
 fn change_of(world: &World, owner: UserId) -> Change {
@@ -40,6 +42,7 @@ fn change_of(world: &World, owner: UserId) -> Change {
             needs_console: vec!["An admin opens the gate.".to_owned()],
             closed_hosts: vec!["api.example.com".to_owned()],
             locale: Locale::Kk,
+            sharing: Some(Sharing::Team),
             trust: None,
             app: AppUpdate::default(),
             automations: Vec::new(),
@@ -129,4 +132,50 @@ async fn an_outcome_is_kept(database: Database) {
         let expected = Change { outcome: Some(outcome), ..change };
         assert_eq!(read(&world, world.user, expected.id).await.as_ref(), Some(&expected));
     }
+}
+
+async fn effects_are_listed_between_two_versions(database: Database) {
+    let world = World::new(database).await;
+    let effects = |version_number| ChangeEffects {
+        change: world.id(),
+        version_number,
+        effects: vec![PlanEffect::Sharing { before: Sharing::Private, after: Sharing::Team }],
+    };
+    let all = [effects(2), effects(3), effects(4)];
+    for (index, effects) in all.iter().enumerate() {
+        let at = at(i64::try_from(index).unwrap());
+        world.write(async |tx| tx.insert_change_effects(world.workspace, world.app, effects, at).await).await;
+    }
+    let between = async |versions| {
+        world.write(async |tx| tx.change_effects(world.workspace, world.app, versions).await).await
+    };
+    assert_eq!(between((2, 4)).await, [all[2].clone(), all[1].clone()]);
+    assert_eq!(between((0, 2)).await, [all[0].clone()]);
+    assert_eq!(between((4, 1)).await, []);
+}
+
+async fn open_changes_are_listed_to_their_owner(database: Database) {
+    let world = World::new(database).await;
+    let other = world.add_person("dana").await;
+    let list = async |owner, visible, millis| -> Vec<(ChangeId, String)> {
+        let found = world.store.open_changes(world.workspace, owner, visible, at(millis)).await.unwrap();
+        found.into_iter().map(|open| (open.change.id, open.app_name)).collect()
+    };
+    let changes: Vec<_> = (0..3).map(|_| change_of(&world, world.user)).collect();
+    for change in &changes {
+        add(&world, change).await;
+    }
+    add(&world, &change_of(&world, other)).await;
+    world.write(async |tx| tx.settle_change(changes[0].id, &ChangeOutcome::Live(world.version)).await).await;
+    let mut open: Vec<_> = changes[1..].iter().map(|change| (change.id, "Invoices".to_owned())).collect();
+    open.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+    assert_eq!(list(world.user, Visibility::All, 0).await, open);
+    assert_eq!(list(world.user, Visibility::All, 1_000).await, [], "expired changes wait for nobody");
+    let nobody = Visibility::Shared { user: None, sharing_levels: &[] };
+    assert_eq!(
+        list(world.user, nobody, 0).await,
+        [],
+        "an app that its planner can no longer view is left out"
+    );
+    assert_eq!(world.store.open_changes(world.id(), world.user, Visibility::All, at(0)).await.unwrap(), []);
 }

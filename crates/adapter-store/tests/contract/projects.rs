@@ -53,6 +53,7 @@ fn project(world: &World, slug: &str) -> Project {
                 issuer: "https://id.example".to_owned(),
                 audience: "shop".to_owned(),
                 role_claim: "role".to_owned(),
+                claims: [("org".to_owned(), "https://corp.example/org".to_owned())].into(),
                 keys: vec![serde_json::from_value(serde_json::json!({ "kty": "EC" })).unwrap()],
             }),
             ..Settings::default()

@@ -17,8 +17,10 @@ use runs::{
     automations::schedule::Schedule,
     engine,
     queue::{AttemptOutcome, ClaimLimit, FinishedRun, LEASE, NewRun, RunFault, RunLogLine, RunQueue as _},
-    runs::{QueueHealth, RunFilter, RunSpan, RunState, Step, StepStatus},
+    runs::{QueueHealth, RunBar, RunFilter, RunHistogram, RunSpan, RunState, Step, StepStatus},
 };
+
+use uuid::Builder;
 
 use crate::{
     contract,
@@ -40,6 +42,7 @@ contract!(
     an_end_writes_status_steps_error_log_and_minutes,
     a_released_run_was_not_tried,
     runs_are_listed_by_what_is_asked_for,
+    runs_are_listed_and_counted_by_time,
     health_is_counted,
     work_put_in_rings,
 );
@@ -452,8 +455,58 @@ async fn runs_are_listed_by_what_is_asked_for(database: Database) {
     assert_eq!(list(RunFilter { trigger: Some(TriggerKind::Webhook), ..all }, PAGE).await, []);
     assert_eq!(list(RunFilter { app: Some(world.app), ..all }, PAGE).await, runs);
     assert_eq!(list(RunFilter { app: Some(world.id()), ..all }, PAGE).await, []);
+    assert_eq!(list(RunFilter { by_agent: Some(true), ..all }, PAGE).await, []);
+    assert_eq!(list(RunFilter { by_agent: Some(false), ..all }, PAGE).await, runs);
     let page = PageRequest { limit: 1, after: Some(runs[0].uuid()) };
     assert_eq!(list(all, page).await, runs[1..]);
+}
+
+async fn runs_are_listed_and_counted_by_time(database: Database) {
+    let world = World::new(database).await;
+    let automation = add_manual_automation(&world).await;
+    let mut runs = Vec::new();
+    for (number, minute) in (0_u8..).zip([0, 1, 1, 5]) {
+        let accepted_at = at(minute * 60_000);
+        let millis = u64::try_from(accepted_at.timestamp_millis()).unwrap();
+        let id = Builder::from_unix_timestamp_millis(millis, &[number; 10]).into_uuid();
+        let run = NewRun { id: RunId::from_uuid(id), at: accepted_at, ..world.manual_run(&automation) };
+        world.write(async |tx| tx.enqueue(&run).await).await;
+        runs.push(run.id);
+    }
+    let node = world.id();
+    let first = world.claim(node, 1, at(600_000)).await.pop().unwrap();
+    assert!(world.store.finish(node, finished_run(&first, AttemptOutcome::Succeeded)).await.unwrap());
+
+    let list = async |from, to| -> Vec<RunId> {
+        let filter = RunFilter { from, to, ..RunFilter::default() };
+        let found = world.store.runs(world.workspace, Visibility::All, filter, PAGE).await.unwrap();
+        found.into_iter().map(|run| run.id).rev().collect()
+    };
+    assert_eq!(list(None, None).await, runs);
+    assert_eq!(list(Some(at(60_000)), None).await, runs[1..]);
+    assert_eq!(list(None, Some(at(60_000))).await, runs[..1], "`to` is not included");
+    assert_eq!(list(Some(at(60_001)), Some(at(300_000))).await, []);
+
+    let count = async |limit| {
+        let filter = RunFilter { from: Some(at(0)), to: Some(at(600_000)), ..RunFilter::default() };
+        let (workspace, bar) = (world.workspace, Duration::from_secs(60));
+        world.store.run_histogram(workspace, Visibility::All, filter, bar, limit).await.unwrap()
+    };
+    let minute = at(0).timestamp() / 60;
+    let bar = |minutes, succeeded, unfinished| RunBar {
+        index: minute + minutes,
+        succeeded,
+        unfinished,
+        ..RunBar::default()
+    };
+    let all = [bar(0, 1, 0), bar(1, 0, 2), bar(5, 0, 1)];
+    assert_eq!(count(10).await, RunHistogram { complete_from: at(0), bars: all.to_vec() });
+    let newest = RunHistogram { complete_from: at(60_000), bars: all[1..].to_vec() };
+    assert_eq!(count(3).await, newest, "what was not counted is not said to be empty");
+    let nobody = Visibility::Shared { user: None, sharing_levels: &[] };
+    let (filter, bar) = (RunFilter::default(), Duration::from_secs(60));
+    let hidden = world.store.run_histogram(world.workspace, nobody, filter, bar, 10).await.unwrap();
+    assert_eq!(hidden.bars, []);
 }
 
 async fn health_is_counted(database: Database) {

@@ -60,6 +60,26 @@ async fn signatures_move_out_of_the_keys() {
     assert_eq!(all(moved).await, [expected]);
 }
 
+/// A migration that stops in the middle, as a killed program does, leaves nothing behind.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_migration_that_stops_halfway_runs_again() {
+    for database in [Database::sqlite(), Database::empty_postgres().await] {
+        let mode = if database.is_postgres() { "" } else { "?mode=rwc" };
+        let db = connect(&format!("{}{mode}", database.url)).await;
+        let migrations = Migrator::migrations();
+        let before = migrations.iter().position(|it| it.name() == "m0075_audit_of_apps").unwrap();
+        Migrator::up(&db, Some(u32::try_from(before).unwrap())).await.unwrap();
+        // It adds a column, and then finds that its index is there.
+        execute(&db, "CREATE INDEX audit_log_by_app ON audit_log (id)").await;
+        let url: DatabaseUrl = database.url.parse().unwrap();
+        let opened = Store::open(&url).await;
+        assert!(opened.is_err(), "{opened:?}");
+        execute(&db, "DROP INDEX audit_log_by_app").await;
+        database.open().await.check().await.unwrap();
+        db.close().await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_database_that_is_not_there_is_unavailable() {
     let folder = tempfile::tempdir().unwrap();

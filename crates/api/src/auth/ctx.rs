@@ -19,7 +19,10 @@ use super::{
     credentials, view_as,
 };
 use crate::{
-    http::{error::ApiError, request_middleware::RequestInfo},
+    http::{
+        conditional::refuse_preconditions, error::ApiError, extract::LateProof,
+        request_middleware::RequestInfo,
+    },
     state::Api,
 };
 
@@ -43,7 +46,9 @@ impl<C: CallerKind> FromRequestParts<Api> for Ctx<C> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        Ok(Self(admit(parts, api, C::CALLERS).await?, PhantomData))
+        let ctx = admit(parts, api, C::CALLERS).await?;
+        refuse_preconditions(parts)?;
+        Ok(Self(ctx, PhantomData))
     }
 }
 
@@ -55,16 +60,25 @@ impl<C: CallerKind, P: Proof> Enforces for Authorized<C, P> {
     const ACCESS: Access = Access { callers: C::CALLERS, requirement: P::REQUIREMENT };
 }
 
-impl<C: CallerKind, P: Proof> FromRequestParts<Api> for Authorized<C, P> {
+impl<C: CallerKind, P: Proof + 'static> FromRequestParts<Api> for Authorized<C, P> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        let ctx = Ctx::from_request_parts(parts, api).await?;
+        let ctx = Ctx(admit(parts, api, C::CALLERS).await?, PhantomData);
         // A parameter that is not valid, such as one that is not UTF-8, matches no route.
         let path = RawPathParams::from_request_parts(parts, api).await;
         let path = path.map_err(|_| Problem::not_found("route"))?;
         let id = path.iter().next().map_or("", |(_, id)| id);
         let proof = P::prove(api, &ctx, id).await?;
+        refuse_preconditions(parts)?;
+        let (late_api, late_ctx, id) = (api.clone(), ctx.0.clone(), id.to_owned());
+        parts.extensions.insert(LateProof::new(move || {
+            let (api, ctx, id) = (late_api.clone(), late_ctx.clone(), id.clone());
+            async move {
+                let ctx = api.reauthenticate(&ctx).await?;
+                P::prove(&api, &ctx, &id).await.map(drop)
+            }
+        }));
         Ok(Self(ctx, proof))
     }
 }
@@ -129,10 +143,7 @@ async fn authenticate(
             Err(Problem::forbidden("insufficient_scope", "The token's scopes do not allow this.")
                 .hint("Create a token with the scope that this operation needs."))
         }
-        (Caller::Token(_), Callers::Console) => Err(Problem::forbidden(
-            "console_only",
-            "Only a person who is signed in to the console may do this.",
-        )),
+        (Caller::Token(_), Callers::Console) => Err(console_only()),
         (Caller::Session(_), Callers::Token) => Err(Problem::unauthorized()
             .hint("This operation is about the token itself. Send a token in the Authorization header.")),
         _ => {
@@ -140,6 +151,11 @@ async fn authenticate(
             Err(Problem::unauthorized())
         }
     }
+}
+
+/// Returns the refusal of a token where only a person may act.
+pub(crate) fn console_only() -> Problem {
+    Problem::forbidden("console_only", "Only a person who is signed in to the console may do this.")
 }
 
 /// Prevents pages of other sites from acting with the session cookie.

@@ -4,6 +4,7 @@
 mod form;
 mod json;
 mod json_error;
+mod late_proof;
 mod params;
 mod path;
 mod payload;
@@ -13,6 +14,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
 pub(crate) use form::Form;
+pub(crate) use late_proof::LateProof;
 pub(crate) use params::Params;
 pub(crate) use path::Path;
 pub(crate) use payload::{Payload, read_body};

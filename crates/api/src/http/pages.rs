@@ -55,7 +55,8 @@ pub(crate) struct Page {
     body: Markup,
     status: StatusCode,
     form_action: Option<String>,
-    console: Option<ConsoleEntry>,
+    /// The console, and the addresses that its scripts have.
+    console: Option<(ConsoleEntry, String)>,
     refresh: Option<String>,
     path: Option<String>,
     is_branded: bool,
@@ -109,7 +110,14 @@ impl Page {
     /// Loads the web console, which takes the page over. Without JavaScript, and on a server that was built without the
     /// console, the page stays as it is.
     pub(crate) fn with_console(self, api: &Api) -> Self {
-        Self { console: api.http().console.clone(), ..self }
+        let settings = api.settings();
+        let (origin, public) = (&settings.console_origin, &settings.public_url);
+        let scripts = if origin == public {
+            format!("{origin}/console/")
+        } else {
+            format!("{origin}/console/ {public}/console/")
+        };
+        Self { console: api.http().console.clone().map(|console| (console, scripts)), ..self }
     }
 }
 
@@ -125,7 +133,7 @@ impl IntoResponse for Page {
                     @if let Some(next) = &self.refresh { meta http-equiv="refresh" content=(next); }
                     title { (self.title) @if self.is_branded { " · Qala" } }
                     link rel="stylesheet" href="/pages/page.css";
-                    @if let Some(console) = &self.console { (console_links(console)) }
+                    @if let Some((console, _)) = &self.console { (console_links(console)) }
                     @if self.is_branded { link rel="icon" type="image/svg+xml" href="/pages/logo.svg"; }
                 }
                 body {
@@ -142,7 +150,10 @@ impl IntoResponse for Page {
         };
         let mut response = (self.status, Html(markup.into_string())).into_response();
         let headers = response.headers_mut();
-        let policy = content_security_policy(self.form_action.as_deref(), self.console.is_some());
+        let policy = content_security_policy(
+            self.form_action.as_deref(),
+            self.console.as_ref().map(|(_, scripts)| scripts.as_str()),
+        );
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         // With `no-referrer`, browsers would send `Origin: null` with a form, which is refused.

@@ -13,7 +13,7 @@ mod version_create;
 mod version_list;
 mod version_read;
 mod version_roll_back;
-mod view;
+pub(crate) mod view;
 
 use utoipa_axum::router::OpenApiRouter;
 

@@ -1,5 +1,6 @@
 //! The audit log.
 
+mod actions;
 mod list;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -7,5 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(op!(list::list_audit, cost = 2))
+    OpenApiRouter::new()
+        .routes(op!(list::list_audit, cost = 2))
+        .routes(op!(actions::list_audit_actions, cost = 2))
 }

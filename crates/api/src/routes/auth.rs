@@ -3,7 +3,7 @@
 mod dev_login;
 mod email_link;
 pub(crate) mod email_start;
-mod email_verify;
+pub(crate) mod email_verify;
 mod methods;
 
 use axum::{Json, response::Response};

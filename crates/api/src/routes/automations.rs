@@ -2,6 +2,7 @@
 
 mod create;
 mod delete;
+mod latest_runs;
 mod list;
 mod occurrences;
 mod read;
@@ -16,6 +17,7 @@ use crate::state::Api;
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(list::list_automations))
+        .routes(op!(latest_runs::list_latest_runs, cost = 3))
         .routes(op!(create::create_automation))
         .routes(op!(read::read_automation))
         .routes(op!(occurrences::list_occurrences))

@@ -23,5 +23,6 @@ pub(super) fn receiver(api: &Api) -> WebhookReceiver<'_> {
         rate_limiter: api.rate_limits(),
         vault: api.vault(),
         peppers: api.peppers(),
+        refused_calls: api.refused_calls(),
     }
 }

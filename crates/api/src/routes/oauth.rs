@@ -39,19 +39,17 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 pub(crate) fn public_router() -> Router<Api> {
     // Pages of any site may call these, since they read no cookie. A person visits the two below, so no page may call
     // those.
-    let for_pages_too = Router::new()
-        .route(
-            "/.well-known/oauth-protected-resource",
-            get(metadata::protected_resource).options(cors::preflight),
-        )
-        .route(
-            "/.well-known/oauth-protected-resource/mcp",
-            get(metadata::protected_resource).options(cors::preflight),
-        )
-        .route(
-            "/.well-known/oauth-authorization-server",
-            get(metadata::authorization_server).options(cors::preflight),
-        )
+    // Clients that take an address for a folder append a slash.
+    let metadata = [
+        ("/.well-known/oauth-protected-resource", get(metadata::protected_resource)),
+        ("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_resource)),
+        ("/.well-known/oauth-authorization-server", get(metadata::authorization_server)),
+    ];
+    let for_pages_too = metadata.into_iter().fold(Router::new(), |router, (path, read)| {
+        let read = read.options(cors::preflight);
+        router.route(path, read.clone()).route(&format!("{path}/"), read)
+    });
+    let for_pages_too = for_pages_too
         .route("/oauth/register", post(register::register).options(cors::preflight))
         .route("/oauth/token", post(token::token).options(cors::preflight))
         .route("/oauth/revoke", post(revoke::revoke).options(cors::preflight))

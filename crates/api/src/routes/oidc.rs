@@ -2,9 +2,12 @@
 
 mod auth_request;
 mod callback;
+mod callback_form;
 mod start;
 
+use application::Problem;
 use axum::middleware;
+use identity::oidc::OidcError;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{http::pages::html_errors, state::Api};
@@ -13,7 +16,19 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(start::start_oidc_sign_in, cost = 5))
         .routes(op!(callback::finish_oidc_sign_in, cost = 5))
+        .routes(op!(public callback_form::forward_oidc_response, cost = 5))
         .route_layer(middleware::from_fn(html_errors))
+}
+
+/// Returns the problem of an issuer that cannot be used now.
+fn unavailable(error: OidcError, hint: &'static str) -> Problem {
+    let message = match &error {
+        OidcError::InvalidMetadata(reason) => {
+            format!("The description of the sign-in service is invalid: {reason}.")
+        }
+        _ => "The sign-in service does not respond.".to_owned(),
+    };
+    Problem::unavailable("provider_unavailable", message).hint(hint).caused_by(error)
 }
 
 /// Returns the URL to which an issuer sends the browser back. The operator registers it at the issuer.

@@ -28,6 +28,7 @@ mod settings_change;
 mod settings_view;
 mod table_create;
 mod table_drop;
+mod table_precondition;
 mod view;
 
 use backend_data::ProjectRef;

@@ -5,6 +5,7 @@ mod ask;
 mod cancel;
 mod decide;
 mod explain;
+mod histogram;
 mod list;
 mod queue_health;
 mod read;
@@ -30,5 +31,6 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(approvals::list_run_approvals))
         .routes(op!(decide::decide_run_approval))
         .routes(op!(list::list_runs))
+        .routes(op!(histogram::count_runs, cost = 3))
         .routes(op!(queue_health::read_queue_health))
 }

@@ -2,8 +2,12 @@
 
 use apps::{
     Manifest,
-    changes::{Approval, AutomationChange, Change, approve_change, check_approval, fail_change},
-    versions::VersionContent,
+    changes::{
+        Approval, Approved, AutomationChange, Change, ChangeEffects, PlanEffect, approve_change,
+        check_approval, fail_change,
+    },
+    safe_band::PublishRule,
+    versions::{Baseline, Publishing, VersionContent},
 };
 use kernel::{
     Context,
@@ -19,7 +23,7 @@ use runs::{
 
 use crate::{
     Application, Problem, ProblemKind, Tx,
-    app_versions::{check_code, check_connectors, check_projects, create_gates},
+    app_versions::{check_code, create_gates, recheck_projects, schedule_state},
     unit,
 };
 
@@ -42,23 +46,43 @@ impl Application {
         let change = self.store().change(workspace, owner, id).await?.ok_or_else(missing)?;
         check_approval(&change, ctx, manifest)?;
         let base = self.store().version(workspace, change.app, change.plan.base).await?;
-        let (_, VersionContent { files, .. }) = base.ok_or_else(missing)?;
-        let can_share = (**right).clone().require::<CanShare>().ok();
+        let (base, VersionContent { files, manifest: before }) = base.ok_or_else(missing)?;
         let planned = &change.plan.manifest;
-        let granted = &change.plan.before.permissions;
         let approved = async {
-            check_projects(self, ctx, workspace, planned, &granted.data).await?;
-            check_connectors(self, ctx, right.member(), planned, &granted.connectors).await?;
-            if let Some(files) = change.plan.planned_by.files() {
-                check_code(self, ctx, workspace, files).await?;
+            // A planner without a model keeps the code, and with it its handlers.
+            let (mut handlers, mut had_fetch) = (base.handlers, true);
+            if let Some(written) = change.plan.planned_by.files() {
+                had_fetch = self.has_fetch(ctx, &base, &files).await?;
+                handlers = Some(check_code(self, ctx, workspace, written).await?);
             }
+            let baseline = Baseline::of(&base, before.clone(), had_fetch);
+            let publishing = Publishing { baseline, rule: PublishRule::Planned, inherits_manifest: false };
+            self.check_permissions(ctx, right.member(), planned, &publishing).await?;
             self.transaction(unit!(|tx| {
-                let approval =
-                    Approval { change: id, manifest, files: &files, can_share: can_share.as_ref() };
-                let approved = approve_change(tx, ctx, right, approval).await?;
+                let right = self.lock_app::<CanEdit>(tx, ctx, right.app()).await?;
+                let can_share = match change.plan.app.sharing {
+                    Some(_) => Some(self.lock_app::<CanShare>(tx, ctx, right.app()).await?),
+                    None => None,
+                };
+                recheck_projects(tx, right.member(), planned, &publishing.baseline).await?;
+                let approval = Approval {
+                    change: id,
+                    manifest,
+                    files: &files,
+                    baseline: publishing.baseline.clone(),
+                    handlers,
+                    can_share: can_share.as_ref(),
+                };
+                let approved = approve_change(tx, ctx, &right, approval).await?;
                 create_gates(self, tx, ctx, right.member(), &approved.change.plan.manifest).await?;
+                let mut effects = app_effects(&approved);
                 for automation in &approved.change.plan.automations {
-                    change_automation(tx, ctx, right, automation).await?;
+                    effects.extend(change_automation(tx, ctx, &right, automation).await?);
+                }
+                if !effects.is_empty() {
+                    let version_number = approved.version_number.unwrap_or(base.number);
+                    let effects = ChangeEffects { change: id, version_number, effects };
+                    tx.insert_change_effects(workspace, right.app(), &effects, ctx.now).await?;
                 }
                 Ok::<_, Problem>(approved.change)
             }))
@@ -69,7 +93,10 @@ impl Application {
             Err(problem) if is_lasting(&problem) => {
                 let message = problem.message.to_string();
                 Ok(self
-                    .transaction(unit!(|tx| fail_change(tx, ctx, right, id, message.clone()).await))
+                    .transaction(unit!(|tx| {
+                        let right = self.lock_app::<CanEdit>(tx, ctx, right.app()).await?;
+                        Ok::<_, Problem>(fail_change(tx, ctx, &right, id, message.clone()).await?)
+                    }))
                     .await?)
             }
             other => other,
@@ -87,14 +114,14 @@ async fn change_automation(
     ctx: &Context,
     right: &AppRight<CanEdit>,
     change: &AutomationChange,
-) -> Result<(), Problem> {
+) -> Result<Option<PlanEffect>, Problem> {
     let schedule = |cron: &str, timezone: &str| Schedule::parse(cron, Some(timezone)).map(Trigger::Schedule);
     let (id, update) = match change {
         AutomationChange::CreateSchedule { name, cron, timezone } => {
             let trigger = schedule(cron, timezone)?;
             let input = CreateAutomation { name: name.clone(), trigger, max_concurrency: None, retries: 0 };
             create_automation(tx, ctx, right, input).await?;
-            return Ok(());
+            return Ok(None);
         }
         AutomationChange::Reschedule { id, cron, timezone, activate } => {
             let trigger = Some(schedule(cron, timezone)?);
@@ -105,10 +132,34 @@ async fn change_automation(
             let status = Some(AutomationStatus::Paused);
             (id, UpdateAutomation { status, ..UpdateAutomation::default() })
         }
-        AutomationChange::Retries { id, retries } => {
+        AutomationChange::Retries { id, retries, .. } => {
             (id, UpdateAutomation { retries: Some(*retries), ..UpdateAutomation::default() })
         }
     };
-    update_automation(tx, ctx, right, *id, update).await?;
-    Ok(())
+    let before = tx.automation_for_update(right.member().workspace(), *id).await?;
+    let after = update_automation(tx, ctx, right, *id, update).await?;
+    let Some(before) = before else { return Ok(None) };
+    let automation = *id;
+    Ok(match (schedule_state(&before), schedule_state(&after)) {
+        (Some(before), Some(after)) if before != after => {
+            Some(PlanEffect::Schedule { automation, before, after })
+        }
+        _ if before.retries != after.retries => {
+            Some(PlanEffect::Retries { automation, before: before.retries, after: after.retries })
+        }
+        _ => None,
+    })
+}
+
+/// Returns what an approved plan did to the app itself.
+fn app_effects(approved: &Approved) -> Vec<PlanEffect> {
+    let (before, after) = (&approved.before, &approved.app);
+    let mut effects = Vec::new();
+    if before.sharing != after.sharing {
+        effects.push(PlanEffect::Sharing { before: before.sharing, after: after.sharing });
+    }
+    if before.name != after.name {
+        effects.push(PlanEffect::Name { before: before.name.clone(), after: after.name.clone() });
+    }
+    effects
 }

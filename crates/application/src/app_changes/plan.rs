@@ -31,8 +31,13 @@ impl Application {
         let request = PlanRequest { instruction, surroundings: &surroundings, files: &files };
         let plan = self.change_planner().draft(request).await?;
         check_plan(&plan)?;
-        let change =
-            self.transaction(unit!(|tx| plan_instruction(tx, ctx, right, plan.clone()).await)).await?;
+        let change = self
+            .transaction(unit!(|tx| {
+                // A planner may have asked a model meanwhile.
+                let right = self.lock_app::<CanEdit>(tx, ctx, right.app()).await?;
+                Ok::<_, Problem>(plan_instruction(tx, ctx, &right, plan.clone()).await?)
+            }))
+            .await?;
         Ok((change, app.name))
     }
 }

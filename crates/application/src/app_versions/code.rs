@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use apps::versions::Handlers;
 use kernel::{Context, id::WorkspaceId};
 use runs::engine::{Bundle, FailureCode};
 
 use crate::{Application, Problem};
 
-/// Refuses code that does not compile or exports no handler.
+/// Refuses code that does not compile or exports no handler, and returns what it exports.
 ///
 /// # Errors
 /// [`Problem`] that says what is wrong with the code, or 503 `overloaded` if it cannot be checked now.
@@ -16,10 +17,10 @@ pub async fn check_code(
     ctx: &Context,
     workspace: WorkspaceId,
     files: &BTreeMap<String, String>,
-) -> Result<(), Problem> {
+) -> Result<Handlers, Problem> {
     let bundle = Arc::new(Bundle { version: ctx.new_id(), files: files.clone() });
-    match app.engine().check(workspace, bundle).await {
-        Ok(handlers) if handlers.scheduled || handlers.fetch => Ok(()),
+    match app.engine().check(workspace, ctx.caller.user(), bundle).await {
+        Ok(exported) if exported.scheduled || exported.fetch => Ok(handlers(exported)),
         Ok(_) => Err(Problem::invalid_field(
             "files",
             "must have a `main.js` or `main.ts` whose default export has a function `scheduled` or `fetch`",
@@ -32,4 +33,9 @@ pub async fn check_code(
             Err(Problem::invalid_field("files", format_args!("does not compile: {}", failure.message)))
         }
     }
+}
+
+/// Returns the handlers of a checked bundle as a version records them.
+pub(crate) fn handlers(exported: runs::engine::ExportedHandlers) -> Handlers {
+    Handlers { scheduled: exported.scheduled, fetch: exported.fetch }
 }

@@ -25,15 +25,16 @@ pub struct ComparedVersions {
     pub current: Option<VersionId>,
     /// Differences between the manifests.
     pub manifest: Vec<Difference>,
-    /// Files that differ, by path.
+    /// Files that differ, by path; none if the files of a version are deleted.
     pub files: Vec<FileDifference>,
 }
 
 impl Application {
-    /// Compares two versions of an app; without `from`, `to` with the version that was current before it was created.
+    /// Compares two versions of an app; without `from`, `to` with the version that was current before it was created, or the
+    /// first version with itself.
     ///
     /// # Errors
-    /// [`Problem`] if the app has no such version, `to` is the first and `from` is missing, or the store fails.
+    /// [`Problem`] if the app has no such version, or the store fails.
     pub async fn version_differences(
         &self,
         access: &AppAccess,
@@ -48,15 +49,19 @@ impl Application {
             found.ok_or_else(|| Problem::not_found("version"))
         };
         let (to, later) = find(to).await?;
-        let from = from.or(to.base);
-        let required = || Problem::invalid_field("from", "is required, as `to` is the first version");
-        let (from, earlier) = find(from.ok_or_else(required)?).await?;
+        // The first version has nothing before it, so it differs from nothing.
+        let (from, earlier) = find(from.or(to.base).unwrap_or(to.id)).await?;
         let manifest = diff_manifests(&earlier.manifest, &later.manifest);
         // Long files would hold up other requests of this thread.
-        let files = tokio::task::spawn_blocking(move || {
-            diff_files(&earlier.files, &later.files, Instant::now() + DIFF_TIME)
-        });
-        let files = files.await.map_err(Problem::internal)?;
+        // Of files that are deleted nobody can say how they differ.
+        let files = if from.is_runnable && to.is_runnable {
+            let files = tokio::task::spawn_blocking(move || {
+                diff_files(&earlier.files, &later.files, Instant::now() + DIFF_TIME)
+            });
+            files.await.map_err(Problem::internal)?
+        } else {
+            Vec::new()
+        };
         Ok(ComparedVersions { from, to, current: app.current_version, manifest, files })
     }
 }

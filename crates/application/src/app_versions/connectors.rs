@@ -1,11 +1,7 @@
 //! Connections in the manifest of a new version.
 
-use apps::{Manifest, manifest::ConnectorPermission};
-use kernel::{
-    Caller, Context,
-    authority::{Member, Role},
-    id::ConnectionId,
-};
+use apps::{Manifest, manifest::ConnectorPermission, safe_band::check_connection_gain};
+use kernel::{Context, authority::Member, id::ConnectionId};
 
 use crate::{Application, Problem};
 
@@ -32,18 +28,5 @@ pub async fn check_connectors(
     if anew.is_empty() {
         return Ok(());
     }
-    if !matches!(ctx.caller, Caller::Session(_) | Caller::System(_)) {
-        return Err(Problem::forbidden(
-            "approval_needs_console",
-            "An admin has to approve in the console that the app uses this connection.",
-        ));
-    }
-    if !member.role().at_least(Role::Admin) {
-        return Err(Problem::forbidden(
-            "admin_approval_required",
-            "Only an admin can let an app use a connection that its current version does not name.",
-        )
-        .hint("Ask an admin to do it."));
-    }
-    Ok(())
+    Ok(check_connection_gain(&ctx.caller, member.role())?)
 }

@@ -3,15 +3,16 @@
 use apps::{
     AppError, AppVersion,
     manifest::diff::{Difference, diff_manifests},
-    versions::{RollBack, Rollback, VersionContent},
+    safe_band::{PublishRule, Reach, check_gains, is_confined},
+    versions::{Baseline, Publishing, RollBack, Rollback, VersionContent},
 };
 use kernel::{
     Context,
-    authority::{AppRight, CanEdit},
-    id::VersionId,
+    authority::{AppRight, CanEdit, Sharing},
+    id::{AutomationId, VersionId},
 };
 
-use super::{check_connectors, check_projects, create_gates};
+use super::consequences::{Consequences, VersionMove};
 use crate::{Application, Problem, ProblemKind, unit};
 
 /// A move to another version.
@@ -25,6 +26,8 @@ pub struct RolledBackVersion {
     pub manifest: Vec<Difference>,
     /// Steps that an admin has to take in the console before the app can use everything in its manifest.
     pub needs_console: Vec<String>,
+    /// Automations that moved with the version, and what stays.
+    pub consequences: Consequences,
 }
 
 impl Application {
@@ -43,26 +46,46 @@ impl Application {
     ) -> Result<RolledBackVersion, Problem> {
         let (workspace, app) = (right.member().workspace(), right.app());
         let found = self.store().version(workspace, app, to).await?;
-        let (to, VersionContent { manifest, .. }) = found.ok_or_else(|| Problem::not_found("version"))?;
+        let (to, VersionContent { manifest, files }) = found.ok_or_else(|| Problem::not_found("version"))?;
         let current = self.store().version(workspace, app, expected_current).await?;
-        let (_, current) = current.ok_or(AppError::StaleVersion)?;
-        let granted = &current.manifest.permissions;
-        let usable = async {
-            check_projects(self, ctx, workspace, &manifest, &granted.data).await?;
-            check_connectors(self, ctx, right.member(), &manifest, &granted.connectors).await
-        };
-        usable.await.map_err(as_unusable)?;
+        let (before, current) = current.ok_or(AppError::StaleVersion)?;
+        if !to.is_runnable {
+            return Err(AppError::VersionUnusable.into());
+        }
+        let role = right.member().role();
+        // A caller who is not confined is measured by no handler.
+        let is_confined = is_confined(&ctx.caller, role, PublishRule::Direct);
+        let has_fetch = is_confined && self.has_fetch(ctx, &to, &files).await.map_err(as_unusable)?;
+        let had_fetch = has_fetch && self.has_fetch(ctx, &before, &current.files).await?;
+        let baseline = Baseline::of(&before, current.manifest.clone(), had_fetch);
+        let publishing = Publishing { baseline, rule: PublishRule::Direct, inherits_manifest: false };
+        self.check_permissions(ctx, right.member(), &manifest, &publishing).await.map_err(as_unusable)?;
+        // The sharing of the app stays, so it is no gain.
+        let sharing = Sharing::Private;
+        let reach = Reach { manifest: &manifest, trust_score: to.trust_score, has_fetch, sharing };
+        let reasons = publishing.baseline.reasons_outside(reach);
+        check_gains(&ctx.caller, role, publishing.rule, &reasons)?;
 
         let differences = diff_manifests(&current.manifest, &manifest);
-        let request = RollBack { to, manifest, expected_current };
-        let (rollback, needs_console) = self
+        let automations = self.store().automations_of_app(workspace, app).await?;
+        let automations: Vec<AutomationId> =
+            automations.into_iter().map(|automation| automation.id).collect();
+        let secrets = self.store().list_app_secrets(workspace, app).await?;
+        let secrets: Vec<String> = secrets.into_iter().map(|secret| secret.secret.name.to_string()).collect();
+        let request = RollBack { to, manifest, has_fetch, expected_current, publishing, detail: None };
+        let (rollback, needs_console, consequences) = self
             .transaction(unit!(|tx| {
-                let needs_console = create_gates(self, tx, ctx, right.member(), &request.manifest).await?;
-                let (_, rollback) = apps::versions::roll_back(tx, ctx, right, request.clone()).await?;
-                Ok::<_, Problem>((rollback, needs_console))
+                let right = self.lock_app::<CanEdit>(tx, ctx, app).await?;
+                let moved = VersionMove {
+                    from: (&current.manifest, before.number),
+                    to: (&request.manifest, request.to.number),
+                    automations: &automations,
+                    secrets: &secrets,
+                };
+                self.republish_version(tx, ctx, &right, request.clone(), &moved).await
             }))
             .await?;
-        Ok(RolledBackVersion { rollback, to: request.to, manifest: differences, needs_console })
+        Ok(RolledBackVersion { rollback, to: request.to, manifest: differences, needs_console, consequences })
     }
 }
 

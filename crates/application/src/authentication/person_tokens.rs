@@ -121,7 +121,7 @@ mod tests {
         let provider = json!({ "issuer": "https://id.example", "audience": audience, "keys": [key] });
         let provider: NewIdentityProvider = serde_json::from_value(provider).unwrap();
         TrustedIssuer::new(
-            &provider.validate_and_seal(None, &vault, &random, project).unwrap(),
+            &provider.validate_and_seal(None, &vault, &random, project).unwrap().0,
             &vault,
             project,
         )

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use apps::versions::Handlers;
 use imports::{Analysis, Surroundings, analyze};
 use kernel::{Context, Locale, authority::Member, id::WorkspaceId};
 use runs::{
@@ -10,7 +11,7 @@ use runs::{
 };
 use tokio::sync::Semaphore;
 
-use crate::{Application, Problem};
+use crate::{Application, Problem, app_versions::handlers};
 
 /// Analyses of this process at once. Each takes a thread for a fraction of a second.
 static ANALYSES: Semaphore = Semaphore::const_new(2);
@@ -28,6 +29,16 @@ impl Application {
         member: &Member,
         source: String,
     ) -> Result<Analysis, Problem> {
+        Ok(self.analyze_and_check(ctx, member, source).await?.0)
+    }
+
+    /// Analyses an export, as [`Self::analyze_import`], and returns the handlers of its code if it can be created.
+    pub(super) async fn analyze_and_check(
+        &self,
+        ctx: &Context,
+        member: &Member,
+        source: String,
+    ) -> Result<(Analysis, Option<Handlers>), Problem> {
         let workspace = member.workspace();
         let settings = self.store().workspace(workspace).await?;
         let settings = settings.ok_or_else(|| Problem::not_found("workspace"))?;
@@ -36,10 +47,11 @@ impl Application {
         for _ in 0..=MAX_BROKEN {
             let analysis = run_analysis(&source, settings.locale, &settings.timezone, &broken).await?;
             if !analysis.report.can_create {
-                return Ok(analysis);
+                return Ok((analysis, None));
             }
-            let Some(message) = self.compile_error(ctx, workspace, &analysis).await? else {
-                return Ok(analysis);
+            let message = match self.check_analysis(ctx, workspace, &analysis).await? {
+                Ok(handlers) => return Ok((analysis, Some(handlers))),
+                Err(message) => message,
             };
             // The error begins with the path of the module.
             let found = analysis.code_files.iter().find(|path| message.starts_with(path.as_str()));
@@ -52,21 +64,21 @@ impl Application {
         Err(Problem::invalid_field("source", message))
     }
 
-    /// Returns why the app of an analysis does not compile, if it does not.
-    async fn compile_error(
+    /// Returns the handlers of the app of an analysis, or why it does not compile.
+    async fn check_analysis(
         &self,
         ctx: &Context,
         workspace: WorkspaceId,
         analysis: &Analysis,
-    ) -> Result<Option<String>, Problem> {
+    ) -> Result<Result<Handlers, String>, Problem> {
         let bundle = Arc::new(Bundle { version: ctx.new_id(), files: analysis.files.clone() });
-        match self.engine().check(workspace, bundle).await {
-            Ok(_) => Ok(None),
+        match self.engine().check(workspace, ctx.caller.user(), bundle).await {
+            Ok(exported) => Ok(Ok(handlers(exported))),
             Err(failure) if failure.code == FailureCode::Overloaded => {
                 Err(Problem::unavailable("overloaded", "The code cannot be checked right now.")
                     .hint("Try again in a moment."))
             }
-            Err(failure) => Ok(Some(failure.message)),
+            Err(failure) => Ok(Err(failure.message)),
         }
     }
 }

@@ -4,7 +4,8 @@ use apps::{
     Category, Manifest, VersionKind,
     apps::CreateApp,
     manifest::{ManifestSharing, ManifestTrigger, Permissions, Roi},
-    versions::CreateVersion,
+    safe_band::PublishRule,
+    versions::{Baseline, CreateVersion, Publishing},
 };
 use imports::{
     Analysis, Report,
@@ -13,7 +14,7 @@ use imports::{
 };
 use kernel::{
     Context,
-    authority::{AppCreator, AppRights, CanEdit, Sharing, authorize_app},
+    authority::{AppCreator, CanEdit, Sharing},
 };
 use runs::{
     AutomationStatus, Trigger,
@@ -37,7 +38,8 @@ impl Application {
         source: String,
         name: Option<String>,
     ) -> Result<Import, Problem> {
-        let analysis = self.analyze_import(ctx, creator, source).await?;
+        let workspace = creator.workspace();
+        let (analysis, handlers) = self.analyze_and_check(ctx, creator, source).await?;
         if !analysis.report.can_create {
             return Err(Problem::conflict("import_not_possible", analysis.report.warnings.join(" "))
                 .hint("Make the workflow smaller in its tool, and export it again."));
@@ -53,6 +55,7 @@ impl Application {
             archetype: None,
             category: Some(manifest.category),
             sharing: Sharing::Private,
+            is_in_review: true,
         };
         let version = CreateVersion {
             manifest,
@@ -60,12 +63,18 @@ impl Application {
             summary: Some(format!("Imported from {}", report.format.tool())),
             kind: VersionKind::Build,
             built_from: None,
+            handlers,
+            publishing: Publishing {
+                baseline: Baseline::new_app(),
+                rule: PublishRule::Reviewed,
+                inherits_manifest: false,
+            },
         };
         self.transaction(unit!(|tx| {
-            let app = apps::apps::create_app(tx, ctx, creator, app.clone()).await?;
-            let access = authorize_app((**creator).clone(), Some(&app.to_fact(AppRights::NONE)))?;
-            let right = access.require::<CanEdit>()?;
-            apps::versions::create_version(tx, ctx, &right, version.clone()).await?;
+            let creator = self.lock_member(tx, ctx, workspace).await?.require_importer()?;
+            let app = apps::apps::create_app(tx, ctx, &creator, app.clone()).await?;
+            let right = self.lock_app::<CanEdit>(tx, ctx, app.id).await?;
+            self.publish_version(tx, ctx, &right, version.clone()).await?;
             let automation = CreateAutomation {
                 name: name.clone(),
                 trigger: trigger.clone(),
@@ -119,7 +128,7 @@ fn first_manifest(report: &Report, name: String) -> Manifest {
     }
 }
 
-fn trigger_of(report: &Report) -> Result<Trigger, Problem> {
+pub(super) fn trigger_of(report: &Report) -> Result<Trigger, Problem> {
     Ok(match report.trigger.kind {
         TriggerKind::Manual => Trigger::Manual,
         TriggerKind::Webhook => Trigger::Webhook,

@@ -5,18 +5,19 @@ use std::collections::BTreeSet;
 use apps::{
     Manifest, VersionKind,
     manifest::{ConnectorPermission, EgressPermission, HttpMethod},
-    versions::{CreateVersion, VersionContent},
+    safe_band::PublishRule,
+    versions::Publishing,
 };
 use connections::GateHost;
 use imports::{
     SKIPPED_FILE,
-    imports::{Choices, Import, check_choices, enable_import},
+    imports::{Choices, Import, ImportError, check_choices, enable_import},
     skipped_module,
 };
 use kernel::{
     Context,
-    authority::{AppRight, CanEdit, Member},
-    id::ImportId,
+    authority::{AppRight, CanEdit, Member, Sharing},
+    id::{AppId, AutomationId, ImportId, WorkspaceId},
 };
 use runs::{
     AutomationStatus,
@@ -24,11 +25,15 @@ use runs::{
 };
 use serde_json::Value;
 
+use super::create::trigger_of;
 use crate::{
     Application, Problem,
-    app_versions::{check_code, check_connectors, create_gates},
+    app_versions::{CurrentVersion, NewVersion},
     unit,
 };
+
+/// Number of the version that an import is created with.
+const FIRST_VERSION: u32 = 1;
 
 /// An import that was turned on.
 #[derive(Debug)]
@@ -62,46 +67,65 @@ impl Application {
             .filter(|import| import.app == Some(right.app()))
             .ok_or_else(missing)?;
         check_choices(&import, choices)?;
+        let other = self.other_automation(&import, workspace, right.app()).await?;
         self.check_bindings(member, &import, choices).await?;
         let settings =
             self.store().workspace(workspace).await?.ok_or_else(|| Problem::not_found("workspace"))?;
-        let app = self.store().app(workspace, right.app()).await?.ok_or_else(missing)?;
-        let current = app.current_version.ok_or(apps::AppError::NoVersion)?;
-        let (_, content) = self.store().version(workspace, app.id, current).await?.ok_or_else(missing)?;
-        let VersionContent { manifest: before, mut files } = content;
-        let manifest = manifest_for(&before, &import, choices);
-        check_connectors(self, ctx, member, &manifest, &before.permissions.connectors).await?;
+        let current = self.read_current_version(ctx, member, right.app(), PublishRule::Direct).await?;
+        let CurrentVersion { baseline, number, mut files } = current.ok_or(apps::AppError::NoVersion)?;
+        let manifest = manifest_for(baseline.manifest(), &import, choices);
+        // The report is about the first version. Code that was written since was not reviewed with it.
+        let rule = if number == FIRST_VERSION { PublishRule::Reviewed } else { PublishRule::Direct };
         let skipped: Vec<String> = choices.skip.iter().cloned().collect();
         files.insert(SKIPPED_FILE.to_owned(), skipped_module(&skipped));
-        check_code(self, ctx, workspace, &files).await?;
-        let version = CreateVersion {
+        let current = baseline.version();
+        let version = NewVersion {
             manifest,
             files,
             summary: Some("Turned on".to_owned()),
             kind: VersionKind::Edit,
             built_from: None,
+            // It stays as it is.
+            sharing: Sharing::Private,
+            publishing: Publishing { baseline, rule, inherits_manifest: false },
         };
+        let version = self.check_version(ctx, member, version).await?;
         self.transaction(unit!(|tx| {
-            let import = enable_import(tx, ctx, right, id, choices, settings.locale).await?;
-            let needs_console = create_gates(self, tx, ctx, member, &version.manifest).await?;
-            let (_, created) = apps::versions::create_version(tx, ctx, right, version.clone()).await?;
-            if created.base != Some(current) {
+            let right = &self.lock_app::<CanEdit>(tx, ctx, right.app()).await?;
+            let import = enable_import(tx, ctx, right, id, choices, (settings.locale, other)).await?;
+            let (mut app, created, needs_console) =
+                self.publish_version(tx, ctx, right, version.clone()).await?;
+            app.is_in_review = false;
+            tx.update_app(&app).await?;
+            if created.base != current {
                 return Err(apps::AppError::StaleVersion.into());
             }
-            if let Some(automation) = import.automation {
-                let start = UpdateAutomation {
-                    status: Some(AutomationStatus::Active),
-                    ..UpdateAutomation::default()
-                };
-                match update_automation(tx, ctx, right, automation, start).await {
-                    // A person deleted it meanwhile; the app has others.
-                    Ok(_) | Err(runs::RunsError::AutomationNotFound) => {}
-                    Err(error) => return Err(error.into()),
-                }
+            let automation = import.automation.ok_or(ImportError::AutomationMissing)?;
+            let start =
+                UpdateAutomation { status: Some(AutomationStatus::Active), ..UpdateAutomation::default() };
+            match update_automation(tx, ctx, right, automation, start).await {
+                Ok(_) => {}
+                Err(runs::RunsError::AutomationNotFound) => return Err(ImportError::AutomationMissing.into()),
+                Err(error) => return Err(error.into()),
             }
             Ok::<_, Problem>(EnabledImport { import, needs_console })
         }))
         .await
+    }
+
+    /// Returns the automation that a person made in place of an import's that was deleted: of the same kind, the newest.
+    async fn other_automation(
+        &self,
+        import: &Import,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Option<AutomationId>, Problem> {
+        if import.automation.is_some() {
+            return Ok(None);
+        }
+        let kind = trigger_of(&import.report)?.kind();
+        let found = self.store().automations_of_app(workspace, app).await?.into_iter();
+        Ok(found.filter(|it| it.trigger.kind() == kind).map(|it| it.id).max())
     }
 
     /// Checks that every binding names a connection of the workspace, to the connector of its key.

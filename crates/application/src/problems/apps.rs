@@ -27,6 +27,11 @@ impl From<AppError> for Problem {
             AppError::AlreadyCurrent => {
                 Self::conflict("already_current", "The app is at this version already.")
             }
+            AppError::VersionUnusable => Self::conflict(
+                "version_unusable",
+                "The files of the version are deleted: it is not among the newest of the app, and nothing named it.",
+            )
+            .hint("Publish its code again, as a new version: POST /v1/apps/{id}/versions."),
             AppError::MemberNotFound => {
                 Self::invalid_field("people", "names someone who is not a member of the workspace")
             }
@@ -42,6 +47,8 @@ impl From<AppError> for Problem {
                 Self::conflict("change_expired", "The plan has expired.")
                     .hint("Plan the change again: POST /v1/apps/{id}/changes.")
             }
+            AppError::ChangeNotOpen(ChangeState::Failed) => Self::conflict("change_settled", "The change has failed.")
+                .hint("Read its `message`: GET /v1/changes/{changeId}. Then plan the change again."),
             AppError::ChangeNotOpen(_) => Self::conflict("change_settled", "The change was approved before.")
                 .hint("See what became of it: GET /v1/changes/{changeId}."),
             AppError::ManifestChanged => Self::conflict(
@@ -58,6 +65,23 @@ impl From<AppError> for Problem {
                 );
                 if reasons.is_empty() { problem } else { problem.hint(reasons.join(" ")) }
             }
+            AppError::GainNeedsApproval(reasons) => Self::forbidden(
+                "approval_needs_console",
+                "This gives the app something that it does not have, which a builder has to approve in the console.",
+            )
+            .hint(format!(
+                "{} Plan the change, and ask a person to approve it in the console: POST /v1/apps/{{id}}/changes.",
+                reasons.join(" ")
+            )),
+            AppError::ConnectionNeedsAdmin { in_console: false } => Self::forbidden(
+                "approval_needs_console",
+                "An admin has to approve in the console that the app uses this connection.",
+            ),
+            AppError::ConnectionNeedsAdmin { in_console: true } => Self::forbidden(
+                "admin_approval_required",
+                "Only an admin can let an app use a connection that its current version does not name.",
+            )
+            .hint("Ask an admin to do it."),
             AppError::MayNotShare => {
                 Self::forbidden("forbidden", "The plan shares the app, which requires `can_share`.")
             }

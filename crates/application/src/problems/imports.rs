@@ -19,6 +19,10 @@ impl From<ImportError> for Problem {
                 Self::conflict("import_settled", "The import was turned on before.")
                     .hint("Pause its automation, or delete its app.")
             }
+            ImportError::AutomationMissing => {
+                Self::conflict("automation_missing", "The automation that the import would start was deleted.")
+                    .hint("Create an automation of the app with the same trigger and turn the import on again, or discard it.")
+            }
             ImportError::TooMany => {
                 Self::conflict("too_many_imports", "Too many imports of the workspace wait for a decision.")
                     .hint("Turn some of them on, or discard them.")

@@ -2,7 +2,7 @@
 
 use kernel::{
     StoreError,
-    authority::{AuthorityError, Role},
+    authority::{AuthorityError, LockError, Role},
     caller::InvalidScopes,
     page::{InvalidPage, MAX_LIMIT},
 };
@@ -20,6 +20,14 @@ impl From<StoreError> for Problem {
             StoreError::Duplicate => Self::conflict("conflict", "Someone created this at the same time.")
                 .hint("Read the current state, then try again if you still need to.")
                 .caused_by(error),
+            StoreError::StorageFull { max_bytes } => Self::conflict(
+                "storage_full",
+                format!(
+                    "The code of this workspace would take more than the {} MiB that its plan allows.",
+                    max_bytes >> 20
+                ),
+            )
+            .hint("Delete apps that nobody needs, or ask the operator of the server for a larger plan."),
             StoreError::Inconsistent { .. }
             | StoreError::NotAudited
             | StoreError::NotReportable(_)
@@ -48,6 +56,20 @@ impl From<AuthorityError> for Problem {
                 Self::forbidden("forbidden", format!("This requires the right `{right}` on the app."))
                     .hint("Ask the creator of the app or an admin to share it with you.")
             }
+        }
+    }
+}
+
+impl From<LockError> for Problem {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::CredentialEnded => Self::forbidden(
+                "credential_ended",
+                "The session or token ended while the request was running.",
+            )
+            .hint("Nothing was changed. Sign in again, or use another token."),
+            LockError::Authority(error) => error.into(),
+            LockError::Store(error) => error.into(),
         }
     }
 }

@@ -58,7 +58,26 @@ impl From<InvalidInput> for Problem {
             InvalidInput::Issuer => ("identity.issuer", "must have 1 to 200 printable characters"),
             InvalidInput::Audience => ("identity.audience", "must have 1 to 200 printable characters"),
             InvalidInput::RoleClaim => ("identity.roleClaim", "must have 1 to 200 printable characters"),
-            InvalidInput::VerificationKeyCount => ("identity.keys", "must contain 1 to 8 keys"),
+            InvalidInput::ClaimCount => ("identity.claims", "must name at most 32 claims"),
+            InvalidInput::ClaimName => (
+                "identity.claims",
+                "contains an invalid name: use 1 to 32 lower-case letters, digits and `_`, beginning with a letter",
+            ),
+            InvalidInput::ClaimPath => {
+                ("identity.claims", "must have paths of 1 to 200 printable characters")
+            }
+            InvalidInput::VerificationKeyCount => ("identity.keys", "must contain 1 to 100 keys"),
+            InvalidInput::TooManyVerificationKeys(kids) => {
+                let named: Vec<&str> =
+                    kids.iter().map(|kid| kid.as_deref().unwrap_or("one without `kid`")).collect();
+                let what = format!(
+                    "contains {} keys that can verify tokens, and a project takes 8: {}",
+                    kids.len(),
+                    named.join(", ")
+                );
+                return Self::invalid_field("identity.keys", what)
+                    .hint("Send the keys that the issuer signs with, at most 8 of them.");
+            }
             InvalidInput::KeyName => ("name", "must have 1 to 60 printable characters"),
             InvalidInput::PublishableKeyScopes => {
                 ("scopes", "are for secret keys only; table policies limit a publishable key")
@@ -84,8 +103,10 @@ fn verification_key_rule(error: InvalidVerificationKey) -> &'static str {
             "contains a private key: send public keys only, and stop using this one"
         }
         InvalidVerificationKey::LongKeyId => "contains a `kid` longer than 200 bytes",
+        InvalidVerificationKey::NotAKey => "contains no JSON Web Key (RFC 7517)",
+        InvalidVerificationKey::OtherUse => "contains no key for signatures: `use` must be `sig` if present",
         InvalidVerificationKey::Unsupported => {
-            "contains an unsupported key: use RSA (RS256), EC P-256 (ES256), OKP Ed25519 (EdDSA) or oct (HS256)"
+            "contains no supported key: use RSA (RS256), EC P-256 (ES256), OKP Ed25519 (EdDSA) or oct (HS256)"
         }
         InvalidVerificationKey::RsaModulus => "contains an RSA key that is not 2,048 to 8,192 bits long",
         InvalidVerificationKey::RsaExponent => {

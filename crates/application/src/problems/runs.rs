@@ -1,5 +1,7 @@
 //! Problems of automations, runs, approvals and dead letters.
 
+mod cron;
+
 use std::borrow::Cow;
 
 use runs::{
@@ -72,6 +74,11 @@ impl From<RunsError> for Problem {
                 Self::conflict("no_original_version", "The original version is unknown or no longer exists.")
                     .hint("Replay it with the current version.")
             }
+            RunsError::VersionUnusable => Self::conflict(
+                "version_unusable",
+                "The files of the original version are deleted: it is not among the newest of the app.",
+            )
+            .hint("Replay it with the current version."),
             RunsError::AgentToolNotFound => Self::not_found("agent tool").hint("Publish it with PUT."),
             RunsError::ToolBlocked(block) => tool_blocked(block),
             RunsError::PermissionsChanged => {
@@ -134,9 +141,8 @@ impl From<InvalidInput> for Problem {
                 "cannot change while the automation has a webhook; create another automation".into(),
             ),
             InvalidInput::CronFields => ("trigger.cron", "must have five fields, such as `0 9 * * 1`".into()),
-            InvalidInput::Cron(why) => {
-                ("trigger.cron", format!("is not a valid cron expression: {why}").into())
-            }
+            InvalidInput::CronItem(item) => ("trigger.cron", cron::rule(&item).into()),
+            InvalidInput::Cron(_) => ("trigger.cron", "is not a valid cron expression".into()),
             InvalidInput::CronNeverFires => ("trigger.cron", "must fire at some time".into()),
             InvalidInput::Timezone => {
                 ("trigger.timezone", "must be an IANA time zone such as Asia/Almaty".into())

@@ -19,7 +19,7 @@ use ::imports::{
 };
 use ::kernel::{
     StoreError,
-    authority::{AppRightName, AuthorityError, Role},
+    authority::{AppRightName, AuthorityError, LockError, Role},
     caller::InvalidScopes,
     changes::UnreportableChange,
     page::InvalidPage,
@@ -53,13 +53,14 @@ fn every_problem() -> Vec<Problem> {
     problems! {
         StoreError {
             Duplicate, NotAudited,
-            NotReportable(UnreportableChange { action: String::new(), reason: "" }), Contended("".into()), Unavailable("".into()), Failed("".into()),
+            StorageFull { max_bytes: 1 << 20 }, NotReportable(UnreportableChange { action: String::new(), reason: "" }), Contended("".into()), Unavailable("".into()), Failed("".into()),
             Inconsistent { table: "runs", row: String::new(), what: String::new() },
         }
         AuthorityError {
             NotAPerson, NotAMember, RoleRequired(Role::Admin), AppNotVisible,
             AppRightRequired(AppRightName::CanRun),
         }
+        LockError { CredentialEnded, Authority(AuthorityError::NotAMember), Store(StoreError::NotAudited) }
         InvalidPage { Limit, Cursor }
         InvalidScopes { Repeated, Empty, Unknown }
         IdentityError {
@@ -74,23 +75,24 @@ fn every_problem() -> Vec<Problem> {
             Store(StoreError::NotAudited),
         }
         WorkspaceError {
-            InvalidInput(InvalidWorkspace::Name), WorkspaceNotFound, WorkspaceNotDeleted, MemberNotFound, AdminOnly, OwnerOnly,
+            InvalidInput(InvalidWorkspace::Name), WorkspaceNotFound, TooManyWorkspaces, WorkspaceNotDeleted, MemberNotFound, AdminOnly, OwnerOnly,
             LastOwner, OwnerAccessCannotExpire, AlreadyOwner, AlreadyMembers(Vec::new()), TooManyInvites,
             InviteNotFound, WrongInviteEmail, InviteExpired, InviteAccepted, InviteWithdrawn,
             InviteNotPending, PublicDomain, JoinDomainNotFound, DomainNotVerified, DomainTaken,
             Store(StoreError::NotAudited),
         }
         ImportError {
-            NotFound, NotInReview(ImportStatus::Enabled), TooMany, BindingMissing(Vec::new()), UnknownBinding(String::new()),
+            NotFound, NotInReview(ImportStatus::Enabled), AutomationMissing, TooMany, BindingMissing(Vec::new()), UnknownBinding(String::new()),
             UnknownItem(String::new()), Store(StoreError::NotAudited),
         }
         InvalidSource {
             Empty, TooLong, NotJson { line: 1, column: 1, message: String::new() }, UnknownFormat,
         }
         AppError {
-            InvalidInput(InvalidApp::Name(invalid_text)), AppNotFound, VersionConflict, StaleVersion, AlreadyCurrent,
+            InvalidInput(InvalidApp::Name(invalid_text)), AppNotFound, VersionConflict, StaleVersion, AlreadyCurrent, VersionUnusable,
             MemberNotFound, NothingToChange, TooManyChanges, ChangeNotFound, ChangeNotOpen(ChangeState::Expired),
-            ManifestChanged, EmptyPlan, OutsideBand(Vec::new()), MayNotShare, DraftNotFound, NoVersion,
+            ManifestChanged, EmptyPlan, OutsideBand(Vec::new()), GainNeedsApproval(Vec::new()),
+            ConnectionNeedsAdmin { in_console: true }, MayNotShare, DraftNotFound, NoVersion,
             Store(StoreError::NotAudited),
         }
         GateError {
@@ -111,7 +113,7 @@ fn every_problem() -> Vec<Problem> {
             InvalidInput(InvalidRun::Retries), AutomationNotFound, NotAWebhook, WebhookNotFound, NoSecret,
             ConfirmationNeeded(WebhookBreakage::ProofRemoved), NotRunnable, QuotaReached, RunNotFound,
             ApprovalNotFound, ApprovalResolved, RunEnded, RunNotFailed, DeadLetterNotFound, DeadLetterResolved,
-            CallAccepted("run_00000000000000000000000000".parse().unwrap()), PayloadGone, NoOriginalVersion,
+            CallAccepted("run_00000000000000000000000000".parse().unwrap()), PayloadGone, NoOriginalVersion, VersionUnusable,
             AgentToolNotFound, ToolBlocked(ToolBlock::NotDeployed), PermissionsChanged, TooManyTools, ToolNameTaken,
             ToolNotLive(AgentToolState::Off), Store(StoreError::NotAudited),
         }

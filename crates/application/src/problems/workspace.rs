@@ -1,6 +1,8 @@
 //! Problems of workspaces, members, invites and join domains.
 
-use workspace::{InvalidInput, WorkspaceError, invites::MAX_PENDING, join_domains::DnsLookupError};
+use workspace::{
+    InvalidInput, WorkspaceError, invites::MAX_PENDING, join_domains::DnsLookupError, workspaces::MAX_CREATED,
+};
 
 use crate::problem::Problem;
 
@@ -9,6 +11,11 @@ impl From<WorkspaceError> for Problem {
         match error {
             WorkspaceError::InvalidInput(error) => error.into(),
             WorkspaceError::WorkspaceNotFound => Self::not_found("workspace"),
+            WorkspaceError::TooManyWorkspaces => Self::conflict(
+                "too_many_workspaces",
+                format!("You have created {MAX_CREATED} workspaces, and a person can create no more."),
+            )
+            .hint("Delete one that nobody needs. It counts for the seven days in which it can be restored."),
             WorkspaceError::WorkspaceNotDeleted => {
                 Self::conflict("workspace_not_deleted", "This workspace is not deleted.")
             }

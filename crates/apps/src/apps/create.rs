@@ -2,7 +2,7 @@
 
 use kernel::{
     Context,
-    authority::{AppCreator, Sharing},
+    authority::{AppCreator, Locked, Sharing},
     slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
@@ -22,6 +22,8 @@ pub struct CreateApp {
     pub category: Option<Category>,
     /// Sharing inside the workspace.
     pub sharing: Sharing,
+    /// True if it belongs to an import that nobody has turned on.
+    pub is_in_review: bool,
 }
 
 /// Creates an app without a version.
@@ -34,7 +36,7 @@ pub struct CreateApp {
 pub async fn create_app(
     tx: &mut dyn AppsTx,
     ctx: &Context,
-    creator: &AppCreator,
+    creator: &Locked<AppCreator>,
     input: CreateApp,
 ) -> Result<App, AppError> {
     let mut slug = slugify(&input.name, 32);
@@ -51,6 +53,7 @@ pub async fn create_app(
         category: input.category.unwrap_or(Category::Interface),
         sharing: input.sharing,
         is_paused: false,
+        is_in_review: input.is_in_review,
         current_version: None,
         created_by: creator.user(),
         created_at: ctx.now,
@@ -61,7 +64,7 @@ pub async fn create_app(
 }
 
 pub(super) fn validate_name(name: &str) -> Result<String, InvalidInput> {
-    manifest::check_text(name, 2, 60).map_err(InvalidInput::Name)?;
+    manifest::check_name(name, 2, 60).map_err(InvalidInput::Name)?;
     Ok(name.trim().to_owned())
 }
 
@@ -79,7 +82,7 @@ mod tests {
     use super::*;
     use crate::{
         InvalidText,
-        testing::{FakeTx, assert_audited, builder, builder_context, builder_id, workspace},
+        testing::{FakeTx, assert_audited, builder_context, builder_id, creator, workspace},
     };
 
     fn named(name: &str) -> CreateApp {
@@ -89,13 +92,14 @@ mod tests {
             archetype: None,
             category: None,
             sharing: Sharing::Private,
+            is_in_review: false,
         }
     }
 
     #[tokio::test]
     async fn a_new_app_is_a_draft_of_its_creator() {
         let (ctx, mut tx) = (builder_context(), FakeTx::default());
-        let app = create_app(&mut tx, &ctx, &builder(&ctx).into(), named(" Daily Orders ")).await.unwrap();
+        let app = create_app(&mut tx, &ctx, &creator(&ctx), named(" Daily Orders ")).await.unwrap();
 
         let suffix = app.slug.strip_prefix("daily-orders-").unwrap();
         assert_eq!(suffix.len(), 6, "{}", app.slug);
@@ -109,6 +113,7 @@ mod tests {
             category: Category::Interface,
             sharing: Sharing::Private,
             is_paused: false,
+            is_in_review: false,
             current_version: None,
             created_by: builder_id(),
             created_at: ctx.now,
@@ -129,7 +134,7 @@ mod tests {
             sharing: Sharing::Team,
             ..named("Orders")
         };
-        let app = create_app(&mut tx, &ctx, &builder(&ctx).into(), input).await.unwrap();
+        let app = create_app(&mut tx, &ctx, &creator(&ctx), input).await.unwrap();
         assert_eq!((app.description.as_str(), app.archetype.as_str()), ("Takes orders.", "kiosk"));
         assert_eq!((app.category, app.sharing), (Category::Money, Sharing::Team));
     }
@@ -137,7 +142,7 @@ mod tests {
     #[tokio::test]
     async fn a_name_without_ascii_letters_gets_a_general_slug() {
         let (ctx, mut tx) = (builder_context(), FakeTx::default());
-        let app = create_app(&mut tx, &ctx, &builder(&ctx).into(), named("Тапсырыс")).await.unwrap();
+        let app = create_app(&mut tx, &ctx, &creator(&ctx), named("Тапсырыс")).await.unwrap();
         assert!(app.slug.starts_with("app-"), "{}", app.slug);
         assert_eq!(app.name, "Тапсырыс");
     }
@@ -158,7 +163,7 @@ mod tests {
             (drawn_as("Tower!"), InvalidInput::Archetype),
             (drawn_as(&"x".repeat(33)), InvalidInput::Archetype),
         ] {
-            let refused = create_app(&mut tx, &ctx, &builder(&ctx).into(), input.clone()).await;
+            let refused = create_app(&mut tx, &ctx, &creator(&ctx), input.clone()).await;
             assert!(
                 matches!(&refused, Err(AppError::InvalidInput(invalid)) if *invalid == expected),
                 "{input:?}: {refused:?}"
@@ -172,8 +177,8 @@ mod tests {
         let mut tx = FakeTx::default();
         // Both contexts draw the same random suffix.
         let (first, second) = (builder_context(), builder_context());
-        create_app(&mut tx, &first, &builder(&first).into(), named("Orders")).await.unwrap();
-        let refused = create_app(&mut tx, &second, &builder(&second).into(), named("Orders")).await;
+        create_app(&mut tx, &first, &creator(&first), named("Orders")).await.unwrap();
+        let refused = create_app(&mut tx, &second, &creator(&second), named("Orders")).await;
         assert!(matches!(refused, Err(AppError::Store(kernel::StoreError::Duplicate))), "{refused:?}");
         assert_eq!((tx.apps.len(), tx.work.audit.len()), (1, 1));
     }

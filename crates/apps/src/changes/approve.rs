@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use kernel::{
     Caller, Context,
-    authority::{AppRight, CanEdit, CanShare},
+    authority::{AppRight, CanEdit, CanShare, Locked},
     id::ChangeId,
 };
 
-use super::{AppUpdate, Change, ChangeOutcome, ChangeState, ChangesTx, safe_band::widens};
+use super::{AppUpdate, Change, ChangeOutcome, ChangeState, ChangesTx};
 use crate::{
     App, AppError, Manifest, VersionKind,
     access::replace_access,
     apps::{UpdateApp, update_app},
-    versions::{BuiltFrom, CreateVersion, create_version},
+    manifest::diff::widens,
+    safe_band::PublishRule,
+    versions::{Baseline, BuiltFrom, CreateVersion, Handlers, Publishing, create_version},
 };
 
 /// An approval.
@@ -25,8 +27,12 @@ pub struct Approval<'a> {
     pub manifest: &'a Manifest,
     /// Files of the plan's base version. Versions never change, so they were read before the transaction.
     pub files: &'a BTreeMap<String, String>,
+    /// Plan's base version, for what the plan gains.
+    pub baseline: Baseline,
+    /// Handlers of the code that the app will have.
+    pub handlers: Option<Handlers>,
     /// Right to share the app, if the caller has it.
-    pub can_share: Option<&'a AppRight<CanShare>>,
+    pub can_share: Option<&'a Locked<AppRight<CanShare>>>,
 }
 
 /// An approved change.
@@ -34,8 +40,12 @@ pub struct Approval<'a> {
 pub struct Approved {
     /// The change, which is live.
     pub change: Change,
+    /// The app before the change.
+    pub before: App,
     /// The app after the change.
     pub app: App,
+    /// Number of its version; none if it has the plan's base version.
+    pub version_number: Option<u32>,
 }
 
 /// Approves a change of the caller's. The caller of this function makes the changes to automations in the same transaction.
@@ -53,7 +63,7 @@ pub struct Approved {
 pub async fn approve_change(
     tx: &mut dyn ChangesTx,
     ctx: &Context,
-    right: &AppRight<CanEdit>,
+    right: &Locked<AppRight<CanEdit>>,
     approval: Approval<'_>,
 ) -> Result<Approved, AppError> {
     let (workspace, owner) = (right.member().workspace(), right.member().user());
@@ -71,7 +81,8 @@ pub async fn approve_change(
     if app.current_version != Some(plan.base) {
         return Err(AppError::StaleVersion);
     }
-    let mut version = plan.base;
+    let before = app.clone();
+    let (mut version, mut version_number) = (plan.base, None);
     if plan.manifest != plan.before || plan.planned_by.files().is_some() {
         let input = CreateVersion {
             manifest: plan.manifest.clone(),
@@ -82,9 +93,15 @@ pub async fn approve_change(
                 instruction: plan.instruction.clone(),
                 builder: plan.planned_by.builder(),
             }),
+            handlers: approval.handlers,
+            publishing: Publishing {
+                baseline: approval.baseline.clone(),
+                rule: PublishRule::Planned,
+                inherits_manifest: false,
+            },
         };
         let (moved, created) = create_version(tx, ctx, right, input).await?;
-        (app, version) = (moved, created.id);
+        (app, version, version_number) = (moved, created.id, Some(created.number));
     }
     if let Some(updated) = update(tx, ctx, right, &approval, &plan.app).await? {
         app = updated;
@@ -95,7 +112,7 @@ pub async fn approve_change(
     let entry = ctx.audit_entry("change.approve").workspace(workspace).target(change.id);
     tx.audit(entry.app(app.id).detail(detail));
     change.outcome = Some(outcome);
-    Ok(Approved { change, app })
+    Ok(Approved { change, before, app, version_number })
 }
 
 /// Checks that a plan is open, that it is what the caller was shown, and that they may approve it where they are.

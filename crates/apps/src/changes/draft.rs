@@ -124,6 +124,7 @@ impl<'a> Draft<'a> {
             Edit::Unschedule => self.unschedule(),
             Edit::TimeZone(timezone) => self.change_time_zone(timezone),
             Edit::Rename(name) => {
+                let name = kernel::text::to_visible_line(&name);
                 self.manifest.name.clone_from(&name);
                 self.app.name = Some(name.clone());
                 self.steps.retain(|it| !matches!(it, Step::Rename(_)));
@@ -188,7 +189,11 @@ impl<'a> Draft<'a> {
                 self.notes.push(Note::Already(automation.name.clone()));
                 continue;
             }
-            self.automations.push(AutomationChange::Retries { id: automation.id, retries });
+            self.automations.push(AutomationChange::Retries {
+                id: automation.id,
+                retries,
+                name: automation.name.clone(),
+            });
             self.steps.push(Step::Retries { automation: automation.name.clone(), retries });
         }
     }

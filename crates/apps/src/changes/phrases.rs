@@ -6,11 +6,8 @@ mod russian;
 
 use kernel::Locale;
 
-use super::{
-    draft::{Note, Step},
-    safe_band::OutsideBand,
-};
-use crate::manifest::HttpMethod;
+use super::draft::{Note, Step};
+use crate::{manifest::HttpMethod, safe_band::OutsideBand};
 
 /// Most characters of a sentence of the planner's that are repeated to them.
 const MAX_QUOTED_CHARS: usize = 120;

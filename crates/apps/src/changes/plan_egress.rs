@@ -6,11 +6,12 @@ use kernel::{
     id::{RunId, VersionId},
 };
 
-use super::{
-    AppUpdate, Change, ChangePlan, ChangesTx, PlannedBy, insert_planned,
-    safe_band::{TrustScores, reasons_outside},
+use super::{AppUpdate, Change, ChangePlan, ChangesTx, PlannedBy, insert_planned};
+use crate::{
+    AppError, Manifest,
+    manifest::HttpMethod,
+    safe_band::{Reach, reasons_outside},
 };
-use crate::{AppError, Manifest, manifest::HttpMethod};
 
 /// The state of the app that a plan starts from.
 #[derive(Debug, Clone)]
@@ -56,10 +57,9 @@ pub async fn plan_egress(
         format!("Add {host} with the method {method} to the manifest."),
         "Create a version with the same code and make it current.".to_owned(),
     ];
-    // Every gain is a reason by itself, so scores and sharing, which stay as they are, do not matter.
-    let unscored = TrustScores { before: 0, after: 0 };
-    let sharing = (Sharing::Private, Sharing::Private);
-    let reasons = reasons_outside(&baseline.manifest, &manifest, sharing, unscored);
+    // Every gain is a reason by itself, so scores, handlers and sharing, which stay as they are, do not matter.
+    let reach = |manifest| Reach { manifest, trust_score: 0, has_fetch: false, sharing: Sharing::Private };
+    let reasons = reasons_outside(reach(&baseline.manifest), reach(&manifest));
     let mut needs_console: Vec<String> = reasons.iter().map(|reason| reason.describe(Locale::En)).collect();
     let mut closed_hosts = Vec::new();
     if !baseline.is_gate_open {
@@ -78,6 +78,7 @@ pub async fn plan_egress(
         needs_console,
         closed_hosts,
         locale: Locale::En,
+        sharing: None,
         trust: None,
         app: AppUpdate::default(),
         automations: Vec::new(),

@@ -13,10 +13,13 @@ use super::{
     insert_planned,
     instruction::{self, Instruction, parse_instruction},
     phrases,
-    safe_band::{TrustScores, reasons_outside},
     surroundings::Surroundings,
 };
-use crate::{AppError, InvalidInput, manifest, trust};
+use crate::{
+    AppError, InvalidInput, manifest,
+    safe_band::{Reach, reasons_outside},
+    trust,
+};
 
 /// Fewest and most characters of an instruction.
 pub const INSTRUCTION_CHARS: (usize, usize) = (4, 2_000);
@@ -66,10 +69,15 @@ pub(super) fn draft_plan(
         draft.apply(edit);
     }
     let before = &surroundings.manifest;
-    let score = |manifest| trust::assess(manifest, files).score;
-    let scores = TrustScores { before: score(before), after: score(&draft.manifest) };
-    let sharing = (surroundings.sharing, draft.app.sharing.unwrap_or(surroundings.sharing));
-    let reasons = reasons_outside(before, &draft.manifest, sharing, scores);
+    // The code stays, and with it its handlers.
+    let reach = |manifest, sharing| {
+        let trust_score = trust::assess(manifest, files).score;
+        Reach { manifest, trust_score, has_fetch: false, sharing }
+    };
+    let earlier = reach(before, surroundings.sharing);
+    let later = reach(&draft.manifest, draft.app.sharing.unwrap_or(surroundings.sharing));
+    let reasons = reasons_outside(earlier, later);
+    let scores = super::PlannedTrust { before: earlier.trust_score, after: later.trust_score };
 
     let is_unchanged =
         draft.manifest == *before && draft.app == AppUpdate::default() && draft.automations.is_empty();
@@ -102,7 +110,8 @@ pub(super) fn draft_plan(
         needs_console,
         closed_hosts,
         locale,
-        trust: Some(super::PlannedTrust { before: scores.before, after: scores.after }),
+        sharing: Some(surroundings.sharing),
+        trust: Some(scores),
         app: draft.app,
         automations: draft.automations,
         manifest: draft.manifest,

@@ -11,7 +11,7 @@ impl Manifest {
     /// # Errors
     /// [`InvalidManifest`] with the path of the first field that is out of bounds.
     pub fn check(&self) -> Result<(), InvalidManifest> {
-        check_text(&self.name, 2, 60).map_err(|error| InvalidManifest::new("name", error.to_string()))?;
+        check_name(&self.name, 2, 60).map_err(|error| InvalidManifest::new("name", error.to_string()))?;
         check_text(&self.description, 4, 280)
             .map_err(|error| InvalidManifest::new("description", error.to_string()))?;
         if !is_archetype(&self.archetype) {
@@ -181,13 +181,19 @@ pub(crate) fn is_archetype(text: &str) -> bool {
     (2..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Checks the length of a text in characters after trimming, and that it has no control characters but line feeds.
+/// Checks the length of a name in characters after trimming, and that it is one line of visible characters.
+pub(crate) fn check_name(text: &str, min: usize, max: usize) -> Result<(), InvalidText> {
+    check_text(text, min, max)?;
+    if text.contains('\n') { Err(InvalidText::ControlCharacters) } else { Ok(()) }
+}
+
+/// Checks the length of a text in characters after trimming, and that it has visible characters and line feeds only.
 pub(crate) fn check_text(text: &str, min: usize, max: usize) -> Result<(), InvalidText> {
     let length = text.trim().chars().count();
     if !(min..=max).contains(&length) {
         return Err(InvalidText::Length { min, max });
     }
-    if text.chars().any(|c| c.is_control() && c != '\n') {
+    if !kernel::text::is_visible_text(text) {
         return Err(InvalidText::ControlCharacters);
     }
     Ok(())

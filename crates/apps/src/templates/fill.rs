@@ -260,7 +260,7 @@ fn check_setting(setting: &TemplateSetting, value: &Value) -> Result<Vec<String>
 }
 
 fn is_text(text: &str, most: usize) -> bool {
-    !text.trim().is_empty() && text.chars().count() <= most && !text.chars().any(char::is_control)
+    !text.trim().is_empty() && text.chars().count() <= most && kernel::text::is_visible_line(text)
 }
 
 /// Returns the host of a URL that an app may call.

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use kernel::{
     Context, StoreError,
-    authority::{AppRight, CanEdit},
+    authority::{AppRight, CanEdit, Locked},
     events::{Event, EventKind},
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{AppVersion, BuiltFrom, VersionContent, VersionKind, check_files, make_current::make_current};
-use crate::{App, AppError, AppsTx, InvalidInput, Manifest, manifest, trust};
+use super::{
+    AppVersion, BuiltFrom, Handlers, Publishing, VersionContent, VersionKind, check_files,
+    make_current::make_current,
+};
+use crate::{App, AppError, AppsTx, InvalidInput, Manifest, manifest, safe_band::Reach, trust};
 
 /// Fields of a new version.
 #[derive(Debug, Clone)]
@@ -25,6 +28,10 @@ pub struct CreateVersion {
     pub kind: VersionKind,
     /// Instruction and builder, if it is built from an instruction.
     pub built_from: Option<BuiltFrom>,
+    /// Handlers that its code exports.
+    pub handlers: Option<Handlers>,
+    /// Version that it is measured against, and the rule.
+    pub publishing: Publishing,
 }
 
 /// Creates a version and makes it current. The caller checks before the transaction that the code compiles.
@@ -32,13 +39,15 @@ pub struct CreateVersion {
 /// # Errors
 /// * [`AppError::InvalidInput`] when the manifest, a file or the summary is out of bounds
 /// * [`AppError::AppNotFound`] when the app was deleted
+/// * [`AppError::StaleVersion`], [`AppError::GainNeedsApproval`], [`AppError::OutsideBand`] and
+///   [`AppError::ConnectionNeedsAdmin`] when the caller may not publish what the version gains
 /// * [`AppError::VersionConflict`] when someone else created a version at the same time
 /// * [`AppError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_version(
     tx: &mut dyn AppsTx,
     ctx: &Context,
-    right: &AppRight<CanEdit>,
+    right: &Locked<AppRight<CanEdit>>,
     input: CreateVersion,
 ) -> Result<(App, AppVersion), AppError> {
     input.manifest.check().map_err(InvalidInput::from)?;
@@ -48,6 +57,15 @@ pub async fn create_version(
 
     let workspace = right.member().workspace();
     let mut app = tx.app_for_update(workspace, right.app()).await?.ok_or(AppError::AppNotFound)?;
+    let trust_score = trust::assess(&input.manifest, &input.files).score;
+    let reach = Reach {
+        manifest: &input.manifest,
+        trust_score,
+        // Code that was not checked may answer visitors.
+        has_fetch: input.handlers.is_none_or(|handlers| handlers.fetch),
+        sharing: app.sharing,
+    };
+    input.publishing.check(tx, ctx, right.member().role(), &app, reach).await?;
     let number = tx.latest_version_number(workspace, app.id).await? + 1;
     let content = VersionContent { manifest: input.manifest, files: input.files };
     let version = AppVersion {
@@ -58,11 +76,13 @@ pub async fn create_version(
         created_at: ctx.now,
         created_by: right.member().user(),
         bundle_hash: bundle_hash(&content),
-        trust_score: trust::assess(&content.manifest, &content.files).score,
+        trust_score,
+        handlers: input.handlers,
         kind: input.kind,
         summary: summary.trim().to_owned(),
         base: app.current_version,
         created_by_name: None,
+        is_runnable: true,
         built_from: input.built_from,
     };
     tx.insert_version(&version, &content).await.map_err(|error| match error {
@@ -98,16 +118,29 @@ fn bundle_hash(content: &VersionContent) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kernel::{
+        caller::{Scope, Scopes},
+        id::VersionId,
+        testing::{at, context, token_of},
+    };
     use serde_json::json;
 
     use super::*;
     use crate::{
         Category, InvalidManifest, InvalidText,
+        manifest::EgressPermission,
+        safe_band::PublishRule,
         testing::{
             FakeTx, assert_audited, builder_context, builder_id, can_edit, draft, manifest, workspace,
         },
-        versions::ENTRY_FILE,
+        versions::{Baseline, ENTRY_FILE},
     };
+
+    const HANDLERS: Handlers = Handlers { scheduled: false, fetch: true };
+
+    fn publishing(baseline: Baseline) -> Publishing {
+        Publishing { baseline, rule: PublishRule::Direct, inherits_manifest: false }
+    }
 
     fn input() -> CreateVersion {
         let source = "export default { async fetch() { return eval('1') } }";
@@ -117,6 +150,8 @@ mod tests {
             summary: None,
             kind: VersionKind::Edit,
             built_from: None,
+            handlers: Some(HANDLERS),
+            publishing: publishing(Baseline::nothing()),
         }
     }
 
@@ -135,10 +170,12 @@ mod tests {
             created_by: builder_id(),
             bundle_hash: version.bundle_hash.clone(),
             trust_score: 85,
+            handlers: Some(HANDLERS),
             kind: VersionKind::Edit,
             summary: "Edited by hand".to_owned(),
             base: None,
             created_by_name: None,
+            is_runnable: true,
             built_from: None,
         };
         assert_eq!(version, expected);
@@ -166,8 +203,12 @@ mod tests {
         let right = can_edit(&ctx, &app);
         let mut tx = FakeTx::with_app(&app);
         let (_, first) = create_version(&mut tx, &ctx, &right, input()).await.unwrap();
-        let input =
-            CreateVersion { summary: Some(" Fixes it ".to_owned()), kind: VersionKind::Build, ..input() };
+        let input = CreateVersion {
+            summary: Some(" Fixes it ".to_owned()),
+            kind: VersionKind::Build,
+            publishing: publishing(Baseline::of(&first, manifest(), true)),
+            ..input()
+        };
         let (app, second) = create_version(&mut tx, &ctx, &right, input).await.unwrap();
         assert_eq!((second.number, second.base), (2, Some(first.id)));
         assert_eq!((second.summary.as_str(), second.kind), ("Fixes it", VersionKind::Build));
@@ -221,6 +262,63 @@ mod tests {
         assert!(matches!(refused, Err(AppError::VersionConflict)), "{refused:?}");
         assert_eq!(tx.apps, [app], "the app stays at its version");
         assert!(tx.work.audit.is_empty() && tx.work.events.is_empty());
+    }
+
+    /// A version that names these hosts.
+    fn calling(hosts: &[&str], baseline: Baseline) -> CreateVersion {
+        let host = |host: &&str| EgressPermission { host: (*host).to_owned(), methods: None };
+        let mut manifest = manifest();
+        manifest.permissions.egress = hosts.iter().map(host).collect();
+        CreateVersion { manifest, publishing: publishing(baseline), ..input() }
+    }
+
+    #[tokio::test]
+    async fn a_token_publishes_inside_the_safe_band_of_the_current_version() {
+        let app = draft(7);
+        let scopes = |scope| {
+            let ctx = context(token_of(builder_id(), workspace(), Scopes::of(scope)), at(1_000));
+            // Each context has the same ids: those of the scopes are others than the person's.
+            for _ in 0..(1 + scope as usize) * 10 {
+                let _: VersionId = ctx.new_id();
+            }
+            ctx
+        };
+        let (person, token) = (builder_context(), scopes(Scope::Write));
+        let mut tx = FakeTx::with_app(&app);
+        let first = calling(&["a.example", "b.example"], Baseline::nothing());
+        let refused = create_version(&mut tx, &token, &can_edit(&token, &app), first.clone()).await;
+        assert!(
+            matches!(&refused, Err(AppError::GainNeedsApproval(reasons)) if reasons.len() == 3),
+            "{refused:?}"
+        );
+        let (_, version) =
+            create_version(&mut tx, &person, &can_edit(&person, &app), first.clone()).await.unwrap();
+        let baseline = || Baseline::of(&version, first.manifest.clone(), true);
+        let fewer = calling(&["a.example"], baseline());
+        let other = calling(&["a.example", "c.example"], baseline());
+        let refused = create_version(&mut tx, &token, &can_edit(&token, &app), other.clone()).await;
+        assert!(matches!(refused, Err(AppError::GainNeedsApproval(_))), "{refused:?}");
+        create_version(&mut tx, &token, &can_edit(&token, &app), fewer).await.unwrap();
+        // By now the app has lost b.example: what was measured before would give it back.
+        let same = calling(&["a.example", "b.example"], baseline());
+        for ctx in [&token, &person] {
+            let refused = create_version(&mut tx, ctx, &can_edit(ctx, &app), same.clone()).await;
+            assert!(matches!(refused, Err(AppError::StaleVersion)), "{refused:?}");
+        }
+        // Nothing that the current version lacks.
+        let same = calling(&["a.example"], baseline());
+        create_version(&mut tx, &person, &can_edit(&person, &app), same.clone()).await.unwrap();
+        let inherited = Publishing { inherits_manifest: true, ..publishing(baseline()) };
+        let inherited = CreateVersion { publishing: inherited, ..same };
+        let refused = create_version(&mut tx, &person, &can_edit(&person, &app), inherited).await;
+        assert!(matches!(refused, Err(AppError::StaleVersion)), "{refused:?}");
+        // A token with the scope admin is not confined.
+        let admin = scopes(Scope::Admin);
+        let current = tx.versions.last().unwrap().clone();
+        let baseline = Baseline::of(&current.0, current.1.manifest, true);
+        create_version(&mut tx, &admin, &can_edit(&admin, &app), calling(&["d.example"], baseline))
+            .await
+            .unwrap();
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use kernel::{
     Context,
-    authority::{AppRight, CanEdit},
+    authority::{AppRight, CanEdit, Locked},
     events::{Event, EventKind},
     id::VersionId,
 };
 
-use super::{AppVersion, Rollback, make_current::make_current};
-use crate::{App, AppError, AppsTx, Manifest};
+use super::{AppVersion, Publishing, Rollback, make_current::make_current};
+use crate::{App, AppError, AppsTx, Manifest, safe_band::Reach};
 
 /// A rollback that is asked for.
 #[derive(Debug, Clone)]
@@ -17,8 +17,14 @@ pub struct RollBack {
     pub to: AppVersion,
     /// Manifest of that version.
     pub manifest: Manifest,
+    /// True if its code answers requests of visitors.
+    pub has_fetch: bool,
     /// Version that the caller takes to be current.
     pub expected_current: VersionId,
+    /// Version that it is measured against, and the rule.
+    pub publishing: Publishing,
+    /// Other effects of the rollback, for the audit log.
+    pub detail: Option<serde_json::Value>,
 }
 
 /// Makes an earlier version of an app current. Runs that have been claimed keep their version.
@@ -26,13 +32,16 @@ pub struct RollBack {
 /// # Errors
 /// * [`AppError::AppNotFound`] when the app was deleted, or the version is of another app
 /// * [`AppError::StaleVersion`] when another version is current by now
+/// * [`AppError::GainNeedsApproval`] and [`AppError::ConnectionNeedsAdmin`] when the caller may not publish what the version
+///   has and the current one does not
 /// * [`AppError::AlreadyCurrent`] when the version is current already
+/// * [`AppError::VersionUnusable`] when the files of the version are deleted
 /// * [`AppError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn roll_back(
     tx: &mut dyn AppsTx,
     ctx: &Context,
-    right: &AppRight<CanEdit>,
+    right: &Locked<AppRight<CanEdit>>,
     input: RollBack,
 ) -> Result<(App, Rollback), AppError> {
     let workspace = right.member().workspace();
@@ -44,6 +53,16 @@ pub async fn roll_back(
     if input.to.id == input.expected_current {
         return Err(AppError::AlreadyCurrent);
     }
+    if !tx.has_version_files(workspace, app.id, input.to.id).await? {
+        return Err(AppError::VersionUnusable);
+    }
+    let reach = Reach {
+        manifest: &input.manifest,
+        trust_score: input.to.trust_score,
+        has_fetch: input.has_fetch,
+        sharing: app.sharing,
+    };
+    input.publishing.check(tx, ctx, right.member().role(), &app, reach).await?;
     let rollback = Rollback {
         id: ctx.new_id(),
         app: app.id,
@@ -58,7 +77,10 @@ pub async fn roll_back(
     make_current(tx, &mut app, &input.to, &input.manifest).await?;
     let kind = EventKind::RolledBack { from: rollback.from, version: input.to.id, number: input.to.number };
     tx.publish(Event::of_app(workspace, app.id, ctx.now, kind));
-    let detail = serde_json::json!({ "app": app.id, "from": rollback.from, "number": input.to.number });
+    let mut detail = serde_json::json!({ "app": app.id, "from": rollback.from, "number": input.to.number });
+    if let (Some(detail), Some(serde_json::Value::Object(more))) = (detail.as_object_mut(), input.detail) {
+        detail.extend(more);
+    }
     let entry = ctx.audit_entry("version.rollback").workspace(workspace).target(input.to.id);
     tx.audit(entry.app(app.id).detail(detail));
     Ok((app, rollback))
@@ -72,11 +94,22 @@ mod tests {
 
     use super::*;
     use crate::{
+        safe_band::PublishRule,
         testing::{
             FakeTx, assert_audited, builder_context, builder_id, can_edit, draft, manifest, workspace,
         },
-        versions::{CreateVersion, ENTRY_FILE, VersionKind, create_version},
+        versions::{Baseline, CreateVersion, ENTRY_FILE, VersionKind, create_version},
     };
+
+    fn publishing(tx: &FakeTx) -> Publishing {
+        let current = tx.apps.first().and_then(|app| app.current_version);
+        let current = tx.versions.iter().find(|(version, _)| Some(version.id) == current);
+        let of = |(version, content): &(AppVersion, crate::versions::VersionContent)| {
+            Baseline::of(version, content.manifest.clone(), true)
+        };
+        let baseline = current.map_or_else(Baseline::nothing, of);
+        Publishing { baseline, rule: PublishRule::Direct, inherits_manifest: false }
+    }
 
     /// An app with two versions, of which the second is current.
     async fn with_two_versions() -> (FakeTx, AppVersion, AppVersion) {
@@ -90,6 +123,8 @@ mod tests {
                 summary: None,
                 kind: VersionKind::Edit,
                 built_from: None,
+                handlers: None,
+                publishing: publishing(&tx),
             };
             versions.push(create_version(&mut tx, &ctx, &can_edit(&ctx, &app), input).await.unwrap().1);
         }
@@ -106,7 +141,15 @@ mod tests {
     ) -> Result<(App, Rollback), AppError> {
         let ctx = builder_context();
         let manifest = tx.versions.iter().find(|(known, _)| known.id == to.id).unwrap().1.manifest.clone();
-        let input = RollBack { to: to.clone(), manifest, expected_current };
+        let publishing = publishing(tx);
+        let input = RollBack {
+            to: to.clone(),
+            manifest,
+            has_fetch: true,
+            expected_current,
+            publishing,
+            detail: None,
+        };
         roll_back(tx, &ctx, &can_edit(&ctx, &draft(7)), input).await
     }
 

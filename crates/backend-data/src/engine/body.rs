@@ -18,6 +18,7 @@ use crate::{
     catalog::{Column, Table},
     csv,
     error::{Error, ErrorKind, Quoted, Result},
+    record_splitter::TextRecord,
     sql::InsertRows,
     timestamp::Micros,
     value::Value,
@@ -296,13 +297,14 @@ pub(super) fn parse_insert_csv<'t>(
     let header = records
         .next()
         .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))??;
-    let header = CsvHeader::new(table, header, named, false)?;
+    let header = CsvHeader::new(table, header.fields, named, CreatedAt::Refuse)?;
     let mut values = Vec::new();
-    for (index, record) in records.enumerate() {
+    for record in records {
         if values.len() == most {
             return Err(Error::invalid_body(format!("more than {most} rows")));
         }
-        values.push(header.values(table, &record?, fill).map_err(|error| error.in_row(index))?);
+        let csv::Record { line, fields } = record?;
+        values.push(header.values(table, &fields, fill).map_err(|error| error.in_line(line))?);
     }
     Ok(InsertRows {
         columns: table.columns.iter().collect(),
@@ -311,36 +313,84 @@ pub(super) fn parse_insert_csv<'t>(
     })
 }
 
-/// The first record of a CSV: for each field, the position of its column, or `None` if the field is skipped.
-pub(super) struct CsvHeader(Vec<Option<usize>>);
+/// The treatment of a `created_at` that a client sends, which the server sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CreatedAt {
+    /// It is an error.
+    Refuse,
+    /// It is left out, as of a file that was exported before.
+    Ignore,
+    /// It is kept, as of rows that are moved.
+    Keep,
+}
+
+impl CreatedAt {
+    /// Returns a column that a client writes; `None` if it is left out.
+    fn find_column<'t>(self, table: &'t Table, name: &str) -> Result<Option<&'t Column>> {
+        match self {
+            Self::Refuse => writable_column(table, name).map(Some),
+            Self::Ignore if name == "created_at" => Ok(None),
+            Self::Ignore | Self::Keep => table.get_column(name).map(Some),
+        }
+    }
+}
+
+/// A field of the first record of a CSV.
+#[derive(Clone, Copy, PartialEq)]
+enum HeaderField {
+    /// Position of its column.
+    Column(usize),
+    /// Its values are left out.
+    Skipped,
+    /// It has no name, so it must have no values. Spreadsheets leave such columns behind.
+    Unnamed,
+}
+
+/// The first record of a CSV.
+pub(super) struct CsvHeader(Vec<HeaderField>);
 
 impl CsvHeader {
     pub(super) fn new(
         table: &Table,
         record: Vec<Option<String>>,
         named: Option<&[String]>,
-        restoring: bool,
+        created_at: CreatedAt,
     ) -> Result<Self> {
-        let mut positions = Vec::with_capacity(record.len());
+        let is_single = record.len() == 1;
+        let mut fields = Vec::with_capacity(record.len());
         for name in record {
-            let name = name.ok_or_else(|| Error::invalid_body("a column of the CSV has no name"))?;
+            let Some(name) = name.filter(|name| !name.trim().is_empty()) else {
+                fields.push(HeaderField::Unnamed);
+                continue;
+            };
             if named.is_some_and(|named| !named.contains(&name)) {
-                positions.push(None);
+                fields.push(HeaderField::Skipped);
                 continue;
             }
-            let column = if restoring { table.get_column(&name)? } else { writable_column(table, &name)? };
-            let position = table.columns.iter().position(|other| other.name == column.name);
-            if positions.contains(&position) {
+            let column = created_at.find_column(table, &name).map_err(|error| match separator_of(&name) {
+                Some(separator) if is_single => separated_otherwise(separator),
+                _ => error,
+            })?;
+            let position =
+                column.and_then(|column| table.columns.iter().position(|other| other.name == column.name));
+            let field = position.map_or(HeaderField::Skipped, HeaderField::Column);
+            if field != HeaderField::Skipped && fields.contains(&field) {
                 return Err(Error::invalid_body(format!("the column {} appears twice", Quoted(&name))));
             }
-            positions.push(position);
+            fields.push(field);
         }
-        Ok(Self(positions))
+        if fields.iter().all(|field| *field == HeaderField::Unnamed) {
+            return Err(Error::invalid_body("the first line of the CSV must name the columns"));
+        }
+        Ok(Self(fields))
     }
 
     /// Returns the names of the columns.
     pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        let columns = self.0.iter().filter_map(|position| table.columns.get((*position)?));
+        let columns = self.0.iter().filter_map(|field| match field {
+            HeaderField::Column(position) => table.columns.get(*position),
+            HeaderField::Skipped | HeaderField::Unnamed => None,
+        });
         columns.map(|column| column.name.as_str()).collect()
     }
 
@@ -351,13 +401,24 @@ impl CsvHeader {
         record: &[Option<String>],
         fill: &RowDefaults<'_>,
     ) -> Result<Vec<Value>> {
-        if record.len() != self.0.len() {
+        let has_text = |field: &Option<String>| field.as_ref().is_some_and(|text| !text.is_empty());
+        // Spreadsheets write separators up to the widest row, so that what follows the last column is empty.
+        if record.len() < self.0.len() || record.iter().skip(self.0.len()).any(has_text) {
             let message = format!("a row of the CSV has {} fields instead of {}", record.len(), self.0.len());
             return Err(Error::invalid_body(message));
         }
         let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
-        for (field, position) in record.iter().zip(&self.0) {
-            let Some((at, column)) = position.and_then(|at| Some((at, table.columns.get(at)?))) else {
+        for (number, (field, header)) in (1..).zip(record.iter().zip(&self.0)) {
+            let position = match header {
+                HeaderField::Column(position) => *position,
+                HeaderField::Unnamed if has_text(field) => {
+                    let message =
+                        format!("column {number} of the CSV has a value and no name in the first line");
+                    return Err(Error::invalid_body(message));
+                }
+                HeaderField::Skipped | HeaderField::Unnamed => continue,
+            };
+            let Some((at, column)) = table.columns.get(position).map(|column| (position, column)) else {
                 continue;
             };
             let value = match field {
@@ -374,18 +435,43 @@ impl CsvHeader {
     }
 }
 
+/// Returns a separator other than a comma that a name has, as if it were a line of names.
+fn separator_of(name: &str) -> Option<char> {
+    [';', '\t', '|'].into_iter().find(|separator| name.contains(*separator))
+}
+
+fn separated_otherwise(separator: char) -> Error {
+    let shown = match separator {
+        '\t' => "tabs".to_owned(),
+        other => format!("`{other}`"),
+    };
+    let message = format!("the fields of the file seem to be separated by {shown}");
+    Error::invalid_body(message).with_details("Separate them by commas.").in_line(1)
+}
+
 /// The columns of the first object of a file, which all other objects must have.
-pub(super) struct JsonKeys(Vec<String>);
+pub(super) struct JsonKeys {
+    names: Vec<String>,
+    created_at: CreatedAt,
+}
 
 impl JsonKeys {
-    pub(super) fn new(table: &Table, object: &[u8], restoring: bool) -> Result<Self> {
+    pub(super) fn new(table: &Table, object: &[u8], created_at: CreatedAt) -> Result<Self> {
         let RowObject(first) = serde_json::from_slice(object).map_err(not_an_object_error)?;
         let mut names = Vec::with_capacity(first.len());
         for (name, _) in &first {
-            let column = if restoring { table.get_column(name)? } else { writable_column(table, name)? };
-            names.push(column.name.clone());
+            if let Some(column) = created_at.find_column(table, name)? {
+                names.push(column.name.clone());
+            }
         }
-        Ok(Self(names))
+        Ok(Self { names, created_at })
+    }
+
+    /// Returns `true` if an object has a `created_at` that is left out.
+    pub(super) fn ignores_created_at(&self, object: &[u8]) -> bool {
+        let row: std::result::Result<RowObject<'_>, _> = serde_json::from_slice(object);
+        let has_it = row.is_ok_and(|RowObject(row)| row.iter().any(|(name, _)| name == "created_at"));
+        has_it && self.created_at == CreatedAt::Ignore
     }
 
     /// Returns the names of the columns.
@@ -394,24 +480,26 @@ impl JsonKeys {
     }
 
     fn columns<'t>(&self, table: &'t Table) -> Vec<&'t Column> {
-        self.0.iter().filter_map(|name| table.column(name)).collect()
+        self.names.iter().filter_map(|name| table.column(name)).collect()
     }
 
-    /// Returns the values of some objects in the order of the table's columns; `before` is the number of objects before
-    /// them.
+    /// Returns the values of some objects in the order of the table's columns.
     pub(super) fn values(
         &self,
         table: &Table,
-        objects: &[Vec<u8>],
-        before: u64,
+        objects: &[TextRecord],
         fill: &RowDefaults<'_>,
     ) -> Result<Vec<Vec<Value>>> {
         let (positions, given) = (column_positions(table), self.columns(table));
-        let rows = (before..).zip(objects).map(|(index, object)| {
-            let row = serde_json::from_slice(object).map_err(not_an_object_error);
-            let values =
-                row.and_then(|RowObject(row)| row_values(table, &positions, &row, &given, true, fill));
-            values.map_err(|error| error.in_row(index))
+        let rows = objects.iter().map(|object| {
+            let row = serde_json::from_slice(&object.text).map_err(not_an_object_error);
+            let values = row.and_then(|RowObject(mut row)| {
+                if self.created_at == CreatedAt::Ignore {
+                    row.retain(|(name, _)| name != "created_at");
+                }
+                row_values(table, &positions, &row, &given, true, fill)
+            });
+            values.map_err(|error| error.in_line(object.line))
         });
         rows.collect()
     }

@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 use super::{
     Engine,
-    body::{CsvHeader, JsonKeys, RowDefaults},
+    body::{CreatedAt, CsvHeader, JsonKeys, RowDefaults},
     row_id::RowIdGenerator,
 };
 use crate::{
@@ -25,7 +25,7 @@ use crate::{
     csv,
     error::{Error, Result},
     ident::ProjectRef,
-    record_splitter::{Framing, RecordSplitter},
+    record_splitter::{Framing, RecordSplitter, TextRecord},
     rule::Action,
     sql::{self, InsertRows, StatementOptions},
     store::{Import, RowBatches, TableScope},
@@ -61,6 +61,17 @@ impl ImportSource for Bytes {
     fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(Box::new(Cursor::new(self.clone())))
     }
+}
+
+/// The result of an import.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportReport {
+    /// Number of rows in the file.
+    pub rows: u64,
+    /// Number of blank lines that were skipped: empty ones, and in a CSV those of separators only.
+    pub skipped_lines: u64,
+    /// True if the file has a `created_at` that was left out, since the server sets it.
+    pub ignored_created_at: bool,
 }
 
 /// The format of a file of rows, in UTF-8. A row has at most 4 MiB.
@@ -118,13 +129,13 @@ impl ImportOptions {
 }
 
 impl Engine {
-    /// Inserts the rows of a file, all or none, and returns their number. First every row is checked, then they are
-    /// written in batches within one transaction. Memory is bounded by the size of a batch, not of the file.
+    /// Inserts the rows of a file, all or none. First every row is checked, then they are written in batches within one
+    /// transaction. A `created_at` of the file is left out, unless [`ImportOptions::keep_created_at`] says otherwise. Memory is bounded by the size of a batch, not of the file.
     ///
     /// A store over SQLite makes other writes to the project wait while the rows are written.
     ///
     /// # Errors
-    /// Those of [`Engine::insert`], with the first row that does not fit in the details, and
+    /// Those of [`Engine::insert`], with the line of the first row that does not fit in the details, and
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) for more than
     /// [`Limits::max_import`](crate::Limits::max_import) rows.
     pub async fn import(
@@ -134,13 +145,13 @@ impl Engine {
         table: &str,
         source: Arc<dyn ImportSource>,
         options: &ImportOptions,
-    ) -> Result<u64> {
+    ) -> Result<ImportReport> {
         if options.keep_created_at && *access != Access::Owner {
             return Err(Error::forbidden("only the owner of the project may set `created_at`"));
         }
         let now = self.clock.now();
         let checked = self.validate_import(project, access, table, &*source, options, now).await?;
-        if options.dry_run || checked == 0 {
+        if options.dry_run || checked.rows == 0 {
             return Ok(checked);
         }
         // The number of rows that the store took so far, and that of the last batch.
@@ -183,10 +194,10 @@ impl Engine {
         })?;
         self.notify_written(project, table, rows);
         options.report_progress(Progress::Written(rows));
-        Ok(rows)
+        Ok(ImportReport { rows, ..checked })
     }
 
-    /// Checks every row and returns their number.
+    /// Checks every row.
     async fn validate_import(
         &self,
         project: &ProjectRef,
@@ -195,13 +206,14 @@ impl Engine {
         source: &dyn ImportSource,
         options: &ImportOptions,
         now: Micros,
-    ) -> Result<u64> {
+    ) -> Result<ImportReport> {
         let scope = self.store.table_scope(project);
         let catalog = self.current_catalog(project).await?;
         let table = catalog.get_table(table)?;
         sql::authorize(&self.target(&scope, &catalog, table, access), Action::Insert)?;
         let mut checked = 0;
-        for batch in RowBatchReader::open(table, source, options, &self.ids, now)? {
+        let mut rows = RowBatchReader::open(table, source, options, &self.ids, now)?;
+        for batch in rows.by_ref() {
             checked += batch?.len() as u64;
             if checked > self.limits.max_import as u64 {
                 return Err(Error::invalid_body(format!("more than {} rows", self.limits.max_import)));
@@ -209,7 +221,11 @@ impl Engine {
             options.report_progress(Progress::Checked(checked));
             yield_now().await;
         }
-        Ok(checked)
+        Ok(ImportReport {
+            rows: checked,
+            skipped_lines: rows.records.skipped_lines(),
+            ignored_created_at: rows.ignores_created_at,
+        })
     }
 }
 
@@ -233,14 +249,14 @@ struct RowBatchReader {
     table: Table,
     ids: Arc<RowIdGenerator>,
     now: Micros,
-    rows_read: u64,
+    ignores_created_at: bool,
     has_failed: bool,
 }
 
 enum RowParser {
     Csv(Option<CsvHeader>),
     /// The keys of the first object, and that object until it is read as a row.
-    Json(Option<JsonKeys>, VecDeque<Vec<u8>>),
+    Json(Option<JsonKeys>, VecDeque<TextRecord>),
 }
 
 impl RowBatchReader {
@@ -258,25 +274,29 @@ impl RowBatchReader {
         };
         let mut records = RecordSplitter::new(source.open().map_err(Error::unreadable_source)?, framing);
         let first = records.next()?;
+        let created_at = if options.keep_created_at { CreatedAt::Keep } else { CreatedAt::Ignore };
+        let mut ignores_created_at = false;
         let parser = match (options.format, first) {
             (FileFormat::Csv, None) => {
                 return Err(Error::invalid_body("the first line of the CSV must name the columns"));
             }
-            (FileFormat::Csv, Some(first)) => RowParser::Csv(Some(CsvHeader::new(
-                table,
-                parse_csv_record(&first)?,
-                None,
-                options.keep_created_at,
-            )?)),
+            (FileFormat::Csv, Some(first)) => {
+                let names = parse_csv_record(&first, true).map_err(|error| error.in_line(first.line))?;
+                let has_created_at = names.iter().flatten().any(|name| name == "created_at");
+                ignores_created_at = has_created_at && created_at == CreatedAt::Ignore;
+                let header = CsvHeader::new(table, names, None, created_at);
+                RowParser::Csv(Some(header.map_err(|error| error.in_line(first.line))?))
+            }
             (_, None) => RowParser::Json(None, VecDeque::new()),
             (_, Some(first)) => {
-                let keys =
-                    JsonKeys::new(table, &first, options.keep_created_at).map_err(|error| error.in_row(0))?;
+                let keys = JsonKeys::new(table, &first.text, created_at)
+                    .map_err(|error| error.in_line(first.line))?;
+                ignores_created_at = keys.ignores_created_at(&first.text);
                 RowParser::Json(Some(keys), VecDeque::from([first]))
             }
         };
         let (table, ids) = (table.clone(), Arc::clone(ids));
-        Ok(Self { records, parser, table, ids, now, rows_read: 0, has_failed: false })
+        Ok(Self { records, parser, table, ids, now, ignores_created_at, has_failed: false })
     }
 
     fn given_columns(&self) -> Vec<&str> {
@@ -300,23 +320,22 @@ impl RowBatchReader {
                 None => self.records.next()?,
             };
             let Some(record) = record else { break };
-            bytes += record.len();
+            bytes += record.text.len();
             texts.push(record);
         }
         let fill = RowDefaults::new(&self.table, &self.ids, self.now)?;
         let rows = match &self.parser {
             RowParser::Csv(None) | RowParser::Json(None, _) => Vec::new(),
-            RowParser::Json(Some(keys), _) => keys.values(&self.table, &texts, self.rows_read, &fill)?,
-            RowParser::Csv(Some(header)) => (self.rows_read..)
-                .zip(&texts)
-                .map(|(index, text)| {
-                    let values =
-                        parse_csv_record(text).and_then(|record| header.values(&self.table, &record, &fill));
-                    values.map_err(|error| error.in_row(index))
+            RowParser::Json(Some(keys), _) => keys.values(&self.table, &texts, &fill)?,
+            RowParser::Csv(Some(header)) => texts
+                .iter()
+                .map(|text| {
+                    let values = parse_csv_record(text, false)
+                        .and_then(|record| header.values(&self.table, &record, &fill));
+                    values.map_err(|error| error.in_line(text.line))
                 })
                 .collect::<Result<_>>()?,
         };
-        self.rows_read += rows.len() as u64;
         Ok(rows)
     }
 }
@@ -339,11 +358,16 @@ impl Iterator for RowBatchReader {
     }
 }
 
-/// Parses a text that has one record.
-fn parse_csv_record(record: &[u8]) -> Result<Vec<Option<String>>> {
-    let text =
-        std::str::from_utf8(record).map_err(|_| Error::invalid_body("the body must be CSV in UTF-8"))?;
-    let mut records = csv::RecordReader::new(text);
-    let record = records.next().ok_or_else(|| Error::invalid_body("a record of the CSV is empty"))??;
-    Ok(record)
+/// Parses a text that has one record; the first of a file may begin with a byte order mark.
+fn parse_csv_record(record: &TextRecord, is_first: bool) -> Result<Vec<Option<String>>> {
+    let not_utf8 = |_| Error::invalid_body("the body must be CSV in UTF-8");
+    let text = std::str::from_utf8(&record.text).map_err(not_utf8)?;
+    let mut records = match is_first {
+        true => csv::RecordReader::new(text),
+        false => csv::RecordReader::at_line(text, record.line),
+    };
+    // Only a first record of nothing but a mark is blank here.
+    let none = || Error::invalid_body("the first line of the CSV must name the columns");
+    let record = records.next().ok_or_else(none)??;
+    Ok(record.fields)
 }

@@ -1,7 +1,8 @@
-//! Preconditions of writes to one row: it must still be as the caller read it.
+//! Preconditions of writes to one row and of changes to one table: it must still be as the caller read it.
 //!
 //! The row is read and compared first. The statement of the write then names the value of each column that was read, so
-//! that a write between the two makes it touch no row.
+//! that a write between the two makes it touch no row. A table is compared in the version of the catalog from which the
+//! change is made.
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use bytes::Bytes;
 use super::{Engine, WriteOutcome, plan::to_row_not_found};
 use crate::{
     access::Access,
+    catalog::{Catalog, Table},
     error::{Error, Result},
     ident::ProjectRef,
     rule::Action,
@@ -20,7 +22,26 @@ use crate::{
 /// Test of a row as the caller reads it: the text of a JSON object with all columns, as [`Engine::get`] returns it.
 pub type RowTest = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
+/// Test of a table as the owner reads it ([`Engine::schema`]).
+pub type TableTest = Arc<dyn Fn(&Table) -> bool + Send + Sync>;
+
 impl Engine {
+    /// Returns this engine with a precondition of changes to the definition of one table, its columns, indexes and rules: a
+    /// table that does not pass the test is not changed
+    /// ([`ErrorKind::PreconditionFailed`](crate::ErrorKind::PreconditionFailed)).
+    ///
+    /// The test and the change are atomic: of two simultaneous changes that expect the same table, one succeeds.
+    #[must_use]
+    pub fn with_table_precondition(&self, test: TableTest) -> Self {
+        Self { table_precondition: Some(test), ..self.clone() }
+    }
+
+    /// Checks the precondition of a change to a table.
+    pub(super) fn check_table(&self, catalog: &Catalog, table: &str) -> Result<()> {
+        let Some(is_expected) = &self.table_precondition else { return Ok(()) };
+        if is_expected(catalog.get_table(table)?) { Ok(()) } else { Err(Error::changed_meanwhile()) }
+    }
+
     /// Returns this engine with a precondition of [`Engine::update_by_id`] and [`Engine::delete_by_id`]: a row that does
     /// not pass the test is not written ([`ErrorKind::PreconditionFailed`](crate::ErrorKind::PreconditionFailed)). The
     /// caller must be able to read the row.

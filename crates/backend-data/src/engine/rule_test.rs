@@ -119,6 +119,20 @@ impl Engine {
 /// A row of a [`RuleProbe`], by the names of its columns.
 type ProbedRow = std::collections::BTreeMap<String, serde_json::Value>;
 
+/// Returns the reason why no row meets the condition of a rule.
+fn unmet_condition(rule: &RuleResult) -> String {
+    let findings: Vec<&str> = rule
+        .conditions
+        .iter()
+        .filter(|condition| !condition.compares)
+        .map(|condition| condition.finding.as_str())
+        .collect();
+    if findings.is_empty() {
+        return "its condition does not hold".to_owned();
+    }
+    format!("its condition does not hold: {}", findings.join("; "))
+}
+
 fn build_report(
     access: &Access,
     action: Action,
@@ -157,8 +171,7 @@ fn build_report(
         .into_iter()
         .map(|rule| {
             let matched = probed.iter().filter(|row| met(row, &rule)).count() as u64;
-            let reason = (rule.applies && matched == 0 && !probed.is_empty())
-                .then(|| "its condition does not hold".to_owned());
+            let reason = (rule.applies && matched == 0 && !probed.is_empty()).then(|| unmet_condition(&rule));
             RuleResult {
                 matched: rule.applies.then_some(matched),
                 reason: rule.reason.clone().or(reason),

@@ -79,6 +79,7 @@ impl Engine {
         require_schema_write(access, table)?;
         let catalog = self
             .change_schema(project, |catalog, scope| {
+                self.check_table(catalog, table)?;
                 let (table, column) = catalog.add_column(table, column.clone())?;
                 Ok(SchemaEffect {
                     statements: sql::add_column(self.store.dialect(), scope, table, &column),
@@ -107,12 +108,14 @@ impl Engine {
         require_schema_write(access, table)?;
         if column == name {
             let catalog = self.current_catalog(project).await?;
+            self.check_table(&catalog, table)?;
             let table = catalog.get_table(table)?;
             table.own_column_position(column)?;
             return Ok(table.clone());
         }
         let catalog = self
             .change_schema(project, |catalog, scope| {
+                self.check_table(catalog, table)?;
                 catalog.rename_column(table, column, name)?;
                 let statements = sql::rename_column(scope, table, column, name);
                 Ok(SchemaEffect { statements, ..SchemaEffect::default() })
@@ -137,6 +140,7 @@ impl Engine {
         require_schema_write(access, table)?;
         let catalog = self
             .change_schema(project, |catalog, scope| {
+                self.check_table(catalog, table)?;
                 catalog.drop_column(table, column)?;
                 let statements = sql::drop_column(scope, table, column);
                 Ok(SchemaEffect { statements, ..SchemaEffect::default() })
@@ -161,6 +165,7 @@ impl Engine {
         require_schema_write(access, table)?;
         let catalog = self
             .change_schema(project, |catalog, scope| {
+                self.check_table(catalog, table)?;
                 let (table, index) = catalog.add_index(table, index.clone())?;
                 Ok(SchemaEffect {
                     statements: vec![sql::create_index(scope, &table.name, &index)],
@@ -190,6 +195,7 @@ impl Engine {
         require_schema_write(access, table)?;
         let catalog = self
             .change_schema(project, |catalog, scope| {
+                self.check_table(catalog, table)?;
                 let (table, index) = catalog.drop_index(table, name)?;
                 Ok(SchemaEffect {
                     statements: vec![sql::drop_index(scope, &table.name, &index)],
@@ -208,6 +214,7 @@ impl Engine {
     pub async fn drop_table(&self, project: &ProjectRef, access: &Access, table: &str) -> Result<()> {
         require_schema_write(access, table)?;
         self.change_schema(project, |catalog, scope| {
+            self.check_table(catalog, table)?;
             catalog.drop_table(table)?;
             Ok(SchemaEffect { statements: sql::drop_table(scope, table), ..SchemaEffect::default() })
         })
@@ -229,6 +236,7 @@ impl Engine {
         require_owner(access)?;
         let catalog = self
             .change_schema(project, |catalog, _| {
+                self.check_table(catalog, table)?;
                 catalog.set_rules(table, rules.clone())?;
                 Ok(SchemaEffect::default())
             })
@@ -250,6 +258,7 @@ impl Engine {
         require_owner(access)?;
         let catalog = self
             .change_schema(project, |catalog, _| {
+                self.check_table(catalog, table)?;
                 catalog.set_public_read(table, public)?;
                 Ok(SchemaEffect::default())
             })

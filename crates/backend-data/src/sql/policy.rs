@@ -7,7 +7,7 @@ use crate::{
     access::{Access, Scope},
     catalog::{Column, Table},
     error::{Error, ErrorKind, Result},
-    rule::{Action, Condition, Rule},
+    rule::{Action, Comparison, Condition, ResolvedOperand, Rule},
 };
 
 /// A function that returns the expression of a column in a condition, which need not be about the stored row.
@@ -247,8 +247,15 @@ fn condition_sql_with(
         Condition::All => "TRUE".to_owned(),
         Condition::Cmp { column, op, value } => {
             let column = table.get_column(column)?;
-            let value = params.bind(value.resolve(column, target.access)?);
-            format!("{} {} {value}", name(column), op.sql_operator())
+            match value.resolve(column, target.access)? {
+                ResolvedOperand::One(value) => {
+                    format!("{} {} {}", name(column), op.sql_operator(), params.bind(value))
+                }
+                ResolvedOperand::AnyOf(values) if *op == Comparison::Eq && !values.is_empty() => {
+                    params.bind_in(&name(column), column.kind, values)
+                }
+                ResolvedOperand::AnyOf(_) => "FALSE".to_owned(),
+            }
         }
         Condition::In { column, values } => {
             let column = table.get_column(column)?;

@@ -6,7 +6,7 @@ use crate::{
     error::Result,
     output::OutputColumn,
     query::Filter,
-    rule::{Action, Rule},
+    rule::{Action, OperandFinding, Rule},
     store::{Dialect, Format, Read},
     value::Value,
 };
@@ -35,6 +35,8 @@ pub struct RuleResult {
     pub matched: Option<u64>,
     /// The reason why it does not apply or matches no row.
     pub reason: Option<String>,
+    /// Findings for each operand that depends on the caller; empty if the rule does not apply.
+    pub conditions: Vec<OperandFinding>,
 }
 
 /// A statement that returns the `id` of each row and, for each rule that applies, a boolean under `rule ` and the id of
@@ -61,7 +63,9 @@ pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRo
         .iter()
         .map(|rule| {
             let reason = inapplicability_reason(target, rule, action, &used);
-            RuleResult { id: rule.id.clone(), applies: reason.is_none(), matched: None, reason }
+            let applies = reason.is_none();
+            let conditions = if applies { rule.operand_findings(table, target.access) } else { Vec::new() };
+            RuleResult { id: rule.id.clone(), applies, matched: None, reason, conditions }
         })
         .collect();
     let applying: Vec<&Rule> = table

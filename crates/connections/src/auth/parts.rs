@@ -11,10 +11,13 @@ use crate::{
 /// Most scopes.
 const MAX_SCOPES: usize = 32;
 
-/// The name of a header in lower case: 1 to 64 characters of a token (RFC 9110, section 5.6.2), and none that belongs
-/// to the protocol or to the gate, except `authorization` and `cookie`.
+/// The name of a header: 1 to 64 characters of a token (RFC 9110, section 5.6.2), and none that belongs to the protocol or to
+/// the gate, except `authorization` and `cookie`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct HeaderName(String);
+pub struct HeaderName {
+    written: String,
+    lower: String,
+}
 
 impl HeaderName {
     pub(crate) fn parse(field: Field, text: &str) -> Result<Self, InvalidInput> {
@@ -22,13 +25,19 @@ impl HeaderName {
         if is_reserved_header(&name) && !matches!(name.as_str(), "authorization" | "cookie") {
             return Err(InvalidInput::new(field, Reason::ReservedHeader));
         }
-        Ok(Self(name))
+        Ok(Self { written: text.to_owned(), lower: name })
     }
 
     /// Returns the name in lower case.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.lower
+    }
+
+    /// Returns the name as a person wrote it.
+    #[must_use]
+    pub fn as_written(&self) -> &str {
+        &self.written
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use url::Url;
@@ -58,6 +59,7 @@ impl Auth {
     /// [`InvalidInput`] about the secret. It never repeats the secret.
     pub fn check_new_secret(&self, secret: &SecretString) -> Result<(), InvalidInput> {
         self.check_secret(secret)?;
+        self.check_signing_key(secret)?;
         let is_short = |text: &SecretString| text.expose_secret().len() < MIN_SECRET_BYTES;
         let has_short = match self {
             Self::HeaderKey { prefix: None, .. } | Self::PathToken => is_short(secret),
@@ -70,6 +72,68 @@ impl Auth {
             return Err(InvalidInput::new(Field::Secret, Reason::TooShort { min: MIN_SECRET_BYTES }));
         }
         Ok(())
+    }
+}
+
+impl Auth {
+    /// Checks that the key of a service account that is to be stored can sign.
+    ///
+    /// # Errors
+    /// [`InvalidInput`] about the secret. It never repeats the secret.
+    pub(crate) fn check_signing_key(&self, secret: &SecretString) -> Result<(), InvalidInput> {
+        if !matches!(self, Self::ServiceAccount { .. })
+            || is_rsa_key(parse_service_account(secret)?.private_key.expose_secret().trim())
+        {
+            return Ok(());
+        }
+        Err(InvalidInput::new(Field::Secret, Reason::NotServiceAccountKey))
+    }
+}
+
+/// Returns the secret as it is stored. A token whose place is behind the word `bot` (`…/bot{secret}`) is often pasted with the
+/// word.
+pub(crate) fn without_repeated_word(base_url: &str, secret: SecretString) -> SecretString {
+    let text = secret.expose_secret();
+    let token = text.get(..3).filter(|word| word.eq_ignore_ascii_case("bot")).map(|_| &text[3..]);
+    let is_token = |token: &&str| {
+        let (number, rest) = token.split_once(':').unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && !rest.is_empty()
+    };
+    match token.filter(is_token) {
+        Some(token) if base_url.contains("/bot{secret}") => SecretString::from(token),
+        _ => secret,
+    }
+}
+
+/// Checks that a key in PEM (RFC 7468) can sign: an RSA key in PKCS #8 or PKCS #1.
+fn is_rsa_key(pem: &str) -> bool {
+    // The object identifier of RSA keys (RFC 8017, appendix A.1), as PKCS #8 names it.
+    const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+    let mut lines = pem.lines();
+    let kind = lines.next().and_then(|line| line.strip_prefix("-----BEGIN ")?.strip_suffix("-----"));
+    let Some(kind @ ("PRIVATE KEY" | "RSA PRIVATE KEY")) = kind else { return false };
+    let end = format!("-----END {kind}-----");
+    let (mut encoded, mut is_ended) = (String::new(), false);
+    for line in lines {
+        if is_ended {
+            return false;
+        }
+        is_ended = line == end;
+        if !is_ended {
+            encoded.push_str(line);
+        }
+    }
+    let Ok(der) = STANDARD.decode(&encoded) else { return false };
+    let names_rsa = kind == "RSA PRIVATE KEY" || der.windows(RSA.len()).take(32).any(|window| window == RSA);
+    is_ended && names_rsa && is_whole_sequence(&der)
+}
+
+/// Returns `true` for bytes that are one sequence of DER (X.690, section 8.1.3) of 128 bytes or more, as RSA keys have.
+fn is_whole_sequence(der: &[u8]) -> bool {
+    match der {
+        [0x30, 0x81, length, rest @ ..] => rest.len() == usize::from(*length),
+        [0x30, 0x82, high, low, rest @ ..] => rest.len() == usize::from(*high) << 8 | usize::from(*low),
+        _ => false,
     }
 }
 

@@ -143,3 +143,70 @@ fn what_is_sent_without_a_prefix_is_long_enough_to_be_redacted() {
         assert!(parsed.check_secret(&SecretString::from(secret)).is_ok());
     }
 }
+
+/// An RSA key as far as it is checked: a sequence that names its kind.
+fn pem(lines: usize, kind: &str) -> String {
+    let mut der = vec![0x30, 0x82, 1, 20, 2, 1, 0, 0x30, 13, 6, 9];
+    der.extend([0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]);
+    der.resize(280, 7);
+    let text = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, der);
+    let body: Vec<_> = text.as_bytes().chunks(text.len().div_ceil(lines)).collect();
+    let body: Vec<_> = body.into_iter().map(|line| String::from_utf8(line.to_vec()).unwrap()).collect();
+    format!("-----BEGIN {kind}-----\n{}\n-----END {kind}-----\n", body.join("\n"))
+}
+
+#[test]
+fn the_key_of_a_service_account_is_checked_before_it_is_stored() {
+    let auth: Auth = serde_json::from_value(
+        json!({"type": "service_account", "tokenUrl": "https://a.example/", "scopes": []}),
+    )
+    .unwrap();
+    let check = |key: &str| {
+        let file = json!({"client_email": "a@b.iam.example", "private_key": key}).to_string();
+        auth.check_new_secret(&SecretString::from(file)).is_ok()
+    };
+    let good = pem(6, "PRIVATE KEY");
+    assert!(check(&good) && check(&pem(1, "PRIVATE KEY")) && check(&pem(6, "RSA PRIVATE KEY")));
+    assert!(check(&good.replace('\n', "\r\n")), "lines may end as they do elsewhere");
+    for broken in [
+        good.replace('\n', ""),
+        good.replace('\n', " "),
+        good.replace('\n', "\\n"),
+        good.replacen("\n", "\n ", 2),
+        good.replace("MII", "MI"),
+        good.replace("-----END PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"),
+        good.replace("PRIVATE KEY", "EC PRIVATE KEY"),
+        good.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"),
+        good.lines().filter(|line| !line.starts_with("MII")).collect::<Vec<_>>().join("\n"),
+        "-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n".to_owned(),
+    ] {
+        assert!(!check(&broken), "{broken}");
+    }
+}
+
+#[test]
+fn a_header_keeps_the_name_that_a_person_wrote() {
+    for written in [
+        json!({"type": "api_key", "in": "header", "name": "X-Key"}),
+        json!({"type": "headers", "names": ["X-A", "apiKey"]}),
+    ] {
+        let auth: Auth = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&auth).unwrap(), written);
+        assert!(auth.header_names().iter().all(|name| *name == name.to_ascii_lowercase()));
+    }
+    assert!(serde_json::from_value::<Auth>(json!({"type": "headers", "names": ["X-A", "x-a"]})).is_err());
+}
+
+#[test]
+fn a_token_is_stored_without_the_word_before_its_place() {
+    for (base, secret, expected) in [
+        ("https://api.telegram.org/bot{secret}", "bot123456:AAE-x_y", "123456:AAE-x_y"),
+        ("https://api.telegram.org/bot{secret}", "BOT123456:AAE-x_y", "123456:AAE-x_y"),
+        ("https://api.telegram.org/bot{secret}", "123456:AAE-x_y", "123456:AAE-x_y"),
+        ("https://api.telegram.org/bot{secret}", "bottle:1", "bottle:1"),
+        ("https://api.example.com/{secret}", "bot123456:AAE-x_y", "bot123456:AAE-x_y"),
+    ] {
+        let kept = without_repeated_word(base, SecretString::from(secret));
+        assert_eq!(secrecy::ExposeSecret::expose_secret(&kept), expected);
+    }
+}

@@ -4,7 +4,7 @@ use secrecy::SecretString;
 
 use super::http::{BaseUrl, ExtraHeader, HttpConnection};
 use crate::{
-    auth::{Auth, AuthInput, AuthKind, check_header_name},
+    auth::{Auth, AuthInput, AuthKind, check_header_name, without_repeated_word},
     egress::is_reserved_header,
     gates::Method,
     invalid_input::{Field, InvalidInput, Reason, check_text},
@@ -88,7 +88,8 @@ impl HttpConnectionInput {
         let headers = check_extra_headers(&self.headers, &auth)?;
         let test_path = self.test_path.map(|path| check_test_path(path, &path_prefix)).transpose()?;
         let preset = self.preset.map(|preset| check_text(Field::Preset, &preset, 1, 64)).transpose()?;
-        if let Some(secret) = &self.secret {
+        let secret = self.secret.map(|secret| without_repeated_word(&self.base_url, secret));
+        if let Some(secret) = &secret {
             auth.check_new_secret(secret)?;
         }
         let host = base_url.host().clone();
@@ -104,7 +105,7 @@ impl HttpConnectionInput {
             testable,
             preset,
         };
-        Ok(ValidHttpConnection { display_name, http, secret: self.secret })
+        Ok(ValidHttpConnection { display_name, http, secret })
     }
 }
 
@@ -173,14 +174,14 @@ fn check_extra_headers(headers: &[HeaderInput], auth: &Auth) -> Result<Vec<Extra
         if is_reserved_header(&name) || auth.header_names().contains(&name.as_str()) {
             return Err(InvalidInput::new(Field::HeaderName(index), Reason::ReservedHeader));
         }
-        if checked.iter().any(|before| before.name == name) {
+        if checked.iter().any(|before| before.name.eq_ignore_ascii_case(&name)) {
             return Err(InvalidInput::new(Field::HeaderName(index), Reason::Repeated));
         }
         let value = check_text(Field::HeaderValue(index), &header.value, 1, 512)?;
         if !value.is_ascii() {
             return Err(InvalidInput::new(Field::HeaderValue(index), Reason::NotHeaderText));
         }
-        checked.push(ExtraHeader { name, value });
+        checked.push(ExtraHeader { name: header.name.clone(), value });
     }
     Ok(checked)
 }
@@ -200,7 +201,7 @@ mod tests {
         };
         let valid = input.validate().unwrap();
         assert_eq!(valid.http.path_prefix, "/v1");
-        assert_eq!(valid.http.injected_headers(), ["authorization", "notion-version"]);
+        assert_eq!(valid.http.injected_headers(), ["authorization", "Notion-Version"]);
         assert_eq!(http_input().validate().unwrap().http.path_prefix, "/");
     }
 

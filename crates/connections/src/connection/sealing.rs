@@ -3,7 +3,11 @@
 use kernel::id::{ConnectionId, WorkspaceId};
 
 use super::http::HttpConnection;
-use crate::{auth::Auth, host::GateHost, invalid_input::SecretNeed};
+use crate::{
+    auth::{Auth, HeaderName},
+    host::GateHost,
+    invalid_input::SecretNeed,
+};
 
 /// The use of a sealed text of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,7 +75,7 @@ pub fn secret_need(before: &HttpConnection, after: &HttpConnection) -> Option<Se
         return Some(SecretNeed::NewTokenHost);
     }
     if let (Auth::Headers { names: before }, Auth::Headers { names: after }) = (&before.auth, &after.auth)
-        && before != after
+        && !before.iter().map(HeaderName::as_str).eq(after.iter().map(HeaderName::as_str))
     {
         return Some(SecretNeed::NewAuth);
     }

@@ -10,7 +10,7 @@ use super::{
     create_http::{NewConnection, insert},
 };
 use crate::{
-    auth::{Auth, AuthInput},
+    auth::{Auth, AuthInput, without_repeated_word},
     catalogue::find_connector,
     connection::{Connection, check_display_name},
 };
@@ -48,9 +48,13 @@ pub async fn create_catalogue_connection(
     }
     let display_name = check_display_name(&input.display_name)?;
     let values = entry.check_values(&input.values)?;
-    let http = entry.http_connection(&values, input.secret.as_ref(), None)?;
+    let secret = input.secret.map(|secret| without_repeated_word(&http.base_url, secret));
+    let http = entry.http_connection(&values, secret.as_ref(), None)?;
     debug_assert!(http.auth != Auth::AuthorizationCode);
-    let new = NewConnection { connector: entry.id.clone(), display_name, http, values, secret: input.secret };
+    if let Some(secret) = &secret {
+        http.auth.check_signing_key(secret)?;
+    }
+    let new = NewConnection { connector: entry.id.clone(), display_name, http, values, secret };
     insert(tx, ctx, admin, vault, new).await
 }
 

@@ -2,7 +2,7 @@
 
 use kernel::{
     Context,
-    authority::Admin,
+    authority::{Admin, Locked},
     vault::{Vault, key_id},
 };
 use serde_json::json;
@@ -89,7 +89,7 @@ fn authorized(
 pub async fn finish_authorization(
     tx: &mut dyn ConnectionTx,
     ctx: &Context,
-    admin: &Admin,
+    admin: &Locked<Admin>,
     vault: &Vault,
     pending: &PendingAuthorization,
     (connection, token): (Connection, &StoredToken),
@@ -132,7 +132,7 @@ pub async fn finish_authorization(
 mod tests {
     use std::{collections::BTreeMap, time::Duration};
 
-    use kernel::{id::ConnectionId, testing::id};
+    use kernel::{authority::locked_for_test, id::ConnectionId, testing::id};
     use secrecy::ExposeSecret as _;
 
     use super::*;
@@ -167,7 +167,7 @@ mod tests {
         };
         let draft = authorized_connection(store, &ctx, &admin, &pending).await?;
         let token = StoredToken::new(issued, ctx.now);
-        finish_authorization(store, &ctx, &admin, &vault(), &pending, (draft, &token)).await
+        finish_authorization(store, &ctx, &locked_for_test(admin), &vault(), &pending, (draft, &token)).await
     }
 
     fn opened(store: &FakeStore, connection: &Connection) -> String {

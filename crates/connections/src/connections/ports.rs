@@ -10,6 +10,7 @@ use kernel::{
 use crate::{
     connection::{Connection, ConnectionStatus, ConnectionUser, ConnectionView, SecretPurpose},
     gates::GateStatus,
+    last_check::LastCheck,
 };
 
 /// Reads connections.
@@ -156,6 +157,18 @@ pub trait ConnectionTx: UnitOfWork {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<bool, StoreError>;
+
+    /// Keeps the last test of a connection. A test is no change of it: revision and time of change stay, and no audit
+    /// entry is needed.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store fails.
+    async fn set_last_check(
+        &mut self,
+        workspace: WorkspaceId,
+        connection: ConnectionId,
+        check: &LastCheck,
+    ) -> Result<(), StoreError>;
 
     /// Ends the reservation of a renewal.
     ///

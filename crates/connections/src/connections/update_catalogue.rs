@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 use super::{ConnectionError, ConnectionTx, store_secret::check_need, update_http::replace};
 use crate::{
-    auth::Auth,
+    auth::{Auth, without_repeated_word},
     catalogue::find_connector,
     connection::{Connection, check_display_name},
 };
@@ -53,11 +53,16 @@ pub async fn update_catalogue_connection(
     if let Some(values) = &change.values {
         after.values = entry.check_values(values)?;
     }
-    let http = entry.http_connection(&after.values, change.secret.as_ref(), Some(&before.http))?;
+    let base_url = entry.http.as_ref().map_or("", |http| http.base_url.as_str());
+    let secret = change.secret.map(|secret| without_repeated_word(base_url, secret));
+    let http = entry.http_connection(&after.values, secret.as_ref(), Some(&before.http))?;
+    if let Some(secret) = &secret {
+        http.auth.check_signing_key(secret)?;
+    }
     if http.auth == Auth::AuthorizationCode && check_need(&before, &http, None).is_err() {
         return Err(ConnectionError::NeedsAuthorization);
     }
-    replace(tx, ctx, vault, &before, after, http, change.secret.as_ref()).await
+    replace(tx, ctx, vault, &before, after, http, secret.as_ref()).await
 }
 
 #[cfg(test)]

@@ -31,6 +31,43 @@ const DENIED_HEADERS: &[&str] = &[
 ];
 const DENIED_HEADER_PREFIXES: &[&str] = &["proxy-", "x-forwarded-", "sec-", ":"];
 
+/// Headers by which frameworks and proxies take another method, path, host or address than the request has. An app's limits
+/// hang on the request's own.
+const OVERRIDING_HEADERS: &[&str] = &[
+    "cf-connecting-ip",
+    "client-ip",
+    "fastly-client-ip",
+    "true-client-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-envoy-external-address",
+    "x-envoy-original-host",
+    "x-envoy-original-method",
+    "x-envoy-original-path",
+    "x-forwarded",
+    "x-host",
+    "x-http-destinationurl",
+    "x-http-host-override",
+    "x-http-method",
+    "x-http-method-override",
+    "x-http-path-override",
+    "x-method",
+    "x-method-override",
+    "x-original-host",
+    "x-original-method",
+    "x-original-path",
+    "x-original-uri",
+    "x-original-url",
+    "x-originating-ip",
+    "x-override-url",
+    "x-proxyuser-ip",
+    "x-remote-addr",
+    "x-remote-ip",
+    "x-rewrite-uri",
+    "x-rewrite-url",
+    "x-waws-unencoded-url",
+];
+
 /// Returns `true` if only the gate may set the header; `name` is in lower case.
 pub(crate) fn is_reserved_header(name: &str) -> bool {
     DENIED_HEADERS.contains(&name) || DENIED_HEADER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
@@ -48,8 +85,11 @@ pub fn check_headers(headers: &[(String, String)], injected: &[&str]) -> Result<
             return denied("a header has a malformed name".to_owned());
         }
         let lower = name.to_ascii_lowercase();
-        let reserved =
-            is_reserved_header(&lower) || injected.iter().any(|injected| injected.eq_ignore_ascii_case(name));
+        // Many servers make no difference between the two signs (RFC 3875, section 4.1.18).
+        let dashed = lower.replace('_', "-");
+        let reserved = is_reserved_header(&dashed)
+            || OVERRIDING_HEADERS.contains(&dashed.as_str())
+            || injected.iter().any(|injected| injected.replace('_', "-").eq_ignore_ascii_case(&dashed));
         if reserved {
             return denied(format!("an app may not set the header {lower}"));
         }
@@ -93,6 +133,20 @@ mod tests {
             "Metadata",
             "x-aws-ec2-metadata-token",
             "x-api-key",
+            "X-Forwarded",
+            "X-HTTP-Method-Override",
+            "X-HTTP-Method",
+            "X-Method-Override",
+            "x_http_method_override",
+            "X-Original-URL",
+            "X-Rewrite-URL",
+            "X-Original-Method",
+            "X-Original-Host",
+            "X-Host",
+            "True-Client-IP",
+            "X-Client-IP",
+            "x_forwarded_host",
+            "content_length",
             "",
             "a b",
             "a:",

@@ -12,6 +12,8 @@ pub struct EgressLogEntry {
     /// The connection that the label names; none in lines of earlier versions, and for a name that the manifest does not
     /// declare.
     pub connection_id: Option<ConnectionId>,
+    /// Host of that connection; none in lines of earlier versions, and for a connection that was not found.
+    pub connection_host: Option<String>,
     /// Outcome of the request.
     pub outcome: EgressOutcome,
     /// Duration in milliseconds; none in lines of earlier versions.
@@ -34,9 +36,12 @@ impl EgressLogEntry {
         self.label.split_once(' ').map_or("?", |(method, _)| method)
     }
 
-    /// Returns the host; none when the URL had none, or the request went through a connection.
+    /// Returns the host; none when the URL had none, or it is not known to which the connection leads.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
+        if self.connection().is_some() {
+            return self.connection_host.as_deref();
+        }
         let (_, target) = self.label.split_once(' ')?;
         (!target.contains(' ')).then_some(target)
     }
@@ -53,6 +58,9 @@ impl fmt::Display for EgressLogEntry {
         f.write_str(&self.label)?;
         if let Some(id) = self.connection_id {
             write!(f, " ({id})")?;
+            if let Some(host) = &self.connection_host {
+                write!(f, " at {host}")?;
+            }
         }
         match &self.outcome {
             EgressOutcome::Allowed(status) => write!(f, " allowed {status}")?,
@@ -81,11 +89,14 @@ impl FromStr for EgressLogEntry {
             "refused" if !result.is_empty() => EgressOutcome::Refused(result.to_owned()),
             _ => return Err(InvalidEgressLogEntry),
         };
-        let identified = label.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
+        let located = label.rsplit_once(") at ").filter(|(_, host)| !host.contains(' '));
+        let (end, host) = located.map_or((label.len(), None), |(rest, host)| (rest.len() + 1, Some(host)));
+        let identified = label[..end].strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
         let identified = identified.and_then(|(label, id)| Some((label, id.parse().ok()?)));
         let (label, connection_id) = identified.map_or((label, None), |(label, id)| (label, Some(id)));
+        let connection_host = host.filter(|_| connection_id.is_some()).map(str::to_owned);
         if label.contains(' ') {
-            Ok(Self { label: label.to_owned(), connection_id, outcome, duration_ms })
+            Ok(Self { label: label.to_owned(), connection_id, connection_host, outcome, duration_ms })
         } else {
             Err(InvalidEgressLogEntry)
         }
@@ -128,6 +139,13 @@ mod tests {
             );
             assert_eq!(entry.to_string(), text);
         }
+        let text = format!("GET through crm ({id}) at api.example.com allowed 200 12 ms");
+        let entry: EgressLogEntry = text.parse().unwrap();
+        assert_eq!(
+            (entry.connection(), entry.connection_id, entry.host()),
+            (Some("crm"), Some(id), Some("api.example.com"))
+        );
+        assert_eq!((entry.to_string(), entry.label.as_str()), (text, "GET through crm"));
         let other: EgressLogEntry = "? (no proper host) refused invalid_url".parse().unwrap();
         assert_eq!((other.label.as_str(), other.connection_id), ("? (no proper host)", None));
     }

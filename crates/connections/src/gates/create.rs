@@ -65,7 +65,7 @@ fn normal_methods(methods: Option<Vec<Method>>) -> Result<Vec<Method>, InvalidGa
 fn normal_name(name: Option<String>, host: &GateHost) -> Result<String, InvalidGate> {
     let Some(name) = name else { return Ok(host.as_str().chars().take(MAX_NAME_CHARS).collect()) };
     let name = name.trim();
-    if name.is_empty() || name.chars().count() > MAX_NAME_CHARS || name.chars().any(char::is_control) {
+    if name.is_empty() || name.chars().count() > MAX_NAME_CHARS || !kernel::text::is_visible_line(name) {
         return Err(InvalidGate::Name);
     }
     Ok(name.to_owned())

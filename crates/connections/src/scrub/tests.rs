@@ -138,16 +138,56 @@ fn without_secrets_everything_passes() {
     assert_eq!(stream.push(b"at once"), b"at once");
 }
 
+/// Sends chunks, and returns how many bytes each lets go on; the last number is that of the end.
+fn lengths(secret: &str, chunks: &[String]) -> Vec<usize> {
+    let mut stream = scrubber(secret).into_stream();
+    let mut lengths: Vec<_> = chunks.iter().map(|chunk| stream.push(chunk.as_bytes()).len()).collect();
+    lengths.push(stream.finish().len());
+    lengths
+}
+
 #[test]
-fn a_stream_holds_back_only_what_may_be_a_secret() {
+fn what_a_stream_holds_back_does_not_tell_the_secret() {
+    let secret = "sk-Ab/9+cdefgh=1234\"z";
+    let percent = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string();
+    let entities: String = secret.chars().map(|c| format!("&#x{:X};", u32::from(c))).collect();
+    let units: String = secret.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let base64 = STANDARD.encode(secret);
+    for spelled in [secret.to_owned(), percent, entities, units, hex, base64] {
+        // With all of it, the guess is the secret itself.
+        for known in 1..spelled.len() - 2 {
+            let (right, last) = spelled.split_at(known - 1);
+            let last = last.chars().next().unwrap();
+            // A wrong guess of the same shape: another digit for a digit, and the like.
+            let wrong = match last {
+                '0'..='8' | 'a'..='e' | 'A'..='E' | 'g'..='t' | 'v'..='y' | 'G'..='Y' => {
+                    char::from(last as u8 + 1)
+                }
+                '+' | '/' | '=' | '"' if spelled == secret => 'A',
+                '9' => '1',
+                'z' => 'g',
+                _ => continue,
+            };
+            for before in ["|", "", "data: {\"text\": \"", &"x".repeat(500)] {
+                let guess =
+                    |last: char| vec![format!("{before}{right}{last}"), "|".to_owned(), "\n".repeat(300)];
+                let (right_guess, wrong_guess) = (guess(last), guess(wrong));
+                assert_eq!(lengths(secret, &right_guess), lengths(secret, &wrong_guess), "{right_guess:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_goes_on() {
     let mut stream = scrubber("k-abcdefgh-123").into_stream();
-    assert_eq!(stream.push(b"data: one\n\n"), b"data: one\n\n");
-    assert_eq!(stream.push(b"data: k-ab"), b"data: ");
-    assert_eq!(stream.push(b" and"), b"k-ab and");
-    assert_eq!(stream.push(b" k-abcdefgh-12"), b" ");
-    // Nothing longer begins like the whole secret, so that an event with it is not late either.
-    assert_eq!(stream.push(b"3\n\n"), b"[redacted]\n\n");
-    assert_eq!(stream.finish(), b"");
+    let held = 2 * "k-abcdefgh-123".len() + spelling::MAX_SPELLING;
+    let sent: usize = (0..100).map(|_| stream.push(b"data: one\n\n").len()).sum();
+    assert!(sent + held + 11 >= 100 * 11, "{sent}");
+    // Escapes are one character each, so that more bytes are held back, and no more characters.
+    let sent: usize = (0..100).map(|_| stream.push(b"\\u0041").len()).sum();
+    assert!(sent + held * 6 + 11 >= 100 * 6, "{sent}");
 }
 
 #[test]
@@ -200,5 +240,165 @@ proptest! {
         let forms = forms::forms(&secret);
         prop_assume!(!forms.iter().any(|form| contains(&text, form)));
         prop_assert_eq!(streamed(&scrubber(&secret), &text, &cuts), text);
+    }
+}
+
+/// Spells characters of a text as so many programs do: of each, `choice` says how.
+fn spell(text: &str, choices: &[u8], nested: u8) -> String {
+    let mut spelled = String::new();
+    for (at, c) in text.chars().enumerate() {
+        let number = u32::from(c);
+        let utf16 =
+            || c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04X}")).collect::<String>();
+        let percent = || c.to_string().bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
+        spelled.push_str(&match choices[at % choices.len()] % 12 {
+            0 => utf16(),
+            1 => utf16().to_lowercase(),
+            2 => percent(),
+            3 => percent().to_uppercase(),
+            4 => format!("&#{number};"),
+            5 => format!("&#x{number:X};"),
+            6 => format!("&#x{number:06x};"),
+            7 if number < 128 && !c.is_ascii_alphanumeric() => format!("\\{c}"),
+            8 if number < 128 => format!("\\x{number:02x}"),
+            9 => format!("\\u{{{number:x}}}"),
+            10 if c == ' ' => "+".to_owned(),
+            _ => c.to_string(),
+        });
+    }
+    for _ in 0..nested {
+        let json = serde_json::to_string(&spelled).unwrap();
+        spelled = json[1..json.len() - 1].to_owned();
+    }
+    spelled
+}
+
+#[test]
+fn what_encoders_write_is_found() {
+    let secret = "Zk/9+wQ==v7Lr-_.~:&<>'\"x";
+    for text in [
+        r#"Zk/9\u002BwQ==v7Lr-_.~:\u0026\u003C\u003E\u0027\u0022x"#,
+        r#"Zk/9+wQ\u003d\u003dv7Lr-_.~:\u0026\u003c\u003e\u0027\"x"#,
+        "Zk/9&#43;wQ==v7Lr-_.~:&amp;&lt;&gt;&#39;&#34;x",
+        "Zk/9+wQ&#x3D;&#x3D;v7Lr-_.~:&amp;&lt;&gt;&#x27;&quot;x",
+        "Zk&#x2F;9+wQ&#x3D;&#x3D;v7Lr-_.~:&amp;&lt;&gt;&#39;&quot;x",
+        "Zk&sol;9&plus;wQ&equals;&equals;v7Lr&#45;&lowbar;&period;~&colon;&amp;&lt;&gt;&apos;&quot;x",
+        r"Zk\x2F9\x2BwQ\x3D\x3Dv7Lr\x2D_.\x7E\x3A\x26\x3C\x3E\x27\x22x",
+        r#"Zk\/9+wQ==v7Lr-_.~:&<>\'\"x"#,
+        r#"Zk/9+wQ==v7Lr\-\_\.\~:&<>''""x"#,
+        r"Zk/9+wQ==v7Lr-_.~:\u0026amp;\u0026lt;\u0026gt;\u0026#39;\u0026#34;x",
+        "Zk%252F9%252BwQ%253D%253Dv7Lr-_.~%253A%2526%253C%253E%2527%2522x",
+        "Zk=2F9+wQ=3D=3Dv7Lr-_.~:&<>'\"x",
+        "Zk%u002F9%u002BwQ%3D%3Dv7Lr-_.%7E%3A%26%3C%3E%27%22x",
+        r#"Zk\0579\053wQ\075\075v7Lr-_.~:&<>'\"x"#,
+        r#"{\\\"a\\\":\\\"Zk/9+wQ==v7Lr-_.~:&<>'\\\"x"#,
+    ] {
+        let scrubbed = scrubber(secret).scrub_text(text).into_owned();
+        assert!(scrubbed.ends_with(REDACTED) && scrubbed.len() < 30, "{text}: {scrubbed}");
+    }
+    for wide in [
+        secret.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>(),
+        secret.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        secret.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect(),
+        secret.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect(),
+    ] {
+        assert!(scrubber(secret).scrub_bytes(&wide).len() <= REDACTED.len() + 3);
+    }
+}
+
+#[test]
+fn the_pair_of_basic_authentication_is_a_text_of_its_own() {
+    let auth: Auth = serde_json::from_value(json!({"type": "basic", "username": "robot"})).unwrap();
+    let secret = "p/a+s?s~\u{ff}\u{fe}>>>???";
+    let scrubber = Scrubber::for_connection(&auth, Some(&secret.into()), &[]).unwrap();
+    let pair = STANDARD.encode(format!("robot:{secret}"));
+    assert!(pair.contains('/') && pair.contains('+'), "{pair}");
+    for text in [
+        pair.clone(),
+        pair.replace('/', "\\/"),
+        pair.replace('/', "%2F").replace('+', "%2b").replace('=', "%3D"),
+        pair.replace('/', "&#x2F;").replace('+', "&#43;").replace('=', "&#61;"),
+        pair.replace('/', "_").replace('+', "-"),
+        STANDARD.encode(&pair),
+        URL_SAFE_NO_PAD.encode(format!("Basic {pair}")),
+    ] {
+        let scrubbed = scrubber.scrub_text(&text).into_owned();
+        assert!(scrubbed.contains(REDACTED) && scrubbed.len() < REDACTED.len() + 12, "{text}: {scrubbed}");
+    }
+}
+
+#[test]
+fn what_stands_before_a_secret_does_not_hide_it() {
+    let secret = "2Fabcdef+1234";
+    for before in ["%", "\\u00", "\\x", "&#", "&", "\\", "=", "\\\\", "%25", "\0", "&#x"] {
+        for text in [format!("{before}{secret}"), format!("{before}{}", secret.replace('+', "\\u002b"))] {
+            let scrubbed = scrubber(secret).scrub_text(&text).into_owned();
+            assert_eq!(scrubbed, format!("{before}{REDACTED}"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn secrets_that_repeat_themselves_are_found() {
+    for part in ["k", "ab", "\\", "\\\"%&+", "%25", "A"] {
+        let secret = part.repeat(600 / part.len());
+        let text = format!("{}|{}|{}", &secret[1..], secret.repeat(2), &secret[1..]);
+        let expected = text.replace(&secret.repeat(2), REDACTED);
+        // What repeats itself begins again in every part, so that it may end early.
+        let whole = scrubber(&secret).scrub_text(&text).into_owned();
+        assert!(
+            whole.contains(REDACTED) && whole.len() <= expected.len() + REDACTED.len(),
+            "{part}: {whole}"
+        );
+        for width in [1, 3, 700] {
+            let cuts: Vec<_> = (0..text.len()).step_by(width).collect();
+            assert_eq!(
+                streamed(&scrubber(&secret), text.as_bytes(), &cuts),
+                whole.as_bytes(),
+                "{part} {width}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_character_may_be_spelled_in_its_own_way(
+        secret in "[ -~а-яё\u{e9}\u{1f600}]{8,40}",
+        choices in vec(any::<u8>(), 1..50),
+        nested in 0..2_u8,
+        before in "[ -~]{0,20}",
+        after in "[ -~]{0,20}",
+        cuts in vec(any::<usize>(), 0..6),
+    ) {
+        let scrubber = scrubber(&secret);
+        let spelled = spell(&secret, &choices, nested);
+        let text = format!("{before}{spelled}{after}");
+        let whole = scrubber.scrub_bytes(text.as_bytes()).into_owned();
+        prop_assert!(!contains(&whole, spelled.as_bytes()));
+        // What is left is what stood around it, but for what another spelling may take of that.
+        let expected = format!("{before}{REDACTED}{after}");
+        prop_assert!(whole.len() <= expected.len() && contains(&whole, REDACTED.as_bytes()), "{}", text);
+        prop_assert_eq!(&streamed(&scrubber, text.as_bytes(), &cuts), &whole);
+    }
+
+    #[test]
+    fn pieces_of_a_stream_depend_on_its_shape_alone(
+        secret in "[a-z]{8,40}",
+        salt in 1..25_u8,
+        text in "[a-z \\\\%&;#u0-9]{0,400}",
+        cuts in vec(any::<usize>(), 0..6),
+    ) {
+        let other: String = secret.bytes().map(|byte| char::from(b'a' + (byte - b'a' + salt) % 26)).collect();
+        let pieces = |secret: &str| {
+            let text = text.as_bytes();
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).collect();
+            cuts.sort_unstable();
+            let mut stream = scrubber(secret).into_stream();
+            let mut from = 0;
+            cuts.into_iter().map(|cut| { let piece = stream.push(&text[from..cut]); from = cut; piece }).collect::<Vec<_>>()
+        };
+        prop_assume!(!contains(text.as_bytes(), secret.as_bytes()) && !contains(text.as_bytes(), other.as_bytes()));
+        prop_assert_eq!(pieces(&secret), pieces(&other));
     }
 }

@@ -22,9 +22,12 @@ pub enum PollOutcome {
     Denied,
     /// The code is unknown, expired or used; the result does not say which.
     Expired,
+    /// Another program started the login.
+    OtherClient,
 }
 
-/// Returns the state of the login with a device code, and records the poll if the login is pending.
+/// Returns the state of the login with a device code, and records the poll if the login is pending. A `client` must be the
+/// program that started it (RFC 6749, section 5.2); a poll of another one changes nothing.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
@@ -33,6 +36,7 @@ pub async fn check_device_login(
     store: &dyn DeviceRead,
     peppers: &Peppers,
     device_code: &str,
+    client: Option<&str>,
     now: Timestamp,
 ) -> Result<PollOutcome, StoreError> {
     if token::detect_kind(device_code) != Some(TokenKind::DeviceCode) {
@@ -42,6 +46,10 @@ pub async fn check_device_login(
     let Some(login) = store.device_login_by_device_code(&digests).await? else {
         return Ok(PollOutcome::Expired);
     };
+    // Names are stored without surrounding white space.
+    if client.is_some_and(|client| client.trim() != login.request.client) {
+        return Ok(PollOutcome::OtherClient);
+    }
     Ok(match login.state(now) {
         DeviceLoginState::Pending => {
             let pace = store.record_device_login_poll(login.id, now).await?;
@@ -90,7 +98,7 @@ mod tests {
             (TimeDelta::seconds(15), false, 15),
         ] {
             now += wait;
-            let told = match check_device_login(&store, &peppers(), &code, now).await.unwrap() {
+            let told = match check_device_login(&store, &peppers(), &code, None, now).await.unwrap() {
                 PollOutcome::Pending(interval) => (false, interval.num_seconds()),
                 PollOutcome::SlowDown(interval) => (true, interval.num_seconds()),
                 other => panic!("{other:?}"),
@@ -104,13 +112,35 @@ mod tests {
         let approval = device_approval(&aru());
         let (store, code) = self::store(DeviceLoginDecision::Approved(approval));
         for _ in 0..2 {
-            let outcome = check_device_login(&store, &peppers(), &code, at(0)).await.unwrap();
+            let outcome = check_device_login(&store, &peppers(), &code, None, at(0)).await.unwrap();
             let PollOutcome::Approved(login, approved) = outcome else { panic!("{outcome:?}") };
             assert_eq!((&login, approved), (&store.device_logins[0].login, approval));
         }
         let (store, code) = self::store(DeviceLoginDecision::Denied);
-        let denied = check_device_login(&store, &peppers(), &code, at(0)).await.unwrap();
+        let denied = check_device_login(&store, &peppers(), &code, None, at(0)).await.unwrap();
         assert!(matches!(denied, PollOutcome::Denied));
+    }
+
+    #[tokio::test]
+    async fn only_the_program_that_started_a_login_polls_it() {
+        let approval = device_approval(&aru());
+        for decision in [
+            DeviceLoginDecision::Pending,
+            DeviceLoginDecision::Approved(approval),
+            DeviceLoginDecision::Denied,
+        ] {
+            let (store, code) = store(decision);
+            let own = store.device_logins[0].login.request.client.clone();
+            for _ in 0..3 {
+                for other in ["", "other", &own.to_uppercase(), &format!("{own}x")] {
+                    let outcome = check_device_login(&store, &peppers(), &code, Some(other), at(0)).await;
+                    assert!(matches!(outcome, Ok(PollOutcome::OtherClient)), "{other}");
+                }
+            }
+            // The polls of others do not slow the program down.
+            let outcome = check_device_login(&store, &peppers(), &code, Some(&own), at(0)).await.unwrap();
+            assert!(!matches!(outcome, PollOutcome::OtherClient | PollOutcome::SlowDown(_)), "{outcome:?}");
+        }
     }
 
     #[tokio::test]
@@ -130,7 +160,7 @@ mod tests {
             (&other_kind, &session, at(0)),
             (&pending, "", at(0)),
         ] {
-            let outcome = check_device_login(store, &peppers(), code, now).await.unwrap();
+            let outcome = check_device_login(store, &peppers(), code, None, now).await.unwrap();
             assert!(matches!(outcome, PollOutcome::Expired), "{outcome:?}");
         }
     }
@@ -138,7 +168,7 @@ mod tests {
     #[tokio::test]
     async fn a_failure_of_the_store_is_passed_on() {
         let (_, code) = store(DeviceLoginDecision::Pending);
-        let failed = check_device_login(&FakeStore::unavailable(), &peppers(), &code, at(0)).await;
+        let failed = check_device_login(&FakeStore::unavailable(), &peppers(), &code, None, at(0)).await;
         assert!(matches!(failed, Err(StoreError::Unavailable(_))));
     }
 }

@@ -35,6 +35,13 @@ pub trait OAuthRead: Send + Sync {
         token: TokenId,
     ) -> Result<Option<(AccessToken, Grant)>, StoreError>;
 
+    /// Returns the names of the clients of these grants of a workspace, in no order; also of revoked and expired ones.
+    async fn client_names(
+        &self,
+        workspace: WorkspaceId,
+        grants: &[GrantId],
+    ) -> Result<Vec<(GrantId, String)>, StoreError>;
+
     /// Lists a person's grants in a workspace, newest first, including revoked and expired ones; up to one more than the
     /// limit.
     async fn oauth_grants(

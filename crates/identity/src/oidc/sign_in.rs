@@ -7,6 +7,7 @@ use crate::{
     IdentityError, IdentityTx,
     sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
     sign_in::find_or_create_user,
+    user::MAX_NAME_CHARS,
 };
 
 /// Opens a session for the person whom the claims identify.
@@ -30,11 +31,10 @@ pub async fn oidc_sign_in(
         Some(user) => user,
         None => {
             let email = trusted_email(provider, claims)?;
-            // A name that would be refused from a person is ignored, since the person could not correct it.
-            let name = claims.name.as_deref().filter(|name| {
-                (1..=120).contains(&name.trim().chars().count()) && !name.chars().any(char::is_control)
-            });
-            let user = find_or_create_user(tx, ctx, &email, name).await?;
+            // The person could not correct a name that is refused, so it is cleaned.
+            let name = claims.name.as_deref().map(kernel::text::to_visible_line);
+            let name = name.filter(|name| (1..=MAX_NAME_CHARS).contains(&name.chars().count()));
+            let user = find_or_create_user(tx, ctx, &email, name.as_deref()).await?;
             tx.insert_identity(&claims.issuer, &claims.subject, user.id, ctx.now).await?;
             let entry = ctx.audit_entry("identity.link").actor(Actor::Person(user.id)).target(user.id);
             tx.audit(entry.detail(serde_json::json!({ "provider": provider.name })));
@@ -151,11 +151,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_out_of_bounds_is_replaced_by_the_address() {
-        for name in [None, Some(String::new()), Some("a\nb".to_owned()), Some("n".repeat(121))] {
+        let name_of = async |name| {
             let claims = IdTokenClaims { name, ..claims() };
-            let opened = sign_in(&mut FakeStore::default(), &claims).await.unwrap();
-            assert_eq!(opened.user.name, "aru");
+            sign_in(&mut FakeStore::default(), &claims).await.unwrap().user.name
+        };
+        for name in [None, Some(String::new()), Some("\u{200b}".to_owned()), Some("n".repeat(121))] {
+            assert_eq!(name_of(name).await, "aru");
         }
+        assert_eq!(name_of(Some("a\nb".to_owned())).await, "a b");
     }
 
     #[tokio::test]

@@ -45,7 +45,7 @@ pub(crate) async fn issue_token(
     input: CreateToken,
 ) -> Result<CreatedToken, IdentityError> {
     let name = input.name.trim().to_owned();
-    if !(1..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+    if !(1..=60).contains(&name.chars().count()) || !kernel::text::is_visible_line(&name) {
         return Err(InvalidInput::TokenName.into());
     }
     if tx.count_tokens(workspace, user, ctx.now).await? >= MAX_TOKENS {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kernel::{
     Context, Locale,
     authority::{AppRight, CanEdit},
-    id::{ConnectionId, ImportId},
+    id::{AutomationId, ConnectionId, ImportId},
 };
 
 use super::{Import, ImportError, ImportStatus, ImportsTx};
@@ -47,12 +47,14 @@ pub fn check_choices(import: &Import, choices: &Choices) -> Result<(), ImportErr
     if missing.is_empty() { Ok(()) } else { Err(ImportError::BindingMissing(missing)) }
 }
 
-/// Records that an import was turned on. The caller creates the version and starts the automation in the same transaction.
+/// Records that an import was turned on. The caller creates the version and starts the automation in the same transaction;
+/// `automation` is the one to start in place of the import's, if that was deleted.
 /// Warnings of the report name what depends on the items that are left out.
 ///
 /// # Errors
 /// * [`ImportError::NotFound`] when the app has no such import
 /// * what [`check_choices`] refuses
+/// * [`ImportError::AutomationMissing`] when there is no automation to start
 /// * [`ImportError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn enable_import(
@@ -61,12 +63,16 @@ pub async fn enable_import(
     right: &AppRight<CanEdit>,
     id: ImportId,
     choices: &Choices,
-    locale: Locale,
+    (locale, automation): (Locale, Option<AutomationId>),
 ) -> Result<Import, ImportError> {
     let workspace = right.member().workspace();
     let found = tx.import_for_update(workspace, id).await?;
     let mut import = found.filter(|import| import.app == Some(right.app())).ok_or(ImportError::NotFound)?;
     check_choices(&import, choices)?;
+    import.automation = import.automation.or(automation);
+    if import.automation.is_none() {
+        return Err(ImportError::AutomationMissing);
+    }
     let warnings = dependents(&import, &choices.skip);
     import.report.warnings.extend(warnings.iter().map(|warning| warning.text(locale)));
     import.report.warnings.truncate(MAX_WARNINGS);

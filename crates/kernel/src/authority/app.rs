@@ -26,7 +26,7 @@ crate::names! {
     }
 }
 
-/// A set of rights on an app.
+/// A set of rights on an app. Whoever has any right can view the app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AppRights(u8);
 
@@ -39,7 +39,10 @@ impl AppRights {
     /// Reads the set from the bits that stores keep; ignores unknown bits.
     #[must_use]
     pub fn from_bits(bits: u8) -> Self {
-        Self(bits & Self::ALL.0)
+        match bits & Self::ALL.0 {
+            0 => Self::NONE,
+            some => Self(some | 1 << AppRightName::CanView as u8),
+        }
     }
 
     /// Returns the set as bits, as stores keep it.
@@ -69,6 +72,23 @@ impl AppRights {
 
 impl FromIterator<AppRightName> for AppRights {
     fn from_iter<I: IntoIterator<Item = AppRightName>>(rights: I) -> Self {
-        Self(rights.into_iter().fold(0, |bits, right| bits | 1 << right as u8))
+        Self::from_bits(rights.into_iter().fold(0, |bits, right| bits | 1 << right as u8))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_right_implies_the_right_to_view() {
+        use AppRightName::{CanEdit, CanRun, CanShare, CanView};
+        for right in [CanRun, CanEdit, CanShare] {
+            let rights: AppRights = [right].into_iter().collect();
+            assert_eq!(rights.to_vec(), [CanView, right]);
+            assert_eq!(AppRights::from_bits(1 << right as u8), rights, "as stores may have kept it");
+        }
+        assert_eq!([].into_iter().collect::<AppRights>(), AppRights::NONE);
+        assert_eq!(AppRights::from_bits(0b1111_0000), AppRights::NONE, "unknown bits are no right");
     }
 }

@@ -42,5 +42,6 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
     let right = access.require::<CanEdit>()?;
     let manifest = Manifest::parse(&arguments.manifest)?;
     let change = app.approve_change(ctx, &right, id, &manifest).await?;
+    let change = app.with_remaining_steps(change).await?;
     Ok(change_view::view(&change, ctx.now))
 }

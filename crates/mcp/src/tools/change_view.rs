@@ -1,17 +1,13 @@
 //! Planned changes as tools show them.
 
-use apps::{
-    changes::{Change, ChangeOutcome},
-    manifest::diff::diff_manifests,
-};
-use kernel::Timestamp;
+use apps::changes::{Change, ChangeOutcome};
+use kernel::{Timestamp, rfc3339::to_rfc3339};
 use serde_json::{Value, json};
 
 /// Returns a change with its plan.
 pub(super) fn view(change: &Change, now: Timestamp) -> Value {
     let plan = &change.plan;
-    let differences = diff_manifests(&plan.before, &plan.manifest);
-    let permissions: Vec<String> = differences.iter().map(|it| it.describe(plan.locale)).collect();
+    let permissions: Vec<String> = plan.differences().iter().map(|it| it.describe(plan.locale)).collect();
     let (version, message) = match &change.outcome {
         Some(ChangeOutcome::Live(version)) => (Some(version), None),
         Some(ChangeOutcome::Failed(message)) => (None, Some(message)),
@@ -28,7 +24,7 @@ pub(super) fn view(change: &Change, now: Timestamp) -> Value {
         "notes": plan.notes,
         "permissions": permissions,
         "needsConsole": plan.needs_console,
-        "expiresAt": change.expires_at,
+        "expiresAt": to_rfc3339(&change.expires_at),
         "manifest": plan.manifest,
     })
 }

@@ -1,5 +1,6 @@
 //! Represents a dead letter for agents, with the names of the API.
 
+use kernel::rfc3339::to_rfc3339;
 use runs::dead_letters::{DeadLetter, DeadLetterOrigin, DeadLetterStatus};
 use serde_json::{Value, json};
 
@@ -28,7 +29,7 @@ pub(super) fn summary(dead_letter: &DeadLetter) -> Value {
         "attempt": dead_letter.attempt,
         "payloadBytes": dead_letter.payload_bytes,
         "preview": dead_letter.preview,
-        "createdAt": dead_letter.created_at,
+        "createdAt": to_rfc3339(&dead_letter.created_at),
         "replayRunId": replay,
     })
 }

@@ -33,5 +33,6 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
     let member = access.member();
     let found = app.store().change(member.workspace(), member.user(), id).await?;
     let change = found.ok_or_else(|| Problem::not_found("change"))?;
+    let change = app.with_remaining_steps(change).await?;
     Ok(change_view::view(&change, ctx.now))
 }

@@ -1,7 +1,7 @@
 //! `get_run`: returns one run with its steps and, if it failed, an explanation.
 
 use application::{Application, Problem};
-use kernel::Context;
+use kernel::{Context, rfc3339::to_rfc3339};
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
             json!({
                 "label": step.label,
                 "status": step.status,
-                "startedAt": step.started_at,
+                "startedAt": step.started_at.as_ref().map(to_rfc3339),
                 "durationMs": step.duration_ms,
                 "detail": step.detail,
             })

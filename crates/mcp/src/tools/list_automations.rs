@@ -4,6 +4,7 @@ use application::{Application, Problem};
 use kernel::{
     Context,
     page::{Page, PageRequest},
+    rfc3339::to_rfc3339,
 };
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
@@ -49,7 +50,7 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
             "status": automation.status,
             "maxConcurrency": automation.max_concurrency,
             "retries": automation.retries,
-            "nextRunAt": automation.next_run_at,
+            "nextRunAt": automation.next_run_at.as_ref().map(to_rfc3339),
         })
     });
     Ok(json!({ "items": items.collect::<Vec<_>>(), "nextCursor": page.next_cursor }))

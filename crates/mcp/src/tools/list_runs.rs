@@ -57,6 +57,7 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
         automation: arguments.automation_id,
         status: arguments.status,
         trigger: arguments.trigger,
+        ..RunFilter::default()
     };
     let found = app.store().runs(member.workspace(), member.visibility(), filter, page).await?;
     let page = Page::from_limit_plus_one(found, page.limit, |run| run.id);

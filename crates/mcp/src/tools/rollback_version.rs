@@ -40,6 +40,13 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
     let expected = arguments.expect_current_version_id;
     let moved = app.roll_back_version(ctx, &right, arguments.version_id, expected).await?;
     let permissions: Vec<String> = moved.manifest.iter().map(|it| it.describe(Locale::En)).collect();
+    let automations: Vec<Value> = moved
+        .consequences
+        .automations
+        .iter()
+        .map(|it| json!({ "id": it.id, "change": it.change.as_str(), "sentence": it.describe(Locale::En) }))
+        .collect();
+    let remains: Vec<String> = moved.consequences.remains.iter().map(|it| it.describe(Locale::En)).collect();
     Ok(json!({
         "appId": moved.rollback.app,
         "fromVersionId": moved.rollback.from,
@@ -47,5 +54,7 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
         "trustScore": moved.to.trust_score,
         "permissions": permissions,
         "needsConsole": moved.needs_console,
+        "automations": automations,
+        "remains": remains,
     }))
 }

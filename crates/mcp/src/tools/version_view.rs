@@ -1,7 +1,7 @@
 //! Versions as tools show them.
 
 use apps::AppVersion;
-use kernel::id::VersionId;
+use kernel::{id::VersionId, rfc3339::to_rfc3339};
 use serde_json::{Value, json};
 
 /// Returns a version without its content.
@@ -11,7 +11,7 @@ pub(super) fn summary(version: &AppVersion, current: Option<VersionId>) -> Value
         "number": version.number,
         "summary": version.summary,
         "kind": version.kind.as_str(),
-        "createdAt": version.created_at,
+        "createdAt": to_rfc3339(&version.created_at),
         "createdByName": version.created_by_name,
         "trustScore": version.trust_score,
         "trustBand": version.trust_band(),

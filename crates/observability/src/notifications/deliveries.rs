@@ -55,6 +55,8 @@ pub enum DeliveryReason {
     Rejected,
     /// The channel did not accept the message within a day.
     Expired,
+    /// People are told of such objects in the console alone.
+    InAppOnly,
 }
 
 kernel::names! {
@@ -68,6 +70,7 @@ kernel::names! {
         NoAccess = "no_access",
         Rejected = "rejected",
         Expired = "expired",
+        InAppOnly = "in_app_only",
     }
 }
 
@@ -80,6 +83,18 @@ pub struct ChannelReport {
     pub recipients: Option<u32>,
     /// The reason for which it told nobody; `None` if it told somebody.
     pub reason: Option<DeliveryReason>,
+}
+
+/// Reports the channels of a notification that people are told in the console alone.
+#[must_use]
+pub fn report_in_app_only() -> Vec<ChannelReport> {
+    let report = |channel| match channel {
+        Channel::InApp => ChannelReport { channel, recipients: None, reason: None },
+        Channel::Email | Channel::Messenger => {
+            ChannelReport { channel, recipients: Some(0), reason: Some(DeliveryReason::InAppOnly) }
+        }
+    };
+    Channel::ALL.into_iter().map(report).collect()
 }
 
 /// Deliveries of one notification by one channel that ended alike.

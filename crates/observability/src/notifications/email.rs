@@ -2,7 +2,7 @@
 
 use kernel::{
     Locale,
-    mail::{EmailDraft, EmailLink, RenderedEmail},
+    mail::{EmailDraft, EmailLink, RenderedEmail, name_without_links},
 };
 
 use super::{Notification, NotificationSubject, SubjectNames};
@@ -33,12 +33,13 @@ struct Sentences {
 /// Writes the e-mail. `console_origin` is where the console is, without a trailing slash.
 #[must_use]
 pub fn compose(content: &EmailContent, console_origin: &str) -> RenderedEmail {
-    let EmailContent { notification, workspace_name, locale, .. } = content;
+    let EmailContent { notification, locale, .. } = content;
+    let workspace_name = name_without_links(&content.workspace_name);
     let workspace = notification.workspace;
     let path = match notification.subject {
-        NotificationSubject::App { run, .. } | NotificationSubject::Automation { run, .. } => {
-            format!("runs/{run}")
-        }
+        NotificationSubject::App { run, .. }
+        | NotificationSubject::Automation { run, .. }
+        | NotificationSubject::Approval { run, .. } => format!("runs/{run}"),
         NotificationSubject::Connection(connection) => format!("connections/{connection}"),
     };
     let sentences = sentences(content);
@@ -78,7 +79,7 @@ pub fn compose(content: &EmailContent, console_origin: &str) -> RenderedEmail {
 }
 
 fn sentences(content: &EmailContent) -> Sentences {
-    let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "?".to_owned());
+    let name = |name: &Option<String>| name.as_deref().map_or_else(|| "?".to_owned(), name_without_links);
     let (app, automation) = (name(&content.names.app), name(&content.names.automation));
     let connection = name(&content.names.connection);
     match (content.locale, content.notification.subject) {
@@ -104,6 +105,12 @@ fn sentences(content: &EmailContent) -> Sentences {
             advice: "Apps that use it fail until you connect it again.",
             label: "Open the connection",
         },
+        (Locale::En, NotificationSubject::Approval { .. }) => Sentences {
+            subject: format!("A run of “{app}” waits for an answer"),
+            statement: format!("A run of the app “{app}” asks a question and waits for the answer."),
+            advice: "Without an answer, the question counts as refused after seven days.",
+            label: "Open the run",
+        },
         (Locale::Ru, NotificationSubject::App { .. }) => Sentences {
             subject: format!("Приложение «{app}» постоянно завершается с ошибкой"),
             statement: format!(
@@ -128,6 +135,12 @@ fn sentences(content: &EmailContent) -> Sentences {
             advice: "Приложения, которые его используют, завершаются с ошибкой, пока вы не подключите его снова.",
             label: "Открыть подключение",
         },
+        (Locale::Ru, NotificationSubject::Approval { .. }) => Sentences {
+            subject: format!("Запуск приложения «{app}» ждёт ответа"),
+            statement: format!("Запуск приложения «{app}» задаёт вопрос и ждёт ответа."),
+            advice: "Без ответа вопрос через семь дней считается отклонённым.",
+            label: "Открыть запуск",
+        },
         (Locale::Kk, NotificationSubject::App { .. }) => Sentences {
             subject: format!("«{app}» қолданбасы үнемі қатемен аяқталады"),
             statement: format!(
@@ -151,6 +164,12 @@ fn sentences(content: &EmailContent) -> Sentences {
             ),
             advice: "Оны қайта қоспайынша, оны пайдаланатын қолданбалар қатемен аяқталады.",
             label: "Қосылымды ашу",
+        },
+        (Locale::Kk, NotificationSubject::Approval { .. }) => Sentences {
+            subject: format!("«{app}» қолданбасының іске қосылуы жауап күтуде"),
+            statement: format!("«{app}» қолданбасының іске қосылуы сұрақ қойып, жауап күтуде."),
+            advice: "Жауап берілмесе, сұрақ жеті күннен кейін қабылданбаған болып саналады.",
+            label: "Іске қосуды ашу",
         },
     }
 }

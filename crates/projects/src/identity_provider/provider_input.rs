@@ -1,18 +1,26 @@
 //! An identity provider as a caller sends it: its bounds, and the sealing of its symmetric keys.
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use kernel::{Randomness, id::ProjectId, vault::Vault};
-use secrecy::{ExposeSecret as _, SecretString};
-use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use std::collections::BTreeMap;
 
-use super::{IdentityProvider, SigningKey, encryption_context, key_algorithm};
+use kernel::{Randomness, id::ProjectId, vault::Vault};
+use serde::Deserialize;
+
+use super::{
+    IdentityProvider, SigningKey, encryption_context,
+    key_set::{IgnoredKey, IgnoredKeyReason, JsonWebKey, KeySetEntry, shortened},
+};
 use crate::{InvalidInput, InvalidVerificationKey, verification_key::Algorithm};
 
+/// Most keys that verify tokens.
 const MAX_KEYS: usize = 8;
-/// Longest issuer, audience or name of a claim, in characters.
+/// Most keys of a set, with those that are left out.
+const MAX_SET_KEYS: usize = 100;
+/// Most names of claims.
+const MAX_CLAIMS: usize = 32;
+/// Longest name of a claim in rules, in bytes.
+const MAX_CLAIM_NAME: usize = 32;
+/// Longest issuer, audience or path of a claim, in characters.
 const MAX_TEXT_CHARS: usize = 200;
-/// Longest `kid`, in bytes.
-const MAX_KID_BYTES: usize = 200;
 
 /// The issuer of the tokens that identify a project's signed-in people.
 #[derive(Debug, Clone, Deserialize)]
@@ -22,92 +30,58 @@ pub struct NewIdentityProvider {
     pub issuer: String,
     /// Value that the `aud` claim must contain.
     pub audience: String,
-    /// Name of the claim that has the person's roles: one text, or an array of texts.
+    /// Claim that has the person's roles, one text or an array of texts: its name, or a path such as `a.b`.
     #[serde(default = "default_role_claim")]
     pub role_claim: String,
-    /// JSON Web Keys (RFC 7517) that tokens are verified with.
-    pub keys: Vec<JsonWebKey>,
+    /// Names under which rules find claims, and the names or paths of these claims in tokens.
+    #[serde(default)]
+    pub claims: BTreeMap<String, String>,
+    /// JSON Web Keys (RFC 7517) of the issuer, of which those that verify tokens are kept.
+    pub keys: Vec<KeySetEntry>,
 }
 
 fn default_role_claim() -> String {
     "role".to_owned()
 }
 
-/// A JSON Web Key. Unknown members are ignored (RFC 7517, section 4).
-#[derive(Debug, Clone, Deserialize)]
-pub struct JsonWebKey {
-    /// Key type: `RSA`, `EC` (with `crv` P-256), `OKP` (with `crv` Ed25519), or `oct`.
-    pub kty: String,
-    /// Key id; at most 200 bytes.
-    pub kid: Option<String>,
-    /// Algorithm: RS256, ES256, EdDSA or HS256, the one that goes with the key type.
-    pub alg: Option<String>,
-    /// Use of the key; must be `sig` if present.
-    #[serde(rename = "use")]
-    pub usage: Option<String>,
-    /// Curve of an `EC` or `OKP` key.
-    pub crv: Option<String>,
-    /// Modulus of an `RSA` key, 2,048 to 8,192 bits.
-    pub n: Option<String>,
-    /// Exponent of an `RSA` key: odd, at least 3 and below 2^32.
-    pub e: Option<String>,
-    /// X coordinate of an `EC` key, or the public key of an `OKP` key; 32 bytes in base64url.
-    pub x: Option<String>,
-    /// Y coordinate of an `EC` key; 32 bytes in base64url.
-    pub y: Option<String>,
-    /// Bytes of an `oct` key, 32 to 512, in base64url. Omit it to keep the key that is already set under this `kid`.
-    #[serde(default, deserialize_with = "secret")]
-    pub k: Option<SecretString>,
-    /// Private part of a key, which is refused.
-    pub d: Option<IgnoredAny>,
-}
-
-fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
-    Ok(Option::<String>::deserialize(deserializer)?.map(SecretString::from))
-}
-
 impl NewIdentityProvider {
     /// Checks the bounds and seals the symmetric keys for `project`. A symmetric key without `k` keeps the bytes that
-    /// `before` has under its `kid`.
+    /// `before` has under its `kid`. Keys that cannot verify tokens are left out and returned.
     ///
     /// # Errors
-    /// [`InvalidInput`] for the first field that is out of bounds.
+    /// [`InvalidInput`] for the first field that is out of bounds, for a set without a key that can verify tokens, and for
+    /// a key with a private part.
     pub fn validate_and_seal(
         self,
         before: Option<&IdentityProvider>,
         vault: &Vault,
         random: &dyn Randomness,
         project: ProjectId,
-    ) -> Result<IdentityProvider, InvalidInput> {
+    ) -> Result<(IdentityProvider, Vec<IgnoredKey>), InvalidInput> {
         for (refusal, text) in [
             (InvalidInput::Issuer, &self.issuer),
             (InvalidInput::Audience, &self.audience),
             (InvalidInput::RoleClaim, &self.role_claim),
         ] {
-            let fits =
-                (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-            if !fits {
+            if !is_printable_text(text) {
                 return Err(refusal);
             }
         }
-        if self.keys.is_empty() || self.keys.len() > MAX_KEYS {
+        validate_claims(&self.claims)?;
+        if self.keys.is_empty() || self.keys.len() > MAX_SET_KEYS {
             return Err(InvalidInput::VerificationKeyCount);
         }
+        let (usable, ignored) = usable_keys(self.keys, before)?;
         let project = project.to_string();
-        let mut keys = Vec::with_capacity(self.keys.len());
-        for key in self.keys {
-            let algorithm = key.validate()?;
+        let mut keys = Vec::with_capacity(usable.len());
+        for (key, algorithm) in usable {
             let sealed = match (algorithm, &key.k) {
                 (Algorithm::Hs256, Some(secret)) => {
                     Some(vault.seal(random, &encryption_context(&project), secret))
                 }
                 (Algorithm::Hs256, None) => {
-                    let kept = before.into_iter().flat_map(|before| &before.keys);
-                    let kept =
-                        kept.filter(|kept| kept.is_symmetric() && kept.kid == key.kid).collect::<Vec<_>>();
-                    let [kept] = kept[..] else {
-                        return Err(InvalidVerificationKey::SecretMissing.into());
-                    };
+                    let kept = kept_secret(before, key.kid.as_deref());
+                    let kept = kept.ok_or(InvalidVerificationKey::SecretMissing)?;
                     keys.push(SigningKey { alg: key.alg, usage: key.usage, ..kept.clone() });
                     continue;
                 }
@@ -116,59 +90,86 @@ impl NewIdentityProvider {
             let JsonWebKey { kty, kid, alg, usage, crv, n, e, x, y, .. } = key;
             keys.push(SigningKey { kty, kid, alg, usage, crv, n, e, x, y, sealed, k: None });
         }
-        Ok(IdentityProvider {
-            issuer: self.issuer,
-            audience: self.audience,
-            role_claim: self.role_claim,
-            keys,
-        })
+        let Self { issuer, audience, role_claim, claims, .. } = self;
+        Ok((IdentityProvider { issuer, audience, role_claim, claims, keys }, ignored))
     }
 }
 
-impl JsonWebKey {
-    /// Checks a key and returns its algorithm.
-    fn validate(&self) -> Result<Algorithm, InvalidVerificationKey> {
-        let bytes = |text: &Option<String>| {
-            text.as_deref().and_then(|text| URL_SAFE_NO_PAD.decode(text).ok()).unwrap_or_default()
-        };
-        if self.d.is_some() {
-            return Err(InvalidVerificationKey::PrivatePart);
-        }
-        if self.kid.as_ref().is_some_and(|kid| kid.len() > MAX_KID_BYTES) {
-            return Err(InvalidVerificationKey::LongKeyId);
-        }
-        let algorithm =
-            key_algorithm(&self.kty, self.crv.as_deref(), self.alg.as_deref(), self.usage.as_deref());
-        let algorithm = algorithm.ok_or(InvalidVerificationKey::Unsupported)?;
-        match algorithm {
-            Algorithm::Rs256 if !(256..=1024).contains(&bytes(&self.n).len()) => {
-                Err(InvalidVerificationKey::RsaModulus)
-            }
-            // With an exponent of 1, every message is its own signature.
-            Algorithm::Rs256 if !is_rsa_exponent(&bytes(&self.e)) => Err(InvalidVerificationKey::RsaExponent),
-            Algorithm::Es256 if !is_on_p256(&bytes(&self.x), &bytes(&self.y)) => {
-                Err(InvalidVerificationKey::NotOnCurve)
-            }
-            Algorithm::EdDsa if bytes(&self.x).len() != 32 => Err(InvalidVerificationKey::Ed25519Length),
-            Algorithm::Hs256 => match &self.k {
-                Some(k) => {
-                    let length = URL_SAFE_NO_PAD.decode(k.expose_secret()).map_or(0, |bytes| bytes.len());
-                    let fits = (32..=512).contains(&length);
-                    fits.then_some(algorithm).ok_or(InvalidVerificationKey::SecretLength)
+fn is_printable_text(text: &str) -> bool {
+    (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+}
+
+/// Checks the names that rules give to claims, and their paths.
+fn validate_claims(claims: &BTreeMap<String, String>) -> Result<(), InvalidInput> {
+    if claims.len() > MAX_CLAIMS {
+        return Err(InvalidInput::ClaimCount);
+    }
+    let is_name = |name: &str| {
+        let rest = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        name.len() <= MAX_CLAIM_NAME
+            && name.starts_with(|first: char| first.is_ascii_lowercase())
+            && name.bytes().all(rest)
+    };
+    if !claims.keys().all(|name| is_name(name)) {
+        return Err(InvalidInput::ClaimName);
+    }
+    if claims.values().all(|path| is_printable_text(path)) { Ok(()) } else { Err(InvalidInput::ClaimPath) }
+}
+
+/// A key that can verify tokens, and its algorithm.
+type UsableKey = (JsonWebKey, Algorithm);
+
+/// Returns the keys that can verify tokens with their algorithms, and the others.
+fn usable_keys(
+    set: Vec<KeySetEntry>,
+    before: Option<&IdentityProvider>,
+) -> Result<(Vec<UsableKey>, Vec<IgnoredKey>), InvalidInput> {
+    let mut usable: Vec<(JsonWebKey, Algorithm)> = Vec::new();
+    let (mut ignored, mut first_refusal) = (Vec::new(), None);
+    for entry in set {
+        let (key, refusal) = match entry {
+            KeySetEntry::Malformed { kid } => (kid, InvalidVerificationKey::NotAKey),
+            KeySetEntry::Key(key) => match validate_key(&key, before) {
+                Ok(_) if usable.iter().any(|(known, _)| known.is_same(&key)) => {
+                    ignored.push(IgnoredKey::new(key.kid.as_deref(), IgnoredKeyReason::Duplicate));
+                    continue;
                 }
-                None => Ok(algorithm),
+                Ok(algorithm) => {
+                    usable.push((*key, algorithm));
+                    continue;
+                }
+                Err(refusal) => (key.kid, refusal),
             },
-            algorithm => Ok(algorithm),
+        };
+        let reason = refusal.as_ignored().ok_or(InvalidInput::VerificationKey(refusal))?;
+        ignored.push(IgnoredKey::new(key.as_deref(), reason));
+        first_refusal.get_or_insert(refusal);
+    }
+    match first_refusal {
+        Some(refusal) if usable.is_empty() => Err(refusal.into()),
+        _ if usable.len() > MAX_KEYS => {
+            let id = |(key, _): &(JsonWebKey, Algorithm)| key.kid.as_deref().map(shortened);
+            Err(InvalidInput::TooManyVerificationKeys(usable.iter().map(id).collect()))
         }
+        _ => Ok((usable, ignored)),
     }
 }
 
-fn is_rsa_exponent(bytes: &[u8]) -> bool {
-    let significant = bytes.iter().position(|byte| *byte != 0).map_or(&[][..], |first| &bytes[first..]);
-    let value = significant.iter().fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
-    significant.len() <= 4 && value >= 3 && value % 2 == 1
+fn validate_key(
+    key: &JsonWebKey,
+    before: Option<&IdentityProvider>,
+) -> Result<Algorithm, InvalidVerificationKey> {
+    let algorithm = key.validate()?;
+    if algorithm == Algorithm::Hs256 && key.k.is_none() {
+        kept_secret(before, key.kid.as_deref()).ok_or(InvalidVerificationKey::SecretMissing)?;
+    }
+    Ok(algorithm)
 }
 
-fn is_on_p256(x: &[u8], y: &[u8]) -> bool {
-    x.len() == 32 && y.len() == 32 && p256::PublicKey::from_sec1_bytes(&[&[4][..], x, y].concat()).is_ok()
+/// Returns the one symmetric key with this id.
+fn kept_secret<'a>(before: Option<&'a IdentityProvider>, kid: Option<&str>) -> Option<&'a SigningKey> {
+    let mut kept = before.into_iter().flat_map(|before| &before.keys);
+    let mut kept = kept.by_ref().filter(|kept| kept.is_symmetric() && kept.kid.as_deref() == kid);
+    let first = kept.next()?;
+    kept.next().is_none().then_some(first)
 }

@@ -54,7 +54,7 @@ pub async fn create_key(
     input: CreateKey,
 ) -> Result<CreatedKey, ProjectError> {
     let name = input.name.trim().to_owned();
-    if !(1..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+    if !(1..=60).contains(&name.chars().count()) || !kernel::text::is_visible_line(&name) {
         return Err(InvalidInput::KeyName.into());
     }
     let (scopes, kind) = match input.kind {
@@ -217,7 +217,7 @@ mod tests {
         ] {
             let refused = create(&mut tx, input.clone()).await;
             assert!(
-                matches!(refused, Err(ProjectError::InvalidInput(invalid)) if invalid == expected),
+                matches!(refused, Err(ProjectError::InvalidInput(ref invalid)) if *invalid == expected),
                 "{input:?}: {refused:?}"
             );
         }

@@ -10,7 +10,7 @@ use super::{Project, Settings};
 use crate::{
     InvalidInput, ProjectError, ProjectsTx,
     access::{Own, ProjectRight},
-    identity_provider::NewIdentityProvider,
+    identity_provider::{IgnoredKey, NewIdentityProvider},
 };
 
 const MAX_ORIGINS: usize = 20;
@@ -31,7 +31,7 @@ pub struct SettingsChange {
 }
 
 impl SettingsChange {
-    /// Applies the changes to settings, and seals new symmetric keys for `project`.
+    /// Applies the changes to settings, and seals new symmetric keys for `project`. Returns the keys that were left out too.
     ///
     /// # Errors
     /// [`InvalidInput`] for the first field that is out of bounds.
@@ -41,7 +41,8 @@ impl SettingsChange {
         vault: &Vault,
         random: &dyn Randomness,
         project: ProjectId,
-    ) -> Result<Settings, InvalidInput> {
+    ) -> Result<(Settings, Vec<IgnoredKey>), InvalidInput> {
+        let mut ignored = Vec::new();
         if let Some(rate) = self.rate_limit_per_min {
             settings.rate_limit_per_min = check_rate(rate, InvalidInput::KeyRateLimit)?;
         }
@@ -58,9 +59,12 @@ impl SettingsChange {
             let before = settings.identity.take();
             let accept =
                 |new: NewIdentityProvider| new.validate_and_seal(before.as_ref(), vault, random, project);
-            settings.identity = identity.map(accept).transpose()?;
+            if let Some((identity, left_out)) = identity.map(accept).transpose()? {
+                settings.identity = Some(identity);
+                ignored = left_out;
+            }
         }
-        Ok(settings)
+        Ok((settings, ignored))
     }
 }
 
@@ -96,7 +100,7 @@ fn parse_origin(text: &str) -> Option<String> {
     (bare && url.username().is_empty() && text.trim_end_matches('/').len() <= 200).then_some(origin)
 }
 
-/// Changes the settings of a project.
+/// Changes the settings of a project. Returns it, and the keys of its identity provider that were left out.
 ///
 /// # Errors
 /// * [`ProjectError::ProjectNotFound`] when the project was deleted
@@ -109,11 +113,12 @@ pub async fn change_settings(
     right: &ProjectRight<Own>,
     vault: &Vault,
     change: SettingsChange,
-) -> Result<Project, ProjectError> {
+) -> Result<(Project, Vec<IgnoredKey>), ProjectError> {
     let workspace = right.member().workspace();
     let found = tx.project_for_update(workspace, right.project()).await?;
     let mut project = found.ok_or(ProjectError::ProjectNotFound)?;
-    project.settings = change.apply(project.settings, vault, ctx.random(), project.id)?;
+    let (settings, ignored) = change.apply(project.settings, vault, ctx.random(), project.id)?;
+    project.settings = settings;
     tx.set_project_settings(workspace, project.id, &project.settings).await?;
     let Settings { rate_limit_per_min, ip_rate_per_min, max_body_kb, allowed_origins, identity } =
         &project.settings;
@@ -126,7 +131,7 @@ pub async fn change_settings(
         "issuer": identity.as_ref().map(|identity| &identity.issuer),
     });
     tx.audit(ctx.audit_entry("project.settings").workspace(workspace).target(project.id).detail(detail));
-    Ok(project)
+    Ok((project, ignored))
 }
 
 #[cfg(test)]
@@ -150,7 +155,8 @@ mod tests {
 
     async fn change(tx: &mut FakeTx, change: SettingsChange) -> Result<Project, ProjectError> {
         let ctx = context_at(1_000);
-        change_settings(tx, &ctx, &owner_of(&ctx, &project(7)), &vault(), change).await
+        let changed = change_settings(tx, &ctx, &owner_of(&ctx, &project(7)), &vault(), change).await;
+        changed.map(|(project, _)| project)
     }
 
     #[tokio::test]
@@ -232,7 +238,7 @@ mod tests {
         ] {
             let refused = change(&mut tx, input.clone()).await;
             assert!(
-                matches!(refused, Err(ProjectError::InvalidInput(invalid)) if invalid == expected),
+                matches!(refused, Err(ProjectError::InvalidInput(ref invalid)) if *invalid == expected),
                 "{input:?}: {refused:?}"
             );
         }

@@ -33,7 +33,8 @@ impl CreateProject {
         if !member.role().at_least(Role::Member) {
             return Err(InvalidInput::CreatorRole);
         }
-        if !(2..=60).contains(&self.name.trim().chars().count()) || self.name.chars().any(char::is_control) {
+        if !(2..=60).contains(&self.name.trim().chars().count()) || !kernel::text::is_visible_line(&self.name)
+        {
             return Err(InvalidInput::ProjectName);
         }
         if self.description.as_ref().is_some_and(|text| text.chars().count() > 280) {
@@ -149,7 +150,7 @@ mod tests {
         ] {
             let refused = create_project(&mut tx, &ctx, &creator(&ctx), input).await;
             assert!(
-                matches!(refused, Err(ProjectError::InvalidInput(invalid)) if invalid == expected),
+                matches!(refused, Err(ProjectError::InvalidInput(ref invalid)) if *invalid == expected),
                 "{expected:?}: {refused:?}"
             );
         }

@@ -9,6 +9,9 @@
 //! | `array` | `items`, `minItems`, `maxItems` |
 //! | `object` | `properties`, `required`, `additionalProperties`: `false` |
 //!
+//! What changes nothing is left out: `$schema`, `$id`, `$comment`, `examples` and other annotations, extensions (`x-…`), the
+//! title, description and default of the whole schema, null in place of a keyword that is left out.
+//!
 //! Everything else is refused, `$ref` and combinations of schemas among it, so that a schema is a tree of bounded size and
 //! means the same for every model. Formats are checked, as the specification allows (JSON Schema Validation, section 7.2.1).
 
@@ -36,7 +39,7 @@ pub const MAX_CHOICES: usize = 100;
 /// A schema of a tool's arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputSchema {
-    /// Text of the schema, as it was given.
+    /// Text of the schema, as it was given, without what changes nothing.
     json: Map<String, Value>,
     /// What it demands.
     root: ObjectSchema,
@@ -112,7 +115,7 @@ impl InputSchema {
         Self { json, root }
     }
 
-    /// Returns the schema as it was given.
+    /// Returns the schema as it was given, without what changes nothing.
     #[must_use]
     pub fn as_json(&self) -> &Map<String, Value> {
         &self.json

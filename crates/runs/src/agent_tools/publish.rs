@@ -101,7 +101,7 @@ fn check_text(
     error: InvalidInput,
 ) -> Result<String, RunsError> {
     let text = text.trim();
-    if !bounds.contains(&text.chars().count()) || text.chars().any(char::is_control) {
+    if !bounds.contains(&text.chars().count()) || !kernel::text::is_visible_line(text) {
         return Err(error.into());
     }
     Ok(text.to_owned())

@@ -22,9 +22,10 @@ pub async fn delete_automation(
 ) -> Result<(), RunsError> {
     let workspace = right.member().workspace();
     let found = tx.automation_for_update(workspace, id).await?;
-    found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
+    let found = found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
     tx.delete_automation(workspace, id, ctx.now).await?;
-    tx.audit(ctx.audit_entry("automation.delete").workspace(workspace).target(id).app(right.app()));
+    let entry = ctx.audit_entry("automation.delete").workspace(workspace).target(id).app(right.app());
+    tx.audit(entry.detail(serde_json::json!({ "name": found.name })));
     Ok(())
 }
 
@@ -68,7 +69,8 @@ mod tests {
         assert_eq!(tx.webhooks.iter().map(|webhook| webhook.id).collect::<Vec<_>>(), [id(41)]);
         assert_eq!(tx.queue.iter().map(|run| run.id).collect::<Vec<_>>(), [runs[1]]);
         assert_eq!(tx.failed, [(runs[0], ctx.now)]);
-        assert_audited(&tx.work, "automation.delete", deleted.id, None);
+        let detail = serde_json::json!({ "name": deleted.name });
+        assert_audited(&tx.work, "automation.delete", deleted.id, Some(&detail));
     }
 
     #[tokio::test]

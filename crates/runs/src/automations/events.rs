@@ -38,5 +38,6 @@ pub struct RunFinishedInput {
     /// Code of its failure, if it did not succeed.
     pub error_code: Option<String>,
     /// Time of its end.
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     pub finished_at: Timestamp,
 }

@@ -1,6 +1,7 @@
 //! Schedules: cron expressions in a time zone.
 //! See `docs/decisions/0120-the-hour-field-decides-daylight-saving.md`.
 
+mod fields;
 mod zone_clock;
 
 use chrono::NaiveDateTime;
@@ -8,9 +9,13 @@ use chrono_tz::Tz;
 use croner::{Cron, parser::CronParser};
 use kernel::Timestamp;
 
+pub use self::fields::{CronFault, CronField, InvalidCronItem};
 use self::zone_clock::{LocalTimeMatch, ZoneClock};
 use super::occurrences::{MAX_WINDOW_MINUTES, SchedulePolicy};
 use crate::{InvalidInput, RunsError};
+
+/// Most bytes of an expression.
+const MAX_EXPRESSION_BYTES: usize = 128;
 
 /// Behavior of a schedule when the clocks change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +43,23 @@ impl Schedule {
     /// # Errors
     /// [`RunsError::InvalidInput`] for an expression that does not parse or never fires, and for an unknown time zone.
     pub fn parse(cron: &str, timezone: Option<&str>) -> Result<Self, RunsError> {
+        let fields: Vec<&str> = cron.split_whitespace().collect();
+        let fields: [&str; 5] = fields.try_into().map_err(|_| five_fields_required())?;
+        if cron.trim().len() > MAX_EXPRESSION_BYTES {
+            return Err(five_fields_required());
+        }
+        fields::check(fields).map_err(InvalidInput::CronItem)?;
+        Self::from_stored(cron, timezone)
+    }
+
+    /// Parses an expression that was accepted before, perhaps by rules that refuse less.
+    ///
+    /// # Errors
+    /// [`RunsError::InvalidInput`] as [`Self::parse`].
+    pub fn from_stored(cron: &str, timezone: Option<&str>) -> Result<Self, RunsError> {
         let text = cron.trim();
         let fields: Vec<&str> = text.split_whitespace().collect();
         let [_, hour, day_of_month, _, day_of_week] = fields[..] else { return Err(five_fields_required()) };
-        if text.len() > 128 {
-            return Err(five_fields_required());
-        }
         // crontab(5): a day must match both fields when one of them begins with a `*`, else either.
         let is_wildcard = |field: &str| field.starts_with(['*', '?']);
         let require_both_day_fields = is_wildcard(day_of_month) || is_wildcard(day_of_week);

@@ -89,10 +89,11 @@ pub async fn start_run(
         version: input.version,
         replay_of: None,
         by_agent: ctx.caller.is_token(),
+        agent: ctx.caller.grant(),
         is_on_hold,
     };
     tx.enqueue(&run).await?;
-    tx.audit(ctx.audit_entry("run.start").workspace(workspace).target(run.id));
+    tx.audit(ctx.audit_entry("run.start").workspace(workspace).target(run.id).app(run.app));
     Ok(StartedRun { run: run.id, is_on_hold })
 }
 

@@ -60,6 +60,7 @@ pub struct ReplayedRun {
 /// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
+/// * [`RunsError::VersionUnusable`] when its files are deleted
 /// * [`RunsError::QuotaReached`] when the runs of the month are used up, and no more may wait
 /// * [`RunsError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
@@ -113,6 +114,9 @@ pub(super) async fn enqueue_replay(
     };
     let version = tx.find_version_to_run(workspace, source.app, wanted).await?;
     let version = version.ok_or(RunsError::NoOriginalVersion)?;
+    if wanted.is_some() && !tx.lock_version_files(workspace, source.app, version.id).await? {
+        return Err(RunsError::VersionUnusable);
+    }
     // The automation may be deleted; its runs are still runs of the app.
     let automation = match source.automation {
         Some(id) => tx.automation_for_update(workspace, id).await?,
@@ -132,6 +136,7 @@ pub(super) async fn enqueue_replay(
         version: Some(version.id),
         replay_of: original,
         by_agent: ctx.caller.is_token(),
+        agent: ctx.caller.grant(),
         is_on_hold,
     };
     tx.enqueue(&run).await?;
@@ -260,6 +265,11 @@ mod tests {
             assert!(matches!(refused, Err(RunsError::NoOriginalVersion)), "{refused:?}");
             assert_still_open(tx);
         }
+        let mut pruned = FakeTx { pruned_versions: vec![version(1).id], ..holding(run_dead_letter(50)) };
+        let refused = replay(&mut pruned, original()).await;
+        assert!(matches!(refused, Err(RunsError::VersionUnusable)), "{refused:?}");
+        assert_still_open(&pruned);
+        assert_eq!(replay(&mut pruned, replay_request()).await.unwrap().version, version(2));
     }
 
     #[tokio::test]

@@ -19,6 +19,7 @@ use crate::{RunStatus, RunsError, ports::DeadLettersTx};
 /// * [`RunsError::PayloadGone`] when the original input is no longer stored, and none is given
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
+/// * [`RunsError::VersionUnusable`] when its files are deleted
 /// * [`RunsError::QuotaReached`] when the runs of the month are used up, and no more may wait
 /// * [`RunsError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
@@ -47,7 +48,7 @@ pub async fn replay_run(
         tx.resolve_dead_letter(workspace, dead_letter, ctx.now, ctx.caller.user(), Some(run)).await?;
     }
     let detail = json!({"run": run, "version": version, "edited": edited});
-    tx.audit(ctx.audit_entry("run.replay").workspace(workspace).target(id).detail(detail));
+    tx.audit(ctx.audit_entry("run.replay").workspace(workspace).target(id).app(right.app()).detail(detail));
     Ok(ReplayedRun { run, dead_letter, version: ran, is_edited: edited, is_on_hold })
 }
 

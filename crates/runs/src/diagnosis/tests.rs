@@ -31,6 +31,7 @@ fn run(code: &str) -> Run {
         minutes_saved: 0.0,
         version: Some(VersionRef { id: version(2), number: Some(2), is_current: true }),
         replay_of: None,
+        asked_by: None,
         cancelled_by: None,
         steps: Vec::new(),
     }

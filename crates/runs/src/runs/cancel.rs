@@ -31,7 +31,7 @@ pub async fn cancel_run(
     }
     let stage = RunStage::Failed { code: CANCELLED.to_owned() };
     tx.publish(Event::of_app(workspace, right.app(), ctx.now, EventKind::Run { run, stage }));
-    tx.audit(ctx.audit_entry("run.cancel").workspace(workspace).target(run));
+    tx.audit(ctx.audit_entry("run.cancel").workspace(workspace).target(run).app(right.app()));
     Ok(())
 }
 

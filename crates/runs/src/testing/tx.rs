@@ -45,6 +45,8 @@ pub(crate) struct FakeTx {
     pub(crate) runnable_apps: Vec<AppId>,
     /// Versions by app.
     pub(crate) versions: Vec<(AppId, VersionRef)>,
+    /// Versions whose files are deleted.
+    pub(crate) pruned_versions: Vec<VersionId>,
     /// Runs counted against the month's quota.
     pub(crate) consumed_quota: u64,
     /// True if as many runs are held as may be.
@@ -271,6 +273,16 @@ impl DeadLettersTx for FakeTx {
         let is_wanted = |known: &VersionRef| version.map_or(known.is_current, |version| known.id == version);
         let mut versions = self.versions.iter().filter(|(of, _)| *of == app);
         Ok(versions.find(|(_, known)| is_wanted(known)).map(|(_, known)| known.clone()))
+    }
+
+    async fn lock_version_files(
+        &mut self,
+        _: WorkspaceId,
+        _: AppId,
+        version: VersionId,
+    ) -> Result<bool, StoreError> {
+        self.check()?;
+        Ok(!self.pruned_versions.contains(&version))
     }
 
     async fn resolve_dead_letter(

@@ -7,11 +7,14 @@ use std::{
 };
 
 use async_trait::async_trait;
-use kernel::{StoreError, id::HookId};
+use kernel::{
+    StoreError, Timestamp,
+    id::{HookId, WorkspaceId},
+};
 
 use crate::webhooks::{
-    AcceptCall, AcceptOutcome, RateLimitExceeded, RefusedDelivery, WebhookRateLimiter, WebhookSnapshot,
-    WebhookStore,
+    AcceptCall, AcceptOutcome, RateLimitExceeded, RefusedCallCounter, RefusedDelivery, WebhookRateLimiter,
+    WebhookSnapshot, WebhookStore,
 };
 
 /// A store of one webhook.
@@ -171,5 +174,22 @@ impl WebhookRateLimiter for FakeRateLimiter {
         let mut submissions = self.submissions.lock().unwrap();
         submissions.push((hook, address, per_minute));
         check(submissions.len(), self.max_submissions)
+    }
+}
+
+/// Counts of refused calls.
+#[derive(Debug, Default)]
+pub(crate) struct FakeRefusedCalls(Mutex<Vec<(HookId, &'static str)>>);
+
+impl FakeRefusedCalls {
+    /// Takes the calls that were counted, oldest first.
+    pub(crate) fn take(&self) -> Vec<(HookId, &'static str)> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl RefusedCallCounter for FakeRefusedCalls {
+    fn count_refused(&self, hook: HookId, _: WorkspaceId, code: &'static str, _: Timestamp) {
+        self.0.lock().unwrap().push((hook, code));
     }
 }

@@ -3,6 +3,7 @@
 use kernel::{
     AuditEntry, Context,
     authority::{AppRight, CanEdit},
+    id::AppId,
 };
 use serde_json::json;
 
@@ -10,11 +11,11 @@ use super::Webhook;
 use crate::{RunsError, RunsTx};
 
 impl Webhook {
-    /// Returns the audit entry of a test of the webhook.
+    /// Returns the audit entry of a test of the webhook, which starts this app.
     #[must_use]
-    pub fn test_audit(&self, ctx: &Context) -> AuditEntry {
+    pub fn test_audit(&self, ctx: &Context, app: AppId) -> AuditEntry {
         let detail = json!({ "mode": self.proof.mode(), "hint": self.proof.hint() });
-        ctx.audit_entry("webhook.test").workspace(self.workspace).target(self.id).detail(detail)
+        ctx.audit_entry("webhook.test").workspace(self.workspace).target(self.id).app(app).detail(detail)
     }
 }
 

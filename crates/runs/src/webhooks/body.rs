@@ -1,9 +1,12 @@
 //! Parsing the body of a call into the input of the app.
 
+use std::borrow::Cow;
+
 use http::{
     HeaderMap,
     header::{CONTENT_ENCODING, CONTENT_TYPE},
 };
+use percent_encoding::percent_decode;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::WebhookRefusal;
@@ -71,17 +74,34 @@ fn is_json(essence: &str) -> bool {
         && suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("+json"))
 }
 
-/// Parses a body: JSON is kept as it is, a form becomes an object, and an empty body `null`.
+/// Parses a body: JSON is kept as it is, a form becomes an object, and an empty body `null`. A byte order mark before it is
+/// ignored (RFC 8259, section 8.1).
+///
+/// A code host that sends a form puts its JSON into the field `payload`, which is the input then.
 ///
 /// # Errors
-/// [`WebhookRefusal::InvalidBody`] when it does not parse.
-pub fn parse(media_type: MediaType, body: &[u8]) -> Result<Box<RawValue>, WebhookRefusal> {
+/// [`WebhookRefusal::InvalidBody`] when it does not parse, or is not UTF-8.
+pub fn parse(
+    media_type: MediaType,
+    body: &[u8],
+    is_from_code_host: bool,
+) -> Result<Box<RawValue>, WebhookRefusal> {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     if body.is_empty() {
         return Ok(RawValue::NULL.to_owned());
     }
     match media_type {
         MediaType::Json => parse_json(body),
-        MediaType::Form => parse_form(body),
+        MediaType::Form => {
+            let fields = parse_form(body)?;
+            match fields.get("payload") {
+                Some(Value::String(payload)) if is_from_code_host && fields.len() == 1 => {
+                    parse_json(payload.as_bytes())
+                }
+                _ => serde_json::value::to_raw_value(&fields)
+                    .map_err(|error| WebhookRefusal::InvalidBody(error.to_string())),
+            }
+        }
     }
 }
 
@@ -114,13 +134,15 @@ fn nesting_depth(json: &[u8]) -> usize {
 }
 
 /// Parses a form into an object. The values of a repeated field become an array.
-fn parse_form(body: &[u8]) -> Result<Box<RawValue>, WebhookRefusal> {
+fn parse_form(body: &[u8]) -> Result<Map<String, Value>, WebhookRefusal> {
     let mut fields = Map::new();
-    for (count, (name, value)) in form_urlencoded::parse(body).enumerate() {
+    let pairs = body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());
+    for (count, pair) in pairs.enumerate() {
         if count == MAX_FIELDS {
             return Err(WebhookRefusal::InvalidBody(format!("it has more than {MAX_FIELDS} fields")));
         }
-        let value = Value::String(value.into_owned());
+        let (name, value) = decode_pair(pair, count + 1)?;
+        let (name, value) = (Cow::<str>::Owned(name), Value::String(value));
         match fields.get_mut(&*name) {
             None => {
                 fields.insert(name.into_owned(), value);
@@ -129,7 +151,23 @@ fn parse_form(body: &[u8]) -> Result<Box<RawValue>, WebhookRefusal> {
             Some(first) => *first = Value::Array(vec![first.take(), value]),
         }
     }
-    serde_json::value::to_raw_value(&fields).map_err(|error| WebhookRefusal::InvalidBody(error.to_string()))
+    Ok(fields)
+}
+
+/// Decodes a name and its value. A text in another encoding is refused: replacing its letters would lose them.
+fn decode_pair(pair: &[u8], number: usize) -> Result<(String, String), WebhookRefusal> {
+    let mut parts = pair.splitn(2, |byte| *byte == b'=');
+    let mut decode = || {
+        let part: Vec<u8> = parts
+            .next()
+            .unwrap_or_default()
+            .iter()
+            .map(|byte| if *byte == b'+' { b' ' } else { *byte })
+            .collect();
+        let text = percent_decode(&part).decode_utf8().map(Cow::into_owned);
+        text.map_err(|_| WebhookRefusal::InvalidBody(format!("field {number} is not UTF-8")))
+    };
+    Ok((decode()?, decode()?))
 }
 
 #[cfg(test)]
@@ -137,7 +175,34 @@ mod tests {
     use super::*;
 
     fn text(media_type: MediaType, body: &[u8]) -> Result<String, WebhookRefusal> {
-        parse(media_type, body).map(|raw| raw.get().to_owned())
+        parse(media_type, body, false).map(|raw| raw.get().to_owned())
+    }
+
+    #[test]
+    fn a_mark_is_ignored_and_other_encodings_are_refused() {
+        assert_eq!(text(MediaType::Json, b"\xef\xbb\xbf{\"a\":1}").unwrap(), r#"{"a":1}"#);
+        assert_eq!(text(MediaType::Form, b"\xef\xbb\xbfa=1&b=x+%26").unwrap(), r#"{"a":"1","b":"x &"}"#);
+        assert_eq!(text(MediaType::Json, b"\xef\xbb\xbf").unwrap(), "null");
+        for (kind, body) in [
+            (MediaType::Form, &b"a=%D7%E0%E9"[..]),
+            (MediaType::Form, b"a=1&\xd7=2"),
+            (MediaType::Json, b"\"\xd7\xe0\xe9\""),
+            (MediaType::Json, b"\xff\xfe{\0}\0"),
+        ] {
+            assert!(matches!(text(kind, body), Err(WebhookRefusal::InvalidBody(_))), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn a_code_host_may_send_its_json_in_a_form() {
+        let parse_from = |body: &str, is_from_code_host| {
+            parse(MediaType::Form, body.as_bytes(), is_from_code_host).map(|raw| raw.get().to_owned())
+        };
+        let form = "payload=%7B%22ref%22%3A%22main%22%7D";
+        assert_eq!(parse_from(form, true).unwrap(), r#"{"ref":"main"}"#);
+        assert_eq!(parse_from(form, false).unwrap(), r#"{"payload":"{\"ref\":\"main\"}"}"#);
+        assert_eq!(parse_from("payload=1&x=2", true).unwrap(), r#"{"payload":"1","x":"2"}"#);
+        assert!(parse_from("payload=%7B", true).is_err());
     }
 
     #[test]

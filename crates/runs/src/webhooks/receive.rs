@@ -13,7 +13,7 @@ use std::{net::IpAddr, time::Duration};
 use chrono::TimeDelta;
 use http::HeaderMap;
 use kernel::{
-    Context,
+    Context, StoreError,
     id::{DeliveryId, HookId, RunId},
     token::Peppers,
     vault::Vault,
@@ -21,8 +21,8 @@ use kernel::{
 
 use self::decide::CallDecision;
 use super::{
-    AcceptOutcome, NewDeadLetter, Proof, RateLimitExceeded, RefusedDelivery, WebhookRefusal, WebhookSnapshot,
-    WebhookStore, body,
+    AcceptOutcome, NewDeadLetter, Proof, ProofMode, RateLimitExceeded, RefusedCallCounter, RefusedDelivery,
+    WebhookRefusal, WebhookSnapshot, WebhookStore, body,
 };
 
 /// Time for which a key is remembered.
@@ -104,14 +104,49 @@ pub struct WebhookReceiver<'a> {
     pub vault: &'a Vault,
     /// Verifies the tokens of webhooks.
     pub peppers: &'a Peppers,
+    /// Counts calls that prove nothing.
+    pub refused_calls: &'a dyn RefusedCallCounter,
 }
 
 impl WebhookReceiver<'_> {
     /// Checks a call and starts its run, unless an earlier call is the same.
     ///
     /// # Errors
-    /// [`WebhookRefusal`] with the reason, which is recorded if [`WebhookRefusal::delivery_code`] says so.
+    /// [`WebhookRefusal`] with the reason, which is recorded if [`WebhookRefusal::delivery_code`] says so, and counted if
+    /// [`WebhookRefusal::counted_code`] does.
     pub async fn receive(
+        &self,
+        ctx: &Context,
+        call: WebhookCall<'_>,
+    ) -> Result<AcceptedCall, WebhookRefusal> {
+        let received = self.check_and_accept(ctx, call).await;
+        if let Err(refusal) = &received
+            && !call.is_sample
+        {
+            self.count_refusal(ctx, call.hook, refusal).await?;
+        }
+        received
+    }
+
+    /// Counts a refused call, if it is one that is counted and its webhook exists.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the webhook cannot be looked up.
+    pub async fn count_refusal(
+        &self,
+        ctx: &Context,
+        hook: HookId,
+        refusal: &WebhookRefusal,
+    ) -> Result<(), StoreError> {
+        let Some(code) = refusal.counted_code() else { return Ok(()) };
+        // The cached state is enough: a count is no decision.
+        if let Some(state) = self.store.webhook_snapshot(hook, false).await? {
+            self.refused_calls.count_refused(hook, state.webhook.workspace, code, ctx.now);
+        }
+        Ok(())
+    }
+
+    async fn check_and_accept(
         &self,
         ctx: &Context,
         call: WebhookCall<'_>,
@@ -227,7 +262,7 @@ impl WebhookReceiver<'_> {
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
             at: ctx.now,
             is_sample: call.is_sample,
-            audit: call.is_sample.then(|| state.webhook.test_audit(ctx)),
+            audit: call.is_sample.then(|| state.webhook.test_audit(ctx, state.app)),
             dead_letter: None,
         }
     }
@@ -245,6 +280,7 @@ fn new_dead_letter(
     if call.is_sample || !refusal.is_replayable() {
         return None;
     }
+    let is_from_code_host = state.webhook.proof.mode() == ProofMode::CodeHost;
     Some(NewDeadLetter {
         automation: state.webhook.automation,
         app: state.app,
@@ -252,7 +288,7 @@ fn new_dead_letter(
         message: refusal.display_message().to_owned(),
         digest,
         // Parsed again, because the store took the first input: keeping a copy would cost every accepted call.
-        input: body::parse(media_type, call.body).ok()?,
+        input: body::parse(media_type, call.body, is_from_code_host).ok()?,
     })
 }
 

@@ -107,6 +107,20 @@ impl WebhookRefusal {
         })
     }
 
+    /// Returns the code for the count of refused calls; `None` for a call that is recorded as a delivery, that came too
+    /// often, or that met a failure of the server.
+    #[must_use]
+    pub fn counted_code(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::BadSignature => "bad_signature",
+            Self::BadToken => "bad_token",
+            Self::StaleTimestamp => "stale_timestamp",
+            Self::TooLarge { .. } => "too_large",
+            Self::UnsupportedMediaType | Self::UnsupportedEncoding => "unsupported_media_type",
+            _ => return None,
+        })
+    }
+
     /// Returns the message for people; it is specific for calls that could not start a run.
     #[must_use]
     pub fn display_message(&self) -> &'static str {

@@ -48,8 +48,8 @@ mod tests {
     use super::*;
     use crate::{
         testing::{
-            FakeRateLimiter, FakeWebhookStore, Freshness, editor_context, peppers, sealed, vault,
-            webhook_snapshot,
+            FakeRateLimiter, FakeRefusedCalls, FakeWebhookStore, Freshness, editor_context, peppers, sealed,
+            vault, webhook_snapshot,
         },
         webhooks::{FormSettings, TokenDigest},
     };
@@ -59,8 +59,13 @@ mod tests {
         vault: &Vault,
         hook: HookId,
     ) -> Result<AcceptedCall, WebhookRefusal> {
-        let receiver =
-            WebhookReceiver { store, rate_limiter: &FakeRateLimiter::open(), vault, peppers: &peppers() };
+        let receiver = WebhookReceiver {
+            store,
+            rate_limiter: &FakeRateLimiter::open(),
+            vault,
+            peppers: &peppers(),
+            refused_calls: &FakeRefusedCalls::default(),
+        };
         receiver.send_sample(&editor_context(), hook, b"{\"sample\":true}").await
     }
 

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use connections::{
-    Connection, CredentialSource as _, OutboundRequest, Refusal, RefusalCode, authorize_connection,
+    Connection, CredentialSource as _, InvalidInput, OutboundRequest, Refusal, RefusalCode,
+    authorize_connection,
+    connection::gate_of,
     connection_test::{Checked, ConnectionTestResult, ConnectionTester, TestRequest},
     health::{CallOutcome, judge_test},
 };
@@ -40,10 +42,18 @@ impl ConnectionTester for Executor {
                 (result, CallOutcome::Failed)
             }
         };
+        // A test is a call like any other: the status that it sets stands beside the time of the last call.
+        let now = self.0.clock.now();
+        self.0.calls.count(connection.workspace, gate_of(connection.id), now, outcome);
         self.0.credentials.record_outcome(&connection, outcome).await;
         let is_fake = egress::fake_of(&connection, &self.0.settings).is_some();
         let checked = if is_fake { Checked::Mock } else { result.checked };
         ConnectionTestResult { latency: Some(begun.elapsed()), checked, ..result }
+    }
+
+    fn check_ports(&self, connection: &Connection) -> Result<(), InvalidInput> {
+        let policy = TestRequest::allowing_get(connection.clone());
+        egress::connection_policy(policy, &self.0.settings).check_ports()
     }
 }
 

@@ -234,6 +234,7 @@ impl AppHost {
         let connection = connection.ok_or_else(|| not_connected("does not exist"))?;
         let policy = egress::limited_policy(connection, declared, &inner.settings);
         let connection = &policy.connection;
+        outgoing.leads_to(&connection.http.host);
         outgoing.count_at(gate_of(connection.id));
         let result = async {
             let permit = authorize_connection(&request.url, &request.method, &policy)?;
@@ -325,6 +326,7 @@ impl Host for AppHost {
             let note = EgressLogEntry {
                 label: label.clone(),
                 connection_id: None,
+                connection_host: None,
                 outcome,
                 duration_ms: Some(millis),
             };

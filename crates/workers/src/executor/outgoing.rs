@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use connections::{
-    OutboundBody, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
+    GateHost, OutboundBody, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
     egress::log_entry::{EgressLogEntry, EgressOutcome},
     health::CallOutcome,
 };
@@ -55,6 +55,8 @@ pub(super) struct OutgoingRequest {
     begun: CallTimer,
     /// The connection that it goes through.
     connection: Option<ConnectionId>,
+    /// The host of that connection.
+    host: Option<String>,
     /// The gate that counts it.
     gate: Option<GateId>,
     /// Its place among the requests of its connection.
@@ -77,6 +79,7 @@ impl OutgoingRequest {
             label: Some(label),
             begun: CallTimer::start(inner.clock.now()),
             connection: None,
+            host: None,
             gate: None,
             slot: ConnectionSlot::default(),
             status: None,
@@ -86,6 +89,11 @@ impl OutgoingRequest {
     /// Says which connection the request goes through.
     pub(super) fn through(&mut self, connection: ConnectionId) {
         self.connection = Some(connection);
+    }
+
+    /// Says to which host the connection leads.
+    pub(super) fn leads_to(&mut self, host: &GateHost) {
+        self.host = Some(host.as_str().to_owned());
     }
 
     /// Says which gate counts the request.
@@ -152,6 +160,7 @@ impl OutgoingRequest {
         let note = EgressLogEntry {
             label: label.clone(),
             connection_id: self.connection,
+            connection_host: self.host.take(),
             outcome: verdict,
             duration_ms: Some(millis),
         };

@@ -63,7 +63,7 @@ impl VersionCache {
         }
     }
 
-    /// Returns a version; it is immutable, so it stays cached while there is room.
+    /// Returns a version that can run; it is immutable, so it stays cached while there is room.
     pub(super) async fn version(
         &self,
         workspace: WorkspaceId,
@@ -74,7 +74,8 @@ impl VersionCache {
         if let Some(content) = self.versions.get(&key) {
             return Ok(Some(content));
         }
-        let Some((_, content)) = self.store.version(workspace, app, version).await? else { return Ok(None) };
+        let found = self.store.version(workspace, app, version).await?;
+        let Some((_, content)) = found.filter(|(version, _)| version.is_runnable) else { return Ok(None) };
         let bundle = Arc::new(Bundle { version, files: content.files });
         let content = Arc::new(LoadedVersion { bundle, manifest: content.manifest });
         self.versions.insert(key, Arc::clone(&content));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kernel::id::{AppId, WorkspaceId};
-use observability::Measurement;
+use observability::{Measurement, metrics::RequestEnding};
 use runs::{
     engine::{Failure, FailureCode},
     serve::AppResponse,
@@ -18,31 +18,36 @@ pub(super) struct VisitMeter {
     inner: Arc<Inner>,
     app: (WorkspaceId, AppId),
     started: Instant,
-    is_error: bool,
+    ending: RequestEnding,
 }
 
 impl VisitMeter {
     pub(super) fn start(inner: &Arc<Inner>, app: (WorkspaceId, AppId)) -> Self {
-        Self { inner: Arc::clone(inner), app, started: Instant::now(), is_error: true }
+        Self { inner: Arc::clone(inner), app, started: Instant::now(), ending: RequestEnding::Failed }
     }
 
     /// Sets the response, or the failure in place of one. An app without a `fetch` handler has no page, which is no error.
     pub(super) fn set_response(&mut self, response: &Result<AppResponse, Failure>) {
-        self.is_error = match response {
-            Ok(response) => response.status() >= 500 || response.why_unsendable().is_some(),
-            Err(failure) => failure.code != FailureCode::HandlerMissing,
+        self.ending = match response {
+            Ok(response) if response.status() < 500 && response.why_unsendable().is_none() => {
+                RequestEnding::Responded
+            }
+            Err(failure) if failure.code == FailureCode::HandlerMissing => RequestEnding::NoHandler,
+            _ => RequestEnding::Failed,
         };
     }
 
     /// Sets the end of a streamed response.
     pub(super) fn set_completion(&mut self, result: &Result<(), Failure>) {
-        self.is_error |= result.is_err();
+        if result.is_err() {
+            self.ending = RequestEnding::Failed;
+        }
     }
 }
 
 impl Drop for VisitMeter {
     fn drop(&mut self) {
-        let measurement = Measurement::Request { is_error: self.is_error, duration: self.started.elapsed() };
+        let measurement = Measurement::Request { ending: self.ending, duration: self.started.elapsed() };
         self.inner.record_measurement(self.app, measurement);
     }
 }

@@ -108,7 +108,7 @@ mod tests {
             (
                 "member.join",
                 stranger().to_string(),
-                json!({ "role": "builder", "by": "invite", "accessEndsAt": at(9) }),
+                json!({ "role": "builder", "by": "invite", "accessEndsAt": kernel::rfc3339::to_rfc3339(&at(9)) }),
             ),
         ];
         assert_eq!(tx.audited(), expected);

@@ -3,7 +3,7 @@
 use kernel::{
     Context, Locale, UnitOfWork,
     authority::Role,
-    mail::{EmailDraft, EmailLink, OutboxEmail},
+    mail::{EmailDraft, EmailLink, OutboxEmail, name_without_links},
     vault::Vault,
 };
 
@@ -91,6 +91,7 @@ fn format_expiry(locale: Locale, at: kernel::Timestamp) -> String {
 }
 
 fn compose(locale: Locale, workspace: &str, inviter: &str, issued: &IssuedInvite) -> EmailDraft {
+    let (workspace, inviter) = (name_without_links(workspace), name_without_links(inviter));
     let role = localized_role(locale, issued.invite.role.role());
     let until = format_expiry(locale, issued.invite.expires_at);
     let email = &issued.invite.email;
@@ -169,6 +170,17 @@ mod tests {
             texts.push_str(&format!("{locale} {}\n\n{}\n", email.subject, email.text));
         }
         kernel::testing::compare_snapshot(env!("CARGO_MANIFEST_DIR"), "invite_email.txt", &texts).unwrap();
+    }
+
+    #[test]
+    fn names_become_neither_links_nor_paragraphs() {
+        for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+            let email = compose(locale, "Win at www.evil.test", "A\n\nhttps://evil.test", &issued());
+            let content = email.render("bek@example.com");
+            for part in [&content.subject, &content.text, &content.html] {
+                assert!(!part.contains("evil.test") && !part.contains("\n\nhttps"), "{locale}: {part}");
+            }
+        }
     }
 
     #[test]

@@ -37,7 +37,8 @@ impl FromStr for Domain {
         let invalid = || WorkspaceError::from(InvalidInput::DomainName);
         let text = text.trim();
         // Bounds the work of the conversion: 253 ASCII characters are fewer than 1,000 bytes in any script.
-        if text.len() > 1_000 {
+        // IDNA leaves invisible characters out, so another domain than the one that is seen would be claimed.
+        if text.len() > 1_000 || text.chars().any(kernel::text::is_invisible) {
             return Err(invalid());
         }
         let ascii = idna::domain_to_ascii_strict(text).map_err(|_| invalid())?;

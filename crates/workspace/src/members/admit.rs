@@ -99,7 +99,8 @@ pub async fn admit(
     tx.upsert_membership(workspace, &membership).await?;
     tx.set_leave_reason(workspace, user, None).await?;
     tx.revoke_pending(workspace, email, ctx.now).await?;
-    let detail = serde_json::json!({ "role": role, "by": channel.as_str(), "accessEndsAt": access_ends_at });
+    let ends = access_ends_at.as_ref().map(kernel::rfc3339::to_rfc3339);
+    let detail = serde_json::json!({ "role": role, "by": channel.as_str(), "accessEndsAt": ends });
     let entry = ctx.audit_entry("member.join").workspace(workspace).target(user).detail(detail);
     // During sign-in the caller is still anonymous.
     tx.audit(entry.actor(Actor::Person(user)));
@@ -146,7 +147,8 @@ mod tests {
                 access_ends_at: Some(at(9)),
             };
             assert_eq!(tx.membership(stranger()), Some(&expected));
-            let detail = json!({ "role": "member", "by": name, "accessEndsAt": at(9) });
+            let detail =
+                json!({ "role": "member", "by": name, "accessEndsAt": kernel::rfc3339::to_rfc3339(&at(9)) });
             assert_eq!(tx.audited(), [("member.join", stranger().to_string(), detail)]);
         }
     }

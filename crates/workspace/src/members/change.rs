@@ -4,6 +4,7 @@ use kernel::{
     Context, Timestamp,
     authority::{Admin, Role},
     id::UserId,
+    rfc3339::to_rfc3339,
 };
 
 use super::{
@@ -64,10 +65,11 @@ pub async fn change_member(
     }
     if after != before {
         tx.upsert_membership(workspace, &after).await?;
-        let detail = serde_json::json!({
-            "from": { "role": before.role, "accessEndsAt": before.access_ends_at },
-            "to": { "role": after.role, "accessEndsAt": after.access_ends_at },
+        let [from, to] = [&before, &after].map(|member| {
+            let ends = member.access_ends_at.as_ref().map(to_rfc3339);
+            serde_json::json!({ "role": member.role, "accessEndsAt": ends })
         });
+        let detail = serde_json::json!({ "from": from, "to": to });
         tx.audit(ctx.audit_entry("member.change").workspace(workspace).target(user).detail(detail));
         if before.role.at_least(Role::Admin) && !after.role.at_least(Role::Admin) {
             revoke_invites_of(tx, ctx, workspace, user).await?;
@@ -119,7 +121,7 @@ mod tests {
         assert_eq!((tx.membership(builder()), &changed), (Some(&expected), &expected));
         let detail = json!({
             "from": { "role": "builder", "accessEndsAt": null },
-            "to": { "role": "member", "accessEndsAt": at(9) },
+            "to": { "role": "member", "accessEndsAt": to_rfc3339(&at(9)) },
         });
         assert_eq!(tx.audited(), [("member.change", builder().to_string(), detail)]);
 

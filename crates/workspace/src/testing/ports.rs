@@ -28,6 +28,11 @@ impl WorkspaceTx for FakeTx {
         Ok(())
     }
 
+    async fn record_creator(&mut self, workspace: WorkspaceId, creator: UserId) -> Result<u64, StoreError> {
+        self.creators.push((workspace, creator));
+        Ok(self.creators.iter().filter(|(_, known)| *known == creator).count() as u64)
+    }
+
     async fn workspace_for_update(
         &mut self,
         workspace: WorkspaceId,

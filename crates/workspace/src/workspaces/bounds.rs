@@ -8,7 +8,7 @@ use crate::InvalidInput;
 /// [`InvalidInput::Name`] when it does not have 2 to 60 printable characters.
 pub(super) fn parse_name(text: &str) -> Result<String, InvalidInput> {
     let name = text.trim();
-    if !(2..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+    if !(2..=60).contains(&name.chars().count()) || !kernel::text::is_visible_line(name) {
         return Err(InvalidInput::Name);
     }
     Ok(name.to_owned())

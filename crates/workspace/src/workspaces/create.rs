@@ -13,6 +13,9 @@ use super::{
 };
 use crate::{InvalidInput, Plan, WorkspaceError, WorkspaceTx};
 
+/// Workspaces that one person creates; at most. Those that were deleted count while they can be restored.
+pub const MAX_CREATED: u64 = 50;
+
 /// The description of a new workspace.
 #[derive(Debug, Clone)]
 pub struct CreateWorkspace {
@@ -37,8 +40,8 @@ pub struct CreateWorkspace {
 /// Creates a workspace that `owner` owns. Sample data is the caller's to add in the same transaction.
 ///
 /// # Errors
-/// [`WorkspaceError::InvalidInput`] when a field is out of bounds; [`WorkspaceError::Store`] with
-/// [`kernel::StoreError::Duplicate`] when the slug is taken.
+/// [`WorkspaceError::InvalidInput`] when a field is out of bounds; [`WorkspaceError::TooManyWorkspaces`] when the person has
+/// created [`MAX_CREATED`]; [`WorkspaceError::Store`] with [`kernel::StoreError::Duplicate`] when the slug is taken.
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn create_workspace(
     tx: &mut dyn WorkspaceTx,
@@ -73,6 +76,9 @@ pub async fn create_workspace(
         created_at: ctx.now,
     };
     tx.insert_workspace(&workspace).await?;
+    if tx.record_creator(workspace.id, owner).await? > MAX_CREATED {
+        return Err(WorkspaceError::TooManyWorkspaces);
+    }
     tx.insert_member(workspace.id, owner, Role::Owner, ctx.now).await?;
     tx.audit(ctx.audit_entry("workspace.create").workspace(workspace.id).target(workspace.id));
     Ok(workspace)
@@ -178,6 +184,17 @@ mod tests {
             assert!(tx.workspaces.is_empty());
             tx.assert_nothing_recorded();
         }
+    }
+
+    #[tokio::test]
+    async fn a_person_creates_a_bounded_number() {
+        let mut tx = FakeTx::default();
+        tx.creators = vec![(request_of(owner()).new_id(), owner()); 49];
+        create_workspace(&mut tx, &request_of(owner()), owner(), input()).await.unwrap();
+        tx.workspaces.clear();
+        let refused = create_workspace(&mut tx, &request_of(owner()), owner(), input()).await;
+        assert!(matches!(refused, Err(WorkspaceError::TooManyWorkspaces)), "{refused:?}");
+        assert_eq!(tx.work.audited_actions(), ["workspace.create"]);
     }
 
     #[tokio::test]

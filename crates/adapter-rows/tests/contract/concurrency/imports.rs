@@ -25,7 +25,8 @@ fn file(ids: impl Iterator<Item = usize>, v: usize) -> Arc<Bytes> {
 }
 
 async fn import(world: &World, file: Arc<Bytes>, options: &ImportOptions) -> Result<u64, Error> {
-    world.engine.import(&world.project, &Access::Owner, "notes", file, options).await
+    let report = world.engine.import(&world.project, &Access::Owner, "notes", file, options).await?;
+    Ok(report.rows)
 }
 
 async fn overlapping_imports_are_all_or_nothing(world: World) {
@@ -114,7 +115,7 @@ impl Crossed {
         };
         let (done, ()) = futures::join!(importing, crossed);
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        (self.world, done, heard)
+        (self.world, done.map(|report| report.rows), heard)
     }
 }
 

@@ -92,6 +92,23 @@ impl OAuthRead for Store {
         Ok(self.find_grant(workspace, token.grant).await?.map(|grant| (token, grant)))
     }
 
+    async fn client_names(
+        &self,
+        workspace: WorkspaceId,
+        grants: &[GrantId],
+    ) -> Result<Vec<(GrantId, String)>, StoreError> {
+        if grants.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = oauth_grants::Entity::find()
+            .filter(oauth_grants::Column::WorkspaceId.eq(DbId(workspace)))
+            .filter(oauth_grants::Column::Id.is_in(grants.iter().copied().map(DbId)))
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        Ok(found.into_iter().map(|grant| (grant.id.0, grant.client_name)).collect())
+    }
+
     async fn oauth_grants(
         &self,
         workspace: WorkspaceId,

@@ -324,7 +324,7 @@ impl NotificationQueue for Store {
 /// Returns true if the object still exists, as far as its names tell.
 fn is_complete(subject: &NotificationSubject, names: &::observability::notifications::SubjectNames) -> bool {
     match subject {
-        NotificationSubject::App { .. } => names.app.is_some(),
+        NotificationSubject::App { .. } | NotificationSubject::Approval { .. } => names.app.is_some(),
         NotificationSubject::Automation { .. } => names.app.is_some() && names.automation.is_some(),
         NotificationSubject::Connection(_) => names.connection.is_some(),
     }

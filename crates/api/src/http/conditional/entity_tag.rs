@@ -25,6 +25,11 @@ impl EntityTag {
         Self(format!("\"{digits}\""))
     }
 
+    /// Returns the tag as it stands in a header.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// Returns the opaque part of the tag, between the quotation marks.
     pub(super) fn opaque(&self) -> &[u8] {
         self.0.trim_matches('"').as_bytes()

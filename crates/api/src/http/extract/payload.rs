@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
-use super::{json, json_error::without_value};
+use super::{json, json_error::without_value, late_proof::LateProof};
 use crate::{http::error::ApiError, state::Api};
 
 /// Maximum length of a body in bytes, unless an operation has another.
@@ -21,6 +21,9 @@ pub(crate) const MAX_BODY: usize = 1 << 20;
 
 /// Time for receiving a body, so that slow senders do not occupy the server.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Time in which a body arrives whose sender does not delay it. After that, the caller's rights are proven once more.
+const PROMPT: Duration = Duration::from_millis(250);
 
 /// A request body that is not parsed yet.
 pub(crate) struct Payload {
@@ -40,7 +43,8 @@ impl FromRequest<Api> for Payload {
 /// Receives a body of at most `limit` bytes.
 ///
 /// # Errors
-/// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely.
+/// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely; if it arrives late,
+/// those of the caller's rights.
 pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, Problem> {
     let too_large = || {
         let message = format!("The body may have at most {} KiB.", limit >> 10);
@@ -50,15 +54,29 @@ pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, P
     if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit as u64) {
         return Err(too_large());
     }
-    let body = Limited::new(request.into_body(), limit).collect();
-    let Ok(collected) = tokio::time::timeout(BODY_TIMEOUT, body).await else {
-        return Err(Problem::invalid("The body took too long to arrive."));
+    let late_proof = request.extensions().get::<LateProof>().cloned();
+    let mut body = std::pin::pin!(Limited::new(request.into_body(), limit).collect());
+    let collected = if let Ok(prompt) = tokio::time::timeout(PROMPT, &mut body).await {
+        prompt
+    } else {
+        let Ok(late) = tokio::time::timeout(BODY_TIMEOUT, body).await else {
+            return Err(Problem::invalid("The body took too long to arrive."));
+        };
+        if let Some(late_proof) = late_proof {
+            late_proof.prove().await?;
+        }
+        late
     };
     match collected {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
         Err(_) => Err(Problem::invalid("The body ended before it was complete.")),
     }
+}
+
+/// Returns a text without the byte order mark that some senders put before it (RFC 8259, section 8.1).
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
 impl Payload {
@@ -78,7 +96,7 @@ impl Payload {
     /// 415 `unsupported_media_type` unless the `Content-Type` is JSON.
     pub(crate) fn json_text(&self) -> Result<&[u8], Problem> {
         if self.is_json {
-            Ok(&self.bytes)
+            Ok(without_mark(&self.bytes))
         } else {
             Err(Problem::new(ProblemKind::Unsupported, "unsupported_media_type", "The body must be JSON.")
                 .hint("Send Content-Type: application/json."))
@@ -123,5 +141,41 @@ impl Payload {
     /// Parses a JSON body; no body counts as `{}`.
     pub(crate) fn json_or_empty<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
         if self.bytes.is_empty() { Ok(T::default()) } else { self.json() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{convert::Infallible, sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering};
+
+    use axum::body::Body;
+
+    use super::*;
+
+    /// Reads a body that ends after `delay`, of a request whose caller has lost the right meanwhile.
+    async fn read(delay: Duration) -> (Result<Bytes, Problem>, bool) {
+        let parts = futures::stream::once(async move {
+            tokio::time::sleep(delay).await;
+            Ok::<_, Infallible>(Bytes::from_static(b"{}"))
+        });
+        let mut request = Request::new(Body::from_stream(parts));
+        let was_asked = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&was_asked);
+        request.extensions_mut().insert(LateProof::new(move || {
+            asked.store(true, Ordering::SeqCst);
+            async { Err(Problem::not_found("app")) }
+        }));
+        (read_body(request, MAX_BODY).await, was_asked.load(Ordering::SeqCst))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_right_is_proven_once_more_if_the_body_comes_late() {
+        let (prompt, was_asked) = read(Duration::from_millis(100)).await;
+        assert!(prompt.is_ok() && !was_asked);
+        let (late, was_asked) = read(Duration::from_secs(3)).await;
+        assert!(was_asked);
+        assert_eq!(late.unwrap_err().code, "app_not_found");
+        let (never, was_asked) = read(Duration::from_secs(60)).await;
+        assert!(never.is_err() && !was_asked);
     }
 }

@@ -20,9 +20,10 @@ pub(super) fn takes(operation: &Operation, header: &str) -> bool {
 }
 
 /// Describes the `ETag` of each response that has one, and the 304 of an operation that takes `If-None-Match`.
-pub(super) fn describe(operation: &mut Operation) {
+pub(super) fn describe(method: &str, operation: &mut Operation) {
     let takes_known = takes(operation, IF_NONE_MATCH);
-    let is_conditional = takes_known || takes(operation, IF_MATCH);
+    // What a DELETE returns is another object, or the one that is gone.
+    let is_conditional = takes_known || method != "DELETE" && takes(operation, IF_MATCH);
     let responses = &mut operation.responses.responses;
     for (status, response) in responses.iter_mut() {
         let RefOr::T(response) = response else { continue };
@@ -61,11 +62,12 @@ mod tests {
     use crate::document;
 
     /// Reads that have no tag, each with the reason.
-    const READS_WITHOUT_TAG: [(&str, &str); 10] = [
+    const READS_WITHOUT_TAG: [(&str, &str); 11] = [
         ("read_authorization", "it is decided, not edited"),
         ("read_connector_catalog", "it is part of the program"),
         ("read_device_login", "it is decided, not edited"),
         ("read_invite", "it is a preview, and accepted or not"),
+        ("read_overview", "it is computed"),
         ("read_own_token", "it is the credential itself"),
         ("read_queue_health", "it is computed"),
         ("read_retention", "it follows from the plan"),

@@ -5,16 +5,20 @@ use serde_json::Value;
 use crate::document;
 
 /// Lists without pages, each with the reason.
-const LISTS_WITHOUT_PAGES: [(&str, &str); 10] = [
+const LISTS_WITHOUT_PAGES: [(&str, &str); 14] = [
     ("export_project_rows", "it is the whole table, as a file"),
     ("list_agent_events", "its cursor is a number: `since`"),
     ("list_agent_tools", "a workspace has at most 200"),
     ("list_app_secrets", "an app has at most 50, and names at most 50"),
+    ("list_audit_actions", "the program has about a hundred"),
+    ("list_changes", "a person has at most 50 open ones"),
     ("list_join_suggestions", "there is at most one"),
     ("list_log_lines", "its cursor is the number of a line: `before`"),
     ("list_passkeys", "a person has at most 20"),
     ("list_run_approvals", "a run asks at most 10 questions"),
     ("list_sign_in_methods", "it follows from the configuration"),
+    ("read_overview", "it has the 200 apps that need somebody first"),
+    ("search_workspace", "it has the 20 best"),
     ("list_templates", "they are part of the release"),
 ];
 

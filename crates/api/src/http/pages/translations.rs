@@ -35,7 +35,7 @@ pub(crate) struct Translations {
     pub(crate) email: &'static str,
     pub(crate) send_code: &'static str,
     pub(crate) sign_in_with: &'static str,
-    pub(crate) dev_label: &'static str,
+    pub(crate) dev_note: &'static str,
     pub(crate) dev_button: &'static str,
     pub(crate) code_sent: &'static str,
     pub(crate) code: &'static str,
@@ -97,6 +97,7 @@ pub(crate) struct Translations {
     pub(crate) nothing_allowed: &'static str,
     pub(crate) too_long: &'static str,
     pub(crate) unknown_client: &'static str,
+    pub(crate) unreadable_client: &'static str,
     pub(crate) foreign_redirect: &'static str,
 
     pub(crate) join: &'static str,

@@ -119,10 +119,10 @@ fn identity_providers_are_read_as_described() {
 
     use super::projects as described;
 
-    let key = json!({"kty": "EC", "kid": "1", "alg": "ES256", "use": "sig", "crv": "P-256", "n": "AQAB", "e": "AQAB",
+    let key = json!({"kty": "EC", "kid": "1", "alg": "ES256", "use": "sig", "key_ops": ["verify"], "crv": "P-256", "n": "AQAB", "e": "AQAB",
         "x": "AQAB", "y": "AQAB", "k": "AQAB", "d": "AQAB"});
-    let provider =
-        json!({"issuer": "https://id.example", "audience": "shop", "roleClaim": "role", "keys": [key]});
+    let provider = json!({"issuer": "https://id.example", "audience": "shop", "roleClaim": "role", "claims": {"org": "a.b"}, "keys": [key]});
+    // A set may have other keys and other values, which are left out.
     check_struct::<described::JsonWebKey, real::JsonWebKey>(&key);
     check_struct::<described::NewIdentityProvider, real::NewIdentityProvider>(&provider);
 }
@@ -133,19 +133,14 @@ fn tables_are_read_as_described() {
 
     use super::backend_data as described;
 
-    let column = json!({"name": "qty", "type": "integer", "nullable": false, "system": false, "default": 1});
     let new_column = json!({"name": "qty", "type": "integer", "nullable": false, "default": 1});
     let index = json!({"name": "ix1", "columns": ["qty"], "unique": true});
     let new_index = json!({"columns": ["qty"], "unique": true});
-    let table = json!({"name": "orders", "columns": [column], "publicRead": false, "rules": [], "indexes": [index],
-        "rowCount": 0, "createdAt": "2026-01-01T00:00:00.000Z"});
     let new_table =
         json!({"name": "orders", "columns": [new_column], "publicRead": true, "confirmPublic": "orders"});
-    check_struct::<described::Column, real::Column>(&column);
     check_struct::<described::NewColumn, real::NewColumn>(&new_column);
     check_struct::<described::Index, real::Index>(&index);
     check_struct::<described::NewIndex, real::NewIndex>(&new_index);
-    check_struct::<described::Table, real::Table>(&table);
     check_struct::<described::NewTable, real::NewTable>(&new_table);
 }
 

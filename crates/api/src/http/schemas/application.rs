@@ -10,6 +10,8 @@ use utoipa::ToSchema;
 use super::enumeration::enumerations;
 
 enumerations! {
+    /// The kind of an object that a search finds.
+    FoundKind: application::search::FoundKind;
     /// Type of an alert.
     AgentAlert: application::feeds::AgentAlert;
     /// Type of an event for agents.

@@ -23,46 +23,6 @@ enumerations! {
     Comparison: backend_data::rule::Comparison;
 }
 
-/// A column of a table.
-#[derive(Debug, Deserialize, ToSchema)]
-pub(crate) struct Column {
-    /// A lowercase letter, then lowercase letters, digits and underscores; 1–63 characters.
-    name: String,
-    /// The type of its values.
-    #[serde(rename = "type")]
-    kind: ColumnType,
-    /// True if its values may be null.
-    nullable: bool,
-    /// True for the columns that every table has: `id` and `created_at`.
-    system: bool,
-    /// The value of a row that is inserted without one. Absent if the column has no default.
-    #[serde(default)]
-    #[schema(value_type = Value, required = false)]
-    default: Option<Value>,
-}
-
-/// A table of a project.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Table {
-    /// A lowercase letter, then lowercase letters, digits and underscores; 1–48 characters.
-    name: String,
-    /// The columns: `id`, `created_at`, then the others in the order in which they were added.
-    columns: Vec<Column>,
-    /// True if anyone may read every row.
-    public_read: bool,
-    /// The rules of its policy: what visitors and signed-in people may do.
-    rules: Vec<Rule>,
-    /// The indexes, in the order of creation.
-    #[serde(default)]
-    indexes: Vec<Index>,
-    /// Number of rows; null if they were not counted.
-    #[schema(required)]
-    row_count: Option<u64>,
-    /// Time of creation.
-    created_at: String,
-}
-
 /// The definition of a column to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

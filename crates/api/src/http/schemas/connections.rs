@@ -16,6 +16,8 @@ enumerations! {
     ConnectionStatus: connections::connection::ConnectionStatusName;
     /// Kind of secret of a connector.
     ConnectorAuth: connections::catalogue::CatalogueAuth;
+    /// Category of a connector.
+    ConnectorCategory: connections::catalogue::CatalogueCategory;
     /// Group of connectors.
     ConnectorGroup: connections::catalogue::CatalogueGroup;
     /// Region for which a connector is meant.

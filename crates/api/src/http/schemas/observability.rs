@@ -3,6 +3,8 @@
 use super::enumeration::enumerations;
 
 enumerations! {
+    /// The kind of a reason for which an app is not healthy.
+    HealthReasonCode: observability::health::HealthReasonCode;
     /// The severity of a line, lowest first.
     LogLevel: observability::LogLevel;
     /// The writer of a line.

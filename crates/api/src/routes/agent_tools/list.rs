@@ -1,7 +1,7 @@
 //! Listing the tools of a workspace.
 
 use axum::{Json, extract::State};
-use kernel::authority::Member;
+use kernel::{authority::Member, caller::Scope};
 use runs::agent_tools::ListedTool;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -24,7 +24,7 @@ pub(crate) struct AgentTools {
 /// List the tools of agents
 ///
 /// In the console, all tools of apps that you can view. With a token, those that it can call now: the live ones of apps
-/// that you can run.
+/// that you can run, and none without the scope `write`.
 #[utoipa::path(
     get, path = "/v1/workspaces/{ws}/agent-tools", tag = "agent-tools",
     params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")),
@@ -36,7 +36,9 @@ pub(crate) async fn list_agent_tools(
 ) -> ApiResult<Json<AgentTools>> {
     let found =
         api.store().agent_tools(member.workspace(), member.user(), member.visibility(), ctx.now).await?;
-    let is_shown = |listed: &ListedTool| !ctx.caller.is_token() || listed.is_callable_by(&member);
+    let can_call = ctx.caller.allows(Scope::Write);
+    let is_shown =
+        |listed: &ListedTool| !ctx.caller.is_token() || (can_call && listed.is_callable_by(&member));
     let shown = found.into_iter().filter(is_shown);
     let items = shown.filter_map(|listed| AgentToolView::of(&member, listed)).collect();
     Ok(Json(AgentTools { items }))

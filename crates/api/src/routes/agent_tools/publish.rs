@@ -11,7 +11,7 @@ use runs::{
     agent_tools::{InputSchema, PermissionsHash, ToolName},
 };
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::view::{AgentToolView, ToolOfAutomation};
@@ -39,7 +39,7 @@ pub(crate) struct PublishAgentTool {
     #[schema(min_length = 8, max_length = 400)]
     description: String,
     #[schema(value_type = schemas::runs::ToolInputSchema)]
-    input_schema: Map<String, Value>,
+    input_schema: Value,
     /// The `hash` of the permissions that you have read.
     reviewed_hash: String,
     /// `false` publishes it turned off.
@@ -69,7 +69,7 @@ pub(crate) async fn put_agent_tool(
     payload: Payload,
 ) -> ApiResult<Tagged<AgentToolView>> {
     let input: PublishAgentTool = payload.json()?;
-    let schema = InputSchema::parse(Value::Object(input.input_schema)).map_err(InvalidInput::from)?;
+    let schema = InputSchema::parse(input.input_schema).map_err(InvalidInput::from)?;
     let input = runs::agent_tools::PublishTool {
         name: ToolName::parse(&input.name)?,
         title: input.title,

@@ -21,7 +21,7 @@ use runs::{
 
 use super::{
     ServingMode,
-    headers::{request_headers, response_header},
+    headers::{is_replaced_document, request_headers, response_header},
 };
 use crate::{
     http::{error::ApiResult, extract::read_body, request_middleware::RequestInfo},
@@ -112,6 +112,11 @@ fn build_response(response: AppResponse, mode: ServingMode, has_body: bool) -> R
         if let Some(value) = response_header(&name, value, mode) {
             response.headers_mut().append(name, value);
         }
+    }
+    if mode == ServingMode::SharedOrigin && is_replaced_document(response.headers()) {
+        return Err(
+            invalid().hint("A `multipart/x-mixed-replace` body needs a host of its own: --apps-domain.")
+        );
     }
     if streamed {
         // Tells a proxy not to buffer the response.

@@ -114,6 +114,17 @@ pub(super) fn response_header(
     }
 }
 
+/// Returns `true` for a body of several documents, each with headers of its own: in browsers that show them, these headers are
+/// not those that were checked here.
+pub(super) fn is_replaced_document(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::CONTENT_TYPE).iter();
+    values.flat_map(|value| value.as_bytes().split(|byte| matches!(byte, b',' | b';'))).any(|part| {
+        let part = part.trim_ascii();
+        part.eq_ignore_ascii_case(b"multipart/x-mixed-replace")
+            || part.eq_ignore_ascii_case(b"multipart/mixed-replace")
+    })
+}
+
 fn is_proxy_header(name: &HeaderName) -> bool {
     *name != X_ACCEL_BUFFERING && PROXY_PREFIXES.iter().any(|beginning| name.as_str().starts_with(beginning))
 }
@@ -140,6 +151,20 @@ fn strip_cookie_domain(value: &HeaderValue) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn documents_that_replace_each_other_are_known() {
+        for (value, expected) in [
+            ("multipart/x-mixed-replace; boundary=x", true),
+            ("Multipart/X-Mixed-Replace", true),
+            ("text/html, multipart/x-mixed-replace;boundary=x", true),
+            ("multipart/mixed; boundary=x", false),
+            ("text/html", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(value))]);
+            assert_eq!(is_replaced_document(&headers), expected, "{value}");
+        }
+    }
 
     fn sent(name: &str, value: &str, mode: ServingMode) -> Option<String> {
         let value = response_header(&name.parse().unwrap(), value.parse().unwrap(), mode)?;

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::view::{AppSecretItem, declared_secrets};
 use crate::{
     auth::{Authorized, Console},
-    http::error::ApiResult,
+    http::{conditional::TaggedItem as _, error::ApiResult},
     state::Api,
 };
 
@@ -38,8 +38,13 @@ pub(crate) async fn list_app_secrets(
     let stored = api.store().list_app_secrets(right.member().workspace(), right.app()).await?;
     let mut items: Vec<_> = stored.into_iter().map(|view| AppSecretItem::of(view, &declared)).collect();
     let is_missing = |known: &&SecretPermission| !items.iter().any(|item| item.name() == known.name);
-    let missing: Vec<_> = declared.iter().filter(is_missing).map(AppSecretItem::missing).collect();
+    let missing: Vec<_> = declared
+        .iter()
+        .filter(is_missing)
+        .map(|it| AppSecretItem::missing(it.name.clone(), Some(it)))
+        .collect();
     items.extend(missing);
     items.sort_by(|a, b| a.name().cmp(b.name()));
+    let items = items.into_iter().map(AppSecretItem::tagged).collect::<Result<_, _>>()?;
     Ok(Json(AppSecretList { items }))
 }

@@ -1,6 +1,6 @@
 //! Secrets of apps on the wire.
 
-use application::Problem;
+use application::{Problem, Tx};
 use apps::manifest::{SecretPermission, SecretUse};
 use chrono::{DateTime, Utc};
 use connections::app_secrets::AppSecretView;
@@ -8,7 +8,13 @@ use kernel::authority::AppAccess;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{http::schemas, state::Api};
+use crate::{
+    http::{
+        conditional::{Representation, TaggedItem},
+        schemas,
+    },
+    state::Api,
+};
 
 /// A secret of an app: one that has a value, or one that the current version names.
 #[derive(Debug, Serialize, ToSchema)]
@@ -33,6 +39,21 @@ pub(crate) struct AppSecretItem {
     /// Entry of the current version's manifest; null if it does not name the secret.
     #[schema(required)]
     declared: Option<DeclaredSecret>,
+    /// Number of values that it was given since it exists; 0 if there is none.
+    version: u32,
+    /// Entity tag. Send it in `If-Match` with a change, to change only what you have seen.
+    #[schema(pattern = "^\"[0-9a-f]{32}\"$")]
+    etag: String,
+}
+
+impl Representation for AppSecretItem {
+    const COMPUTED: &'static [&'static str] = &["declared", "etag", "setByName"];
+}
+
+impl TaggedItem for AppSecretItem {
+    fn etag_mut(&mut self) -> &mut String {
+        &mut self.etag
+    }
 }
 
 /// A secret as a manifest names it.
@@ -57,19 +78,38 @@ impl AppSecretItem {
             set_by_name,
             hosts: secret.hosts.iter().map(ToString::to_string).collect(),
             clear: secret.clear,
+            version: secret.version,
+            etag: String::new(),
         }
     }
 
-    /// A secret that the manifest names and that has no value.
-    pub(super) fn missing(declared: &SecretPermission) -> Self {
+    /// A secret that has no value; the manifest may name it.
+    pub(super) fn missing(name: String, declared: Option<&SecretPermission>) -> Self {
         Self {
-            name: declared.name.clone(),
+            name,
             set_at: None,
             set_by_name: None,
             hosts: Vec::new(),
             clear: false,
-            declared: Some(declared.into()),
+            declared: declared.map(DeclaredSecret::from),
+            version: 0,
+            etag: String::new(),
         }
+    }
+
+    /// Returns a secret of an app, whose secrets are locked until the transaction ends; `None` if it has no value.
+    ///
+    /// # Errors
+    /// 404 `app_not_found` if the app was deleted; a [`Problem`] if the store fails.
+    pub(super) async fn locked(
+        tx: &mut dyn Tx,
+        access: &AppAccess,
+        name: &str,
+    ) -> Result<Option<Self>, Problem> {
+        let stored = tx.app_secrets_for_update(access.member().workspace(), access.app()).await?;
+        let stored = stored.ok_or_else(|| Problem::not_found("app"))?;
+        let found = stored.into_iter().find(|secret| secret.name.as_str() == name);
+        Ok(found.map(|secret| Self::of(AppSecretView { secret, set_by_name: None }, &[])))
     }
 
     pub(super) fn name(&self) -> &str {

@@ -4,22 +4,24 @@ use std::collections::BTreeMap;
 
 use application::{
     Problem, ProblemKind,
-    app_versions::{check_code, check_connectors, check_projects, create_gates, parse_manifest},
+    app_versions::{NewVersion, check_projects, parse_manifest},
     templates::{NewFromTemplate, create_template_automations},
     unit,
 };
 use apps::{
     Category, Manifest, VersionKind,
     apps::CreateApp,
+    safe_band::PublishRule,
     templates::FilledTemplate,
-    versions::{CreateVersion, check_files},
+    versions::{Baseline, CreateVersion, Publishing, check_files},
 };
 use axum::{Json, extract::State, http::HeaderMap};
 use kernel::{
     Context,
-    authority::{AppRights, Builder, CanEdit, Sharing, authorize_app},
+    authority::{AppRights, Builder, CanEdit, Sharing},
     id::{ConnectionId, ProjectId},
 };
+use observability::AppHealth;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -150,22 +152,21 @@ pub(crate) async fn create_app(
     } else {
         first_of_files(&api, &ctx, &builder, input).await?
     };
-    let creator = builder.clone().into();
     let (app, needs_console) = api
         .transaction(unit!(|tx| {
+            let creator = api.lock_member(tx, &ctx, builder.workspace()).await?.require_builder()?.into();
             let app = apps::apps::create_app(tx, &ctx, &creator, first.app.clone()).await?;
             let Some(version) = first.version.clone() else { return Ok::<_, Problem>((app, Vec::new())) };
-            let access = authorize_app((*builder).clone(), Some(&app.to_fact(AppRights::NONE)))?;
-            let right = access.require::<CanEdit>()?;
-            let needs_console = create_gates(&api, tx, &ctx, right.member(), &version.manifest).await?;
-            let (app, _) = apps::versions::create_version(tx, &ctx, &right, version).await?;
+            let right = api.lock_app::<CanEdit>(tx, &ctx, app.id).await?;
+            let (app, _, needs_console) = api.publish_version(tx, &ctx, &right, version).await?;
             if let Some(filled) = &first.template {
                 create_template_automations(tx, &ctx, &right, filled).await?;
             }
             Ok((app, needs_console))
         }))
         .await?;
-    Ok(Json(MadeApp { app: AppView::of(&api, app, AppRights::ALL), needs_console }))
+    let app = AppView::of(&api, app, AppRights::ALL, &AppHealth::default());
+    Ok(Json(MadeApp { app, needs_console }))
 }
 
 /// What an app begins with.
@@ -173,6 +174,11 @@ struct First {
     app: CreateApp,
     version: Option<CreateVersion>,
     template: Option<FilledTemplate>,
+}
+
+/// Returns the circumstances of the first version of a new app.
+fn of_new_app() -> Publishing {
+    Publishing { baseline: Baseline::new_app(), rule: PublishRule::Direct, inherits_manifest: false }
 }
 
 async fn first_of_files(
@@ -203,6 +209,7 @@ async fn first_of_files(
         archetype: input.archetype.or_else(|| manifest.as_ref().map(|manifest| manifest.archetype.clone())),
         category: input.category.or(manifest.as_ref().map(|manifest| manifest.category)),
         sharing: manifest.as_ref().map_or(Sharing::Private, |manifest| manifest.sharing.default),
+        is_in_review: false,
     };
     let Some(files) = input.files else { return Ok(First { app, version: None, template: None }) };
     let manifest = manifest.unwrap_or_else(|| {
@@ -212,16 +219,16 @@ async fn first_of_files(
         Manifest::minimal(&app.name, description.unwrap_or("An app."), archetype, category)
     });
     check_files(&files)?;
-    check_code(api, ctx, builder.workspace(), &files).await?;
-    check_projects(api, ctx, builder.workspace(), &manifest, &[]).await?;
-    check_connectors(api, ctx, builder, &manifest, &[]).await?;
-    let version = CreateVersion {
+    let version = NewVersion {
         manifest,
         files,
         summary: Some("First version".to_owned()),
         kind: VersionKind::Edit,
         built_from: None,
+        sharing: app.sharing,
+        publishing: of_new_app(),
     };
+    let version = api.check_version(ctx, builder, version).await?;
     Ok(First { app, version: Some(version), template: None })
 }
 
@@ -260,8 +267,16 @@ async fn first_of_template(
         ),
         _ => problem,
     })?;
-    check_connectors(api, ctx, builder, &filled.manifest, &[]).await?;
-    check_code(api, ctx, builder.workspace(), &filled.files).await?;
+    let version = NewVersion {
+        manifest: filled.manifest.clone(),
+        files: filled.files.clone(),
+        summary: Some(format!("From the template {}", template.id)),
+        kind: VersionKind::Seed,
+        built_from: None,
+        sharing: Sharing::Private,
+        publishing: of_new_app(),
+    };
+    let version = api.check_version(ctx, builder, version).await?;
     api.create_template_tables(ctx, template, &filled).await?;
     let app = CreateApp {
         name: input.name,
@@ -269,13 +284,7 @@ async fn first_of_template(
         archetype: Some(filled.manifest.archetype.clone()),
         category: Some(filled.manifest.category),
         sharing: Sharing::Private,
-    };
-    let version = CreateVersion {
-        manifest: filled.manifest.clone(),
-        files: filled.files.clone(),
-        summary: Some(format!("From the template {}", template.id)),
-        kind: VersionKind::Seed,
-        built_from: None,
+        is_in_review: false,
     };
     Ok(First { app, version: Some(version), template: Some(filled) })
 }

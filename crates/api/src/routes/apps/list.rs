@@ -1,12 +1,13 @@
 //! Listing apps.
 
-use application::Problem;
 use apps::AppError;
 use axum::{Json, extract::State};
 use kernel::{
     authority::{Member, authorize_app},
+    id::AppId,
     page::{Page, PageRequest},
 };
+use observability::AppHealth;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -43,7 +44,7 @@ pub(crate) struct AppList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListApps), responses((status = 200, body = AppList)))]
 pub(crate) async fn list_apps(
     State(api): State<Api>,
-    Authorized(_ctx, member): Authorized<ReadToken, Member>,
+    Authorized(ctx, member): Authorized<ReadToken, Member>,
     Params(input): Params<ListApps>,
 ) -> ApiResult<Json<AppList>> {
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
@@ -53,9 +54,14 @@ pub(crate) async fn list_apps(
         .await
         .map_err(AppError::from)?;
     let page = Page::from_limit_plus_one(found, page.limit, |(app, _)| app.id);
-    let items = page.items.into_iter().map(|(app, granted)| {
-        let access = authorize_app(member.clone(), Some(&app.to_fact(granted)))?;
-        Ok(AppView::of(&api, app, access.rights()))
+    let ids: Vec<AppId> = page.items.iter().map(|(app, _)| app.id).collect();
+    let health = api.health_of(&member, &ids, ctx.now).await?;
+    let unknown = AppHealth::default();
+    let items = page.items.into_iter().filter_map(|(app, granted)| {
+        // What the store lists can be viewed; if a rule says otherwise, the rest is listed all the same.
+        let access = authorize_app(member.clone(), Some(&app.to_fact(granted))).ok()?;
+        let health = health.get(&app.id).unwrap_or(&unknown);
+        Some(AppView::of(&api, app, access.rights(), health))
     });
-    Ok(Json(AppList { items: items.collect::<Result<_, Problem>>()?, next_cursor: page.next_cursor }))
+    Ok(Json(AppList { items: items.collect(), next_cursor: page.next_cursor }))
 }

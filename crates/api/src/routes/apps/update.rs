@@ -49,5 +49,5 @@ pub(crate) async fn update_app(
             Ok::<_, Problem>(apps::apps::update_app(tx, &ctx, &right, input.clone()).await?)
         }))
         .await?;
-    Ok(Tagged(AppView::of(&api, app, right.rights())))
+    Ok(Tagged(AppView::read(&api, &ctx, &right, app).await?))
 }

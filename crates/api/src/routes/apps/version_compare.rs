@@ -25,7 +25,7 @@ use crate::{
 pub(crate) struct CompareVersions {
     /// Id of the later version.
     to: VersionId,
-    /// Id of the earlier version. Default: the version that was current before `to` was created.
+    /// Id of the earlier version. Default: the version that was current before `to` was created; of the first version, itself.
     from: Option<VersionId>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct VersionComparison {
     to: VersionView,
     /// Differences between the manifests, with sentences in the language of the request's `Accept-Language`.
     diff: ManifestDiff,
-    /// Files that differ, by path.
+    /// Files that differ, by path; empty if one of the versions is not `runnable`, since its files are deleted.
     files: Vec<FileDiff>,
 }
 

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use application::{
     Problem,
-    app_versions::{check_code, check_connectors, check_projects, create_gates, parse_manifest},
+    app_versions::{self, CurrentVersion, parse_manifest},
     unit,
 };
 use apps::{
-    Manifest, VersionKind,
-    versions::{CreateVersion, check_files},
+    AppVersion, VersionKind,
+    safe_band::PublishRule,
+    versions::{Baseline, Publishing, check_files},
 };
 use axum::{Json, extract::State};
-use kernel::authority::{AppAccess, AppRight, CanEdit};
+use kernel::authority::{AppRight, CanEdit, Sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -70,43 +71,37 @@ pub(crate) async fn create_version(
     Authorized(ctx, right): Authorized<WriteToken, AppRight<CanEdit>>,
     payload: Payload,
 ) -> ApiResult<Json<MadeVersion>> {
-    let workspace = right.member().workspace();
     let input: NewVersion = payload.json()?;
     check_files(&input.files)?;
-    let current = current_manifest(&api, &right).await?;
-    let granted = current.as_ref().map_or(&[][..], |manifest| &manifest.permissions.data).to_vec();
-    let connected = current.as_ref().map_or(&[][..], |manifest| &manifest.permissions.connectors).to_vec();
+    let (member, rule) = (right.member(), PublishRule::Direct);
+    let current = api.read_current_version(&ctx, member, right.app(), rule).await?;
+    let baseline = current.map_or_else(Baseline::nothing, |CurrentVersion { baseline, .. }| baseline);
     let manifest = match &input.manifest {
-        Some(manifest) => parse_manifest(&api, &ctx, right.member(), manifest, &connected).await?,
-        None => {
-            current.ok_or_else(|| Problem::invalid_field("manifest", "is required for the first version"))?
+        Some(manifest) => {
+            let connected = &baseline.manifest().permissions.connectors;
+            parse_manifest(&api, &ctx, member, manifest, connected).await?
         }
+        None if baseline.version().is_some() => baseline.manifest().clone(),
+        None => return Err(Problem::invalid_field("manifest", "is required for the first version").into()),
     };
-    check_projects(&api, &ctx, workspace, &manifest, &granted).await?;
-    check_connectors(&api, &ctx, right.member(), &manifest, &connected).await?;
-    check_code(&api, &ctx, workspace, &input.files).await?;
-
-    let version = CreateVersion {
+    let version = app_versions::NewVersion {
         manifest,
         files: input.files,
         summary: input.summary,
         kind: VersionKind::Edit,
         built_from: None,
+        // It stays as it is.
+        sharing: Sharing::Private,
+        publishing: Publishing { baseline, rule, inherits_manifest: input.manifest.is_none() },
     };
+    let version = api.check_version(&ctx, member, version).await?;
     let (app, version, needs_console) = api
         .transaction(unit!(|tx| {
-            let needs_console = create_gates(&api, tx, &ctx, right.member(), &version.manifest).await?;
-            let (app, version) = apps::versions::create_version(tx, &ctx, &right, version.clone()).await?;
-            Ok::<_, Problem>((app, version, needs_console))
+            let right = api.lock_app::<CanEdit>(tx, &ctx, right.app()).await?;
+            api.publish_version(tx, &ctx, &right, version.clone()).await
         }))
         .await?;
+    let maker = api.store().user(version.created_by).await?;
+    let version = AppVersion { created_by_name: maker.map(|maker| maker.name), ..version };
     Ok(Json(MadeVersion { version: VersionView::of(version, app.current_version), needs_console }))
-}
-
-async fn current_manifest(api: &Api, access: &AppAccess) -> Result<Option<Manifest>, Problem> {
-    let workspace = access.member().workspace();
-    let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
-    let Some(current) = app.current_version else { return Ok(None) };
-    let found = api.store().version(workspace, app.id, current).await?;
-    Ok(found.map(|(_, content)| content.manifest))
 }

@@ -33,9 +33,10 @@ pub(crate) struct VersionWithContent {
     version: VersionView,
     #[schema(value_type = schemas::apps::Manifest)]
     manifest: Manifest,
-    /// Source text by path.
+    /// Source text by path; empty if the version is not `runnable`.
     files: BTreeMap<String, String>,
-    /// Reasons that took points off the trust score; null if the version was scored by the rules of another release.
+    /// Reasons that took points off the trust score; null if the version was scored by the rules of another release, or is not
+    /// `runnable`.
     #[schema(required)]
     trust_reasons: Option<Vec<TrustReason>>,
 }
@@ -97,7 +98,8 @@ pub(crate) async fn read_version(
     let locale = negotiate_locale(&headers);
     let reasons = assessment.findings.into_iter().map(|finding| TrustReason::of(finding, locale));
     Ok(known.respond(VersionWithContent {
-        trust_reasons: (assessment.score == version.trust_score).then(|| reasons.collect()),
+        trust_reasons: (version.is_runnable && assessment.score == version.trust_score)
+            .then(|| reasons.collect()),
         version: VersionView::of(version, app.current_version),
         manifest: content.manifest,
         files: content.files,

@@ -1,10 +1,11 @@
 //! Going back to an earlier version.
 
 use application::Problem;
+use apps::changes::{MovedAutomation, Remaining};
 use axum::{Json, extract::State, http::HeaderMap};
 use kernel::{
     authority::{AppRight, CanEdit},
-    id::{AppId, VersionId},
+    id::{AppId, AutomationId, VersionId},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -43,11 +44,34 @@ pub(crate) struct RolledBack {
     diff: ManifestDiff,
     /// Steps that an admin has to take in the console before the app can use everything in its manifest.
     needs_console: Vec<String>,
+    /// Automations that were paused, moved to an earlier schedule or started.
+    automations: Vec<RolledBackAutomation>,
+    /// Changes of plans after the version, which stay.
+    remains: Vec<RemainingChange>,
+}
+
+/// An automation that moved with the version.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RolledBackAutomation {
+    id: AutomationId,
+    name: String,
+    /// `paused`, `moved` or `started`.
+    change: &'static str,
+    sentence: String,
+}
+
+/// Something that a rollback leaves as it is.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RemainingChange {
+    /// `sharing`, `name`, `retries` or `secret`.
+    subject: &'static str,
+    sentence: String,
 }
 
 /// Go back to an earlier version
 ///
-/// Moves the app to the version; nothing is built. Runs that have been claimed keep their version. The caller must be
+/// Moves the app to the version; nothing is built. An automation is paused if only the version that is left declares its trigger;
+/// what plans after the version did to schedules is undone, unless somebody touched them since. Runs that have been claimed keep their version. The caller must be
 /// allowed to give the app what the version has and the current one does not: its projects and connections.
 #[utoipa::path(
     post, path = "/v1/apps/{id}/versions/{versionId}/rollback", tag = "apps",
@@ -72,12 +96,22 @@ pub(crate) async fn roll_back_version(
     let input: RollBackRequest = payload.json()?;
     let to: VersionId = version.parse().map_err(|_| Problem::not_found("version"))?;
     let moved = api.roll_back_version(&ctx, &right, to, input.expect_current_version_id).await?;
+    let locale = negotiate_locale(&headers);
+    let automation = |moved: MovedAutomation| RolledBackAutomation {
+        id: moved.id,
+        change: moved.change.as_str(),
+        sentence: moved.describe(locale),
+        name: moved.name,
+    };
+    let remaining = |it: Remaining| RemainingChange { subject: it.subject(), sentence: it.describe(locale) };
     Ok(Json(RolledBack {
         app_id: moved.rollback.app,
         from_version_id: moved.rollback.from,
         to_version_id: moved.rollback.to,
         trust_score: moved.to.trust_score,
-        diff: ManifestDiff::of(&moved.manifest, negotiate_locale(&headers)),
+        diff: ManifestDiff::of(&moved.manifest, locale),
         needs_console: moved.needs_console,
+        automations: moved.consequences.automations.into_iter().map(automation).collect(),
+        remains: moved.consequences.remains.into_iter().map(remaining).collect(),
     }))
 }

@@ -1,11 +1,16 @@
 //! Apps and versions on the wire.
 
-use application::{Problem, Tx};
+use application::{Problem, Tx, overview::app_status};
 use apps::{App, AppStatus, AppVersion, Category, VersionKind, trust::TrustBand, versions::ChangeBuilder};
 use chrono::{DateTime, Utc};
 use kernel::{
+    Context,
     authority::{AppAccess, AppRightName, AppRights, Sharing},
     id::{AppId, UserId, VersionId, WorkspaceId},
+};
+use observability::{
+    AppHealth,
+    health::{HealthReason, HealthReasonCode},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -31,8 +36,19 @@ pub(crate) struct AppView {
     archetype: String,
     #[schema(value_type = schemas::apps::Category)]
     category: Category,
+    /// State, from what happened to the app's runs.
     #[schema(value_type = schemas::apps::AppStatus)]
     status: AppStatus,
+    /// Reasons for which the app is not healthy, the gravest first.
+    status_reasons: Vec<StatusReason>,
+    /// Time of the last run or response that ended well, to the minute; null if none is known.
+    #[schema(required)]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
+    observed_at: Option<DateTime<Utc>>,
+    /// Number of questions of its runs that wait for an answer.
+    waiting_approvals: u64,
+    /// `true` if somebody paused the app.
+    paused: bool,
     sharing: Sharing,
     #[schema(required)]
     current_version_id: Option<VersionId>,
@@ -45,7 +61,26 @@ pub(crate) struct AppView {
     created_by: UserId,
 }
 
-impl Representation for AppView {}
+impl Representation for AppView {
+    /// `paused` and `currentVersionId` are what people set of the state.
+    const COMPUTED: &'static [&'static str] = &["status", "statusReasons", "observedAt", "waitingApprovals"];
+}
+
+/// A reason for which an app is not healthy.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub(crate) struct StatusReason {
+    #[schema(value_type = schemas::observability::HealthReasonCode)]
+    code: HealthReasonCode,
+    /// Number of what the code counts.
+    #[schema(minimum = 1)]
+    count: u64,
+}
+
+impl From<HealthReason> for StatusReason {
+    fn from(reason: HealthReason) -> Self {
+        Self { code: reason.code, count: reason.count }
+    }
+}
 
 impl AppView {
     /// Returns an app as the caller reads it, locked until the transaction ends.
@@ -59,12 +94,32 @@ impl AppView {
     ) -> Result<Option<Self>, Problem> {
         let app = tx.app_for_update(access.member().workspace(), access.app()).await?;
         let app = app.ok_or_else(|| Problem::not_found("app"))?;
-        Ok(Some(Self::of(api, app, access.rights())))
+        // The tag does not depend on the health.
+        Ok(Some(Self::of(api, app, access.rights(), &AppHealth::default())))
     }
 
-    pub(crate) fn of(api: &Api, app: App, rights: AppRights) -> Self {
+    /// Returns an app with its state as it is now.
+    ///
+    /// # Errors
+    /// A [`Problem`] if the store fails.
+    pub(super) async fn read(
+        api: &Api,
+        ctx: &Context,
+        access: &AppAccess,
+        app: App,
+    ) -> Result<Self, Problem> {
+        let mut health = api.health_of(access.member(), &[app.id], ctx.now).await?;
+        let health = health.remove(&app.id).unwrap_or_default();
+        Ok(Self::of(api, app, access.rights(), &health))
+    }
+
+    pub(crate) fn of(api: &Api, app: App, rights: AppRights, health: &AppHealth) -> Self {
         Self {
-            status: app.status(),
+            status: app_status(&app, health),
+            status_reasons: health.reasons().into_iter().map(StatusReason::from).collect(),
+            observed_at: health.observed_at,
+            waiting_approvals: health.waiting_approvals,
+            paused: app.is_paused,
             url: app_proxy::url(api, &app.slug),
             id: app.id,
             workspace_id: app.workspace,
@@ -112,7 +167,7 @@ pub(crate) struct VersionView {
     #[schema(required)]
     base_version_id: Option<VersionId>,
     is_current: bool,
-    /// `true` if the version can run.
+    /// `false` once the files of the version are deleted: it is not among the newest 50 of its app, and nothing names it.
     runnable: bool,
     /// Builder that made the version; null for other versions.
     #[schema(required, value_type = Option<schemas::apps::ChangeBuilder>)]
@@ -137,7 +192,7 @@ impl VersionView {
             builder: version.built_from.as_ref().map(|built| built.builder),
             instruction: version.built_from.map(|built| built.instruction),
             base_version_id: version.base,
-            runnable: true,
+            runnable: version.is_runnable,
         }
     }
 }

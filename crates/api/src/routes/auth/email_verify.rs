@@ -19,9 +19,14 @@ use crate::{
 pub(crate) struct VerifyEmailSignIn {
     #[schema(min_length = 3, max_length = 254, example = "aru@example.com")]
     email: String,
-    /// Six digits.
-    #[schema(min_length = 6, max_length = 6, example = "123456")]
+    /// Six digits; other characters, such as blanks that were copied with them, are ignored.
+    #[schema(min_length = 6, max_length = 32, example = "123456")]
     code: String,
+}
+
+/// Returns the digits of a code as a person copied it: with blanks around it, or between its digits.
+pub(in crate::routes) fn digits_of(code: &str) -> String {
+    code.chars().filter(char::is_ascii_digit).collect()
 }
 
 /// Sign in with an e-mailed code
@@ -37,7 +42,7 @@ pub(crate) async fn verify_email_sign_in(
     api.rate_limits().check_sign_in(ctx.client_ip)?;
     let input: VerifyEmailSignIn = payload.json()?;
     let email: Email = input.email.parse()?;
-    let (code, peppers) = (input.code.trim(), api.peppers());
+    let (code, peppers) = (&digits_of(&input.code), api.peppers());
     let outcome = api
         .transaction(unit!(|tx| {
             let mut outcome =

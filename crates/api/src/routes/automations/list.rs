@@ -21,10 +21,10 @@ use crate::{
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListAutomations {
     /// The `nextCursor` of the previous page.
-    cursor: Option<String>,
+    pub(super) cursor: Option<String>,
     /// Maximum number of items.
     #[param(minimum = 1, maximum = 200, default = 50)]
-    limit: Option<u32>,
+    pub(super) limit: Option<u32>,
 }
 
 /// The automations of a workspace whose app you can view, newest first.

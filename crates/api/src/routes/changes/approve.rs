@@ -57,5 +57,6 @@ pub(crate) async fn approve_change(
     let member = right.member();
     let app = api.store().app(member.workspace(), change.app).await?;
     let app = app.ok_or_else(|| Problem::not_found("app"))?;
+    let change = api.with_remaining_steps(change).await?;
     Ok(Json(ChangeView::of(change, app.name, member.role(), ctx.now)))
 }

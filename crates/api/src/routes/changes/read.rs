@@ -29,5 +29,6 @@ pub(crate) async fn read_change(
     let found = api.store().change(member.workspace(), member.user(), id).await?;
     let change = found.ok_or_else(missing)?;
     let app = api.store().app(member.workspace(), change.app).await?.ok_or_else(missing)?;
+    let change = api.with_remaining_steps(change).await?;
     Ok(known.respond(ChangeView::of(change, app.name, member.role(), ctx.now))?)
 }

@@ -3,7 +3,7 @@
 use apps::{
     Manifest,
     changes::{Change, ChangeOutcome, ChangeState},
-    manifest::diff::{Difference, diff_manifests},
+    manifest::diff::Difference,
     versions::ChangeBuilder,
 };
 use chrono::{DateTime, Utc};
@@ -110,13 +110,13 @@ pub(crate) struct ChangePlanView {
     admin_approval: AdminApproval,
 }
 
-/// Differences between the current and the new manifest.
+/// Differences between the current and the new manifest, and changes of the app and its automations.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ManifestDiff {
-    /// Permissions that the app gains.
+    /// Permissions that the app gains, and wider sharing.
     gains: Vec<DiffDetail>,
-    /// Permissions that the app loses.
+    /// Permissions that the app loses, and narrower sharing.
     losses: Vec<DiffDetail>,
     triggers_added: Vec<DiffDetail>,
     triggers_removed: Vec<DiffDetail>,
@@ -128,13 +128,13 @@ pub(crate) struct ManifestDiff {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DiffDetail {
-    /// `egress`, `data`, `connector`, `secret`, `ai` or `trigger`.
+    /// `egress`, `data`, `connector`, `secret`, `ai`, `trigger`, `sharing`, `name`, `description`, `roi` or `retries`.
     subject: &'static str,
     /// `added`, `removed` or `changed`.
     change: &'static str,
-    /// Host, name in the code, or type of the trigger.
+    /// Host, name in the code, type of the trigger, or automation; empty where an app has only one.
     name: String,
-    /// Methods or kind of access; empty for all.
+    /// Methods, kind of access or value; empty for all.
     terms: String,
     sentence: String,
 }
@@ -160,9 +160,9 @@ impl ManifestDiff {
             sentence: it.describe(locale),
         };
         let permissions = |gains: bool| {
-            let permissions =
-                found.iter().filter(|it| it.subject != Subject::Trigger && it.widens_access == gains);
-            permissions.map(detail).collect()
+            let of_access =
+                found.iter().filter(|it| it.subject.is_permission() || it.subject == Subject::Sharing);
+            of_access.filter(|it| it.widens_access == gains).map(detail).collect()
         };
         let triggers = |turn: DifferenceKind| {
             let triggers = found.iter().filter(|it| it.subject == Subject::Trigger && it.change == turn);
@@ -182,7 +182,7 @@ impl ChangePlanView {
     pub(crate) fn of(change: Change, app_name: String, planner: Role) -> Self {
         use apps::manifest::diff::Subject;
         let plan = change.plan;
-        let found = diff_manifests(&plan.before, &plan.manifest);
+        let found = plan.differences();
         let connectors = found.iter().filter(|it| it.subject == Subject::Connector && it.widens_access);
         let connectors: Vec<String> = connectors.map(|it| it.name.clone()).collect();
         let for_an_admin = !connectors.is_empty() || !plan.closed_hosts.is_empty();

@@ -126,9 +126,13 @@ impl Api {
         let token = StoredToken::new(issued, ctx.now);
         let vault = self.vault();
         let finished = self.transaction(unit!(|tx| {
-            finish_authorization(tx, ctx, &admin, vault, pending, (draft.clone(), &token)).await
+            // The service decided how long the exchange took.
+            let admin = self.lock_member(tx, ctx, pending.workspace).await?.require_admin()?;
+            let connection =
+                finish_authorization(tx, ctx, &admin, vault, pending, (draft.clone(), &token)).await?;
+            Ok::<_, Problem>(connection)
         }));
-        Ok(finished.await?)
+        finished.await
     }
 }
 

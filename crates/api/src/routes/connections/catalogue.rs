@@ -2,7 +2,8 @@
 
 use axum::{Json, extract::State, http::HeaderMap};
 use connections::catalogue::{
-    self, CatalogueAuth, CatalogueEntry, CatalogueGroup, CatalogueRegion, CatalogueStatus, FieldForm,
+    self, CatalogueAuth, CatalogueCategory, CatalogueEntry, CatalogueGroup, CatalogueRegion, CatalogueStatus,
+    FieldForm,
 };
 use connections::oauth_apps::OauthApps;
 use kernel::Locale;
@@ -34,7 +35,11 @@ pub(crate) struct ConnectorItem {
     /// Letters in place of a logo.
     #[schema(min_length = 1, max_length = 3)]
     monogram: &'static str,
-    category: &'static str,
+    #[schema(value_type = schemas::connections::ConnectorCategory)]
+    category: CatalogueCategory,
+    /// Kind of service, such as `crm` or `payments`.
+    #[schema(min_length = 1, max_length = 20)]
+    service: &'static str,
     #[schema(value_type = schemas::connections::ConnectorGroup)]
     group: CatalogueGroup,
     summary: &'static str,
@@ -122,7 +127,8 @@ impl ConnectorItem {
             connector_id: entry.connector_id.as_deref(),
             name: &entry.name,
             monogram: &entry.monogram,
-            category: &entry.category,
+            category: entry.category,
+            service: &entry.service,
             group: entry.group,
             summary: entry.summary.get(locale),
             auth: entry.auth,

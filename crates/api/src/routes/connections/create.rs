@@ -10,7 +10,11 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{create_http::shown, list::allowed_connectors, view::ConnectionItem};
+use super::{
+    create_http::{check_ports, shown},
+    list::allowed_connectors,
+    view::ConnectionItem,
+};
 use crate::{
     auth::{Authorized, Console},
     http::{
@@ -55,15 +59,15 @@ pub(crate) async fn create_connection(
     let input = CatalogueConnectionInput { display_name, values, secret };
     let connection = api
         .transaction(unit!(|tx| {
-            connections::connections::create_catalogue_connection(
+            let made = connections::connections::create_catalogue_connection(
                 tx,
                 &ctx,
                 &admin,
                 api.vault(),
                 &connector,
                 input.clone(),
-            )
-            .await
+            );
+            check_ports(&api, made.await?)
         }))
         .await?;
     shown(&api, &ctx, &admin, connection).await

@@ -4,7 +4,8 @@ use application::unit;
 use axum::{Json, extract::State};
 use connections::{
     AuthInput, HttpConnectionInput,
-    connection::{Connection, ConnectionHealth, ConnectionView, HeaderInput},
+    connection::{Connection, ConnectionView, HeaderInput},
+    connections::ConnectionError,
     gates::Method,
 };
 use kernel::authority::Admin;
@@ -97,8 +98,14 @@ pub(super) async fn shown(
     connection: Connection,
 ) -> ApiResult<Json<ConnectionItem>> {
     let view = connections::connections::view_connection(api.store(), ctx, admin, connection.id).await?;
-    let (health, used_by) = (ConnectionHealth::default(), Vec::new());
-    Ok(Json(view.unwrap_or(ConnectionView { connection, health, used_by }).into()))
+    let view = view.unwrap_or_else(|| ConnectionView::bare(connection));
+    Ok(Json(ConnectionItem::of(api, ctx, admin, view).await?))
+}
+
+/// Returns a connection that is to be stored, unless the gate could never call it.
+pub(super) fn check_ports(api: &Api, connection: Connection) -> Result<Connection, ConnectionError> {
+    api.connection_tester().check_ports(&connection)?;
+    Ok(connection)
 }
 
 /// Connect a service by hand
@@ -121,8 +128,14 @@ pub(crate) async fn create_http_connection(
     let input = HttpConnectionInput::from(payload.json::<HttpConnectionBody>()?);
     let connection = api
         .transaction(unit!(|tx| {
-            connections::connections::create_http_connection(tx, &ctx, &admin, api.vault(), input.clone())
-                .await
+            let made = connections::connections::create_http_connection(
+                tx,
+                &ctx,
+                &admin,
+                api.vault(),
+                input.clone(),
+            );
+            check_ports(&api, made.await?)
         }))
         .await?;
     shown(&api, &ctx, &admin, connection).await

@@ -2,10 +2,7 @@
 
 use application::{Problem, unit};
 use axum::{Json, extract::State};
-use connections::{
-    connection::{ConnectionHealth, ConnectionView},
-    connections::Disconnected,
-};
+use connections::{connection::ConnectionView, connections::Disconnected};
 use kernel::{authority::Admin, id::AppId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -57,9 +54,10 @@ pub(crate) async fn disconnect_service(
     let tokens_revoked = api.revoke_tokens(&done).await;
     let affected_apps = done.affected_apps.iter().map(|user| user.app).collect();
     let shown = connections::connections::view_connection(api.store(), &ctx, &admin, id).await?;
-    let (health, used_by) = (ConnectionHealth::default(), done.affected_apps);
-    let shown = shown.unwrap_or(ConnectionView { connection: done.connection, health, used_by });
-    Ok(Json(DisconnectedConnection { ok: true, affected_apps, connection: shown.into(), tokens_revoked }))
+    let bare = ConnectionView::bare(done.connection);
+    let shown = shown.unwrap_or(ConnectionView { used_by: done.affected_apps, ..bare });
+    let connection = ConnectionItem::of(&api, &ctx, &admin, shown).await?;
+    Ok(Json(DisconnectedConnection { ok: true, affected_apps, connection, tokens_revoked }))
 }
 
 impl Api {

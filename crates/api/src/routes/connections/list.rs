@@ -15,7 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::workspaces::Profile;
 
-use super::view::{ConnectionItem, hide_apps};
+use super::view::{ConnectionItem, hide_apps, set_app_statuses};
 use crate::{
     auth::{Authorized, ReadToken},
     http::{error::ApiResult, extract::Params, paging::PageParams},
@@ -58,8 +58,9 @@ pub(crate) async fn list_connections(
     let profile = workspace.ok_or_else(|| Problem::not_found("workspace"))?.profile;
     let mut found = connections::connections::list_connections(api.store(), &ctx, &member, page).await?;
     hide_apps(&api, &ctx, &member, &mut found).await?;
-    let page =
+    let mut page =
         Page::from_limit_plus_one(found, page.limit, |view| view.connection.id).map(ConnectionItem::from);
+    set_app_statuses(&api, &ctx, &member, &mut page.items).await?;
     let allowed = allowed_connectors(profile);
     let ready = api.oauth_apps().connectors().filter(|ready| allowed.iter().any(|one| one == ready));
     let is_admin = member.role().at_least(Role::Admin) && matches!(ctx.caller, Caller::Session(_));

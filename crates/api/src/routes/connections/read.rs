@@ -26,7 +26,7 @@ pub(crate) async fn read_connection(
     let found = connections::connections::view_connection(api.store(), &ctx, &member, id).await?;
     let mut view = found.ok_or_else(|| Problem::not_found("connection"))?;
     hide_apps(&api, &ctx, &member, std::slice::from_mut(&mut view)).await?;
-    Ok(Tagged(view.into()))
+    Ok(Tagged(ConnectionItem::of(&api, &ctx, &member, view).await?))
 }
 
 /// Parses the id of a connection in a path.

@@ -52,13 +52,13 @@ pub(crate) async fn test_connection(
     let id = parse_connection_id(&id)?;
     let found = api.store().find_connection(admin.workspace(), id).await?;
     let connection = found.ok_or_else(|| Problem::not_found("connection"))?;
-    let result = api.connection_tester().test(connection.clone()).await;
+    let result = api.test_connection(connection.clone()).await?;
     let Json(connection) = shown(&api, &ctx, &admin, connection).await?;
     Ok(Json(ConnectionTest {
         ok: result.ok,
         checked: result.checked,
         status: result.status,
-        latency_ms: result.latency.map(|latency| latency.as_millis().try_into().unwrap_or(u64::MAX)),
+        latency_ms: result.latency_ms(),
         reason: result.reason,
         connection,
     }))

@@ -10,7 +10,11 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{create_http::shown, read::parse_connection_id, view::ConnectionItem};
+use super::{
+    create_http::{check_ports, shown},
+    read::parse_connection_id,
+    view::ConnectionItem,
+};
 use crate::{
     auth::{Authorized, Console},
     http::{
@@ -67,7 +71,8 @@ pub(crate) async fn update_connection(
                 id,
                 change.clone(),
             );
-            changed.await.map_err(|error| match error {
+            let changed = changed.await.and_then(|changed| check_ports(&api, changed));
+            changed.map_err(|error| match error {
                 ConnectionError::NotFound => Problem::not_found("connection")
                     .hint("Change a connection that is described by hand with PUT …/connections/{id}/http."),
                 error => error.into(),

@@ -6,7 +6,7 @@ use connections::{HttpConnectionInput, connections::ConnectionError};
 use kernel::authority::Admin;
 
 use super::{
-    create_http::{HttpConnectionBody, shown},
+    create_http::{HttpConnectionBody, check_ports, shown},
     read::parse_connection_id,
     view::ConnectionItem,
 };
@@ -52,7 +52,8 @@ pub(crate) async fn update_http_connection(
                 id,
                 input.clone(),
             );
-            changed.await.map_err(|error| match error {
+            let changed = changed.await.and_then(|changed| check_ports(&api, changed));
+            changed.map_err(|error| match error {
                 ConnectionError::NotFound => Problem::not_found("connection")
                     .hint("Change a connection to a service of the catalogue with PUT …/connections/{id}."),
                 error => error.into(),

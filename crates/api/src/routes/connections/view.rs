@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use application::{Problem, ProblemKind, Tx};
+use application::{Problem, ProblemKind, Tx, overview::refine};
 use chrono::{DateTime, Utc};
 use connections::{
     Auth, GateStatus, HttpConnection,
-    connection::{ConnectionHealth, ConnectionStatusName, ConnectionUser, ConnectionView, ExtraHeader},
+    connection::{ConnectionStatusName, ConnectionUser, ConnectionView, ExtraHeader},
     gates::Method,
+    last_check::{Checked, LastCheck},
 };
 use kernel::{
     Context,
@@ -59,6 +60,9 @@ pub(crate) struct ConnectionItem {
     used_by: Vec<ConnectionUserItem>,
     /// Requests of the last 24 hours.
     health: Health,
+    /// Last test of the connection as it is now; null if it was not tested since its last change.
+    #[schema(required)]
+    last_check: Option<LastCheckView>,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     #[serde(serialize_with = "kernel::rfc3339::millis")]
@@ -144,8 +148,39 @@ pub(crate) struct Health {
     last_call_at: Option<DateTime<Utc>>,
 }
 
+/// The last test of a connection.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ConnectionCheck)]
+pub(crate) struct LastCheckView {
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
+    at: DateTime<Utc>,
+    /// `gate` if a request was sent, `format` if the stored secret was only opened and its form checked.
+    #[schema(value_type = schemas::connections::Checked)]
+    checked: Checked,
+    /// True if the connection worked; null if the service could not be asked.
+    #[schema(required)]
+    ok: Option<bool>,
+    /// Status of the response.
+    #[schema(required, maximum = 999)]
+    status: Option<u16>,
+    /// Milliseconds until the response.
+    #[schema(required)]
+    latency_ms: Option<u64>,
+    /// Reason why it did not work or could not be asked.
+    #[schema(required)]
+    reason: Option<String>,
+}
+
+impl From<LastCheck> for LastCheckView {
+    fn from(check: LastCheck) -> Self {
+        let LastCheck { revision: _, at, checked, ok, status, latency_ms, reason } = check;
+        Self { at, checked, ok, status, latency_ms, reason }
+    }
+}
+
 impl Representation for ConnectionItem {
-    const COMPUTED: &'static [&'static str] = &["health", "usedBy", "status"];
+    const COMPUTED: &'static [&'static str] = &["health", "lastCheck", "usedBy", "status"];
 }
 
 impl ConnectionItem {
@@ -160,9 +195,42 @@ impl ConnectionItem {
     ) -> Result<Option<Self>, Problem> {
         let found = tx.connection_for_update(member.workspace(), id).await?;
         let connection = found.ok_or_else(|| Problem::not_found("connection"))?;
-        let (health, used_by) = (ConnectionHealth::default(), Vec::new());
-        Ok(Some(ConnectionView { connection, health, used_by }.into()))
+        Ok(Some(ConnectionView::bare(connection).into()))
     }
+
+    /// Returns a connection with the states of the apps that name it.
+    ///
+    /// # Errors
+    /// A [`Problem`] if the store fails.
+    pub(super) async fn of(
+        api: &Api,
+        ctx: &Context,
+        member: &Member,
+        view: ConnectionView,
+    ) -> Result<Self, Problem> {
+        let mut item = Self::from(view);
+        set_app_statuses(api, ctx, member, std::slice::from_mut(&mut item)).await?;
+        Ok(item)
+    }
+}
+
+/// Sets the states of the apps that name connections.
+pub(super) async fn set_app_statuses(
+    api: &Api,
+    ctx: &Context,
+    member: &Member,
+    items: &mut [ConnectionItem],
+) -> Result<(), Problem> {
+    let apps: BTreeSet<AppId> =
+        items.iter().flat_map(|item| item.used_by.iter().map(|user| user.app_id)).collect();
+    let apps: Vec<AppId> = apps.into_iter().collect();
+    let health = api.health_of(member, &apps, ctx.now).await?;
+    for user in items.iter_mut().flat_map(|item| &mut item.used_by) {
+        if let Some(health) = health.get(&user.app_id) {
+            user.status = refine(user.status, health);
+        }
+    }
+    Ok(())
 }
 
 /// Leaves out the apps that the caller may not see. Admins see all.
@@ -234,7 +302,7 @@ impl From<ConnectionUser> for ConnectionUserItem {
 
 impl From<ConnectionView> for ConnectionItem {
     fn from(view: ConnectionView) -> Self {
-        let ConnectionView { connection, health, used_by } = view;
+        let ConnectionView { connection, health, used_by, last_check } = view;
         let secret = if connection.has_secret() { SecretState::WriteOnly } else { SecretState::None };
         Self {
             id: connection.id,
@@ -256,6 +324,7 @@ impl From<ConnectionView> for ConnectionItem {
                 blocked_24h: health.blocked_24h,
                 last_call_at: health.last_call_at,
             },
+            last_check: last_check.map(Into::into),
             created_at: connection.created_at,
             updated_at: connection.updated_at,
         }

@@ -2,13 +2,13 @@
 
 use application::{Problem, ProblemKind};
 use axum::{Json, extract::State};
-use kernel::{Context, authority::Member, id::RunId};
+use kernel::{Caller, Context, authority::Member, id::RunId};
 use runs::dead_letters::MAX_SETTLED_AT_ONCE;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    auth::{Authorized, WriteToken},
+    auth::{Authorized, WriteToken, console_only},
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
@@ -62,7 +62,7 @@ pub(crate) struct SettleError {
 /// Replay or discard up to 50 open dead letters
 ///
 /// Each dead letter is settled on its own: an error with one does not affect the others. You need `can_edit` on the app
-/// of each.
+/// of each. A token may replay; discarding is for people in the console: 403 `console_only`.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/dead-letters/bulk", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = SettleDeadLetters, example = json!({"action": "replay", "ids": ["dl_01h455vb4pex5vsknk084sn02q"]})), responses((status = 200, body = SettledDeadLetters)))]
 pub(crate) async fn settle_dead_letters(
     State(api): State<Api>,
@@ -70,6 +70,10 @@ pub(crate) async fn settle_dead_letters(
     payload: Payload,
 ) -> ApiResult<Json<SettledDeadLetters>> {
     let input: SettleDeadLetters = payload.json()?;
+    // As the route that discards one.
+    if matches!(input.action, BulkAction::Discard) && !matches!(ctx.caller, Caller::Session(_)) {
+        return Err(console_only().into());
+    }
     if !(1..=MAX_SETTLED_AT_ONCE).contains(&input.ids.len()) {
         let bounds = format!("must name 1 to {MAX_SETTLED_AT_ONCE} dead letters");
         return Err(Problem::invalid_field("ids", bounds).into());

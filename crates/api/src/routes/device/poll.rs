@@ -69,20 +69,25 @@ pub(crate) enum DeviceTokenOutcome {
     Token(Box<identity::tokens::CreatedToken>),
     Denied,
     Expired,
+    /// Another program started the login.
+    OtherClient,
 }
 
-/// Redeems a device code. The token is returned only once.
+/// Redeems a device code, for the program `client` if it is named. The token is returned only once.
 pub(crate) async fn redeem_device_code(
     api: &Api,
     ctx: &Context,
     device_code: &str,
+    client: Option<&str>,
 ) -> ApiResult<DeviceTokenOutcome> {
     let peppers = api.peppers();
-    let (login, approval) = match check_device_login(api.store(), peppers, device_code, ctx.now).await? {
+    let polled = check_device_login(api.store(), peppers, device_code, client, ctx.now).await?;
+    let (login, approval) = match polled {
         PollOutcome::Pending(interval) => return Ok(DeviceTokenOutcome::Pending(interval.num_seconds())),
         PollOutcome::SlowDown(interval) => return Ok(DeviceTokenOutcome::SlowDown(interval.num_seconds())),
         PollOutcome::Denied => return Ok(DeviceTokenOutcome::Denied),
         PollOutcome::Expired => return Ok(DeviceTokenOutcome::Expired),
+        PollOutcome::OtherClient => return Ok(DeviceTokenOutcome::OtherClient),
         PollOutcome::Approved(login, approval) => (login, approval),
     };
     let fact = api.store().membership(approval.workspace, approval.approved_by).await?;
@@ -109,13 +114,15 @@ pub(crate) async fn poll_device_login(
     payload: Payload,
 ) -> ApiResult<Json<DevicePoll>> {
     let question: PollDeviceLoginBody = payload.json()?;
-    let answer = redeem_device_code(&api, &ctx, &question.device_code).await?;
+    let answer = redeem_device_code(&api, &ctx, &question.device_code, None).await?;
     let bare = |status, interval| DevicePoll { status, interval, token: None, token_record: None };
     Ok(Json(match answer {
         DeviceTokenOutcome::Pending(interval) => bare(DevicePollStatus::Pending, Some(interval)),
         DeviceTokenOutcome::SlowDown(interval) => bare(DevicePollStatus::SlowDown, Some(interval)),
         DeviceTokenOutcome::Denied => bare(DevicePollStatus::Denied, None),
-        DeviceTokenOutcome::Expired => bare(DevicePollStatus::Expired, None),
+        DeviceTokenOutcome::Expired | DeviceTokenOutcome::OtherClient => {
+            bare(DevicePollStatus::Expired, None)
+        }
         DeviceTokenOutcome::Token(created) => DevicePoll {
             status: DevicePollStatus::Approved,
             interval: None,

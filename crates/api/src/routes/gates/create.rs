@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::view::GateItem;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload, schemas},
+    http::{conditional::TaggedItem as _, error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -51,5 +51,6 @@ pub(crate) async fn create_gate(
         .transaction(unit!(|tx| connections::gates::create_gate(tx, &ctx, &admin, input.clone()).await))
         .await?;
     let view = connections::gates::view_gate(api.store(), &ctx, &admin, gate.id).await?;
-    Ok(Json(view.unwrap_or(GateView { gate, apps: Vec::new(), blocked_24h: 0 }).into()))
+    let view = view.unwrap_or(GateView { gate, apps: Vec::new(), blocked_24h: 0 });
+    Ok(Json(GateItem::from(view).tagged()?))
 }

@@ -1,12 +1,13 @@
 //! Deleting a gate.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use kernel::{authority::Admin, id::GateId};
 
+use super::view::GateItem;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, views::Ack},
+    http::{conditional::IfMatch, error::ApiResult, views::Ack},
     state::Api,
 };
 
@@ -16,13 +17,18 @@ use crate::{
 /// is deleted with the connection.
 #[utoipa::path(
     delete, path = "/v1/gates/{id}", tag = "gates",
-    params(("id" = kernel::id::GateId, Path, description = "The gate.")),
+    params(("id" = kernel::id::GateId, Path, description = "The gate."), IfMatch),
     responses((status = 200, body = Ack))
 )]
 pub(crate) async fn delete_gate(
     State(api): State<Api>,
     Authorized(ctx, (gate, admin)): Authorized<Console, (GateId, Admin)>,
+    if_match: IfMatch,
 ) -> ApiResult<Json<Ack>> {
-    api.transaction(unit!(|tx| connections::gates::delete_gate(tx, &ctx, &admin, gate).await)).await?;
+    api.transaction(unit!(|tx| {
+        if_match.check(GateItem::locked(tx, &admin, gate)).await?;
+        Ok::<_, Problem>(connections::gates::delete_gate(tx, &ctx, &admin, gate).await?)
+    }))
+    .await?;
     Ok(Json(Ack::OK))
 }

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::view::{GateItem, hide_apps};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Params, paging::PageParams},
+    http::{conditional::TaggedItem as _, error::ApiResult, extract::Params, paging::PageParams},
     state::Api,
 };
 
@@ -35,5 +35,6 @@ pub(crate) async fn list_gates(
     let mut found = connections::gates::list_gates(api.store(), &ctx, &member, page).await?;
     hide_apps(&api, &ctx, &member, &mut found).await?;
     let gates = Page::from_limit_plus_one(found, page.limit, |view| view.gate.id).map(GateItem::from);
-    Ok(Json(GateList { items: gates.items, next_cursor: gates.next_cursor }))
+    let items = gates.items.into_iter().map(GateItem::tagged).collect::<Result<_, _>>()?;
+    Ok(Json(GateList { items, next_cursor: gates.next_cursor }))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use application::Problem;
+use application::{Problem, Tx};
 use connections::gates::{Gate, GateStatus, GateView, Method};
 use kernel::{
     Context,
@@ -12,7 +12,14 @@ use kernel::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{http::schemas, routes::connections::visible_apps, state::Api};
+use crate::{
+    http::{
+        conditional::{Representation, TaggedItem},
+        schemas,
+    },
+    routes::connections::visible_apps,
+    state::Api,
+};
 
 /// The permission of a workspace's apps to reach one host.
 #[derive(Debug, Serialize, ToSchema)]
@@ -33,6 +40,34 @@ pub(crate) struct GateItem {
     /// Number of requests to the host that were refused in the last 24 hours.
     #[serde(rename = "blocked24h")]
     blocked_24h: u64,
+    /// Entity tag. Send it in `If-Match` with a change, to change only what you have seen.
+    #[schema(pattern = "^\"[0-9a-f]{32}\"$")]
+    etag: String,
+}
+
+impl Representation for GateItem {
+    const COMPUTED: &'static [&'static str] = &["appIds", "blocked24h", "etag"];
+}
+
+impl TaggedItem for GateItem {
+    fn etag_mut(&mut self) -> &mut String {
+        &mut self.etag
+    }
+}
+
+impl GateItem {
+    /// Returns a gate of the member's workspace, locked until the transaction ends.
+    ///
+    /// # Errors
+    /// 404 `gate_not_found` if there is none; a [`Problem`] if the store fails.
+    pub(super) async fn locked(
+        tx: &mut dyn Tx,
+        member: &Member,
+        id: GateId,
+    ) -> Result<Option<Self>, Problem> {
+        let gate = tx.gate(member.workspace(), id).await?.ok_or_else(|| Problem::not_found("gate"))?;
+        Ok(Some(GateView { gate, apps: Vec::new(), blocked_24h: 0 }.into()))
+    }
 }
 
 impl From<GateView> for GateItem {
@@ -48,6 +83,7 @@ impl From<GateView> for GateItem {
             status,
             app_ids: apps,
             blocked_24h,
+            etag: String::new(),
         }
     }
 }

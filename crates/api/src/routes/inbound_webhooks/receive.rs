@@ -112,10 +112,15 @@ async fn receive(
 ) -> Result<Response, WebhookRefusal> {
     let hook = id.parse().map_err(|_| WebhookRefusal::NotFound)?;
     let headers = request.headers().clone();
-    let body = read_body(request, MAX_BODY).await.map_err(|problem| match problem.kind {
-        application::ProblemKind::TooLarge => WebhookRefusal::TooLarge { limit_kib: MAX_BODY >> 10 },
-        _ => WebhookRefusal::InvalidBody("it ended before it was complete".to_owned()),
-    })?;
+    let body = match read_body(request, MAX_BODY).await {
+        Ok(body) => body,
+        Err(problem) if problem.kind == application::ProblemKind::TooLarge => {
+            let refusal = WebhookRefusal::TooLarge { limit_kib: MAX_BODY >> 10 };
+            receiver(api).count_refusal(ctx, hook, &refusal).await?;
+            return Err(refusal);
+        }
+        Err(_) => return Err(WebhookRefusal::InvalidBody("it ended before it was complete".to_owned())),
+    };
     let call = WebhookCall { hook, headers: &headers, body: &body, is_sample: false };
     let accepted = receiver(api).receive(ctx, call).await?;
     let mut response = match accepted.form_response.filter(|_| accepts_html(&headers)) {

@@ -1,6 +1,6 @@
 //! Verifying a join domain by its DNS record.
 
-use application::unit;
+use application::{Problem, unit};
 use axum::{Json, extract::State};
 use kernel::authority::Admin;
 use workspace::{WorkspaceError, join_domains::DnsCheck};
@@ -31,7 +31,11 @@ pub(crate) async fn verify_join_domain(
     let dns_check = if claimed.is_verified_by(&records) { DnsCheck::Found } else { DnsCheck::Missing };
     let confirmed = api
         .transaction(unit!(|tx| {
-            workspace::join_domains::confirm_join_domain(tx, &ctx, &admin, &claimed, dns_check).await
+            // Name servers may have taken seconds.
+            let admin = api.lock_member(tx, &ctx, admin.workspace()).await?.require_admin()?;
+            let confirmed =
+                workspace::join_domains::confirm_join_domain(tx, &ctx, &admin, &claimed, dns_check).await?;
+            Ok::<_, Problem>(confirmed)
         }))
         .await?;
     Ok(Json(JoinDomainView::of(Some(confirmed), &caller)))

@@ -47,7 +47,7 @@ pub(crate) struct NotificationView {
     at: DateTime<Utc>,
     #[schema(value_type = schemas::observability::NotificationKind)]
     kind: NotificationKind,
-    /// The app whose runs fail.
+    /// The app whose runs fail, or whose run asks.
     #[schema(required)]
     app_id: Option<AppId>,
     #[schema(required)]
@@ -64,10 +64,10 @@ pub(crate) struct NotificationView {
     /// Null if it was deleted.
     #[schema(required)]
     connection_name: Option<String>,
-    /// The run with which the app or automation failed for the third time in a row.
+    /// The run with which the app or automation failed for the third time in a row, or the run that asks.
     #[schema(required)]
     run_id: Option<RunId>,
-    /// Code of the failure.
+    /// Code of the failure; `approval_needed` for a question.
     code: String,
     /// Number of further alerts about the same object in the same hour of the clock (UTC), which are told only here.
     repeats: u64,
@@ -111,7 +111,7 @@ impl NotificationView {
         let ListedNotification { notification, names, repeats, channels } = listed;
         let unread = position.is_some_and(|position| position.is_unread(&notification));
         let (road_id, connection_id) = match notification.subject {
-            NotificationSubject::App { .. } => (None, None),
+            NotificationSubject::App { .. } | NotificationSubject::Approval { .. } => (None, None),
             NotificationSubject::Automation { automation, .. } => (Some(automation), None),
             NotificationSubject::Connection(connection) => (None, Some(connection)),
         };

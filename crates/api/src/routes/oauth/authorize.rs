@@ -20,7 +20,7 @@ use crate::{
     http::pages::{Page, negotiate_locale, page, redirect::sign_in_path, translations},
     state::Api,
 };
-use application::{Problem, authentication::Credential, unit};
+use application::{Problem, authentication::Credential, oauth_clients::FoundClient, unit};
 
 /// Maximum length of `state` in bytes.
 const MAX_STATE_BYTES: usize = 2048;
@@ -44,11 +44,16 @@ async fn start_authorization(api: &Api, locale: Locale, request: &Parts) -> Resu
         return Ok(refused_page(locale, words.too_long).into_response());
     };
     // Until both are valid, the browser is not redirected (section 4.1.2.1).
-    let Some(client) = (match parameters.get("client_id") {
-        Some(id) => api.find_oauth_client(id).await?,
-        None => None,
-    }) else {
-        return Ok(refused_page(locale, words.unknown_client).into_response());
+    let found = match parameters.get("client_id") {
+        Some(id) => api.find_oauth_client(id, ctx.client_ip).await?,
+        None => FoundClient::Unknown,
+    };
+    let client = match found {
+        FoundClient::Known(client) => client,
+        FoundClient::Unknown => return Ok(refused_page(locale, words.unknown_client).into_response()),
+        FoundClient::Unreadable => {
+            return Ok(refused_page(locale, words.unreadable_client).into_response());
+        }
     };
     let Some(redirect) = parameters.get("redirect_uri").and_then(|uri| client.find_redirect_uri(uri)) else {
         return Ok(refused_page(locale, words.foreign_redirect).into_response());

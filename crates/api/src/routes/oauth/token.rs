@@ -102,17 +102,17 @@ async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<Tok
 }
 
 /// Exchanges the code of a device login (RFC 8628, section 3.4) for a personal access token of the person who approved
-/// it. Command lines are not registered: the device code is the proof.
+/// it. Command lines are not registered: the device code is the proof, and `client_id` must be the one of the request that
+/// got it.
 async fn exchange_device_code(
     api: &Api,
     ctx: &Context,
     form: &Parameters,
 ) -> Result<Json<TokenResponse>, OAuthError> {
     let refuse = |error, description| Err(OAuthError::bad_request(error, description));
-    let created = match redeem_device_code(api, ctx, form.require("device_code")?)
-        .await
-        .map_err(|error| error.0)?
-    {
+    let (device_code, client) = (form.require("device_code")?, form.require("client_id")?);
+    let redeemed = redeem_device_code(api, ctx, device_code, Some(client)).await;
+    let created = match redeemed.map_err(|error| error.0)? {
         DeviceTokenOutcome::Token(created) => created,
         DeviceTokenOutcome::Pending(_) => return refuse("authorization_pending", "Nobody has decided yet."),
         DeviceTokenOutcome::SlowDown(_) => {
@@ -121,6 +121,9 @@ async fn exchange_device_code(
         DeviceTokenOutcome::Denied => return refuse("access_denied", "The login was denied."),
         DeviceTokenOutcome::Expired => {
             return refuse("expired_token", "The code is unknown, expired or used up.");
+        }
+        DeviceTokenOutcome::OtherClient => {
+            return refuse("invalid_grant", "Another client_id started this login.");
         }
     };
     let lifetime = created.token.expires_at.map_or(TimeDelta::zero(), |end| end - ctx.now);

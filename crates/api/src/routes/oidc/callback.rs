@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{auth_request, redirect_uri};
+use super::{auth_request, redirect_uri, unavailable};
 use crate::{
     auth::{Ctx, ExtractSignInClient, PageVisitor, with_session_cookie},
     http::{
@@ -90,18 +90,16 @@ pub(crate) async fn finish_oidc_sign_in(
         return with_cookie_removed(&api, refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?);
     }
     let claims = match issuers
-        .exchange_code(&provider, &redirect_uri(&api, &provider), &returned, &auth_state)
+        .exchange_code(&provider, &redirect_uri(&api, &provider), &returned, &auth_state, ctx.now)
         .await
     {
         Ok(claims) => claims,
         // The sign-in is undecided: the cookie stays, so that reloading the page tries again. If the issuer accepted
         // the code after all, the second attempt is refused.
-        Err(error @ OidcError::Unreachable(_)) => {
+        Err(error @ (OidcError::Unreachable(_) | OidcError::InvalidMetadata(_))) => {
             api.auth_states().restore(state);
-            let problem =
-                Problem::unavailable("provider_unavailable", "The sign-in service does not respond.")
-                    .hint("Load this page again in a moment, or sign in with a code by e-mail.");
-            return Err(problem.caused_by(error).into());
+            let hint = "Load this page again in a moment, or sign in with a code by e-mail.";
+            return Err(unavailable(error, hint).into());
         }
         Err(OidcError::Refused(reason)) => {
             tracing::warn!(provider, reason, "issuer's response refused");

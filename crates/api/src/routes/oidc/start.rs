@@ -9,7 +9,7 @@ use axum::{
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{auth_request, redirect_uri};
+use super::{auth_request, redirect_uri, unavailable};
 use crate::{
     auth::{Ctx, PageVisitor},
     http::{
@@ -55,11 +55,7 @@ pub(crate) async fn start_oidc_sign_in(
     let url = issuers
         .authorization_url(&provider, &redirect_uri(&api, &provider), &auth_state)
         .await
-        .map_err(|error| {
-            Problem::unavailable("provider_unavailable", "The sign-in service does not respond.")
-                .hint("Try again in a moment, or sign in with a code by e-mail.")
-                .caused_by(error)
-        })?;
+        .map_err(|error| unavailable(error, "Try again in a moment, or sign in with a code by e-mail."))?;
     let cookie = auth_request::seal_cookie(&api, &provider, &auth_state, next, ctx.now)?;
     Ok(([(header::SET_COOKIE, cookie)], see_other(&url)).into_response())
 }

@@ -1,19 +1,25 @@
 //! Renaming a column.
 
-use axum::{Json, extract::State};
-use backend_data::{Access, Table};
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use backend_data::Access;
 use projects::{ProjectRight, access::Edit};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{audit_entry, project_ref};
+use super::{audit_entry, project_ref, table_precondition::with_column_if_match};
 use crate::{
     auth::{Authorized, Console},
     http::{
+        conditional::IfMatch,
         error::ApiResult,
         extract::{Path, Payload},
         schemas,
+        table_view::{TableView, column_tag},
     },
     state::Api,
 };
@@ -36,23 +42,31 @@ pub(crate) struct ChangeColumn {
     params(
         ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
         ("table" = schemas::backend_data::TableName, Path, description = "The table."),
-        ("column" = schemas::backend_data::ColumnName, Path, description = "The column.")
+        ("column" = schemas::backend_data::ColumnName, Path, description = "The column."),
+        IfMatch
     ),
     request_body(content = ChangeColumn, example = json!({"name": "heading"})),
-    responses((status = 200, body = schemas::backend_data::Table))
+    responses((status = 200, body = TableView))
 )]
 pub(crate) async fn rename_project_column(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
     Path((_, table, column)): Path<(String, String, String)>,
+    if_match: IfMatch,
     payload: Payload,
-) -> ApiResult<Json<Table>> {
+) -> ApiResult<Response> {
     let input: ChangeColumn = payload.json()?;
     let project_ref = project_ref(&api, &right).await?;
     let detail = json!({ "table": table, "column": column, "name": input.name });
     let rows = api.audited_rows([audit_entry(&ctx, "column.rename", &right, detail)])?;
+    let rows = with_column_if_match(&rows, if_match, &column);
     let changed = rows.rename_column(&project_ref, &Access::Owner, &table, &column, &input.name).await;
     let table = changed.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
-    Ok(Json(table))
+    let tag = column_tag(&table, &input.name)?;
+    let mut response = Json(TableView::tagged(table)?).into_response();
+    if let Some(tag) = tag {
+        tag.insert_into(&mut response);
+    }
+    Ok(response)
 }

@@ -1,7 +1,7 @@
 //! Adding an index.
 
 use axum::{Json, extract::State, http::StatusCode};
-use backend_data::{Access, NewIndex, Table};
+use backend_data::{Access, NewIndex};
 use projects::{ProjectRight, access::Edit};
 use serde_json::json;
 
@@ -12,6 +12,7 @@ use crate::{
         error::ApiResult,
         extract::{Path, Payload},
         schemas,
+        table_view::TableView,
     },
     state::Api,
 };
@@ -31,14 +32,14 @@ use application::rows_problem;
         content = schemas::backend_data::NewIndex,
         example = json!({"columns": ["title"], "unique": true})
     ),
-    responses((status = 201, body = schemas::backend_data::Table))
+    responses((status = 201, body = TableView))
 )]
 pub(crate) async fn add_project_index(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
     Path((_, table)): Path<(String, String)>,
     payload: Payload,
-) -> ApiResult<(StatusCode, Json<Table>)> {
+) -> ApiResult<(StatusCode, Json<TableView>)> {
     let input: NewIndex = payload.json()?;
     let columns = input.columns.clone();
     let project_ref = project_ref(&api, &right).await?;
@@ -52,5 +53,5 @@ pub(crate) async fn add_project_index(
     let changed = rows.add_index(&project_ref, &Access::Owner, &table, input).await;
     let table = changed.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
-    Ok((StatusCode::CREATED, Json(table)))
+    Ok((StatusCode::CREATED, Json(TableView::tagged(table)?)))
 }

@@ -1,14 +1,14 @@
 //! Dropping an index.
 
 use axum::{Json, extract::State};
-use backend_data::{Access, Table};
+use backend_data::Access;
 use projects::{ProjectRight, access::Edit};
 use serde_json::json;
 
-use super::{audit_entry, project_ref};
+use super::{audit_entry, project_ref, table_precondition::with_table_if_match};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Path, schemas},
+    http::{conditional::IfMatch, error::ApiResult, extract::Path, schemas, table_view::TableView},
     state::Api,
 };
 use application::rows_problem;
@@ -19,15 +19,17 @@ use application::rows_problem;
     params(
         ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
         ("table" = schemas::backend_data::TableName, Path, description = "The table."),
-        ("index" = String, Path, description = "The index's name.")
+        ("index" = String, Path, description = "The index's name."),
+        IfMatch
     ),
-    responses((status = 200, body = schemas::backend_data::Table))
+    responses((status = 200, body = TableView))
 )]
 pub(crate) async fn drop_project_index(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
     Path((_, table, index)): Path<(String, String, String)>,
-) -> ApiResult<Json<Table>> {
+    if_match: IfMatch,
+) -> ApiResult<Json<TableView>> {
     let project_ref = project_ref(&api, &right).await?;
     let rows = api.audited_rows([audit_entry(
         &ctx,
@@ -35,8 +37,9 @@ pub(crate) async fn drop_project_index(
         &right,
         json!({ "table": table, "index": index }),
     )])?;
+    let rows = with_table_if_match(&rows, if_match);
     let changed = rows.drop_index(&project_ref, &Access::Owner, &table, &index).await;
     let table = changed.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
-    Ok(Json(table))
+    Ok(Json(TableView::tagged(table)?))
 }

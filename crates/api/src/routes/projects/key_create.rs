@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::key_view::KeyRecord;
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload, schemas},
+    http::{conditional::TaggedItem as _, error::ApiResult, extract::Payload, schemas},
     state::Api,
 };
 
@@ -74,5 +74,5 @@ pub(crate) async fn create_project_key(
         ))
         .await?;
     let secret = created.secret.expose_secret().to_owned();
-    Ok(Json(CreatedKey { key: created.key.into(), secret }))
+    Ok(Json(CreatedKey { key: KeyRecord::from(created.key).tagged()?, secret }))
 }

@@ -8,6 +8,7 @@ use super::key_view::KeyRecord;
 use crate::{
     auth::{Authorized, Console},
     http::{
+        conditional::TaggedItem as _,
         error::ApiResult,
         extract::Params,
         paging::{LinkedPage, LinkedPageParams, linked_page},
@@ -35,5 +36,7 @@ pub(crate) async fn list_project_keys(
     let page = input.request()?;
     let found = api.store().project_key_page(right.member().workspace(), right.project(), page).await?;
     let keys = Page::from_limit_plus_one(found, page.limit, |key| key.id).map(KeyRecord::from);
+    let items = keys.items.into_iter().map(KeyRecord::tagged).collect::<Result<_, _>>()?;
+    let keys = Page { items, ..keys };
     Ok(linked_page(&format!("/v1/backend/projects/{}/keys", right.project()), page.limit, keys)?)
 }

@@ -1,12 +1,16 @@
 //! Project keys on the wire, without their values.
 
+use application::{Problem, Tx};
 use chrono::{DateTime, Utc};
 use kernel::id::{ProjectKeyId, UserId};
-use projects::{KeyKind, KeyScope, ProjectKey};
+use projects::{KeyKind, KeyScope, ProjectAccess, ProjectKey};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::schemas;
+use crate::http::{
+    conditional::{Representation, TaggedItem},
+    schemas,
+};
 
 /// A key for a project's data API.
 #[derive(Debug, Serialize, ToSchema)]
@@ -38,6 +42,34 @@ pub(crate) struct KeyRecord {
     #[schema(required)]
     #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     revoked_at: Option<DateTime<Utc>>,
+    /// Entity tag. Send it in `If-Match` with a change, to change only what you have seen.
+    #[schema(pattern = "^\"[0-9a-f]{32}\"$")]
+    etag: String,
+}
+
+impl Representation for KeyRecord {
+    const COMPUTED: &'static [&'static str] = &["etag", "lastUsedAt"];
+}
+
+impl TaggedItem for KeyRecord {
+    fn etag_mut(&mut self) -> &mut String {
+        &mut self.etag
+    }
+}
+
+impl KeyRecord {
+    /// Returns a key of a project, locked until the transaction ends.
+    ///
+    /// # Errors
+    /// 404 `key_not_found` if there is none; a [`Problem`] if the store fails.
+    pub(super) async fn locked(
+        tx: &mut dyn Tx,
+        access: &ProjectAccess,
+        key: ProjectKeyId,
+    ) -> Result<Option<Self>, Problem> {
+        let found = tx.project_key_for_update(access.member().workspace(), access.project(), key).await?;
+        Ok(Some(found.ok_or_else(|| Problem::not_found("key"))?.into()))
+    }
 }
 
 impl From<ProjectKey> for KeyRecord {
@@ -54,6 +86,7 @@ impl From<ProjectKey> for KeyRecord {
             created_by: key.created_by,
             last_used_at: key.last_used_at,
             revoked_at: key.revoked_at,
+            etag: String::new(),
         }
     }
 }

@@ -1,19 +1,25 @@
 //! Setting the policy of a table.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
 use backend_data::{Access, Rule, Table};
 use projects::{ProjectRight, access::Own};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{audit_entry, project_ref};
+use super::{audit_entry, project_ref, table_precondition::with_table_if_match};
 use crate::{
     auth::{Authorized, Console},
     http::{
+        conditional::IfMatch,
         error::ApiResult,
         extract::{Path, Payload},
         schemas,
+        table_view::table_tag,
     },
     state::Api,
 };
@@ -45,12 +51,14 @@ pub(crate) struct Policy {
 /// Set the policy of a backend project's table
 ///
 /// The rules replace all rules of the table. Send them as trees or as sentences; the response has both. A rule from a
-/// sentence keeps the id of the existing rule with the same sentence.
+/// sentence keeps the id of the existing rule with the same sentence. The tag in `If-Match` and in the response is that of
+/// the table.
 #[utoipa::path(
     put, path = "/v1/backend/projects/{projectId}/tables/{table}/policy", tag = "backend-console",
     params(
         ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
-        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        IfMatch
     ),
     request_body(
         content = NewPolicy,
@@ -84,8 +92,9 @@ pub(crate) async fn set_table_policy(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,
     Path((_, table)): Path<(String, String)>,
+    if_match: IfMatch,
     payload: Payload,
-) -> ApiResult<Json<Policy>> {
+) -> ApiResult<Response> {
     let project_ref = project_ref(&api, &right).await?;
     let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
     let known = tables.into_iter().find(|known| known.name == table);
@@ -99,11 +108,15 @@ pub(crate) async fn set_table_policy(
     let said: Vec<String> = rules.iter().map(Rule::to_full_sentence).collect();
     let detail = json!({ "table": table, "rules": said });
     let recording = api.audited_rows([audit_entry(&ctx, "table.policy", &right, detail)])?;
-    let set = recording.set_rules(&project_ref, &Access::Owner, &table, rules).await;
-    let Table { rules, .. } = set.map_err(rows_problem)?;
+    let recording = with_table_if_match(&recording, if_match);
+    let set = recording.set_rules(&project_ref, &Access::Owner, &table, rules).await.map_err(rows_problem)?;
+    let tag = table_tag(&set)?;
+    let Table { rules, .. } = set;
     let sentences: Vec<String> = rules.iter().map(Rule::to_full_sentence).collect();
     api.deliver_outbox(&project_ref).await;
-    Ok(Json(Policy { rules, sentences }))
+    let mut response = Json(Policy { rules, sentences }).into_response();
+    tag.insert_into(&mut response);
+    Ok(response)
 }
 
 fn from_sentences(table: &Table, sentences: &[String]) -> Result<Vec<Rule>, Problem> {

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use axum::{Json, extract::State};
-use backend_data::{Access, Person, RowResult, RuleResult, RuleTest, RuleTestReport, rule::Action};
-use projects::{ProjectRight, access::Own};
+use backend_data::{
+    Access, Person, RowResult, RuleResult, RuleTest, RuleTestReport,
+    rule::{Action, OperandFinding},
+};
+use projects::{ClaimNames, ProjectRight, access::Own, person_token::PersonView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use utoipa::ToSchema;
@@ -102,6 +105,19 @@ pub(crate) struct TriedRule {
     /// Reason why the rule does not allow the request.
     #[schema(required)]
     reason: Option<String>,
+    /// Values of the caller that the rule's conditions compare columns to, in the order of the conditions; empty if the rule
+    /// does not apply.
+    conditions: Vec<TriedCondition>,
+}
+
+/// A value that depends on the caller, of a condition of a rule.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TriedCondition {
+    /// Column that the value is compared to.
+    column: String,
+    /// Description of the value, or of why there is none.
+    #[schema(example = "the token has no claim org")]
+    finding: String,
 }
 
 /// The result of a row.
@@ -115,7 +131,11 @@ pub(crate) struct TriedRow {
 
 impl From<RuleTestReport> for PolicyVerdict {
     fn from(verdict: RuleTestReport) -> Self {
-        let rule = |RuleResult { id, applies, matched, reason }| TriedRule { id, applies, matched, reason };
+        let condition = |OperandFinding { column, finding, .. }| TriedCondition { column, finding };
+        let rule = |RuleResult { id, applies, matched, reason, conditions }| {
+            let conditions = conditions.into_iter().map(condition).collect();
+            TriedRule { id, applies, matched, reason, conditions }
+        };
         let row = |RowResult { id, allowed, rule }| TriedRow { id, decision: allowed.into(), rule };
         Self {
             decision: verdict.allowed.into(),
@@ -163,8 +183,9 @@ pub(crate) async fn test_table_policy(
     let access = match caller {
         TrialCaller::Visitor => Access::Visitor,
         TrialCaller::Person { claims } => {
-            let role_claim = found.settings.identity.as_ref().map_or("role", |identity| &identity.role_claim);
-            person_access(claims, role_claim)
+            let names = ClaimNames::of(found.settings.identity.as_ref());
+            let PersonView { subject, roles, claims } = names.read(claims);
+            Access::Person(Person { subject, roles, claims })
         }
         TrialCaller::Key { key_id } => get_key_access(&api, &right, &key_id).await?,
     };
@@ -172,17 +193,6 @@ pub(crate) async fn test_table_policy(
     let trial = RuleTest { action, row: row.as_deref().map(|row| row.get().as_bytes()), filter: &filter };
     let verdict = api.rows().test_rules(&project_ref, &access, &table, &trial).await;
     Ok(Json(verdict.map_err(rows_problem)?.into()))
-}
-
-fn person_access(claims: BTreeMap<String, Value>, role_claim: &str) -> Access {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let roles = match claims.get(role_claim) {
-        Some(Value::Array(roles)) => roles.iter().filter_map(text).collect(),
-        Some(role) => text(role).into_iter().collect(),
-        None => Vec::new(),
-    };
-    let subject = claims.get("sub").and_then(text).unwrap_or_default();
-    Access::Person(Person { subject, roles, claims })
 }
 
 async fn get_key_access(api: &Api, right: &ProjectRight<Own>, id: &str) -> Result<Access, Problem> {

@@ -27,6 +27,8 @@ use application::{Problem, rows_problem};
 
 /// Maximum number of rows of an export.
 const MAX_ROWS: u64 = 5_000;
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Number of rows read at a time.
 const PAGE_SIZE: u64 = 500;
 
@@ -48,6 +50,9 @@ pub(crate) struct ExportRows {
     #[serde(default)]
     #[param(inline)]
     format: FileForm,
+    /// `true` begins a CSV with a byte order mark, by which spreadsheets recognize UTF-8.
+    #[serde(default)]
+    bom: bool,
 }
 
 /// Export all rows of a backend project's table
@@ -77,6 +82,7 @@ pub(crate) async fn export_project_rows(
 ) -> ApiResult<Response> {
     let project_ref = project_ref(&api, &access).await?;
     let form = input.format;
+    let has_mark = input.bom && form == FileForm::Csv;
     let first = fetch_page(&api, &project_ref, &table, form, "", true).await?;
     let total = first.total.unwrap_or(first.rows);
     let coming = total.min(MAX_ROWS);
@@ -90,6 +96,8 @@ pub(crate) async fn export_project_rows(
     let chunks = stream::unfold(state, move |state| async move {
         let (api, project_ref, table, page, sent) = state?;
         let chunk = file_chunk(form, &page, sent);
+        let is_first = sent == 0;
+        let chunk = if has_mark && is_first { [BYTE_ORDER_MARK, &chunk[..]].concat().into() } else { chunk };
         let sent = sent + page.rows;
         let next = match page.next_cursor {
             Some(cursor) if sent < MAX_ROWS => {

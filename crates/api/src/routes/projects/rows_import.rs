@@ -49,18 +49,24 @@ pub(crate) struct ImportRows {
 
 /// The result of an import.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Imported {
     /// Number of rows in the file.
     rows: u64,
     /// Number of rows added: all of them, or 0 if they were only checked.
     imported: u64,
+    /// Number of blank lines that were skipped: empty ones, and in a CSV those of separators only.
+    skipped_lines: u64,
+    /// Columns of the file that were left out: `created_at`, which the server sets.
+    ignored_columns: Vec<String>,
 }
 
 /// Import rows into a backend project's table
 ///
 /// Accepts CSV with the column names in the first line, a JSON array, or one JSON object per line
 /// (`application/x-ndjson`); up to 250,000 rows and 256 MiB. All rows are checked before the first is written. Either
-/// all are added or none, and the error names the first row that is not valid. With `Accept: application/x-ndjson`, the
+/// all are added or none, and the error names the line of the first row that is not valid. Blank lines are skipped, and so
+/// are columns of a CSV that have neither name nor values; `created_at` is left out. With `Accept: application/x-ndjson`, the
 /// response is a sequence of lines: `{"checked": n}` and `{"written": n}` for progress, then the result or an error.
 #[utoipa::path(
     post, path = "/v1/backend/projects/{projectId}/tables/{table}/import", tag = "backend-console",
@@ -156,16 +162,20 @@ impl Import {
         let options = ImportOptions { format: form, dry_run: check, progress, ..ImportOptions::default() };
         let rows = api.audited_rows([audit_entry])?.with_storage_limit(Some(max_stored_bytes));
         let done = rows.import(&project_ref, &Access::Owner, &table, file, &options).await;
-        let rows = done.map_err(import_problem)?;
-        if check {
-            return Ok(Imported { rows, imported: 0 });
+        let report = done.map_err(import_problem)?;
+        if !check {
+            api.deliver_outbox(&project_ref).await;
         }
-        api.deliver_outbox(&project_ref).await;
-        Ok(Imported { rows, imported: rows })
+        Ok(Imported {
+            rows: report.rows,
+            imported: if check { 0 } else { report.rows },
+            skipped_lines: report.skipped_lines,
+            ignored_columns: report.ignored_created_at.then(|| "created_at".to_owned()).into_iter().collect(),
+        })
     }
 }
 
-/// Adds the details, which say what row it was, as the hint, since the errors of these operations have no details.
+/// Adds the details, which say what line it was, as the hint, since the errors of these operations have no details.
 fn import_problem(error: Error) -> Problem {
     let details = error.details().map(str::to_owned);
     let problem = rows_problem(error);

@@ -73,7 +73,8 @@ where
 
 /// Change the settings of a backend project
 ///
-/// The changes take effect at once, and within a second on other nodes.
+/// The changes take effect at once, and within a second on other nodes. Of `identity.keys`, those that verify no tokens are
+/// left out: the response names them in `ignoredKeys`.
 #[utoipa::path(
     patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), IfMatch),
@@ -94,6 +95,7 @@ where
                     "identity": {
                         "issuer": "https://id.example",
                         "audience": "shop",
+                        "claims": {"org": "https://corp.example/org", "team": "app_metadata.team"},
                         "keys": [{
                             "kty": "EC",
                             "crv": "P-256",
@@ -122,6 +124,7 @@ pub(crate) async fn change_project_settings(
             return Err(Problem::invalid_field(field, format!("must name at most {MAX_NAMES} tables")).into());
         }
     }
+    let sets_identity = matches!(input.identity, Some(Some(_)));
     let project_ref = project_ref(&api, &right).await?;
     let mut public_read_changes: Vec<(String, bool)> = Vec::new();
     if let Some(public) = &input.public_read_tables {
@@ -169,7 +172,7 @@ pub(crate) async fn change_project_settings(
             Ok::<_, Problem>(changed)
         }))
         .await;
-    let changed = match changed {
+    let (changed, ignored_keys) = match changed {
         Ok(changed) => changed,
         Err(problem) => {
             if are_rows_changed.into_inner() {
@@ -188,5 +191,6 @@ pub(crate) async fn change_project_settings(
     api.deliver_outbox(&project_ref).await;
     api.invalidate_project(changed.id);
     let summary = get_project(&api, &right).await?;
-    Ok(Tagged(ProjectView::with_counts(&api, summary, &right).await?))
+    let view = ProjectView::with_counts(&api, summary, &right).await?;
+    Ok(Tagged(if sets_identity { view.with_ignored_keys(ignored_keys) } else { view }))
 }

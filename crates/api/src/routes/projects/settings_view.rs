@@ -1,8 +1,15 @@
 //! Settings of a backend project on the wire, without secrets.
 
-use projects::{IdentityProvider, Settings, SigningKey};
+use std::collections::BTreeMap;
+
+use projects::{
+    IdentityProvider, Settings, SigningKey,
+    identity_provider::{IgnoredKey, IgnoredKeyReason},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::http::schemas;
 
 /// The settings of a project's data API.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,8 +42,10 @@ pub(crate) struct IdentityView {
     issuer: String,
     /// Value that `aud` must contain.
     audience: String,
-    /// Name of the claim with the roles.
+    /// Name or path of the claim with the roles.
     role_claim: String,
+    /// Names under which rules find claims, and the names or paths of these claims in tokens.
+    claims: BTreeMap<String, String>,
     /// Keys of the issuer; at most 8.
     keys: Vec<KeyView>,
 }
@@ -73,6 +82,23 @@ struct KeyView {
     y: Option<String>,
 }
 
+/// A key of a set that verifies no tokens, and was left out.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = IgnoredKey)]
+pub(crate) struct IgnoredKeyView {
+    /// Key id; null if the key has none.
+    #[schema(required)]
+    kid: Option<String>,
+    #[schema(value_type = schemas::projects::IgnoredKeyReason)]
+    reason: IgnoredKeyReason,
+}
+
+impl From<IgnoredKey> for IgnoredKeyView {
+    fn from(IgnoredKey { kid, reason }: IgnoredKey) -> Self {
+        Self { kid, reason }
+    }
+}
+
 impl From<Settings> for SettingsView {
     fn from(settings: Settings) -> Self {
         let Settings { rate_limit_per_min, ip_rate_per_min, max_body_kb, allowed_origins, identity } =
@@ -84,8 +110,8 @@ impl From<Settings> for SettingsView {
 
 impl From<IdentityProvider> for IdentityView {
     fn from(provider: IdentityProvider) -> Self {
-        let IdentityProvider { issuer, audience, role_claim, keys } = provider;
-        Self { issuer, audience, role_claim, keys: keys.into_iter().map(KeyView::from).collect() }
+        let IdentityProvider { issuer, audience, role_claim, claims, keys } = provider;
+        Self { issuer, audience, role_claim, claims, keys: keys.into_iter().map(KeyView::from).collect() }
     }
 }
 

@@ -1,14 +1,14 @@
 //! Creating a table.
 
 use axum::{Json, extract::State, http::StatusCode};
-use backend_data::{Access, NewTable, Table};
+use backend_data::{Access, NewTable};
 use projects::{ProjectRight, access::Edit};
 use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
     auth::{Authorized, Console},
-    http::{error::ApiResult, extract::Payload, schemas},
+    http::{error::ApiResult, extract::Payload, schemas, table_view::TableView},
     state::Api,
 };
 use application::rows_problem;
@@ -31,13 +31,13 @@ use application::rows_problem;
             ]
         })
     ),
-    responses((status = 201, body = schemas::backend_data::Table))
+    responses((status = 201, body = TableView))
 )]
 pub(crate) async fn create_project_table(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
     payload: Payload,
-) -> ApiResult<(StatusCode, Json<Table>)> {
+) -> ApiResult<(StatusCode, Json<TableView>)> {
     let input: NewTable = payload.json()?;
     let project_ref = project_ref(&api, &right).await?;
     let detail = json!({ "table": input.name, "public": input.public_read });
@@ -45,5 +45,5 @@ pub(crate) async fn create_project_table(
     let made = rows.create_table(&project_ref, &Access::Owner, input).await;
     let table = made.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
-    Ok((StatusCode::CREATED, Json(table)))
+    Ok((StatusCode::CREATED, Json(TableView::tagged(table)?)))
 }

@@ -7,13 +7,15 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{audit_entry, project_ref};
+use super::{audit_entry, project_ref, table_precondition::with_table_if_match};
 use crate::{
     auth::{Authorized, Console},
     http::{
+        conditional::IfMatch,
         error::ApiResult,
         extract::{Path, Payload},
         schemas,
+        table_view::table_tag,
         views::Ack,
     },
     state::Api,
@@ -22,11 +24,16 @@ use application::{Problem, rows_problem};
 
 /// Confirmation of the drop.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct DropTable {
     /// The table's name.
-    #[schema(value_type = schemas::backend_data::TableName)]
-    confirm: String,
+    #[serde(default)]
+    #[schema(value_type = Option<schemas::backend_data::TableName>)]
+    confirm_name: Option<String>,
+    /// The table's name: another name of `confirmName`, for clients that know only this one.
+    #[serde(default)]
+    #[schema(value_type = Option<schemas::backend_data::TableName>)]
+    confirm: Option<String>,
 }
 
 /// Drop a table and its rows
@@ -34,27 +41,34 @@ pub(crate) struct DropTable {
     delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console",
     params(
         ("projectId" = kernel::id::ProjectId, Path, description = "The project."),
-        ("table" = schemas::backend_data::TableName, Path, description = "The table.")
+        ("table" = schemas::backend_data::TableName, Path, description = "The table."),
+        IfMatch
     ),
-    request_body(content = DropTable, example = json!({"confirm": "notes"})),
+    request_body(content = DropTable, example = json!({"confirmName": "notes"})),
     responses((status = 200, body = Ack))
 )]
 pub(crate) async fn drop_project_table(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
     Path((_, table)): Path<(String, String)>,
+    if_match: IfMatch,
     payload: Payload,
 ) -> ApiResult<Json<Ack>> {
     let project_ref = project_ref(&api, &right).await?;
     let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
-    if !tables.iter().any(|known| known.name == table) {
-        return Err(Problem::not_found("table").into());
+    let known = tables.iter().find(|known| known.name == table);
+    let known = known.ok_or_else(|| Problem::not_found("table"))?;
+    if !if_match.permits(&table_tag(known)?) {
+        return Err(Problem::changed_meanwhile().into());
     }
     let input: DropTable = payload.json()?;
-    if input.confirm != table {
-        return Err(Problem::invalid_field("confirm", "must be the table's name").into());
+    // With both, both must be right.
+    let confirmed = [&input.confirm_name, &input.confirm].into_iter().flatten();
+    if confirmed.clone().next().is_none() || confirmed.into_iter().any(|name| *name != table) {
+        return Err(Problem::invalid_field("confirmName", "must be the table's name").into());
     }
     let rows = api.audited_rows([audit_entry(&ctx, "table.drop", &right, json!({ "table": table }))])?;
+    let rows = with_table_if_match(&rows, if_match);
     rows.drop_table(&project_ref, &Access::Owner, &table).await.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
     Ok(Json(Ack::OK))

@@ -1,6 +1,6 @@
 //! Backend projects on the wire.
 
-use backend_data::{Access, Error, ErrorKind, ProjectRef, ReadOptions, Table};
+use backend_data::{Access, Error, ErrorKind, ProjectRef, ReadOptions};
 use chrono::{DateTime, Utc};
 use kernel::{
     deletion::RESTORE_PERIOD,
@@ -8,18 +8,19 @@ use kernel::{
 };
 use projects::{
     Project, ProjectAccess,
+    identity_provider::IgnoredKey,
     projects::{ProjectSummary, deletion::DeletedProject},
     traffic::TrafficMetrics,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::settings_view::SettingsView;
+use super::settings_view::{IgnoredKeyView, SettingsView};
 use crate::{
-    http::{conditional::Representation, schemas},
+    http::{conditional::Representation, table_view::TableView},
     state::Api,
 };
-use application::{Problem, Tx, rows_problem, sample_data};
+use application::{Problem, Tx, row_counts::RowCount, rows_problem, sample_data};
 
 /// A backend project.
 #[derive(Debug, Serialize, ToSchema)]
@@ -47,9 +48,13 @@ pub(crate) struct ProjectView {
     table_count: u64,
     /// Number of keys that are not revoked.
     key_count: u64,
-    /// Number of rows of all tables, counted one by one; null in lists, and if counting takes too long.
+    /// Number of rows of all tables at `rowCountAt`. A read counts them one by one; a list returns the last number where
+    /// counting takes more than 20 milliseconds. 0 until they are counted for the first time.
+    row_count: u64,
+    /// Time at which the rows were counted; null if that took too long and they were never counted before.
     #[schema(required)]
-    row_count: Option<u64>,
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
+    row_count_at: Option<DateTime<Utc>>,
     /// Bytes that the rows take with their indexes; an estimate on PostgreSQL. Null in lists, and if determining it
     /// takes too long.
     #[schema(required)]
@@ -61,16 +66,28 @@ pub(crate) struct ProjectView {
     workspace_id: WorkspaceId,
     created_by: UserId,
     settings: SettingsView,
-    #[schema(value_type = Vec<schemas::backend_data::Table>)]
-    tables: Vec<Table>,
+    tables: Vec<TableView>,
     can_edit: bool,
     can_admin: bool,
+    /// Keys of the request that verify no tokens, and were left out. Only in the response to a change of `identity`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<IgnoredKeyView>, required = false)]
+    ignored_keys: Option<Vec<IgnoredKeyView>>,
 }
 
 /// The tables are in another store than the settings, and change apart from them.
 impl Representation for ProjectView {
-    const COMPUTED: &'static [&'static str] =
-        &["keyCount", "maxStoredBytes", "requestsPerMin", "rowCount", "storedBytes", "tableCount", "tables"];
+    const COMPUTED: &'static [&'static str] = &[
+        "ignoredKeys",
+        "keyCount",
+        "maxStoredBytes",
+        "requestsPerMin",
+        "rowCount",
+        "rowCountAt",
+        "storedBytes",
+        "tableCount",
+        "tables",
+    ];
 }
 
 impl ProjectView {
@@ -87,7 +104,8 @@ impl ProjectView {
             url: format!("{}/v1/projects/{}/rest", api.settings().public_url, project.id),
             table_count: 0,
             key_count: 0,
-            row_count: None,
+            row_count: 0,
+            row_count_at: None,
             stored_bytes: None,
             max_stored_bytes: 0,
             requests_per_min: 0.0,
@@ -97,6 +115,7 @@ impl ProjectView {
             tables: Vec::new(),
             can_edit: access.can_edit(),
             can_admin: access.can_manage(),
+            ignored_keys: None,
         }
     }
 
@@ -114,8 +133,13 @@ impl ProjectView {
         Ok(Some(Self::of(api, project, access)))
     }
 
+    /// Returns the project with the keys of the request that were left out.
+    pub(super) fn with_ignored_keys(self, ignored: Vec<IgnoredKey>) -> Self {
+        Self { ignored_keys: Some(ignored.into_iter().map(IgnoredKeyView::from).collect()), ..self }
+    }
+
     /// Returns a project without the numbers of rows and bytes.
-    pub(super) async fn without_counts(
+    async fn without_counts(
         api: &Api,
         summary: ProjectSummary,
         access: &ProjectAccess,
@@ -132,19 +156,37 @@ impl ProjectView {
             key_count,
             max_stored_bytes,
             requests_per_min: metrics.requests_per_minute(),
-            tables,
+            tables: tables.into_iter().map(TableView::tagged).collect::<Result<_, _>>()?,
             ..Self::of(api, project, access)
         })
     }
 
-    /// Returns a deleted project without the numbers of rows and bytes.
+    fn set_row_count(&mut self, count: Option<RowCount>) {
+        self.row_count = count.map_or(0, |count| count.rows);
+        self.row_count_at = count.map(|count| count.at);
+    }
+
+    /// Returns a project as a list shows it: with the number of rows that is known, and without that of bytes.
+    pub(super) async fn listed(
+        api: &Api,
+        summary: ProjectSummary,
+        access: &ProjectAccess,
+    ) -> Result<Self, Problem> {
+        let project_ref = sample_data::project_ref(summary.project.id, summary.project.shard)?;
+        let mut view = Self::without_counts(api, summary, access).await?;
+        let tables = view.tables.iter().map(|table| table.name.clone()).collect();
+        view.set_row_count(api.listed_row_count(view.id, project_ref, tables).await);
+        Ok(view)
+    }
+
+    /// Returns a deleted project as a list shows it.
     pub(super) async fn of_deleted(
         api: &Api,
         deleted: DeletedProject,
         access: &ProjectAccess,
     ) -> Result<Self, Problem> {
         let DeletedProject { summary, deleted_at } = deleted;
-        let view = Self::without_counts(api, summary, access).await?;
+        let view = Self::listed(api, summary, access).await?;
         let restorable_until = Some(deleted_at + RESTORE_PERIOD);
         Ok(Self { deleted_at: Some(deleted_at), restorable_until, ..view })
     }
@@ -156,11 +198,20 @@ impl ProjectView {
         access: &ProjectAccess,
     ) -> Result<Self, Problem> {
         let project_ref = sample_data::project_ref(summary.project.id, summary.project.shard)?;
+        let counted_at = api.now();
         let mut view = Self::without_counts(api, summary, access).await?;
         for table in &mut view.tables {
             table.row_count = count_rows(api, &project_ref, &table.name).await?;
         }
-        view.row_count = view.tables.iter().map(|table| table.row_count).sum();
+        let project = view.id;
+        let rows: Option<u64> = view.tables.iter().map(|table| table.row_count).sum();
+        match rows {
+            Some(rows) => {
+                api.row_counts().record(project, rows, counted_at);
+                view.set_row_count(Some(RowCount { rows, at: counted_at }));
+            }
+            None => view.set_row_count(api.row_counts().last(project)),
+        }
         view.stored_bytes = if_available(api.rows().stored_bytes(&project_ref).await)?;
         Ok(view)
     }

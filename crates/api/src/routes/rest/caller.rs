@@ -23,7 +23,7 @@ use crate::{
         access::{Access, Enforces},
         view_as,
     },
-    http::{extract::Payload, request_middleware::RequestInfo},
+    http::{conditional::refuse_preconditions, extract::Payload, request_middleware::RequestInfo},
     state::Api,
 };
 use application::{
@@ -221,6 +221,7 @@ impl KeyCaller {
             },
         };
         check_scope(&known, scope)?;
+        refuse_preconditions(parts)?;
         let caller = Caller::ProjectKey(ProjectKeyCaller { key: key.id, project: project.id });
         let ctx = api.context_at(now, caller, info.request_id, info.address);
         Ok(Self { resolved_key: known, person_access: person, ctx })

@@ -5,7 +5,7 @@ use axum::{
     extract::{Request, State},
     http::StatusCode,
 };
-use backend_data::{NewColumn, Table};
+use backend_data::NewColumn;
 use serde_json::json;
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     caller::{Keyed, SchemaWrite},
 };
 use crate::{
-    http::{extract::Path, schemas},
+    http::{extract::Path, schemas, table_view::TableView},
     state::Api,
 };
 
@@ -30,14 +30,14 @@ use crate::{
         content = schemas::backend_data::NewColumn,
         example = json!({"name": "price", "type": "real", "nullable": true})
     ),
-    responses((status = 201, body = schemas::backend_data::Table))
+    responses((status = 201, body = TableView))
 )]
 pub(crate) async fn add_column(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,
     Path((_, table)): Path<(String, String)>,
     request: Request,
-) -> RestResult<(StatusCode, Json<Table>)> {
+) -> RestResult<(StatusCode, Json<TableView>)> {
     let input: NewColumn = caller.body(request).await?.json()?;
     let column = input.name.clone();
     let rows = api.audited_rows([caller.audit("column.add", json!({ "table": table, "column": column }))])?;
@@ -46,5 +46,5 @@ pub(crate) async fn add_column(
     // Policies are shown only in the console.
     table.rules.clear();
     api.deliver_outbox(caller.project_ref()).await;
-    Ok((StatusCode::CREATED, Json(table)))
+    Ok((StatusCode::CREATED, Json(table.into())))
 }

@@ -5,7 +5,7 @@ use axum::{
     extract::{Request, State},
     http::StatusCode,
 };
-use backend_data::{NewIndex, Table};
+use backend_data::NewIndex;
 use serde_json::json;
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     caller::{Keyed, SchemaWrite},
 };
 use crate::{
-    http::{extract::Path, schemas},
+    http::{extract::Path, schemas, table_view::TableView},
     state::Api,
 };
 
@@ -31,14 +31,14 @@ use crate::{
         content = schemas::backend_data::NewIndex,
         example = json!({"columns": ["title"], "unique": true})
     ),
-    responses((status = 201, body = schemas::backend_data::Table))
+    responses((status = 201, body = TableView))
 )]
 pub(crate) async fn add_index(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,
     Path((_, table)): Path<(String, String)>,
     request: Request,
-) -> RestResult<(StatusCode, Json<Table>)> {
+) -> RestResult<(StatusCode, Json<TableView>)> {
     let input: NewIndex = caller.body(request).await?.json()?;
     let columns = input.columns.clone();
     let rows =
@@ -51,5 +51,5 @@ pub(crate) async fn add_index(
     // Policies are shown only in the console.
     table.rules.clear();
     api.deliver_outbox(caller.project_ref()).await;
-    Ok((StatusCode::CREATED, Json(table)))
+    Ok((StatusCode::CREATED, Json(table.into())))
 }

@@ -1,7 +1,6 @@
 //! Dropping an index, with a project key.
 
 use axum::{Json, extract::State};
-use backend_data::Table;
 use serde_json::json;
 
 use super::{
@@ -9,7 +8,7 @@ use super::{
     caller::{Keyed, SchemaWrite},
 };
 use crate::{
-    http::{extract::Path, schemas},
+    http::{extract::Path, schemas, table_view::TableView},
     state::Api,
 };
 
@@ -21,17 +20,17 @@ use crate::{
         ("table" = schemas::backend_data::TableName, Path, description = "The table."),
         ("index" = String, Path, description = "The index's name.")
     ),
-    responses((status = 200, body = schemas::backend_data::Table))
+    responses((status = 200, body = TableView))
 )]
 pub(crate) async fn drop_index(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,
     Path((_, table, index)): Path<(String, String, String)>,
-) -> RestResult<Json<Table>> {
+) -> RestResult<Json<TableView>> {
     let rows = api.audited_rows([caller.audit("index.drop", json!({ "table": table, "index": index }))])?;
     let changed = rows.drop_index(caller.project_ref(), caller.access(), &table, &index).await;
     let mut table = changed.map_err(|error| caller.map_error(error))?;
     table.rules.clear();
     api.deliver_outbox(caller.project_ref()).await;
-    Ok(Json(table))
+    Ok(Json(table.into()))
 }

@@ -1,7 +1,6 @@
 //! Reading the schema that a caller can use.
 
 use axum::{Json, extract::State};
-use backend_data::Table;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -9,14 +8,13 @@ use super::{
     RestResult,
     caller::{AnyScope, Keyed},
 };
-use crate::{http::schemas, state::Api};
+use crate::{http::table_view::TableView, state::Api};
 
 /// The tables and columns that you can use.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DataSchema)]
 pub(crate) struct Schema {
-    #[schema(value_type = Vec<schemas::backend_data::Table>)]
-    tables: Vec<Table>,
+    tables: Vec<TableView>,
 }
 
 /// List the tables and columns that you can use
@@ -29,5 +27,6 @@ pub(crate) struct Schema {
 )]
 pub(crate) async fn read_schema(State(api): State<Api>, caller: Keyed<AnyScope>) -> RestResult<Json<Schema>> {
     let tables = api.rows().schema(caller.project_ref(), caller.access()).await;
-    Ok(Json(Schema { tables: tables.map_err(|error| caller.map_error(error))? }))
+    let tables = tables.map_err(|error| caller.map_error(error))?;
+    Ok(Json(Schema { tables: tables.into_iter().map(TableView::from).collect() }))
 }

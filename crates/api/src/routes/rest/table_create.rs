@@ -5,14 +5,17 @@ use axum::{
     extract::{Request, State},
     http::StatusCode,
 };
-use backend_data::{NewTable, Table};
+use backend_data::NewTable;
 use serde_json::json;
 
 use super::{
     RestResult,
     caller::{Keyed, SchemaWrite},
 };
-use crate::{http::schemas, state::Api};
+use crate::{
+    http::{schemas, table_view::TableView},
+    state::Api,
+};
 
 /// Create a table
 ///
@@ -32,18 +35,18 @@ use crate::{http::schemas, state::Api};
             ]
         })
     ),
-    responses((status = 201, body = schemas::backend_data::Table))
+    responses((status = 201, body = TableView))
 )]
 pub(crate) async fn create_table(
     State(api): State<Api>,
     caller: Keyed<SchemaWrite>,
     request: Request,
-) -> RestResult<(StatusCode, Json<Table>)> {
+) -> RestResult<(StatusCode, Json<TableView>)> {
     let input: NewTable = caller.body(request).await?.json()?;
     let detail = json!({ "table": input.name, "public": input.public_read });
     let rows = api.audited_rows([caller.audit("table.create", detail)])?;
     let made = rows.create_table(caller.project_ref(), caller.access(), input).await;
     let table = made.map_err(|error| caller.map_error(error))?;
     api.deliver_outbox(caller.project_ref()).await;
-    Ok((StatusCode::CREATED, Json(table)))
+    Ok((StatusCode::CREATED, Json(table.into())))
 }

@@ -1,6 +1,7 @@
 //! Listing runs.
 
 use axum::{Json, extract::State};
+use chrono::{DateTime, Utc};
 use kernel::{
     authority::Member,
     id::{AppId, AutomationId},
@@ -32,6 +33,12 @@ pub(crate) struct ListRuns {
     /// Only runs with this trigger.
     #[param(value_type = Option<schemas::runs::TriggerKind>)]
     trigger: Option<TriggerKind>,
+    /// Only runs that an agent asked for, or with `false` those that none did.
+    by_agent: Option<bool>,
+    /// Only runs that were accepted at this time or later.
+    from: Option<DateTime<Utc>>,
+    /// Only runs that were accepted before this time.
+    to: Option<DateTime<Utc>>,
     /// The `nextCursor` of the previous page.
     cursor: Option<String>,
     /// Maximum number of items.
@@ -66,6 +73,9 @@ pub(crate) async fn list_runs(
         automation: input.automation_id,
         status: input.status,
         trigger: input.trigger,
+        by_agent: input.by_agent,
+        from: input.from,
+        to: input.to,
     };
     let found = api.store().runs(member.workspace(), member.visibility(), filter, page).await?;
     let page = Page::from_limit_plus_one(found, page.limit, |run| run.id).map(RunView::from);

@@ -42,7 +42,7 @@ pub(crate) struct RunTrace {
 pub(crate) struct GateDecision {
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
-    /// Null if the URL had no valid host, or the request went through a connection.
+    /// Null if the URL had no valid host, or it is not known to which host the connection led.
     #[schema(required)]
     host: Option<String>,
     /// Name of the connection that the request went through.

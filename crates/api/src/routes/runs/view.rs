@@ -1,11 +1,11 @@
 //! Runs on the wire.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kernel::id::{AppId, AutomationId, RunId, VersionId, WorkspaceId};
+use kernel::id::{AppId, AutomationId, GrantId, RunId, VersionId, WorkspaceId};
 use runs::{
     Run, RunStatus, TriggerKind,
     diagnosis::Explanation,
-    runs::{RunState, Step, StepStatus, VersionRef},
+    runs::{AskingAgent, RunState, Step, StepStatus, VersionRef},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -55,6 +55,27 @@ pub(crate) struct RunView {
     accepted_at: DateTime<Utc>,
     /// Number of attempts that were started.
     attempt: u32,
+    /// Agent that started the run; null if a person, a token, a trigger or an earlier release did.
+    #[schema(required)]
+    asked_by: Option<AskingAgentView>,
+}
+
+/// An agent that started a run.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AskingAgent)]
+pub(crate) struct AskingAgentView {
+    /// Grant of its person.
+    grant_id: GrantId,
+    /// Name of its client; null if the grant is no longer kept.
+    #[schema(required)]
+    client_name: Option<String>,
+}
+
+impl From<AskingAgent> for AskingAgentView {
+    fn from(agent: AskingAgent) -> Self {
+        Self { grant_id: agent.grant, client_name: agent.client_name }
+    }
 }
 
 /// A version of an app, as of a run.
@@ -99,6 +120,7 @@ impl From<Run> for RunView {
             replay_of: run.replay_of,
             accepted_at: run.accepted_at,
             attempt: run.attempt,
+            asked_by: run.asked_by.map(AskingAgentView::from),
         }
     }
 }

@@ -30,7 +30,10 @@ use crate::{
             translations,
         },
     },
-    routes::{auth::email_start::send_sign_in_email, invites::page::invite_preview},
+    routes::{
+        auth::{email_start::send_sign_in_email, email_verify::digits_of},
+        invites::page::invite_preview,
+    },
     state::Api,
 };
 
@@ -129,19 +132,18 @@ fn sign_in_form(api: &Api, locale: Locale, next: &str, invited: Option<(String, 
             input type="hidden" name="next" value=(next);
             input type="hidden" name="locale" value=(locale);
             label { (words.email) input type="email" name="email" autocomplete="email" required autofocus; }
-            button type="submit" { (words.send_code) }
+            @if api.settings().dev_login {
+                p { (words.dev_note) }
+                // The first button is the one that Enter presses.
+                button type="submit" formaction="/sign-in/dev" { (words.dev_button) }
+                button.second type="submit" { (words.send_code) }
+            } @else {
+                button type="submit" { (words.send_code) }
+            }
         }
         @for provider in api.oidc_providers().providers() {
             a.button href={ "/v1/auth/oidc/" (provider.name) "/start?" (query) } {
                 (format_text(words.sign_in_with, &[&provider.title]))
-            }
-        }
-        @if api.settings().dev_login {
-            hr;
-            form method="post" action="/sign-in/dev" {
-                input type="hidden" name="next" value=(next);
-                label { (words.dev_label) input type="email" name="email" required; }
-                button.second type="submit" { (words.dev_button) }
             }
         }
     };
@@ -186,7 +188,7 @@ fn code_form(locale: Locale, email: &Email, next: &str, before: &Markup) -> Page
             input type="hidden" name="next" value=(next);
             input type="hidden" name="email" value=(email);
             label { (words.code)
-                input name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="6" required autofocus;
+                input name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="32" required autofocus;
             }
             button type="submit" { (words.sign_in) }
         }
@@ -239,7 +241,7 @@ pub(super) async fn verify(
                 (Some(token), ..) => verify_email_link(tx, &ctx, peppers, token, &client).await,
                 (None, Some(email), Some(code)) => match email.parse::<Email>() {
                     Ok(email) => {
-                        verify_email_sign_in(tx, &ctx, peppers, &email, code.trim(), &client).await?
+                        verify_email_sign_in(tx, &ctx, peppers, &email, &digits_of(code), &client).await?
                     }
                     Err(error) => Err(error),
                 },

@@ -5,11 +5,11 @@ use kernel::{
     authority::{AppRight, CanEdit},
     id::AutomationId,
 };
-use runs::RunsError;
+use runs::{RunsError, webhooks::refused_calls};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view::{self, DeliveryView, WebhookView};
+use super::view::{self, DeliveryView, RefusedCallsView, WebhookView};
 use crate::{
     auth::{Authorized, Console},
     http::{
@@ -27,6 +27,10 @@ pub(crate) struct WebhookWithDeliveries {
     /// Last ten deliveries, newest first.
     #[schema(max_items = 10)]
     deliveries: Vec<DeliveryView>,
+    /// Calls of the last hour that proved nothing and are in no delivery; null without any. A call is counted within a
+    /// minute.
+    #[schema(required)]
+    refused: Option<RefusedCallsView>,
 }
 
 impl Representation for WebhookWithDeliveries {
@@ -37,13 +41,15 @@ impl Representation for WebhookWithDeliveries {
 #[utoipa::path(get, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = WebhookWithDeliveries, headers(("ETag" = String)))))]
 pub(crate) async fn read_webhook(
     State(api): State<Api>,
-    Authorized(_ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
+    Authorized(ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
 ) -> ApiResult<Tagged<WebhookWithDeliveries>> {
     let workspace = right.member().workspace();
     let webhook = api.store().webhook(workspace, id).await?.ok_or(RunsError::WebhookNotFound)?;
     let deliveries = api.store().deliveries(workspace, webhook.id, 10).await?;
+    let refused = api.store().refused_calls(workspace, webhook.id, ctx.now - refused_calls::SHOWN).await?;
     Ok(Tagged(WebhookWithDeliveries {
         webhook: WebhookView::of(&api, &webhook),
         deliveries: deliveries.into_iter().map(DeliveryView::from).collect(),
+        refused: refused.map(RefusedCallsView::from),
     }))
 }

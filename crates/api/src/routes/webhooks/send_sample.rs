@@ -64,7 +64,7 @@ pub(crate) async fn test_webhook(
             // A refusal without a delivery has written nothing that carries the audit entry.
             if refusal.delivery_code().is_none() {
                 api.transaction(unit!(|tx| {
-                    tx.audit(webhook.test_audit(&ctx));
+                    tx.audit(webhook.test_audit(&ctx, right.app()));
                     Ok::<_, StoreError>(())
                 }))
                 .await?;

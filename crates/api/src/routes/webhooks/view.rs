@@ -8,7 +8,7 @@ use kernel::{
 };
 use runs::{
     Webhook,
-    webhooks::{Delivery, DeliveryOutcome, ProofMode},
+    webhooks::{Delivery, DeliveryOutcome, ProofMode, RefusedCalls},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -47,7 +47,7 @@ pub(crate) struct WebhookView {
 }
 
 /// Members of a webhook's responses beside its settings: its tag is that of the settings alone.
-pub(super) const COMPUTED: &[&str] = &["deliveries", "secret"];
+pub(super) const COMPUTED: &[&str] = &["deliveries", "refused", "secret"];
 
 impl Representation for WebhookView {
     const COMPUTED: &'static [&'static str] = COMPUTED;
@@ -87,6 +87,27 @@ impl WebhookView {
             created_at: webhook.created_at,
             updated_at: webhook.updated_at,
         }
+    }
+}
+
+/// Calls that proved nothing.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RefusedCalls)]
+pub(crate) struct RefusedCallsView {
+    /// Number of the calls.
+    #[schema(minimum = 1)]
+    calls: u64,
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
+    last_at: DateTime<Utc>,
+    /// Code of the last refusal: `bad_signature`, `bad_token`, `stale_timestamp`, `too_large` or `unsupported_media_type`.
+    #[schema(example = "bad_signature")]
+    code: String,
+}
+
+impl From<RefusedCalls> for RefusedCallsView {
+    fn from(RefusedCalls { calls, last_at, code }: RefusedCalls) -> Self {
+        Self { calls, last_at, code }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use workspace::workspaces::{Currency, Intent, Profile, TeamSize};
 
-use super::view::WorkspaceView;
+use super::view::{Counts, WorkspaceView};
 use crate::{
     auth::{Console, Ctx},
     http::{error::ApiResult, extract::Payload, schemas, views::SessionView},
@@ -104,9 +104,10 @@ pub(crate) async fn create_workspace(
     }));
     let (workspace, starter) = sample_data::or_deprovision(&api, project, created.await).await?;
 
+    let counts = Counts::of(&api, workspace.id, ctx.now).await?;
     let session = SessionCaller { workspace: Some(workspace.id), ..session.clone() };
     Ok(Json(CreatedWorkspace {
-        workspace: WorkspaceView::of(workspace, 1),
+        workspace: WorkspaceView::of(workspace, counts),
         session: SessionView::of(&api, &session, None, ctx.now).await?,
         starter: StarterView {
             sample_app_id: Some(starter.app),

@@ -4,7 +4,7 @@ use application::Problem;
 use axum::extract::State;
 use kernel::authority::Member;
 
-use super::view::WorkspaceView;
+use super::view::{Counts, WorkspaceView};
 use crate::{
     auth::{Authorized, ReadToken},
     http::{conditional::Tagged, error::ApiResult},
@@ -23,5 +23,5 @@ pub(crate) async fn read_workspace(
 ) -> ApiResult<Tagged<WorkspaceView>> {
     let id = member.workspace();
     let workspace = api.store().workspace(id).await?.ok_or_else(|| Problem::not_found("workspace"))?;
-    Ok(Tagged(WorkspaceView::of(workspace, api.store().member_count(id, ctx.now).await?)))
+    Ok(Tagged(WorkspaceView::of(workspace, Counts::of(&api, id, ctx.now).await?)))
 }

@@ -5,7 +5,7 @@ use axum::{Json, extract::State};
 use kernel::authority::Owner;
 use workspace::workspaces::deletion;
 
-use super::view::WorkspaceView;
+use super::view::{Counts, WorkspaceView};
 use crate::{
     auth::{Authorized, Console},
     http::error::ApiResult,
@@ -28,5 +28,5 @@ pub(crate) async fn restore_workspace(
     api.transaction(unit!(|tx| deletion::restore_workspace(tx, &ctx, &owner).await)).await?;
     let id = owner.workspace();
     let workspace = api.store().workspace(id).await?.ok_or_else(|| Problem::not_found("workspace"))?;
-    Ok(Json(WorkspaceView::of(workspace, api.store().member_count(id, ctx.now).await?)))
+    Ok(Json(WorkspaceView::of(workspace, Counts::of(&api, id, ctx.now).await?)))
 }

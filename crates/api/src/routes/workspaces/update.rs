@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::workspaces::{Currency, WorkspaceChange};
 
-use super::view::WorkspaceView;
+use super::view::{Counts, WorkspaceView};
 use crate::{
     auth::{Authorized, Console},
     http::{
@@ -79,6 +79,6 @@ pub(crate) async fn update_workspace(
             Ok::<_, Problem>(updated)
         }))
         .await?;
-    let member_count = api.store().member_count(updated.id, ctx.now).await?;
-    Ok(Tagged(WorkspaceView::of(updated, member_count)))
+    let counts = Counts::of(&api, updated.id, ctx.now).await?;
+    Ok(Tagged(WorkspaceView::of(updated, counts)))
 }

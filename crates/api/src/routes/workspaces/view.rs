@@ -1,12 +1,15 @@
 //! Workspaces on the wire.
 
 use application::{Problem, Tx};
-use kernel::{Locale, id::WorkspaceId};
+use kernel::{Locale, Timestamp, id::WorkspaceId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::workspaces::{Cell, Currency, Profile, Workspace};
 
-use crate::http::{conditional::Representation, schemas};
+use crate::{
+    http::{conditional::Representation, schemas},
+    state::Api,
+};
 
 /// A workspace.
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,10 +30,30 @@ pub(crate) struct WorkspaceView {
     #[schema(value_type = schemas::workspace::Currency)]
     currency: Currency,
     member_count: u64,
+    /// Bytes of code that it stores: files of versions and drafts, each text once, and imports.
+    stored_code_bytes: u64,
+    /// Bytes of code that its plan lets it store.
+    stored_code_limit_bytes: u64,
+}
+
+/// Counts of a workspace, made when it is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    members: u64,
+    stored_code_bytes: u64,
+}
+
+impl Counts {
+    pub(super) async fn of(api: &Api, workspace: WorkspaceId, now: Timestamp) -> Result<Self, Problem> {
+        Ok(Self {
+            members: api.store().member_count(workspace, now).await?,
+            stored_code_bytes: api.store().stored_code_bytes(workspace).await?,
+        })
+    }
 }
 
 impl Representation for WorkspaceView {
-    const COMPUTED: &'static [&'static str] = &["memberCount"];
+    const COMPUTED: &'static [&'static str] = &["memberCount", "storedCodeBytes", "storedCodeLimitBytes"];
 }
 
 impl WorkspaceView {
@@ -41,10 +64,10 @@ impl WorkspaceView {
     pub(super) async fn locked(tx: &mut dyn Tx, workspace: WorkspaceId) -> Result<Option<Self>, Problem> {
         let found = tx.workspace_for_update(workspace).await?;
         let workspace = found.ok_or_else(|| Problem::not_found("workspace"))?;
-        Ok(Some(Self::of(workspace, 0)))
+        Ok(Some(Self::of(workspace, Counts::default())))
     }
 
-    pub(super) fn of(workspace: Workspace, member_count: u64) -> Self {
+    pub(super) fn of(workspace: Workspace, counts: Counts) -> Self {
         Self {
             id: workspace.id,
             slug: workspace.slug,
@@ -55,7 +78,9 @@ impl WorkspaceView {
             timezone: workspace.timezone,
             hourly_cost_minor: workspace.hourly_cost_minor,
             currency: workspace.currency,
-            member_count,
+            member_count: counts.members,
+            stored_code_bytes: counts.stored_code_bytes,
+            stored_code_limit_bytes: workspace.plan.limits().stored_code_bytes,
         }
     }
 }

@@ -7,6 +7,7 @@ use kernel::{
 
 use super::*;
 use crate::{
+    AppVersion,
     changes::{ChangePlan, PlannedBy, fail_change},
     testing::{
         FakeTx, assert_audited, builder_context, builder_id, can_edit, can_share, draft, manifest, workspace,
@@ -34,6 +35,7 @@ fn planned() -> Change {
         needs_console: Vec::new(),
         closed_hosts: Vec::new(),
         locale: Locale::En,
+        sharing: None,
         trust: None,
         app: AppUpdate { name: Some("Sales".to_owned()), ..AppUpdate::default() },
         automations: Vec::new(),
@@ -60,13 +62,37 @@ fn with_token() -> Context {
     context(token_of(builder_id(), workspace(), Scopes::of(Scope::Write)), at(1_000))
 }
 
+/// The base version of plans.
+fn baseline() -> crate::versions::Baseline {
+    let version = AppVersion {
+        id: id(20),
+        app: app().id,
+        workspace: workspace(),
+        number: 1,
+        created_at: at(0),
+        created_by: builder_id(),
+        bundle_hash: String::new(),
+        trust_score: 100,
+        handlers: None,
+        kind: VersionKind::Edit,
+        summary: "First".to_owned(),
+        base: None,
+        created_by_name: None,
+        is_runnable: true,
+        built_from: None,
+    };
+    crate::versions::Baseline::of(&version, manifest(), true)
+}
+
 async fn approve(tx: &mut FakeTx, ctx: &Context, change: &Change) -> Result<Approved, AppError> {
     let files = BTreeMap::from([(ENTRY_FILE.to_owned(), "export default {}".to_owned())]);
-    let can_share = can_share(ctx, &app());
+    let can_share = kernel::authority::locked_for_test(can_share(ctx, &app()));
     let approval = Approval {
         change: change.id,
         manifest: &change.plan.manifest,
         files: &files,
+        baseline: baseline(),
+        handlers: None,
         can_share: Some(&can_share),
     };
     approve_change(tx, ctx, &can_edit(ctx, &app()), approval).await
@@ -213,8 +239,14 @@ async fn sharing_needs_its_own_right() {
     change.plan.app.sharing = Some(Sharing::Team);
     let (ctx, mut tx) = (builder_context(), store(&change));
     let files = BTreeMap::from([(ENTRY_FILE.to_owned(), "export default {}".to_owned())]);
-    let approval =
-        Approval { change: change.id, manifest: &change.plan.manifest, files: &files, can_share: None };
+    let approval = Approval {
+        change: change.id,
+        manifest: &change.plan.manifest,
+        files: &files,
+        baseline: baseline(),
+        handlers: None,
+        can_share: None,
+    };
     let refused = approve_change(&mut tx, &ctx, &can_edit(&ctx, &app()), approval).await;
     assert!(matches!(refused, Err(AppError::MayNotShare)), "{refused:?}");
 }

@@ -94,6 +94,10 @@ enum Meaning {
     Is(Concept),
     Every(Concept),
     Number(u32),
+    /// So many of a unit of time.
+    Amount(u32, Concept),
+    /// A unit of time, and so many minutes.
+    AndMinutes(Concept, u32),
     Ordinal(u32),
     Clock(u32),
     Zone(&'static str),
@@ -195,7 +199,39 @@ pub(super) fn read_words(tokens: &[Token], names: &Names, words: &mut LanguageCo
         items.extend(item);
         at += length;
     }
+    add_minutes_to_hours(&mut items);
     items
+}
+
+/// Writes "an hour and 20 minutes" as 80 minutes, so that no rule reads one half of it.
+fn add_minutes_to_hours(items: &mut Vec<Item>) {
+    use Item::{Concept as Is, Separator};
+    let mut at = 0;
+    while at < items.len() {
+        let (length, sum) = match &items[at..] {
+            [
+                Item::Token(Token::Number(hours)),
+                Is(Concept::Hour),
+                Separator,
+                Item::Token(Token::Number(minutes)),
+                Is(Concept::Minute),
+                ..,
+            ] => (5, hours * 60.0 + minutes),
+            [
+                Item::Token(Token::Number(hours)),
+                Is(Concept::Hour),
+                Item::Token(Token::Number(minutes)),
+                Is(Concept::Minute),
+                ..,
+            ] => (4, hours * 60.0 + minutes),
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        drop(items.splice(at..at + length, [Item::Token(Token::Number(sum)), Is(Concept::Minute)]));
+        at += 2;
+    }
 }
 
 /// Reads the longest phrase at the start; returns its length and, unless it was added already or adds nothing, its item.
@@ -231,6 +267,10 @@ fn read_phrase(
     }
 }
 
+fn number_item(number: u32) -> Item {
+    Item::Token(Token::Number(f64::from(number)))
+}
+
 impl Meaning {
     fn item(self, items: &mut Vec<Item>) -> Option<Item> {
         match self {
@@ -241,7 +281,15 @@ impl Meaning {
                 items.push(Item::Concept(Concept::Every));
                 Some(Item::Concept(concept))
             }
-            Self::Number(number) => Some(Item::Token(Token::Number(f64::from(number)))),
+            Self::Number(number) => Some(number_item(number)),
+            Self::Amount(number, unit) => {
+                items.push(number_item(number));
+                Some(Item::Concept(unit))
+            }
+            Self::AndMinutes(unit, minutes) => {
+                items.extend([Item::Concept(unit), number_item(minutes)]);
+                Some(Item::Concept(Concept::Minute))
+            }
             Self::Ordinal(number) => Some(Item::Token(Token::Ordinal(number))),
             Self::Clock(hour) => Some(Item::Token(Token::Clock(hour, 0))),
             Self::Zone(zone) => Some(Item::Token(Token::Zone(zone))),

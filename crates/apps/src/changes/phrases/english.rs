@@ -7,9 +7,9 @@ use crate::{
     changes::{
         draft::{Note, Step},
         instruction::Reason,
-        safe_band::OutsideBand,
     },
     manifest::DataAccess,
+    safe_band::OutsideBand,
 };
 
 pub(super) fn step(step: &Step) -> String {
@@ -125,5 +125,8 @@ pub(super) fn outside_band(reason: &OutsideBand) -> String {
         OutsideBand::Budget => "The budget for AI models rises.".to_owned(),
         OutsideBand::Sharing => "More people can see the app.".to_owned(),
         OutsideBand::Trust => "The trust score falls into a lower band.".to_owned(),
+        OutsideBand::Visitors => {
+            "The app begins to answer visitors, and may use rows, secrets, connections or models.".to_owned()
+        }
     }
 }

@@ -7,9 +7,9 @@ use crate::{
     changes::{
         draft::{Note, Step},
         instruction::Reason,
-        safe_band::OutsideBand,
     },
     manifest::DataAccess,
+    safe_band::OutsideBand,
 };
 
 pub(super) fn step(step: &Step) -> String {
@@ -140,5 +140,8 @@ pub(super) fn outside_band(reason: &OutsideBand) -> String {
         OutsideBand::Budget => "ЖИ модельдерінің бюджеті өседі.".to_owned(),
         OutsideBand::Sharing => "Қолданбаны көбірек адам көреді.".to_owned(),
         OutsideBand::Trust => "Сенім бағасы төменгі деңгейге түседі.".to_owned(),
+        OutsideBand::Visitors => {
+            "Қолданба келушілерге жауап бере бастайды, ал оның жолдарға, құпияларға, қосылымдарға немесе модельдерге рұқсаты бар.".to_owned()
+        }
     }
 }

@@ -7,9 +7,9 @@ use crate::{
     changes::{
         draft::{Note, Step},
         instruction::Reason,
-        safe_band::OutsideBand,
     },
     manifest::DataAccess,
+    safe_band::OutsideBand,
 };
 
 pub(super) fn step(step: &Step) -> String {
@@ -136,5 +136,8 @@ pub(super) fn outside_band(reason: &OutsideBand) -> String {
         OutsideBand::Budget => "Растёт бюджет на модели ИИ.".to_owned(),
         OutsideBand::Sharing => "Приложение увидит больше людей.".to_owned(),
         OutsideBand::Trust => "Оценка доверия опускается в более низкий диапазон.".to_owned(),
+        OutsideBand::Visitors => {
+            "Приложение начинает отвечать посетителям, а у него есть доступ к строкам, секретам, подключениям или моделям.".to_owned()
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     changes::{AutomationChange, NamedAutomation, NamedConnection, NamedProject},
     manifest::{
         AiPermission, AiProfile, DataAccess, DataPermission, EgressPermission, HttpMethod, ManifestTrigger,
+        diff::Subject,
     },
     testing::manifest,
     versions::ENTRY_FILE,
@@ -212,10 +213,35 @@ fn retries_are_those_of_each_automation() {
     let ids: [AutomationId; 2] = [id(50), id(51)];
     let automations = vec![automation(50, None), automation(51, Some("0 8 * * *"))];
     let plan = plan_in("Retry failed runs 3 times.", &Surroundings { automations, ..surroundings() });
-    let expected = ids.map(|id| AutomationChange::Retries { id, retries: 3 });
+    let names = ["Automation 50", "Automation 51"].map(str::to_owned);
+    let expected: Vec<_> = std::iter::zip(ids, names)
+        .map(|(id, name)| AutomationChange::Retries { id, retries: 3, name })
+        .collect();
     assert_eq!(plan.automations, expected);
+    let differences: Vec<_> = plan.differences().iter().map(|it| it.describe(kernel::Locale::En)).collect();
+    assert_eq!(
+        differences[1],
+        "Failed runs of the automation \"Automation 51\" are retried at most 3 times."
+    );
     assert_eq!(plan.manifest, plan.before);
     assert_eq!(plan.steps.len(), 2, "no version is created: {:?}", plan.steps);
+}
+
+#[test]
+fn what_is_in_no_manifest_is_a_difference_too() {
+    let subjects = |instruction: &str| -> Vec<(Subject, bool)> {
+        plan(instruction).differences().iter().map(|it| (it.subject, it.widens_access)).collect()
+    };
+    assert_eq!(subjects("Share it with the workspace."), [(Subject::Sharing, true)]);
+    assert_eq!(subjects("Rename the app to \"Sales\"."), [(Subject::Name, false)]);
+    assert_eq!(subjects("Set the description to \"Sells things.\""), [(Subject::Description, false)]);
+    assert_eq!(subjects("Each run saves 25 minutes."), [(Subject::Roi, false)]);
+    // The manifest says how a new app would be shared; this one is shared otherwise.
+    let mut elsewhere = surroundings();
+    elsewhere.manifest.sharing.default = Sharing::Workspace;
+    let plan = plan_in("Share it with the workspace.", &elsewhere);
+    assert_eq!(plan.manifest, plan.before);
+    assert!(plan.differences().iter().any(|it| it.subject == Subject::Sharing && it.widens_access));
 }
 
 #[test]
@@ -275,7 +301,14 @@ fn adversarial_sentences_widen_nothing() {
         include_str!("adversarial.txt").lines().filter(|line| !line.starts_with('#')).collect();
     assert!(sentences.len() >= 100, "{}", sentences.len());
     for sentence in sentences {
-        let plan = plan_in(&sentence.replace("\\u200b", "\u{200b}").replace("\\n", "\n"), &surroundings);
+        let sentence = sentence.replace("\\u200b", "\u{200b}").replace("\\n", "\n");
+        // Signs that nobody sees are refused.
+        if sentence.contains('\u{200b}') {
+            let refused = draft_plan(&sentence, &surroundings, &files());
+            assert!(refused.is_err(), "{sentence}");
+            continue;
+        }
+        let plan = plan_in(&sentence, &surroundings);
         assert_eq!(plan.needs_console, [""; 0], "{sentence}: {plan:?}");
         assert!(plan.closed_hosts.is_empty(), "{sentence}: {plan:?}");
     }

@@ -132,23 +132,9 @@ const REDIRECT_URI_RULES: &str = "must be https, http on 127.0.0.1, [::1] or loc
                     cursor, kiro, raycast, vscode, vscode-insiders, vscodium, warp, windsurf, windsurf-next or zed \
                     with a host; without user information or fragment";
 
-/// Returns a name that is safe to display: without control characters, invisible characters, those that change the
-/// writing direction and repeated white space, and cut to [`MAX_NAME_CHARS`].
+/// Returns a name that is safe to display, cut to [`MAX_NAME_CHARS`].
 fn sanitize_name(name: &str) -> String {
-    let is_visible = |c: char| {
-        !c.is_control()
-            && !matches!(c,
-                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
-                | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-                | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}')
-    };
-    let words: Vec<String> = name
-        .split_whitespace()
-        .map(|word| word.chars().filter(|c| is_visible(*c)).collect::<String>())
-        .filter(|word| !word.is_empty())
-        .collect();
-    words.join(" ").chars().take(MAX_NAME_CHARS).collect::<String>().trim_end().to_owned()
+    kernel::text::to_visible_line(name).chars().take(MAX_NAME_CHARS).collect::<String>().trim_end().to_owned()
 }
 
 /// Returns the name of a client that gives none: the host of the first redirect URI, which is at least true.

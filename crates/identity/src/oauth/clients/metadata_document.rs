@@ -1,6 +1,6 @@
 //! Clients whose id is the URL of their metadata document (draft-ietf-oauth-client-id-metadata-document).
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{fmt, net::IpAddr, str::FromStr, sync::Arc};
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -67,6 +67,9 @@ pub enum DocumentError {
     /// The document could not be fetched: no response, a status other than 200, a redirect or a forbidden address.
     #[error("the document could not be fetched: {0}")]
     Unreachable(String),
+    /// Too many documents are being fetched.
+    #[error("too many documents are being fetched")]
+    Busy,
     /// The document is not a JSON object, too long or another client's.
     #[error("the document {0}")]
     Invalid(&'static str),
@@ -78,12 +81,18 @@ pub enum DocumentError {
 /// Fetches the metadata documents of clients.
 ///
 /// An implementation follows no redirects, reads at most [`MAX_DOCUMENT_BYTES`] bytes within 5 seconds, connects only
-/// to public addresses, and fetches each document once at a time. It may cache a client for as long as the response
+/// to public addresses, and fetches each document once at a time. Of its concurrent fetches, one network that asks and one host
+/// that is asked have a share each. It may cache a client for as long as the response
 /// headers allow, from 5 minutes to a day, but never a failure.
 #[async_trait]
 pub trait ClientDocumentFetcher: Send + Sync {
-    /// Fetches the client that the document at `id` describes.
-    async fn fetch_client(&self, id: &MetadataUrl) -> Result<Arc<Client>, DocumentError>;
+    /// Fetches the client that the document at `id` describes. `network` is the address of the caller, or the network that it
+    /// belongs to.
+    async fn fetch_client(
+        &self,
+        id: &MetadataUrl,
+        network: Option<IpAddr>,
+    ) -> Result<Arc<Client>, DocumentError>;
 }
 
 /// Parses a document that was fetched from `id`.

@@ -1,6 +1,6 @@
 //! Formats of texts (JSON Schema Validation, section 7.3).
 
-use std::str::FromStr as _;
+use std::{net::Ipv6Addr, str::FromStr as _};
 
 use chrono::{DateTime, NaiveDate};
 
@@ -44,7 +44,7 @@ impl Format {
 }
 
 fn is_email(text: &str) -> bool {
-    let has_forbidden = text.chars().any(|c| c.is_whitespace() || c.is_control());
+    let has_forbidden = text.chars().any(|c| c.is_whitespace() || kernel::text::is_invisible(c));
     let parts = text.split_once('@').filter(|(_, domain)| !domain.contains('@'));
     let is_domain = |domain: &str| {
         !domain.is_empty() && !domain.starts_with('.') && !domain.ends_with('.') && !domain.contains("..")
@@ -54,19 +54,63 @@ fn is_email(text: &str) -> bool {
         && parts.is_some_and(|(local, domain)| !local.is_empty() && local.len() <= 64 && is_domain(domain))
 }
 
+/// Checks a URI (RFC 3986, appendix A): a scheme, and something behind it.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    // Reserved and unreserved characters; `%` only before two digits.
-    let bytes = rest.as_bytes();
-    let is_rest = bytes.iter().enumerate().all(|(index, byte)| match byte {
+    let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
+    let (hierarchy, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let has_content = !hierarchy.is_empty() || !query.is_empty() || !fragment.is_empty();
+    let is_hierarchy = match hierarchy.strip_prefix("//") {
+        Some(authority) => {
+            let (authority, path) = authority.split_at(authority.find('/').unwrap_or(authority.len()));
+            let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+            is_authority(authority, is_web) && has_only(path, b":@/")
+        }
+        None => has_only(hierarchy, b":@/"),
+    };
+    is_scheme && has_content && is_hierarchy && has_only(query, b":@/?") && has_only(fragment, b":@/?")
+}
+
+/// Checks an authority (RFC 3986, section 3.2). Web addresses have a host (RFC 9110, section 4.2.1).
+fn is_authority(text: &str, is_web: bool) -> bool {
+    let (user, server) = text.rsplit_once('@').unwrap_or(("", text));
+    let (host, port) = match server.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((literal, port)) if is_ip_literal(literal) => ("[]", port),
+        _ => server.split_at(server.find(':').unwrap_or(server.len())),
+    };
+    let is_port = match port.strip_prefix(':') {
+        Some(port) => {
+            port.is_empty() || port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
+        }
+        None => port.is_empty(),
+    };
+    has_only(user, b":") && (host == "[]" || has_only(host, b"")) && is_port && !(is_web && host.is_empty())
+}
+
+/// Checks an address in brackets: IPv6, or one of a version to come.
+fn is_ip_literal(text: &str) -> bool {
+    let future = text.strip_prefix(['v', 'V']).and_then(|rest| rest.split_once('.'));
+    let is_future = future.is_some_and(|(version, address)| {
+        !version.is_empty()
+            && version.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && !address.is_empty()
+            && !address.contains('%')
+            && has_only(address, b":")
+    });
+    is_future || text.parse::<Ipv6Addr>().is_ok()
+}
+
+/// Checks that a text has unreserved characters, sub-delimiters, percent-encoded bytes and `more` only.
+fn has_only(text: &str, more: &[u8]) -> bool {
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().all(|(index, byte)| match byte {
         b'%' => {
             bytes.get(index + 1..index + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
         }
-        byte => byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(byte),
-    });
-    is_scheme && !rest.is_empty() && is_rest
+        byte => byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(byte) || more.contains(byte),
+    })
 }
 
 fn is_uuid(text: &str) -> bool {
@@ -99,8 +143,44 @@ mod tests {
             ),
             (
                 Format::Uri,
-                &["https://a.example/?q=%20#x", "mailto:a@b.example", "urn:isbn:1"],
-                &["a.example", "//a.example", "1a:b", "a:", "http://a b", "http://a/%2", "http://a/\u{e9}"],
+                &[
+                    "https://a.example/?q=%20#x",
+                    "mailto:a@b.example",
+                    "urn:isbn:1",
+                    "http://[::1]:8080/a",
+                    "http://[2001:db8::7]",
+                    "http://user:pass@a.example:80/",
+                    "http://a.example:/",
+                    "http://[v1.a:b]/",
+                    "file:///etc/hosts",
+                    "tel:+1-816-555-1212",
+                ],
+                &[
+                    "a.example",
+                    "//a.example",
+                    "1a:b",
+                    "a:",
+                    "http://a b",
+                    "http://a/%2",
+                    "http://a/\u{e9}",
+                    "http://[[[[",
+                    "http://[",
+                    "http://]",
+                    "http://[::1",
+                    "http://[a]/",
+                    "http://a[b]/",
+                    "http://a/[b]",
+                    "http://a/#b#c",
+                    "http://a:b/",
+                    "http://a:99999/",
+                    "http://a@b@c/",
+                    "http://",
+                    "http:///a",
+                    "http://?a",
+                    "https://:80/",
+                    "http://[::1]x/",
+                    "http://[::1%25eth0]/",
+                ],
             ),
             (
                 Format::Uuid,

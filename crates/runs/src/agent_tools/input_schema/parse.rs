@@ -1,5 +1,7 @@
 //! Reading a schema.
 
+mod annotations;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
@@ -25,6 +27,7 @@ impl InputSchema {
         if serde_json::to_string(&json).map_or(usize::MAX, |text| text.len()) > MAX_SCHEMA_BYTES {
             return Err(root.error(format!("must have at most {} KiB of JSON", MAX_SCHEMA_BYTES >> 10)));
         }
+        let json = annotations::without_annotations(&json, root)?;
         let mut reader = Reader { properties: 0 };
         let mut keywords = Keywords::new(&json, root);
         if keywords.take("type").and_then(Value::as_str) != Some("object") {
@@ -126,7 +129,23 @@ impl<'s> Keywords<'s> {
     /// Refuses the keywords that nobody has read.
     fn finish(self) -> Result<(), InvalidSchema> {
         let Some(name) = self.left.keys().next() else { return Ok(()) };
-        Err(self.error(name, "is not supported here"))
+        Err(self.error(name, unsupported(name)))
+    }
+}
+
+/// Returns why a keyword is refused, and what to write instead.
+fn unsupported(name: &str) -> &'static str {
+    match name {
+        "$ref" | "$dynamicRef" | "$recursiveRef" | "$defs" | "definitions" => {
+            "is not supported here: write each schema where it is used"
+        }
+        "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" => {
+            "is not supported here: give each argument one type"
+        }
+        "nullable" => "is not supported here: leave the argument out of required instead",
+        "const" => "is not supported here: use enum with one value",
+        "exclusiveMinimum" | "exclusiveMaximum" => "is not supported here: use minimum and maximum",
+        _ => "is not supported here",
     }
 }
 
@@ -321,8 +340,31 @@ mod tests {
             (json!({ "type": "string" }), "type"),
             (json!({ "type": "object" }), "properties"),
             (json!({ "type": "object", "properties": [] }), "properties"),
-            (json!({ "type": "object", "properties": {}, "title": "x" }), "title"),
-            (json!({ "type": "object", "properties": {}, "$defs": {} }), "$defs"),
+            (json!({ "type": "object", "properties": {}, "title": 1 }), "title"),
+            (json!({ "type": "object", "properties": {}, "minProperties": 1 }), "minProperties"),
+            (json!({ "type": "object", "properties": {}, "$defs": { "a": {} } }), "$defs"),
+            (json!({ "type": "object", "properties": {}, "$schema": 7 }), "$schema"),
+            (json!({ "type": "object", "properties": null }), "properties"),
+            (json!({ "type": null, "properties": {} }), "type"),
+            (json!({ "type": "object", "properties": {}, "required": true }), "required"),
+            (json!({ "type": "object", "properties": {}, "required": { "p": true } }), "required"),
+            (of(&json!(null)), "properties.p"),
+            (of(&json!({ "type": "string", "$comment": [] })), "properties.p.$comment"),
+            (of(&json!({ "type": "string", "examples": "a" })), "properties.p.examples"),
+            (of(&json!({ "type": "string", "deprecated": "no" })), "properties.p.deprecated"),
+            (of(&json!({ "type": "string", "nullable": true })), "properties.p.nullable"),
+            (of(&json!({ "type": "string", "const": "a" })), "properties.p.const"),
+            (of(&json!({ "type": "integer", "exclusiveMinimum": 0 })), "properties.p.exclusiveMinimum"),
+            (of(&json!({ "type": "integer", "multipleOf": 2 })), "properties.p.multipleOf"),
+            (of(&json!({ "type": "integer", "format": "date" })), "properties.p.format"),
+            (
+                of(&json!({ "type": "array", "items": { "type": "x" }, "uniqueItems": true })),
+                "properties.p.items.type",
+            ),
+            (
+                of(&json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true })),
+                "properties.p.uniqueItems",
+            ),
             (
                 json!({ "type": "object", "properties": {}, "additionalProperties": true }),
                 "additionalProperties",

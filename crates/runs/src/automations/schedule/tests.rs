@@ -124,3 +124,32 @@ fn an_invalid_expression_is_refused() {
     }
     assert!(Schedule::parse("* * * * *", Some("Mars/Base")).is_err());
 }
+
+#[test]
+fn days_are_found_from_the_end_of_a_month_and_by_weekday() {
+    let days = |cron| occurrences(cron, "UTC", "2026-08-01T00:00:00Z", "2026-08-31T23:59:00Z");
+    // August 2026 begins on a Saturday.
+    for (cron, expected) in [
+        ("0 9 L * *", &["31 09:00"][..]),
+        ("0 9 15W * *", &["14 09:00"]),
+        ("0 9 1W * *", &["03 09:00"]),
+        ("0 9 LW * *", &["31 09:00"]),
+        ("0 9 * * 5L", &["28 09:00"]),
+        ("0 9 * * fril", &["28 09:00"]),
+        ("0 9 * * MON#1", &["03 09:00"]),
+        ("0 9 * * 0#5", &["30 09:00"]),
+        (
+            "0 9 ? * SAT-SUN",
+            &[
+                "01 09:00", "02 09:00", "08 09:00", "09 09:00", "15 09:00", "16 09:00", "22 09:00",
+                "23 09:00", "29 09:00", "30 09:00",
+            ],
+        ),
+        ("0 9 31 JUL-AUG ?", &["31 09:00"]),
+        ("0 */24 2 * *", &["02 00:00"]),
+    ] {
+        assert_eq!(days(cron), expected, "{cron}");
+    }
+    let (may, june) = ("2026-05-01T00:00:01Z", "2026-06-01T00:00:00Z");
+    assert_eq!(occurrences("0 9 LW * *", "UTC", may, june), ["29 09:00"], "31 May is a Sunday");
+}

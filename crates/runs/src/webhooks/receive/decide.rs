@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     AutomationStatus,
-    webhooks::{AcceptCall, WebhookRefusal, WebhookSnapshot, body, form, proof},
+    webhooks::{AcceptCall, ProofMode, WebhookRefusal, WebhookSnapshot, body, form, proof},
 };
 
 /// Decision about a call by the state of its webhook.
@@ -57,7 +57,8 @@ impl WebhookReceiver<'_> {
             form.check_origin(call.headers)?;
         }
         let read = || -> Result<_, WebhookRefusal> {
-            let input = body::parse(media_type, call.body)?;
+            let is_from_code_host = webhook.proof.mode() == ProofMode::CodeHost;
+            let input = body::parse(media_type, call.body, is_from_code_host)?;
             let is_honeypot_hit =
                 form.map(|form| form.is_honeypot_hit(&input)).transpose()?.unwrap_or_default();
             let key = proof::idempotency_key(call.headers)?;
@@ -95,7 +96,7 @@ impl WebhookReceiver<'_> {
             at: ctx.now,
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
-            audit: call.is_sample.then(|| webhook.test_audit(ctx)),
+            audit: call.is_sample.then(|| webhook.test_audit(ctx, state.app)),
             may_start: start_refusal.is_none(),
         };
         Ok(match start_refusal {

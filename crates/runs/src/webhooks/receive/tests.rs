@@ -20,8 +20,8 @@ use super::*;
 use crate::{
     AutomationStatus, TriggerKind,
     testing::{
-        FakeRateLimiter, FakeWebhookStore, Freshness, app, editor_context, editor_id, peppers, sealed, vault,
-        webhook_snapshot, workspace,
+        FakeRateLimiter, FakeRefusedCalls, FakeWebhookStore, Freshness, app, editor_context, editor_id,
+        peppers, sealed, vault, webhook_snapshot, workspace,
     },
     webhooks::{AcceptCall, FormSettings, RevisionVector, TokenDigest, form, proof},
 };
@@ -77,6 +77,7 @@ struct Fixture {
     rate_limiter: FakeRateLimiter,
     vault: Vault,
     peppers: Peppers,
+    refused_calls: FakeRefusedCalls,
 }
 
 impl Fixture {
@@ -89,6 +90,7 @@ impl Fixture {
             rate_limiter: FakeRateLimiter::open(),
             vault: vault(),
             peppers: peppers(),
+            refused_calls: FakeRefusedCalls::default(),
         }
     }
 
@@ -118,6 +120,7 @@ impl Fixture {
             rate_limiter: &self.rate_limiter,
             vault: &self.vault,
             peppers: &self.peppers,
+            refused_calls: &self.refused_calls,
         };
         let Request { headers, body, is_sample } = request;
         receiver.receive(&self.ctx, WebhookCall { hook, headers, body, is_sample: *is_sample }).await
@@ -163,4 +166,25 @@ fn states_without_start(proof: &Proof) -> [(WebhookSnapshot, &'static str); 4] {
         (WebhookSnapshot { is_app_runnable: false, ..state() }, "not_runnable"),
         (WebhookSnapshot { declares_trigger: false, ..state() }, "trigger_not_declared"),
     ]
+}
+
+#[tokio::test]
+async fn calls_that_prove_nothing_are_counted_and_not_recorded() {
+    let fixture = Fixture::signed();
+    for (request, code) in [
+        (Request::json("{}"), "bad_signature"),
+        (Request::json("{}").signed("another", 60), "bad_signature"),
+        (Request::json("{}").signed(SECRET, 6_000), "stale_timestamp"),
+        (Request::new("text/plain", "x"), "unsupported_media_type"),
+    ] {
+        fixture.receive(&request).await.unwrap_err();
+        assert_eq!(fixture.refused_calls.take(), [(id(40), code)]);
+    }
+    assert_eq!(fixture.store.take_refused().len(), 0);
+    // Neither is a call of a webhook that does not exist, nor one of the console, nor one that is recorded.
+    fixture.receive_at(id(41), &Request::json("{}")).await.unwrap_err();
+    fixture.receive(&Request::json("{}").sample()).await.unwrap_err();
+    fixture.receive(&Request::json("{").signed(SECRET, 60)).await.unwrap_err();
+    assert_eq!(fixture.refused_calls.take(), []);
+    assert_eq!(fixture.store.take_refused().len(), 1);
 }

@@ -80,7 +80,10 @@ async fn a_request_carries_the_opened_secret_and_leaves_a_step_and_a_line() {
     let sent = fixture.outbound.sent.lock().unwrap().clone();
     assert_eq!(sent, [format!("https://crm.example.com/v1/me?limit=1 with {SECRET}")]);
     assert_eq!(labels(&finished)[1], ("GET through crm", StepStatus::Ok, Some("200")));
-    let through = format!("GET through crm ({}) allowed 200 ", id::<kernel::id::kind::Connection>(9));
+    let through = format!(
+        "GET through crm ({}) at crm.example.com allowed 200 ",
+        id::<kernel::id::kind::Connection>(9)
+    );
     assert!(finished.lines[0].message.starts_with(&through), "{:?}", finished.lines[0]);
     assert_eq!(fixture.connections.lock().transactions, 0, "a success writes nothing");
 }

@@ -13,6 +13,7 @@ use connections::{
     calls::CallLogEntry,
     connection::{ConnectionUser, HTTP_CONNECTOR, SecretPurpose},
     gates::Method,
+    last_check::LastCheck,
     oauth_apps::{OauthApp, OauthApps},
 };
 use kernel::{
@@ -304,6 +305,14 @@ impl ConnectionTx for FakeTx {
         _: GateStatus,
     ) -> Result<(), StoreError> {
         unreachable!("no request opens or closes a gate")
+    }
+    async fn set_last_check(
+        &mut self,
+        _: WorkspaceId,
+        _: ConnectionId,
+        _: &LastCheck,
+    ) -> Result<(), StoreError> {
+        unreachable!("the executor keeps no test")
     }
     async fn connection_users(
         &mut self,

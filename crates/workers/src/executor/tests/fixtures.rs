@@ -29,7 +29,7 @@ use kernel::{
     Id, Locale, RedirectMode, SeededRandomness, Timestamp,
     clock::ManualClock,
     events::RefusedRequest,
-    id::{ProjectId, RunId},
+    id::{ProjectId, RunId, UserId},
 };
 use projects::{Project, projects::ProjectSummary};
 use runs::{
@@ -155,7 +155,12 @@ impl Engine for ScriptedEngine {
         (self.0)(invocation, host).await
     }
 
-    async fn check(&self, _: WorkspaceId, _: Arc<engine::Bundle>) -> Result<ExportedHandlers, Failure> {
+    async fn check(
+        &self,
+        _: WorkspaceId,
+        _: Option<UserId>,
+        _: Arc<engine::Bundle>,
+    ) -> Result<ExportedHandlers, Failure> {
         Ok(ExportedHandlers { scheduled: true, fetch: true })
     }
 }
@@ -364,10 +369,12 @@ pub(super) fn version() -> (AppVersion, VersionContent) {
         created_by: id(4),
         bundle_hash: String::new(),
         trust_score: 100,
+        handlers: None,
         kind: VersionKind::Edit,
         summary: "first".into(),
         base: None,
         created_by_name: None,
+        is_runnable: true,
         built_from: None,
     };
     let files = BTreeMap::from([("main.js".to_owned(), "export default {}".to_owned())]);

@@ -2,15 +2,15 @@
 
 use std::{sync::Mutex, time::Duration};
 
-use observability::metrics::{AttemptEnding, Workload};
+use observability::metrics::{AttemptEnding, RequestEnding, Workload};
 use runs::engine::{ApprovalQuestion, Host, HttpResponse};
 
 use super::{super::*, fixtures::*};
 
 const MILLI: Duration = Duration::from_millis(1);
 
-fn visit_ended(duration: Duration, is_error: bool) -> Measurement {
-    Measurement::Request { is_error, duration }
+fn visit_ended(duration: Duration, ending: RequestEnding) -> Measurement {
+    Measurement::Request { ending, duration }
 }
 
 fn attempt(ending: AttemptEnding, duration: impl Into<Option<Duration>>) -> Measurement {
@@ -51,21 +51,27 @@ async fn a_visit_is_measured_once() {
                 })),
             }
         });
-    for (method, is_error) in
-        [("GET", false), ("PUT", false), ("POST", true), ("PATCH", false), ("DELETE", true), ("LARGE", true)]
-    {
+    use RequestEnding::{Failed, NoHandler, Responded};
+    for (method, ending) in [
+        ("GET", Responded),
+        ("PUT", Responded),
+        ("POST", Failed),
+        ("PATCH", NoHandler),
+        ("DELETE", Failed),
+        ("LARGE", Failed),
+    ] {
         let _response = serve(&executor, method).await;
-        let expected = [cpu_time(Workload::Request, 3 * MILLI), visit_ended(40 * MILLI, is_error)];
+        let expected = [cpu_time(Workload::Request, 3 * MILLI), visit_ended(40 * MILLI, ending)];
         assert_eq!(fixture.metrics.take(), expected, "{method}");
     }
     // A version that is gone, and one that cannot be read.
     let other = fixture.executor(FakeStore::default(), async |_, _| response(200));
     let visitor = visit("GET", "https://notes.example.com/");
     other.serve(id(1), id(2), id(30), visitor).await.unwrap_err();
-    assert_eq!(fixture.metrics.take(), [visit_ended(Duration::ZERO, true)]);
+    assert_eq!(fixture.metrics.take(), [visit_ended(Duration::ZERO, Failed)]);
     let unavailable = fixture.executor(FakeStore::unavailable(), async |_, _| response(200));
     serve(&unavailable, "GET").await.unwrap_err();
-    assert_eq!(fixture.metrics.take(), [visit_ended(Duration::ZERO, true)]);
+    assert_eq!(fixture.metrics.take(), [visit_ended(Duration::ZERO, Failed)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,14 +82,17 @@ async fn a_visitor_who_goes_away_had_no_response() {
         response(200)
     });
     assert!(tokio::time::timeout(70 * MILLI, serve(&executor, "GET")).await.is_err());
-    assert_eq!(fixture.metrics.take(), [visit_ended(70 * MILLI, true)]);
+    assert_eq!(fixture.metrics.take(), [visit_ended(70 * MILLI, RequestEnding::Failed)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_streamed_response_is_measured_at_its_end() {
-    for (status, result, is_error) in
-        [(200, Ok(()), false), (500, Ok(()), true), (200, Err(fail(FailureCode::Timeout, "too long")), true)]
-    {
+    use RequestEnding::{Failed, Responded};
+    for (status, result, ending) in [
+        (200, Ok(()), Responded),
+        (500, Ok(()), Failed),
+        (200, Err(fail(FailureCode::Timeout, "too long")), Failed),
+    ] {
         let fixture = Fixture::default();
         let result = Mutex::new(Some(result));
         let executor = fixture.executor(FakeStore::default(), move |_, host: Arc<dyn Host>| {
@@ -107,7 +116,7 @@ async fn a_streamed_response_is_measured_at_its_end() {
         drop(serve(&executor, "GET").await.unwrap());
         assert_eq!(fixture.metrics.take(), []);
         executor.flush().await;
-        let expected = [cpu_time(Workload::Request, MILLI), visit_ended(500 * MILLI, is_error)];
+        let expected = [cpu_time(Workload::Request, MILLI), visit_ended(500 * MILLI, ending)];
         assert_eq!(fixture.metrics.take(), expected);
     }
 }

@@ -8,7 +8,7 @@ use super::{
         Zone,
     },
     Entry,
-    Meaning::{And, Clock, Every as Each, Filler, Is, Number, Ordinal, Zone as In},
+    Meaning::{Amount, And, Clock, Every as Each, Filler, Is, Number, Ordinal, Zone as In},
 };
 
 pub(super) const ENTRIES: &[Entry] = &[
@@ -119,7 +119,19 @@ pub(super) const ENTRIES: &[Entry] = &[
     (Number(8), "сегіз"),
     (Number(9), "тоғыз"),
     (Number(10), "он"),
+    (Number(12), "он екі"),
     (Number(15), "он бес"),
+    (Number(25), "жиырма бес"),
+    (Number(40), "қырық"),
+    (Number(45), "қырық бес"),
+    (Number(50), "елу"),
+    (Number(60), "алпыс"),
+    (Number(90), "тоқсан"),
+    (Amount(15, Minute), "ширек сағат|ширек сағатты"),
+    (Amount(30, Minute), "жарты сағат|жарты сағатты|жарты сағатта"),
+    (Amount(90, Minute), "бір жарым сағат|бір жарым сағатты"),
+    (Amount(150, Minute), "екі жарым сағат|екі жарым сағатты"),
+    (Amount(210, Minute), "үш жарым сағат|үш жарым сағатты"),
     (Number(20), "жиырма"),
     (Number(30), "отыз"),
     (Ordinal(1), "бірінші"),

@@ -1,0 +1,219 @@
+//! The metadata of an issuer (OpenID Connect Discovery 1.0, section 3): the members that are used.
+
+use identity::oidc::OidcError;
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::client::IssuerHttpClient;
+
+/// The way in which the client authenticates at the token endpoint (OpenID Connect Core 1.0, section 9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClientAuthMethod {
+    /// In the header, which is the default.
+    Basic,
+    /// In the body.
+    Post,
+}
+
+/// The members of an issuer's metadata that are used.
+#[derive(Debug)]
+pub(crate) struct Metadata {
+    pub(crate) authorization_endpoint: Url,
+    pub(crate) token_endpoint: Url,
+    pub(crate) jwks_uri: Url,
+    pub(crate) userinfo_endpoint: Option<Url>,
+    pub(crate) auth_method: ClientAuthMethod,
+    /// True if the issuer responds by a form that the browser posts, and not by a redirect.
+    pub(crate) responds_by_form: bool,
+    /// True if each response of the authorization endpoint names the issuer (RFC 9207, section 3).
+    pub(crate) requires_iss_parameter: bool,
+    /// True if ID tokens may be signed with the client secret.
+    pub(crate) signs_with_secret: bool,
+}
+
+fn invalid(reason: impl Into<String>) -> OidcError {
+    OidcError::InvalidMetadata(reason.into())
+}
+
+impl Metadata {
+    /// Fetches the metadata of an issuer.
+    ///
+    /// # Errors
+    /// [`OidcError::Unreachable`] if there is no response, [`OidcError::InvalidMetadata`] if a member that is needed is
+    /// missing or unusable.
+    pub(crate) async fn discover(http: &IssuerHttpClient, issuer: &str) -> Result<Self, OidcError> {
+        // A slash at the end is removed first (section 4.1).
+        let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
+        let url = Url::parse(&address).map_err(|_| invalid("the configured issuer is not a URL"))?;
+        let response = http.get(&url, None).await?;
+        if !response.status.is_success() {
+            return Err(OidcError::Unreachable(format!("its metadata is {}", response.status)));
+        }
+        let members =
+            response.object().ok_or_else(|| OidcError::Unreachable("its metadata is not JSON".to_owned()))?;
+        Self::parse(&members, issuer)
+    }
+
+    fn parse(members: &Map<String, Value>, issuer: &str) -> Result<Self, OidcError> {
+        let named = required_text(members, "issuer")?;
+        if named != issuer {
+            let hint = if named.trim_end_matches('/') == issuer.trim_end_matches('/') {
+                "; they differ by the slash at the end"
+            } else {
+                ""
+            };
+            return Err(invalid(format!("`issuer` is {named:?}, and {issuer:?} is configured{hint}")));
+        }
+        let is_loopback_allowed = issuer.starts_with("http://");
+        let url = |name: &str, text: &str| -> Result<Url, OidcError> {
+            let url = Url::parse(text).map_err(|_| invalid(format!("`{name}` is not a URL")))?;
+            match url.scheme() {
+                "https" => Ok(url),
+                "http" if is_loopback_allowed => Ok(url),
+                _ => Err(invalid(format!("`{name}` is not an https URL"))),
+            }
+        };
+        let required = |name: &str| url(name, required_text(members, name)?);
+        let optional = |name: &str| optional_text(members, name).map(|text| url(name, text)).transpose();
+        let methods = list(members, "token_endpoint_auth_methods_supported");
+        let supports = |method: &str| methods.contains(&method);
+        // Basic where the list is missing (section 3); where it has neither, too, since something must be sent.
+        let auth_method = match supports("client_secret_post") && !supports("client_secret_basic") {
+            true => ClientAuthMethod::Post,
+            false => ClientAuthMethod::Basic,
+        };
+        let modes = list(members, "response_modes_supported");
+        let algorithms = list(members, "id_token_signing_alg_values_supported");
+        Ok(Self {
+            authorization_endpoint: required("authorization_endpoint")?,
+            token_endpoint: required("token_endpoint")?,
+            jwks_uri: required("jwks_uri")?,
+            userinfo_endpoint: optional("userinfo_endpoint")?,
+            auth_method,
+            responds_by_form: modes.contains(&"form_post") && !modes.contains(&"query"),
+            requires_iss_parameter: flag(members, "authorization_response_iss_parameter_supported"),
+            signs_with_secret: algorithms.contains(&"HS256"),
+        })
+    }
+}
+
+fn required_text<'m>(members: &'m Map<String, Value>, name: &str) -> Result<&'m str, OidcError> {
+    match members.get(name) {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text),
+        None | Some(Value::Null | Value::String(_)) => Err(invalid(format!("`{name}` is missing"))),
+        Some(_) => Err(invalid(format!("`{name}` is not a text"))),
+    }
+}
+
+/// Returns a member that may be missing; an empty text and null stand for nothing.
+fn optional_text<'m>(members: &'m Map<String, Value>, name: &str) -> Option<&'m str> {
+    members.get(name)?.as_str().filter(|text| !text.is_empty())
+}
+
+/// Returns the texts of a list; one text stands for a list of one, or for several with blanks between them.
+fn list<'m>(members: &'m Map<String, Value>, name: &str) -> Vec<&'m str> {
+    match members.get(name) {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(text)) => text.split([' ', ',']).filter(|item| !item.is_empty()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns `true` for the boolean and for its text.
+fn flag(members: &Map<String, Value>, name: &str) -> bool {
+    match members.get(name) {
+        Some(Value::Bool(value)) => *value,
+        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const ISSUER: &str = "https://id.example.com";
+
+    fn parse(changes: Value) -> Result<Metadata, OidcError> {
+        let mut members = json!({
+            "issuer": ISSUER,
+            "authorization_endpoint": "https://id.example.com/authorize?tenant=7",
+            "token_endpoint": "https://id.example.com/token",
+            "jwks_uri": "https://keys.example.com/set",
+        });
+        if let (Value::Object(members), Value::Object(changes)) = (&mut members, changes) {
+            members.extend(changes);
+        }
+        Metadata::parse(members.as_object().unwrap(), ISSUER)
+    }
+
+    #[test]
+    fn what_is_not_used_may_be_missing_or_of_any_type() {
+        for changes in [
+            json!({}),
+            json!({"subject_types_supported": null, "response_types_supported": "code"}),
+            json!({"claims_supported": "sub email", "scopes_supported": {"openid": true}}),
+            json!({"userinfo_endpoint": "", "end_session_endpoint": false, "op_policy_uri": ""}),
+            json!({"userinfo_endpoint": null, "request_parameter_supported": "maybe"}),
+            json!({"authorization_response_iss_parameter_supported": "false"}),
+        ] {
+            let metadata = parse(changes.clone()).unwrap_or_else(|error| panic!("{changes}: {error}"));
+            assert!(metadata.userinfo_endpoint.is_none() && !metadata.requires_iss_parameter, "{changes}");
+        }
+    }
+
+    #[test]
+    fn the_client_authenticates_as_the_issuer_announces() {
+        use ClientAuthMethod::{Basic, Post};
+        for (methods, expected) in [
+            (json!(null), Basic),
+            (json!(["client_secret_post"]), Post),
+            (json!("client_secret_post"), Post),
+            (json!(["private_key_jwt", "client_secret_post"]), Post),
+            (json!(["client_secret_post", "client_secret_basic"]), Basic),
+            (json!(["client_secret_basic"]), Basic),
+            (json!(["private_key_jwt"]), Basic),
+        ] {
+            let metadata = parse(json!({"token_endpoint_auth_methods_supported": methods})).unwrap();
+            assert_eq!(metadata.auth_method, expected, "{methods}");
+        }
+    }
+
+    #[test]
+    fn a_form_is_asked_for_where_there_is_no_redirect() {
+        for (modes, expected) in [
+            (json!(null), false),
+            (json!(["query", "fragment", "form_post"]), false),
+            (json!(["form_post"]), true),
+            (json!(["fragment", "form_post"]), true),
+            (json!(["fragment"]), false),
+        ] {
+            let metadata = parse(json!({"response_modes_supported": modes})).unwrap();
+            assert_eq!(metadata.responds_by_form, expected, "{modes}");
+        }
+    }
+
+    #[test]
+    fn what_is_needed_is_named_when_it_is_missing() {
+        for (changes, reason) in [
+            (json!({"token_endpoint": null}), "`token_endpoint` is missing"),
+            (json!({"token_endpoint": ""}), "`token_endpoint` is missing"),
+            (json!({"jwks_uri": 7}), "`jwks_uri` is not a text"),
+            (json!({"jwks_uri": "keys"}), "`jwks_uri` is not a URL"),
+            (
+                json!({"token_endpoint": "http://id.example.com/token"}),
+                "`token_endpoint` is not an https URL",
+            ),
+            (json!({"issuer": "https://id.example.com/"}), "they differ by the slash"),
+            (json!({"issuer": "https://other.example.com"}), "is configured"),
+        ] {
+            let refused = parse(changes.clone()).unwrap_err();
+            assert!(
+                matches!(&refused, OidcError::InvalidMetadata(text) if text.contains(reason)),
+                "{changes}: {refused}"
+            );
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Handlers that the code of versions exports.
+
+use sea_orm_migration::prelude::*;
+
+use crate::dialect;
+
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &'static str {
+        "m0063_version_handlers"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        dialect::execute(manager, include_str!("m0063_version_handlers.sql")).await
+    }
+}

@@ -1,0 +1,20 @@
+//! Agents that asked for runs, and lookups in the audit log.
+
+use sea_orm_migration::prelude::*;
+
+use crate::dialect;
+
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &'static str {
+        "m0067_asked_by"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        dialect::execute(manager, include_str!("m0067_asked_by.sql")).await
+    }
+}

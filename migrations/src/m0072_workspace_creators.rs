@@ -1,0 +1,20 @@
+//! People who created workspaces.
+
+use sea_orm_migration::prelude::*;
+
+use crate::dialect;
+
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &'static str {
+        "m0072_workspace_creators"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        dialect::execute(manager, include_str!("m0072_workspace_creators.sql")).await
+    }
+}
