@@ -129,6 +129,18 @@ impl BenchWorkspace {
         get(&self.token, move |_| path.clone())
     }
 
+    /// Counts the runs of 400 days, so that there are more than are counted.
+    pub(super) fn run_histogram(&self) -> RequestFactory {
+        let path = format!("/v1/workspaces/{}/runs/histogram", self.workspace);
+        let (to, from) = ("2024-10-01T00:00:00Z", "2023-10-01T00:00:00Z");
+        get(&self.token, move |_| format!("{path}?from={from}&to={to}"))
+    }
+
+    pub(super) fn overview(&self) -> RequestFactory {
+        let path = format!("/v1/workspaces/{}/overview", self.workspace);
+        get(&self.token, move |_| path.clone())
+    }
+
     /// Creates an app and returns requests for its page.
     pub(super) async fn page(&self) -> Result<RequestFactory> {
         page(&self.person, &self.workspace, PAGE_APP_SOURCE).await.map(|requests| requests(""))

@@ -30,6 +30,7 @@ pub(super) struct LoadResult {
     pub(super) per_second: f64,
     /// Number of responses, including those outside the measurement.
     pub(super) response_count: u64,
+    pub(super) p95: Duration,
     pub(super) p99: Duration,
     /// Size of the body of a response.
     pub(super) body_bytes: usize,
@@ -79,8 +80,9 @@ pub(super) async fn run(address: &str, plan: LoadPlan, factory: &RequestFactory)
         body_bytes = bytes;
     }
     let per_second = latencies.len() as f64 / plan.duration.as_secs_f64();
+    let p95 = percentile(&mut latencies, 95).context("no response arrived within the measurement")?;
     let p99 = percentile(&mut latencies, 99).context("no response arrived within the measurement")?;
-    Ok(LoadResult { per_second, response_count, p99, body_bytes })
+    Ok(LoadResult { per_second, response_count, p95, p99, body_bytes })
 }
 
 /// Returns the smallest value that `percent` of all values do not exceed.

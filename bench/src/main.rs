@@ -75,7 +75,7 @@ struct Options {
     /// Compare rows with those of this PocketBase program instead, in alternating rounds.
     #[arg(long, value_name = "PROGRAM")]
     beside_pocketbase: Option<PathBuf>,
-    /// Compare rows, webhooks and sessions with those of this earlier release of Qala instead, in alternating rounds.
+    /// Compare rows, webhooks, sessions and pages of apps with those of this earlier release of Qala instead, in alternating rounds.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["crowd", "beside_pocketbase", "database_url"])]
     beside_release: Option<PathBuf>,
     /// Measure this binary instead of building a release.
@@ -110,6 +110,8 @@ enum Figure {
     RowList,
     /// One row per request.
     RowInsert,
+    /// A page of an app; only beside an earlier release.
+    AppHttp,
     /// Signed deliveries to a webhook, each with a body of its own.
     WebhookAccept,
     /// The same, each with an idempotency key too.

@@ -1,10 +1,11 @@
-//! `cargo xtask bench --beside-release`: compares rows, webhooks and sessions with an earlier release of Qala.
+//! `cargo xtask bench --beside-release`: compares rows, webhooks, sessions and pages of apps with an earlier release of Qala.
 //!
-//! Each release has its own database with the same rows. Rounds alternate, and each figure is printed with the smallest
-//! and the largest ratio of a round: a difference within that scatter means nothing.
+//! Each release has its own database with the same rows. Rounds alternate, and each figure is printed with the quartiles of
+//! the ratios of rounds, and the smallest and the largest: a difference within that scatter means nothing.
 
 use std::{
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -29,28 +30,33 @@ const ROUNDS: usize = 7;
 const DRAIN_DEADLINE: Duration = Duration::from_secs(300);
 
 /// Returns the requests of one figure.
-type MakeRequests = fn(&BenchWorkspace) -> RequestFactory;
+type MakeRequests = fn(&Release) -> RequestFactory;
 
-const FIGURES: [(Figure, &str, MakeRequests); 7] = [
-    (Figure::SessionRead, "session read", BenchWorkspace::session_read),
-    (Figure::TokenCheck, "token check", BenchWorkspace::token_check),
-    (Figure::RowById, "row by id", BenchWorkspace::row_by_id),
-    (Figure::RowList, "list of 20 rows", BenchWorkspace::row_list),
-    (Figure::RowInsert, "row insert", BenchWorkspace::row_insert),
-    (Figure::WebhookAccept, "webhook accept", BenchWorkspace::webhook_requests),
-    (Figure::WebhookKeyed, "webhook accept, keyed", BenchWorkspace::keyed_webhook_requests),
+const FIGURES: [(Figure, &str, MakeRequests); 8] = [
+    (Figure::SessionRead, "session read", |release| release.workspace.session_read()),
+    (Figure::TokenCheck, "token check", |release| release.workspace.token_check()),
+    (Figure::RowById, "row by id", |release| release.workspace.row_by_id()),
+    (Figure::RowList, "list of 20 rows", |release| release.workspace.row_list()),
+    (Figure::RowInsert, "row insert", |release| release.workspace.row_insert()),
+    (Figure::AppHttp, "page of an app", |release| Arc::clone(&release.page)),
+    (Figure::WebhookAccept, "webhook accept", |release| release.workspace.webhook_requests()),
+    (Figure::WebhookKeyed, "webhook accept, keyed", |release| release.workspace.keyed_webhook_requests()),
 ];
 
 /// A release with its workspace and address.
 struct Release {
     workspace: BenchWorkspace,
+    /// Requests for the page of an app.
+    page: RequestFactory,
     address: String,
 }
 
 impl Release {
     async fn prepare(server: &Server) -> Result<Self> {
         let address = server.base_url().trim_start_matches("http://").to_owned();
-        Ok(Self { workspace: BenchWorkspace::create(server).await?, address })
+        let workspace = BenchWorkspace::create(server).await?;
+        let page = workspace.page().await?;
+        Ok(Self { workspace, page, address })
     }
 
     /// Runs one round, and returns its result and the rate at which runs finished. It waits until the queue is empty,
@@ -75,16 +81,15 @@ impl Release {
 struct RoundPairs(Vec<[f64; 2]>);
 
 impl RoundPairs {
-    /// Prints the medians, their ratio, and the smallest and largest ratio of a round.
+    /// Prints the medians, their ratio, and the quartiles of the ratios of rounds between the smallest and the largest.
     fn print(&self, name: &str, p99: [&str; 2]) -> Result<()> {
         let column = |at: usize| rounds::median_value(self.0.iter().map(|pair| pair[at]).collect());
         let (ours, theirs) = (column(0)?, column(1)?);
-        let mut ratios: Vec<f64> = self.0.iter().map(|[ours, theirs]| ours / theirs).collect();
-        ratios.sort_by(f64::total_cmp);
-        let (min, max) = ratios.first().zip(ratios.last()).context("there were no rounds")?;
+        let ratios: Vec<f64> = self.0.iter().map(|[ours, theirs]| ours / theirs).collect();
+        let [min, lower, _, upper, max] = rounds::quartiles(ratios)?;
         let [our_p99, their_p99] = p99;
         println!(
-            "{name:<24} {ours:>12.0}/s {our_p99:>9} {theirs:>12.0}/s {their_p99:>9} {:>6.2}  {min:.2} to {max:.2}",
+            "{name:<24} {ours:>12.0}/s {our_p99:>9} {theirs:>12.0}/s {their_p99:>9} {:>6.2}  {lower:.2} to {upper:.2}  ({min:.2} to {max:.2})",
             ours / theirs,
         );
         Ok(())
@@ -107,7 +112,7 @@ pub(super) async fn run(
     let (ours, theirs) = (Release::prepare(server).await?, Release::prepare(&earlier_server).await?);
 
     println!(
-        "{:<24} {:>14} {:>9} {:>14} {:>9} {:>6}  rounds",
+        "{:<24} {:>14} {:>9} {:>14} {:>9} {:>6}  quartiles     (all rounds)",
         "figure", "this release", "p99", "earlier", "p99", "ratio"
     );
     for (figure, name, make_requests) in FIGURES {
@@ -115,7 +120,7 @@ pub(super) async fn run(
             continue;
         }
         let request_factories =
-            [&ours, &theirs].map(|release| rounds::with_unique_numbers(&make_requests(&release.workspace)));
+            [&ours, &theirs].map(|release| rounds::with_unique_numbers(&make_requests(release)));
         let (mut responses, mut finished) = (RoundPairs::default(), RoundPairs::default());
         let mut measured = [Vec::new(), Vec::new()];
         for round in 1..=ROUNDS {

@@ -56,6 +56,14 @@ pub(super) fn median_value(mut values: Vec<f64>) -> Result<f64> {
     values.get(values.len() / 2).copied().context("there were no rounds")
 }
 
+/// Returns the smallest value, the lower quartile, the median, the upper quartile and the largest value, each of them one
+/// of the values.
+pub(super) fn quartiles(mut values: Vec<f64>) -> Result<[f64; 5]> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1).context("there were no rounds")?;
+    Ok([0, 1, 2, 3, 4].map(|quarter| values.get((last * quarter + 2) / 4).copied().unwrap_or_default()))
+}
+
 /// Numbers the requests across all rounds, for requests that must not repeat.
 pub(super) fn with_unique_numbers(factory: &RequestFactory) -> RequestFactory {
     let (factory, next) = (Arc::clone(factory), AtomicU64::new(0));
@@ -78,6 +86,7 @@ mod tests {
         let round = |per_second: f64, p99| LoadResult {
             per_second,
             response_count: 0,
+            p95: Duration::ZERO,
             p99: Duration::from_millis(p99),
             body_bytes: 0,
         };
@@ -85,6 +94,14 @@ mod tests {
         assert_eq!((middle.per_second, middle.p99), (20.0, Duration::from_millis(9)));
         assert_eq!(median_value(vec![3.0, 1.0, 2.0]).unwrap(), 2.0);
         assert!(median_round(vec![]).is_err() && median_value(vec![]).is_err());
+    }
+
+    #[test]
+    fn quartiles_are_values() {
+        let values = (1..=9).rev().map(f64::from).collect();
+        assert_eq!(quartiles(values).unwrap(), [1.0, 3.0, 5.0, 7.0, 9.0]);
+        assert_eq!(quartiles(vec![2.0]).unwrap(), [2.0; 5]);
+        assert!(quartiles(vec![]).is_err());
     }
 
     #[test]

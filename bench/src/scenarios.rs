@@ -8,6 +8,7 @@ mod growth;
 mod history;
 mod kills;
 mod nodes;
+mod overview;
 mod pace;
 pub(super) mod peers;
 mod pgbench;
@@ -39,6 +40,8 @@ pub(super) enum Scenario {
     Fetch,
     /// The list of runs and the rate of runs, without old runs and with a million of them.
     History,
+    /// The overview of a workspace of 10,000 apps and a million runs.
+    Overview,
     /// Webhooks, compared with those of other programs; each program has an option.
     Peers,
     /// 20 times `kill -9` under load, with a check of every accepted call.
@@ -65,5 +68,6 @@ pub(super) async fn run(
         Scenario::Nodes => nodes::run(server, options, progress).await,
         Scenario::Fetch => bail!("the scene `fetch` starts a server of its own"),
         Scenario::History => history::run(server, options, progress).await,
+        Scenario::Overview => overview::run(server, options, progress).await,
     }
 }

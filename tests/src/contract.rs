@@ -5,6 +5,8 @@
 //! request succeeds, its body and the names in its query are checked too, since the description must allow what the
 //! server accepts.
 
+mod times;
+
 use std::{
     collections::BTreeMap,
     path::Path,
@@ -132,7 +134,8 @@ impl ApiDescription {
             Some(body) if is_json(kind) && described.get("schema").is_some() => {
                 let body = serde_json::from_slice(body).context("the body is not JSON")?;
                 let schema = format!("{response_at}/content/{}/schema", escape_pointer_token(kind));
-                self.validate(&schema, &body).with_context(|| format!("{status} of {method} {template}"))
+                let fits = self.validate(&schema, &body).and_then(|()| times::check_times(template, &body));
+                fits.with_context(|| format!("{status} of {method} {template}"))
             }
             _ => Ok(()),
         }
@@ -358,7 +361,7 @@ mod tests {
     #[test]
     fn described_responses_pass() {
         let whole =
-            json!({"name": "abc", "at": "2026-01-01T00:00:00Z", "any": {"x": 1}, "of": [{"name": "a"}]});
+            json!({"name": "abc", "at": "2026-01-01T00:00:00.000Z", "any": {"x": 1}, "of": [{"name": "a"}]});
         post("/v1/items/1", 200, &whole).unwrap();
         post("/v1/items/1?limit=1", 409, &json!({"anything": 1})).unwrap();
         post("/v1/items/1", 404, &json!({"name": "a"})).unwrap();

@@ -17,7 +17,10 @@ use hickory_server::{
     store::in_memory::InMemoryZoneHandler,
     zone_handler::{AxfrPolicy, Catalog, ZoneType},
 };
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::{
+    net::{TcpListener, UdpSocket},
+    sync::watch,
+};
 
 const TTL: u32 = 60;
 const TCP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -27,13 +30,15 @@ pub struct DnsServer {
     address: SocketAddr,
     zone: Arc<InMemoryZoneHandler>,
     asked: Arc<Mutex<Vec<String>>>,
+    is_held: watch::Sender<bool>,
     _server: Server<RecordingCatalog>,
 }
 
-/// A catalog that notes the questions.
+/// A catalog that notes the questions, and holds its answers back as long as a test asks for it.
 struct RecordingCatalog {
     catalog: Catalog,
     asked: Arc<Mutex<Vec<String>>>,
+    is_held: watch::Receiver<bool>,
 }
 
 #[async_trait]
@@ -46,6 +51,13 @@ impl RequestHandler for RecordingCatalog {
         if let Ok(asked) = request.request_info() {
             let question = format!("{} {}", asked.query.query_type(), asked.query.name());
             self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question);
+        }
+        let mut is_held = self.is_held.clone();
+        // The sender lives as long as the server.
+        while *is_held.borrow_and_update() {
+            if is_held.changed().await.is_err() {
+                break;
+            }
         }
         self.catalog.handle_request::<R, T>(request, response).await
     }
@@ -63,12 +75,14 @@ impl DnsServer {
         catalog.upsert(LowerName::new(&origin), vec![handler.clone()]);
 
         let asked = Arc::default();
-        let mut server = Server::new(RecordingCatalog { catalog, asked: Arc::clone(&asked) });
+        let (is_held, held) = watch::channel(false);
+        let catalog = RecordingCatalog { catalog, asked: Arc::clone(&asked), is_held: held };
+        let mut server = Server::new(catalog);
         let (udp, tcp) = listen().await?;
         let address = udp.local_addr()?;
         server.register_socket(udp);
         server.register_listener(tcp, TCP_TIMEOUT, 4);
-        Ok(Self { address, zone: handler, asked, _server: server })
+        Ok(Self { address, zone: handler, asked, is_held, _server: server })
     }
 
     #[must_use]
@@ -80,6 +94,16 @@ impl DnsServer {
     #[must_use]
     pub fn take_questions(&self) -> Vec<String> {
         std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Answers nothing until [`Self::release`].
+    pub fn hold(&self) {
+        self.is_held.send_replace(true);
+    }
+
+    /// Answers what was held back, and goes on to answer.
+    pub fn release(&self) {
+        self.is_held.send_replace(false);
     }
 
     /// Adds a TXT record to a name.

@@ -31,6 +31,20 @@ pub struct IssuerBehaviour {
     pub is_signed_with_unpublished_key: bool,
     /// `authorization_response_iss_parameter_supported` in the metadata (RFC 9207); `None` to omit it.
     pub iss_parameter_supported: Option<bool>,
+    /// Members of the metadata that replace the regular ones; null removes one.
+    pub metadata_overrides: Value,
+    /// Keys of the key set beside the one that signs.
+    pub other_keys: Vec<Value>,
+    /// Members of the token response that replace the regular ones; null removes one.
+    pub token_overrides: Value,
+    /// Status of a token response.
+    pub token_status: u16,
+    /// Response of the userinfo endpoint; `None` if there is no such endpoint.
+    pub userinfo: Option<Value>,
+    /// True if the client must authenticate in the body.
+    pub takes_secret_in_body: bool,
+    /// Content coding that responses claim to have.
+    pub content_coding: Option<&'static str>,
 }
 
 impl Default for IssuerBehaviour {
@@ -43,6 +57,24 @@ impl Default for IssuerBehaviour {
             omitted_claims: &[],
             is_signed_with_unpublished_key: false,
             iss_parameter_supported: None,
+            metadata_overrides: json!({}),
+            other_keys: Vec::new(),
+            token_overrides: json!({}),
+            token_status: 200,
+            userinfo: None,
+            takes_secret_in_body: false,
+            content_coding: None,
+        }
+    }
+}
+
+/// Replaces members of an object; null removes one.
+fn replace_members(object: &mut Value, overrides: &Value) {
+    let (Some(object), Some(overrides)) = (object.as_object_mut(), overrides.as_object()) else { return };
+    for (name, value) in overrides {
+        match value {
+            Value::Null => drop(object.remove(name)),
+            value => drop(object.insert(name.clone(), value.clone())),
         }
     }
 }
@@ -97,6 +129,12 @@ fn json_response(status: u16, body: &Value) -> Response<Full<Bytes>> {
 }
 
 impl Issuer {
+    /// Returns the URL of the issuer, without a slash at its end.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
     /// Starts an issuer on a free port.
     pub async fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -190,17 +228,39 @@ impl Issuer {
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let (status, body) = match parts.uri.path() {
             "/.well-known/openid-configuration" => (200, self.metadata()),
-            "/keys" => (200, json!({"keys": [self.public_key()]})),
+            "/keys" => {
+                let mut keys = self.behaviour().other_keys;
+                keys.push(self.public_key());
+                (200, json!({"keys": keys}))
+            }
+            "/userinfo" => {
+                let authorization = parts.headers.get(http::header::AUTHORIZATION);
+                match self.behaviour().userinfo {
+                    Some(userinfo) if authorization.is_some_and(|value| value == "Bearer unused") => {
+                        (200, userinfo)
+                    }
+                    _ => (401, json!({"error": "invalid_token"})),
+                }
+            }
             "/token" => {
                 let authorization = parts.headers.get(http::header::AUTHORIZATION);
                 match self.token(authorization.and_then(|value| value.to_str().ok()), &body) {
-                    Some(body) => (200, body),
+                    Some(body) => (self.behaviour().token_status, body),
                     None => (400, json!({"error": "invalid_grant"})),
                 }
             }
             _ => (404, json!({})),
         };
-        Some(json_response(status, &body))
+        let mut response = json_response(status, &body);
+        if let Some(coding) = self.behaviour().content_coding {
+            let coding = http::HeaderValue::from_static(coding);
+            response.headers_mut().insert(http::header::CONTENT_ENCODING, coding);
+        }
+        Some(response)
+    }
+
+    fn behaviour(&self) -> IssuerBehaviour {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).behaviour.clone()
     }
 
     /// The page that asks the person, with a link for each answer.
@@ -234,6 +294,11 @@ impl Issuer {
         if let Some(iss_parameter_supported) = iss_parameter_supported {
             metadata["authorization_response_iss_parameter_supported"] = json!(iss_parameter_supported);
         }
+        let behaviour = self.behaviour();
+        if behaviour.userinfo.is_some() {
+            metadata["userinfo_endpoint"] = json!(format!("{url}/userinfo"));
+        }
+        replace_members(&mut metadata, &behaviour.metadata_overrides);
         metadata
     }
 
@@ -246,10 +311,16 @@ impl Issuer {
 
     fn token(&self, authorization: Option<&str>, body: &[u8]) -> Option<Value> {
         let form: HashMap<_, _> = url::form_urlencoded::parse(body).into_owned().collect();
-        let basic = authorization?.strip_prefix("Basic ")?;
-        let credentials = base64::engine::general_purpose::STANDARD.decode(basic).ok()?;
-        let secret: String = url::form_urlencoded::byte_serialize(CLIENT_SECRET.as_bytes()).collect();
-        (credentials == format!("{CLIENT_ID}:{secret}").into_bytes()).then_some(())?;
+        if self.behaviour().takes_secret_in_body {
+            let sent = (form.get("client_id")?.as_str(), form.get("client_secret")?.as_str());
+            (authorization.is_none() && sent == (CLIENT_ID, CLIENT_SECRET)).then_some(())?;
+        } else {
+            let basic = authorization?.strip_prefix("Basic ")?;
+            let credentials = base64::engine::general_purpose::STANDARD.decode(basic).ok()?;
+            let secret: String = url::form_urlencoded::byte_serialize(CLIENT_SECRET.as_bytes()).collect();
+            let is_right = credentials == format!("{CLIENT_ID}:{secret}").into_bytes();
+            (is_right && !form.contains_key("client_secret")).then_some(())?;
+        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (challenge, nonce, redirect) = state.codes.remove(form.get("code")?)?;
         let verifier = Sha256::digest(form.get("code_verifier")?.as_bytes());
@@ -278,8 +349,8 @@ impl Issuer {
             .ok()?;
         let signature: Signature = key.sign(signing_input.as_bytes());
         let id_token = format!("{signing_input}.{}", BASE64.encode(signature.to_bytes()));
-        Some(
-            json!({"access_token": "unused", "token_type": "Bearer", "expires_in": 300, "id_token": id_token}),
-        )
+        let mut response = json!({"access_token": "unused", "token_type": "Bearer", "expires_in": 300, "id_token": id_token});
+        replace_members(&mut response, &behaviour.token_overrides);
+        Some(response)
     }
 }

@@ -19,6 +19,10 @@ pub struct Passkey {
     user_handle: Option<String>,
     /// The origin that the browser reports.
     pub origin: String,
+    /// True if a frame of another site asks, which the browser reports.
+    pub is_cross_origin: bool,
+    /// The origin of the page around the frame, which the browser reports.
+    pub top_origin: Option<String>,
     /// True if the authenticator verified the person, for example by fingerprint.
     pub is_user_verified: bool,
 }
@@ -32,6 +36,8 @@ impl Passkey {
             id: vec![seed; 16],
             user_handle: None,
             origin: origin.to_owned(),
+            is_cross_origin: false,
+            top_origin: None,
             is_user_verified: true,
         })
     }
@@ -85,7 +91,12 @@ impl Passkey {
 
     fn client_data(&self, kind: &str, options: &Value) -> Result<Vec<u8>> {
         let challenge = options["challenge"].as_str().context("no challenge")?;
-        let data = json!({"type": kind, "challenge": challenge, "origin": self.origin, "crossOrigin": false});
+        let mut data = json!({
+            "type": kind, "challenge": challenge, "origin": self.origin, "crossOrigin": self.is_cross_origin,
+        });
+        if let Some(origin) = &self.top_origin {
+            data["topOrigin"] = json!(origin);
+        }
         Ok(data.to_string().into_bytes())
     }
 

@@ -101,7 +101,7 @@ async fn measure(
 }
 
 /// Inserts old runs of the automation, with ids that match their times.
-async fn insert_old_runs(server: &Server, progress: &Progress) -> Result<()> {
+pub(super) async fn insert_old_runs(server: &Server, progress: &Progress) -> Result<()> {
     let insert = |id: &str, first: u64| {
         format!(
             "WITH RECURSIVE n (i) AS (SELECT CAST({first} AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < {}) \

@@ -4,15 +4,17 @@
 //
 // The authorization server checks the client and PKCE, and gives out a new refresh token each time: the one before is valid
 // until its successor is used. GET /state of the service tells what was asked; POST /state changes `lifetime` (seconds of
-// access tokens), `delay` (milliseconds of the token endpoint) `ended` (every grant has ended) and
-// `awayForRevocation` (the revocation endpoint does not work).
+// access tokens), `delay` (milliseconds of the token endpoint), `hold` (the token endpoint answers only once it is false again),
+// `ended` (every grant has ended) and `awayForRevocation` (the revocation endpoint does not work).
 
 import { createServer } from 'node:http';
 import { OAuth2Server } from 'oauth2-mock-server';
 
 const CLIENT = { id: 'qala-tests', secret: 'the-secret-of-the-oauth-app' };
-const state = { lifetime: 3600, delay: 0, ended: false, exchanges: 0, refreshes: 0, refused: 0, revoked: 0, concurrent: 0, mostConcurrent: 0, calls: 0, awayForRevocation: false };
+const state = { lifetime: 3600, delay: 0, hold: false, ended: false, exchanges: 0, refreshes: 0, refused: 0, revoked: 0, concurrent: 0, mostConcurrent: 0, calls: 0, awayForRevocation: false };
 const accessTokens = new Set();
+/** Requests for tokens that are answered once `hold` is false. */
+let held = [];
 /** Refresh tokens that are valid, each with the one before it. */
 const refreshTokens = new Map();
 
@@ -59,7 +61,9 @@ const authorization = createServer((request, response) => {
     state.mostConcurrent = Math.max(state.mostConcurrent, state.concurrent);
     response.on('close', () => (state.concurrent -= 1));
   }
-  setTimeout(() => handle(request, response), isToken ? state.delay : 0);
+  const answer = () => setTimeout(() => handle(request, response), isToken ? state.delay : 0);
+  if (isToken && state.hold) held.push(answer);
+  else answer();
 });
 
 const service = createServer((request, response) => {
@@ -72,6 +76,10 @@ const service = createServer((request, response) => {
   request.on('end', () => {
     if (request.url === '/state') {
       if (request.method === 'POST') Object.assign(state, JSON.parse(body));
+      if (!state.hold) {
+        for (const answer of held) answer();
+        held = [];
+      }
       return json(200, state);
     }
     state.calls += 1;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 31] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 36] = [
     ("agent-tools.md", Some("PublishAgentTool")),
     ("agent-tools.md", Some("AgentTool")),
     ("agent-tools.md", Some("AgentToolRun")),
@@ -20,6 +20,7 @@ const JSON_BLOCKS: [(&str, Option<&str>); 31] = [
     ("backend-data.md", Some("DataErrorEnvelope")),
     ("changes.md", Some("Instruction")),
     ("changes.md", Some("ChangePlan")),
+    ("changes.md", Some("OpenChangeList")),
     ("connections.md", Some("DescribeHttpConnection")),
     ("connections.md", Some("Connection")),
     ("connections.md", Some("NewAuthorization")),
@@ -31,6 +32,10 @@ const JSON_BLOCKS: [(&str, Option<&str>); 31] = [
     ("notifications.md", Some("Notifications")),
     ("notifications.md", Some("UpdateNotificationSettings")),
     ("notifications.md", Some("NotificationSettings")),
+    ("overview.md", Some("Overview")),
+    ("overview.md", Some("SearchResults")),
+    ("runs.md", Some("RunHistogram")),
+    ("runs.md", Some("LatestRunsList")),
     // The event that an app receives when a run has ended.
     ("runs.md", None),
     ("secrets.md", Some("Manifest")),

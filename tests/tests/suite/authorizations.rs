@@ -218,6 +218,74 @@ async fn an_authorization_is_finished_once_by_the_session_that_started_it() -> R
 }
 
 #[tokio::test]
+async fn whoever_loses_the_right_while_the_code_is_exchanged_connects_nothing() -> Result<()> {
+    with_authorization_server(async |server, provider| {
+        let owner = server.sign_in("owner@example.test").await?;
+        for (loss, status) in [("demoted", 403), ("removed", 404), ("signed out", 403), ("deleted", 404)] {
+            let workspace = owner.create_workspace("Tulpar").await?.id;
+            let admin = owner.add_member(&workspace, "admin").await?;
+            let member = format!("/v1/workspaces/{workspace}/members/{}", admin.user_id().await?);
+            let started = start(&admin, &workspace, &json!({"displayName": "Mail"})).await?;
+            let back = provider.allow(&started.url).await?;
+            provider.change(&json!({"hold": true})).await?;
+            let coming = tokio::spawn({
+                let (admin, cookie) = (admin.clone(), started.cookie.clone());
+                async move { come_back(&admin, Some(&cookie), &back).await }
+            });
+            tests::eventually("the code is exchanged", async || {
+                let state = provider.state().await?;
+                anyhow::ensure!(state["concurrent"] == 1, "{state}");
+                Ok(())
+            })
+            .await?;
+            match loss {
+                "demoted" => owner.patch(&member, &json!({"role": "viewer"})).await?.ok()?,
+                "removed" => owner.delete(&member).await?.ok()?,
+                "signed out" => admin.delete("/v1/session").await?.ok()?,
+                _ => {
+                    let delete = owner.request(Method::DELETE, &format!("/v1/workspaces/{workspace}"));
+                    delete.json(&json!({"confirmName": "Tulpar"}))?.send().await?.ok()?
+                }
+            };
+            provider.change(&json!({"hold": false})).await?;
+            let refused = coming.await??;
+            assert_eq!(refused.status.as_u16(), status, "{loss}: {refused}");
+            if loss == "deleted" {
+                let restored = owner.post(&format!("/v1/workspaces/{workspace}/restore"), &json!({})).await?;
+                restored.ok()?;
+            }
+            let list = owner.get(&format!("/v1/workspaces/{workspace}/connections")).await?.ok()?;
+            assert_eq!(list["connections"], json!([]), "{loss}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn tests_of_a_connection_count_for_its_health() -> Result<()> {
+    with_authorization_server(async |server, provider| {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let made = connect(provider, &owner, &workspace, &json!({"displayName": "Mail"})).await?;
+        let id = made["id"].as_str().context("no id")?;
+        assert_eq!((&made["health"]["calls24h"], &made["health"]["lastCallAt"]), (&json!(0), &Value::Null));
+        for _ in 0..2 {
+            assert_eq!(test(&owner, &workspace, id).await?, works());
+        }
+        tests::eventually("the tests are counted", async || {
+            let read = owner.get(&format!("/v1/workspaces/{workspace}/connections/{id}")).await?.ok()?;
+            let health = &read["health"];
+            anyhow::ensure!(health["calls24h"] == 2 && health["lastCallAt"].is_string(), "{health}");
+            assert_eq!((&health["errors24h"], &health["blocked24h"]), (&json!(0), &json!(0)), "{health}");
+            Ok(())
+        })
+        .await
+    })
+    .await
+}
+
+#[tokio::test]
 async fn what_cannot_be_authorized_says_why() -> Result<()> {
     with_authorization_server(async |server, _| {
         let owner = server.sign_in("owner@example.test").await?;
@@ -276,8 +344,8 @@ async fn two_nodes_renew_a_token_one_at_a_time_and_a_disconnect_holds_on_both() 
     tests::on_server(options, async |server| {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Tulpar").await?.id;
-        // Tokens that are used at once no longer: every request renews them, unless another one does.
-        provider.change(&json!({"lifetime": 12, "delay": 300})).await?;
+        // Tokens that end soon: a request after that renews them, unless another one does.
+        provider.change(&json!({"lifetime": 2, "delay": 300})).await?;
         let made = connect(&provider, &owner, &workspace, &json!({"displayName": "Mail"})).await?;
         let id = made["id"].as_str().context("no id")?;
         let node = server.start_another_node().await?;
@@ -358,8 +426,13 @@ async fn a_grant_that_has_ended_expires_the_connection_and_a_new_one_restores_it
         provider.change(&json!({"ended": true})).await?;
         let feed = format!("/v1/workspaces/{workspace}/agent-events");
         let since = owner.get(&feed).await?.ok()?["cursor"].as_u64().context("no cursor")?;
-        let (ok, _, reason) = test(&owner, &workspace, id).await?;
-        assert_eq!((ok, reason), (json!(false), json!("expired")));
+        // The token is used until it ends, a second after it was given out.
+        tests::eventually("the grant has ended", async || {
+            let (ok, _, reason) = test(&owner, &workspace, id).await?;
+            anyhow::ensure!((&ok, &reason) == (&json!(false), &json!("expired")), "{ok} {reason}");
+            Ok(())
+        })
+        .await?;
         let path = format!("/v1/workspaces/{workspace}/connections/{id}");
         assert_eq!(owner.get(&path).await?.ok()?["status"], "expired");
         // It is told of once, to every member.

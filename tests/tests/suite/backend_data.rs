@@ -167,6 +167,133 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn projects_are_listed_with_their_rows(server: Server) -> Result<()> {
+        let (owner, project) = create_shop_project(&server).await?;
+        let rows = json!([{"title": "a"}, {"title": "b"}]);
+        owner.post(&project.console_path("/tables/items/rows"), &rows).await?.ok()?;
+        let read = owner.get(&project.console_path("")).await?.ok()?;
+        assert!(read["rowCountAt"].is_string(), "{read}");
+        let list = format!("/v1/workspaces/{}/backend/projects", read["workspaceId"].as_str().unwrap_or_default());
+        let list = owner.get(&list).await?.ok()?;
+        let items = list["items"].as_array().into_iter().flatten();
+        let listed = items.clone().find(|item| item["id"] == read["id"]).unwrap_or(&Value::Null);
+        // Nothing was written since, so the last count and a new one are the same.
+        assert_eq!(listed["rowCount"], read["rowCount"], "{list}");
+        assert!(items.into_iter().all(|item| item["rowCount"].is_number()), "{list}");
+        owner.get(&project.console_path("")).await?.ok()?;
+        Ok(())
+    }
+
+    /// Key sets as issuers publish them, with keys for encryption and of newer types.
+    async fn a_key_set_keeps_what_verifies_tokens_and_names_the_rest(server: Server) -> Result<()> {
+        let (owner, project) = create_shop_project(&server).await?;
+        let path = project.console_path("/settings");
+        let set = async |keys: Value| {
+            let mut identity = identity_settings();
+            identity["keys"] = keys;
+            owner.patch(&path, &json!({"identity": identity})).await
+        };
+        let signing = identity_settings()["keys"][0].clone();
+        let others = [
+            json!({"kty": "RSA", "kid": "enc", "use": "enc", "alg": "RSA-OAEP", "n": "AQAB", "e": "AQAB", "x5c": ["MIIC"]}),
+            json!({"kty": "EC", "kid": "p384", "crv": "P-384", "x": "AA", "y": "AA"}),
+            json!({"kty": "AKP", "kid": "next", "pub": "AA"}),
+            json!({"n": "AQAB", "e": "AQAB"}),
+            json!({"kty": 1, "kid": "number"}),
+        ];
+        let keys: Vec<Value> = others.iter().cloned().chain([signing.clone(), signing.clone()]).collect();
+        let changed = set(json!(keys)).await?;
+        let tag = changed.header("etag").map(str::to_owned);
+        let changed = changed.ok()?;
+        assert_eq!(changed["settings"]["identity"]["keys"].as_array().map(Vec::len), Some(1));
+        assert_eq!(changed["ignoredKeys"], json!([
+            {"kid": "enc", "reason": "other_use"}, {"kid": "p384", "reason": "unsupported"}, {"kid": "next", "reason": "unsupported"},
+            {"kid": null, "reason": "malformed"}, {"kid": "number", "reason": "malformed"}, {"kid": null, "reason": "duplicate"},
+        ]));
+        let read = owner.get(&project.console_path("")).await?;
+        assert_eq!(read.header("etag").map(str::to_owned), tag, "what was left out is not part of the project");
+        assert!(read.ok()?.get("ignoredKeys").is_none());
+        let (key, token) = (project.create_key("publishable").await?, person_token("ann", json!({}))?);
+        let client = server.client();
+        project.rest_request(&client, (&key, Some(&token)), Method::GET, "items")?.send().await?.assert_error(404, "table_not_found");
+
+        set(json!(others)).await?.assert_error(400, "invalid_request");
+        let oct = |number: usize| json!({"kty": "oct", "kid": format!("k{number}"), "k": signing["k"]});
+        let nine: Vec<Value> = (0..9).map(oct).collect();
+        let refused = set(json!(nine)).await?;
+        refused.assert_error(400, "invalid_request");
+        let message = refused.to_string();
+        assert!((0..9).all(|number| message.contains(&format!("k{number}"))), "{message}");
+        set(json!(nine[..8])).await?.ok()?;
+        let private = json!({"kty": "RSA", "kid": "private", "n": "AQAB", "e": "AQAB", "d": "AQAB"});
+        let refused = set(json!([signing, private])).await?.to_string();
+        assert!(refused.contains("private key"), "{refused}");
+        Ok(())
+    }
+
+    /// Tokens whose roles and claims are inside others, have names of URLs, are lists, or have numbers as text.
+    async fn roles_and_claims_of_tokens_are_found_by_their_paths(server: Server) -> Result<()> {
+        let (owner, project) = create_shop_project(&server).await?;
+        let (key, client) = (project.create_key("publishable").await?, server.client());
+        let rows = json!([{"id": "seven", "title": "red", "qty": 7}, {"id": "eight", "title": "blue", "qty": 8}]);
+        owner.post(&project.console_path("/tables/items/rows"), &rows).await?.ok()?;
+        let claim = |column: &str, name: &str| json!({"t": "cmp", "column": column, "op": "eq", "value": {"k": "claim", "name": name}});
+        let rule = |id: &str, audience: Value, condition: Value| json!({"id": id, "audience": audience, "actions": ["read"], "where": condition, "columns": null});
+        let policy = json!({"rules": [
+            rule("admins", json!({"kind": "role", "role": "admin"}), json!({"t": "all"})),
+            rule("teams", json!({"kind": "signed_in"}), claim("title", "team")),
+            rule("units", json!({"kind": "signed_in"}), claim("qty", "unit")),
+        ]});
+        owner.put(&project.console_path("/tables/items/policy"), &policy).await?.ok()?;
+        let test = project.console_path("/tables/items/policy/test");
+        let read = async |claims: Value| -> Result<Vec<String>> {
+            let token = person_token("ann", claims.clone())?;
+            let read = project.rest_request(&client, (&key, Some(&token)), Method::GET, "items?select=id&order=id")?.send().await?.ok()?;
+            let ids: Vec<String> = read.as_array().into_iter().flatten().map(|row| row["id"].as_str().unwrap_or_default().to_owned()).collect();
+            // A test of the policy with the same claims decides alike.
+            let mut claims = claims;
+            claims["sub"] = json!("ann");
+            let tried = owner.post(&test, &json!({"as": {"kind": "person", "claims": claims}, "action": "read"})).await?.ok()?;
+            let allowed = tried["rows"].as_array().into_iter().flatten().filter(|row| row["decision"] == "allow");
+            let mut allowed: Vec<&str> = allowed.filter_map(|row| row["id"].as_str()).collect();
+            allowed.sort_unstable();
+            assert_eq!(allowed, ids, "{claims}");
+            Ok(ids)
+        };
+        let set = async |settings: Value| {
+            let mut identity = identity_settings();
+            for (name, value) in settings.as_object().into_iter().flatten() {
+                identity[name] = value.clone();
+            }
+            owner.patch(&project.console_path("/settings"), &json!({"identity": identity})).await
+        };
+        set(json!({})).await?.ok()?;
+        assert_eq!(read(json!({"role": "admin"})).await?, ["eight", "seven"]);
+        assert_eq!(read(json!({"realm_access": {"roles": ["admin"]}})).await?, [""; 0]);
+        assert_eq!(read(json!({"team": ["red", "green"]})).await?, ["seven"]);
+        assert_eq!(read(json!({"team": ["red", "blue"], "unit": "8"})).await?, ["eight", "seven"]);
+        assert_eq!(read(json!({"unit": "8"})).await?, ["eight"]);
+        assert_eq!(read(json!({"unit": 8})).await?, ["eight"]);
+        assert_eq!(read(json!({"unit": {"a": 8}, "team": 7})).await?, [""; 0]);
+
+        let changed = set(json!({"roleClaim": "realm_access.roles", "claims": {"team": "https://corp.example/teams", "unit": "app_metadata.unit-id"}})).await?.ok()?;
+        assert_eq!(changed["settings"]["identity"]["claims"]["unit"], "app_metadata.unit-id");
+        assert_eq!(read(json!({"realm_access": {"roles": ["clerk", "admin"]}})).await?, ["eight", "seven"]);
+        assert_eq!(read(json!({"https://corp.example/teams": ["blue"]})).await?, ["eight"]);
+        assert_eq!(read(json!({"app_metadata": {"unit-id": "7"}})).await?, ["seven"]);
+        assert_eq!(read(json!({"team": "red", "unit": 8})).await?, [""; 0], "the settings say what these names are");
+
+        let claims = json!({"sub": "ann", "https://corp.example/teams": ["a", "b", "c"]});
+        let tried = owner.post(&test, &json!({"as": {"kind": "person", "claims": claims}, "action": "read"})).await?.ok()?;
+        assert_eq!(tried["rules"][1]["conditions"], json!([{"column": "title", "finding": "a list of 3"}]));
+        assert_eq!(tried["rules"][2]["conditions"], json!([{"column": "qty", "finding": "the token has no claim unit"}]));
+        assert_eq!(tried["rules"][2]["reason"], "its condition does not hold: the token has no claim unit");
+        for bad in [json!({"claims": {"Team": "a"}}), json!({"claims": {"team": ""}}), json!({"claims": {"team": 7}}), json!({"roleClaim": ""})] {
+            set(bad).await?.assert_error(400, "invalid_request");
+        }
+        Ok(())
+    }
+
     async fn rows_are_exported_and_imported_as_files(server: Server) -> Result<()> {
         let (owner, project) = create_shop_project(&server).await?;
         let rows: Vec<String> = (0..1_234).map(|n| format!("r{n:04},\"title, {n}\",{n}")).collect();
@@ -175,8 +302,8 @@ tests::on_both! {
             let path = project.console_path(&format!("/tables/items/import{query}"));
             owner.request(Method::POST, &path).body("text/csv", body)?.send().await
         };
-        assert_eq!(import("?check=true", file.clone()).await?.ok()?, json!({"rows": 1234, "imported": 0}));
-        assert_eq!(import("", file.clone()).await?.ok()?, json!({"rows": 1234, "imported": 1234}));
+        assert_eq!(import("?check=true", file.clone()).await?.ok()?, json!({"rows": 1234, "imported": 0, "skippedLines": 0, "ignoredColumns": []}));
+        assert_eq!(import("", file.clone()).await?.ok()?, json!({"rows": 1234, "imported": 1234, "skippedLines": 0, "ignoredColumns": []}));
         import("", file).await?.assert_error(409, "row_exists");
         import("", "qty\n1\nx\n".into()).await?.assert_error(400, "invalid_value");
         let csv = owner.get(&project.console_path("/tables/items/export")).await?;

@@ -51,7 +51,7 @@ tests::on_both! {
         // The last row is invalid, so no earlier row remains.
         let refused = import(format!("{file}r,x,many\n"), "*/*").await?;
         refused.assert_error(400, "invalid_value");
-        assert_eq!(refused.json::<Value>()?["error"]["hint"], format!("In row {ROWS}."));
+        assert_eq!(refused.json::<Value>()?["error"]["hint"], format!("In line {}.", ROWS + 2));
         let secret = project.create_key("secret").await?;
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, "*/0");
 
@@ -63,7 +63,7 @@ tests::on_both! {
             .lines()
             .map(serde_json::from_str)
             .collect::<Result<_, _>>()?;
-        assert_eq!(lines.last(), Some(&json!({"rows": ROWS, "imported": ROWS})));
+        assert_eq!(lines.last(), Some(&json!({"rows": ROWS, "imported": ROWS, "skippedLines": 0, "ignoredColumns": []})));
         assert!(lines.iter().filter(|line| line["checked"].is_u64()).count() >= 10, "{} lines", lines.len());
         assert!(lines.iter().filter(|line| line["written"].is_u64()).count() >= 10, "{} lines", lines.len());
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
@@ -158,7 +158,8 @@ tests::on_both! {
 async fn project_snapshot(owner: &Client, project: &BackendProject) -> Result<Value> {
     let mut shown = owner.get(&project.console_path("")).await?.ok()?;
     for table in shown["tables"].as_array_mut().context("no tables")? {
-        table["createdAt"] = Value::Null;
+        // A copy is made at another time, which its tag says, too.
+        (table["createdAt"], table["etag"]) = (Value::Null, Value::Null);
         let name = table["name"].as_str().context("no name")?.to_owned();
         let rows =
             owner.get(&project.console_path(&format!("/tables/{name}/export?format=json"))).await?.ok()?;
@@ -239,7 +240,16 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
 
             // A file that is incomplete or newer than the binary creates nothing.
             let projects = format!("/v1/workspaces/{}/backend/projects", workspace.id);
-            let before = keeper.get(&projects).await?.ok()?;
+            let list = async || {
+                let mut list = keeper.get(&projects).await?.ok()?;
+                for project in list["items"].as_array_mut().context("no projects")? {
+                    // A list has the last count where counting takes long.
+                    project["rowCount"] = Value::Null;
+                    project["rowCountAt"] = Value::Null;
+                }
+                anyhow::Ok(list)
+            };
+            let before = list().await?;
             let half: String = text.lines().take(700).map(|line| format!("{line}\n")).collect();
             let newer = text.replacen("\"version\":3", "\"version\":4", 1);
             let broken = text.replacen("\"qty\":null", "\"qty\":\"many\"", 1);
@@ -250,7 +260,7 @@ async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
                 let refused = new.run_command("rows", &task).await.err().context("no refusal")?.to_string();
                 assert!(refused.contains(why), "{refused}");
             }
-            assert_eq!(keeper.get(&projects).await?.ok()?, before);
+            assert_eq!(list().await?, before);
             Ok(())
         })
         .await

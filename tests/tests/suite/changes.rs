@@ -256,7 +256,7 @@ tests::on_both! {
         let request = server.client().with_bearer(&key);
         request.post(&columns, &json!({"name": "unit", "type": "text"})).await?.ok()?;
         assert_eq!(follower.wait("table", &id).await?["by"], Value::Null);
-        owner.request(Method::DELETE, &table("")).json(&json!({"confirm": "items"}))?.send().await?.ok()?;
+        owner.request(Method::DELETE, &table("")).json(&json!({"confirmName": "items"}))?.send().await?.ok()?;
         follower.wait("table", &id).await?;
         Ok(())
     }

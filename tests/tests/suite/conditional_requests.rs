@@ -78,6 +78,204 @@ async fn objects(owner: &Client, workspace: &Workspace) -> Result<Vec<Object>> {
     ])
 }
 
+/// An object whose tag stands in a list, and writes of it. `{n}` in a body is a number that differs with each write.
+struct Listed {
+    list: String,
+    /// JSON pointer of the object in the list.
+    at: String,
+    method: Method,
+    write: String,
+    body: &'static str,
+    /// The write leaves no object.
+    is_last: bool,
+}
+
+impl Listed {
+    fn new(list: &str, at: &str, method: Method, write: &str, body: &'static str) -> Self {
+        let is_last = method == Method::DELETE;
+        Self { list: list.to_owned(), at: at.to_owned(), method, write: write.to_owned(), body, is_last }
+    }
+
+    async fn tag(&self, client: &Client) -> Result<String> {
+        client.get(&self.list).await?.string_at(&format!("{}/etag", self.at))
+    }
+
+    async fn write(&self, client: &Client, tag: Option<&str>, number: u32) -> Result<Reply> {
+        let request = client.request(self.method.clone(), &self.write);
+        let request = match tag {
+            Some(tag) => request.header(header::IF_MATCH, tag)?,
+            None => request,
+        };
+        match self.body {
+            "" => request.send().await,
+            body => {
+                request
+                    .json(&serde_json::from_str::<Value>(&body.replace("{n}", &number.to_string()))?)?
+                    .send()
+                    .await
+            }
+        }
+    }
+}
+
+/// Returns objects that have no read of their own, those that are deleted last.
+async fn listed_objects(owner: &Client, workspace: &Workspace) -> Result<Vec<Listed>> {
+    let ws = &workspace.id;
+    let in_workspace = |path: &str| format!("/v1/workspaces/{ws}/{path}");
+    let gate = json!({"host": "tags.example.test"});
+    let gate = owner.post(&in_workspace("gates"), &gate).await?.string_at("/id")?;
+    let gates = owner.get(&in_workspace("gates")).await?.ok()?;
+    let gate_at = gates["items"].as_array().into_iter().flatten().position(|it| it["id"] == gate.as_str());
+    let gate_at = format!("/items/{}", gate_at.context("no gate")?);
+    let gate = format!("/v1/gates/{gate}");
+
+    let colleague = owner.add_member(ws, "builder").await?.user_id().await?;
+    let members = owner.get(&in_workspace("members")).await?.ok()?;
+    let member_at = members["items"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .position(|it| it["user"]["id"] == colleague.as_str());
+    let member_at = format!("/items/{}", member_at.context("no member")?);
+    let member = in_workspace(&format!("members/{colleague}"));
+
+    let secrets = format!("/v1/apps/{}/secrets", workspace.sample_app);
+    let secret = format!("{secrets}/TAG_KEY");
+    owner.put(&secret, &json!({"value": "example-secret"})).await?.ok()?;
+
+    let projects = owner.get(&in_workspace("backend/projects")).await?;
+    let project = format!("/v1/backend/projects/{}", projects.string_at("/items/0/id")?);
+    let columns = json!([{"name": "title", "type": "text"}, {"name": "free", "type": "text"}]);
+    owner.post(&format!("{project}/tables"), &json!({"name": "tagged", "columns": columns})).await?.ok()?;
+    owner.post(&format!("{project}/tables/tagged/indexes"), &json!({"columns": ["title"]})).await?.ok()?;
+    let tables = owner.get(&project).await?.ok()?;
+    let table_at = tables["tables"].as_array().into_iter().flatten().position(|it| it["name"] == "tagged");
+    let table_at = format!("/tables/{}", table_at.context("no table")?);
+    let table = format!("{project}/tables/tagged");
+    let keys = format!("{project}/keys");
+    let key = json!({"kind": "publishable", "name": "A key"});
+    let key = owner.post(&keys, &key).await?.string_at("/key/id")?;
+
+    let column_at = format!("{table_at}/columns/3");
+    Ok(vec![
+        Listed::new(
+            &in_workspace("members"),
+            &member_at,
+            Method::PATCH,
+            &member,
+            r#"{"accessEndsAt": "2200-01-01T00:00:{n}.000Z"}"#,
+        ),
+        Listed::new(&secrets, "/items/0", Method::PUT, &secret, r#"{"value": "another-{n}"}"#),
+        Listed::new(
+            &project,
+            &table_at,
+            Method::PUT,
+            &format!("{table}/policy"),
+            r#"{"rules": [{"id": "rule_{n}", "audience": {"kind": "anyone"}, "actions": ["read"], "where": {"t": "all"}, "columns": null}]}"#,
+        ),
+        Listed::new(&in_workspace("gates"), &gate_at, Method::DELETE, &gate, ""),
+        Listed::new(&in_workspace("members"), &member_at, Method::DELETE, &member, ""),
+        Listed::new(&secrets, "/items/0", Method::DELETE, &secret, ""),
+        Listed::new(&keys, "/0", Method::DELETE, &format!("{keys}/{key}"), ""),
+        Listed::new(&project, &column_at, Method::DELETE, &format!("{table}/columns/free"), ""),
+        Listed::new(&project, &table_at, Method::DELETE, &format!("{table}/indexes/ix1"), ""),
+        Listed::new(&project, &table_at, Method::DELETE, &table, r#"{"confirmName": "tagged"}"#),
+    ])
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn an_item_of_a_list_has_the_tag_that_its_writes_need(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Home").await?;
+        for object in listed_objects(&owner, &workspace).await? {
+            let name = format!("{} {}", object.method, object.write);
+            let before = object.tag(&owner).await?;
+            assert!(before.len() == 34 && before.starts_with('"'), "{name}: {before}");
+            for stale in ["\"nonsense\"", &format!("W/{before}")] {
+                object.write(&owner, Some(stale), 10).await?.assert_error(412, "changed_meanwhile");
+            }
+            for malformed in ["", "nonsense", "*, \"0\""] {
+                object.write(&owner, Some(malformed), 10).await?.assert_error(400, "invalid_request");
+            }
+            assert_eq!(object.tag(&owner).await?, before, "{name} was done by a refused write");
+            let written = object.write(&owner, Some(&format!("\"0\", {before}")), 11).await?;
+            written.ok().with_context(|| name.clone())?;
+            if object.is_last {
+                continue;
+            }
+            let after = object.tag(&owner).await?;
+            assert_ne!(after, before, "{name}");
+            assert_eq!(written.header("etag"), Some(after.as_str()), "{name}");
+            object.write(&owner, Some(&before), 12).await?.assert_error(412, "changed_meanwhile");
+            object.write(&owner, Some("*"), 13).await?.ok()?;
+            // Without a precondition, a write needs none.
+            object.write(&owner, None, 14).await?.ok()?;
+        }
+        Ok(())
+    }
+
+    async fn of_simultaneous_writes_of_an_item_with_one_tag_exactly_one_succeeds(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Home").await?;
+        for object in listed_objects(&owner, &workspace).await? {
+            let object = std::sync::Arc::new(object);
+            let tag = object.tag(&owner).await?;
+            let mut writes = tokio::task::JoinSet::new();
+            for number in 20..26 {
+                let (owner, object, tag) = (owner.clone(), std::sync::Arc::clone(&object), tag.clone());
+                writes.spawn(async move { object.write(&owner, Some(&tag), number).await });
+            }
+            let replies = writes.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
+            let succeeded = replies.iter().filter(|reply| reply.status.is_success()).count();
+            let others = [StatusCode::OK, StatusCode::PRECONDITION_FAILED, StatusCode::NOT_FOUND];
+            assert_eq!(succeeded, 1, "{} {}: {}", object.method, object.write, replies[0]);
+            assert!(replies.iter().all(|reply| others.contains(&reply.status)), "{}", object.write);
+        }
+        Ok(())
+    }
+
+    /// A gate and a column change by PATCH to a state that can come back, a secret has a tag before it has a value, and
+    /// somebody who may not remove a member learns that rather than the member's state.
+    async fn tags_of_items_follow_what_they_show(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Home").await?;
+        let objects = listed_objects(&owner, &workspace).await?;
+        let gate = objects.iter().find(|it| it.write.starts_with("/v1/gates/")).context("no gate")?;
+        let open = gate.tag(&owner).await?;
+        let closed = send(&owner, Method::PATCH, &gate.write, &open, &json!({"status": "closed"})).await?;
+        closed.ok()?;
+        assert_eq!(closed.header("etag"), Some(closed.string_at("/etag")?.as_str()));
+        send(&owner, Method::PATCH, &gate.write, &open, &json!({"status": "open"})).await?.assert_error(412, "changed_meanwhile");
+
+        let column = objects.iter().find(|it| it.write.ends_with("/columns/free")).context("no column")?;
+        let tag = column.tag(&owner).await?;
+        // Another part of the table is another object.
+        let table = column.write.trim_end_matches("/columns/free");
+        owner.put(&format!("{table}/policy"), &json!({"sentences": ["Signed-in people may read every row."]})).await?.ok()?;
+        let renamed = send(&owner, Method::PATCH, &column.write, &tag, &json!({"name": "taken"})).await?;
+        renamed.ok()?;
+        assert_eq!(renamed.header("etag"), Some(column.tag(&owner).await?.as_str()));
+        send(&owner, Method::PATCH, &column.write, &tag, &json!({"name": "free"})).await?.assert_error(404, "column_not_found");
+        let renamed = column.write.replace("/free", "/taken");
+        send(&owner, Method::PATCH, &renamed, &tag, &json!({"name": "taken"})).await?.assert_error(412, "changed_meanwhile");
+
+        let secrets = format!("/v1/apps/{}/secrets", workspace.sample_app);
+        let fresh = format!("{secrets}/FRESH_KEY");
+        let value = json!({"value": "example-secret"});
+        send(&owner, Method::PUT, &fresh, "*", &value).await?.assert_error(412, "changed_meanwhile");
+        owner.request(Method::DELETE, &fresh).header(header::IF_MATCH, "*")?.send().await?.assert_error(404, "secret_not_found");
+
+        let colleague = owner.add_member(&workspace.id, "member").await?;
+        let me = owner.user_id().await?;
+        let remove = format!("/v1/workspaces/{}/members/{me}", workspace.id);
+        let refused = colleague.request(Method::DELETE, &remove).header(header::IF_MATCH, "\"0\"")?.send().await?;
+        refused.assert_error(403, "admin_only");
+        Ok(())
+    }
+}
+
 tests::on_both! {
     args: ["--no-rate-limits"];
 
@@ -217,10 +415,10 @@ tests::on_both! {
     async fn a_read_of_a_known_state_has_no_body(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Home").await?;
-        let app = format!("/v1/apps/{}", workspace.sample_app);
-        let tag = tag_of(&owner, &app).await?;
+        let access = format!("/v1/apps/{}/access", workspace.sample_app);
+        let tag = tag_of(&owner, &access).await?;
         let read = async |known: &str| {
-            owner.request(Method::GET, &app).header(header::IF_NONE_MATCH, known)?.send().await
+            owner.request(Method::GET, &access).header(header::IF_NONE_MATCH, known)?.send().await
         };
         for known in [tag.as_str(), &format!("\"0\", W/{tag}"), "*"] {
             let unchanged = read(known).await?;
@@ -230,7 +428,7 @@ tests::on_both! {
         for unknown in ["\"0\"", "nonsense"] {
             read(unknown).await?.ok()?;
         }
-        owner.patch(&app, &json!({"name": "Another name"})).await?.ok()?;
+        owner.put(&access, &json!({"sharing": "private", "people": []})).await?.ok()?;
         read(&tag).await?.ok()?;
         Ok(())
     }

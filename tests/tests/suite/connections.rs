@@ -41,6 +41,7 @@ tests::on_both! {
         let workspace = owner.create_workspace("Tulpar").await?.id;
         let made = create(&owner, &workspace, &described("https://API.example.com/v1/")).await?;
         assert!(!made.to_string().contains(SECRET), "{made}");
+        assert_eq!(made["lastCheck"], Value::Null);
         assert_eq!((&made["status"], &made["secret"]), (&json!("connected"), &json!("write-only")));
         assert_eq!(made["http"]["baseUrl"], "https://api.example.com/v1");
         assert_eq!(made["http"]["host"], "api.example.com");
@@ -131,6 +132,8 @@ tests::on_both! {
             ("baseUrl", described("https://api.example.com/a/%2e%2e/b")),
             ("baseUrl", described("https://api.example.com\\@evil.example/")),
             ("baseUrl", described("https://printer.local/")),
+            ("baseUrl", described("https://api.example.com:22/")),
+            ("baseUrl", described("https://api.example.com:8443/")),
             ("secret", change("secret", json!("a\r\nx-evil: 1"))),
             ("secret", without_secret(described("https://api.example.com"))),
             ("methods", change("methods", json!([]))),
@@ -302,6 +305,15 @@ tests::on_both! {
         let path = format!("/v1/workspaces/{workspace}/connections/{}", made["id"].as_str().context("no id")?);
         let result = owner.post(&format!("{path}/test"), &json!({})).await?.ok()?;
         assert_eq!((&result["ok"], &result["checked"], &result["status"]), (&json!(true), &json!("format"), &Value::Null));
+        let read = async || anyhow::Ok(owner.get(&path).await?.ok()?["lastCheck"].clone());
+        let kept = read().await?;
+        assert_eq!((&kept["ok"], &kept["checked"], &kept["reason"]), (&json!(true), &json!("format"), &Value::Null));
+        assert_eq!(result["connection"]["lastCheck"], kept);
+        let list = owner.get(&format!("/v1/workspaces/{workspace}/connections")).await?.ok()?;
+        assert_eq!(list["connections"][0]["lastCheck"], kept);
+        // A test says nothing about what was changed since.
+        owner.put(&format!("{path}/http"), &without_secret(body)).await?.ok()?;
+        assert_eq!(read().await?, Value::Null);
         owner.delete(&path).await?.ok()?;
         let result = owner.post(&format!("{path}/test"), &json!({})).await?.ok()?;
         assert_eq!((&result["ok"], &result["reason"]), (&json!(false), &json!("not_connected")));

@@ -62,8 +62,8 @@ impl NativeApp {
 }
 
 async fn sign_in(browser: &Browser) -> Result<()> {
-    browser.type_into("form[action='/sign-in/dev'] input[type=email]", EMAIL).await?;
-    browser.submit("form[action='/sign-in/dev'] button").await
+    browser.type_into("form[action='/sign-in/start'] input[type=email]", EMAIL).await?;
+    browser.submit("button[formaction='/sign-in/dev']").await
 }
 
 /// Checks the flow of one browser: sign-in, consent to less than was requested, then a denial.
@@ -133,8 +133,15 @@ tests::on_both! {
         assert!(browser.element_text("h1").await?.ends_with("to act for you?"));
         let framing = LoopbackListener::start(&format!("<iframe src='{consent}'></iframe>")).await?;
         browser.navigate_to(framing.base_url()).await?;
-        let complaints = browser.console_errors().await?;
-        assert!(complaints.iter().any(|text| text.contains("frame-ancestors 'none'")), "{complaints:?}");
+        // The browser reports the frame that it did not show after the page around it has loaded.
+        let mut complaints = Vec::new();
+        tests::eventually("the browser refuses the frame", async || {
+            complaints.extend(browser.console_errors().await?);
+            let is_refused = complaints.iter().any(|text: &String| text.contains("frame-ancestors 'none'"));
+            ensure!(is_refused, "{complaints:?}");
+            Ok(())
+        })
+        .await?;
         browser.close().await
     }
 }

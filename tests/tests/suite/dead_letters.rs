@@ -319,6 +319,9 @@ tests::on_both! {
 
         let token = fixture.owner.with_bearer(&fixture.owner.create_token(&fixture.workspace.id, &["write"]).await?);
         token.post(&format!("{path}/discard"), &json!({})).await?.assert_error(403, "console_only");
+        let discard = json!({"action": "discard", "ids": [dead_letter]});
+        token.post(&bulk, &discard).await?.assert_error(403, "console_only");
+        assert_eq!(fixture.owner.get(&path).await?.ok()?["state"], "open");
         fixture.owner.patch(&app, &json!({"paused": true})).await?.ok()?;
         token.post(&format!("{path}/replay"), &json!({})).await?.assert_error(409, "not_runnable");
         fixture.owner.patch(&app, &json!({"paused": false})).await?.ok()?;

@@ -38,6 +38,36 @@ async fn read_status(client: &Client, path: &str) -> Result<u16> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
+    async fn a_table_is_dropped_by_either_word_of_confirmation(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let project = BackendProject::create(&owner, &workspace).await?;
+        for name in ["one", "two", "three"] {
+            project.create_table(name, &[("title", "text")]).await?;
+        }
+        let drop = async |table: &str, body: Value| {
+            let path = project.console_path(&format!("/tables/{table}"));
+            owner.request(Method::DELETE, &path).json(&body)?.send().await
+        };
+        for body in [
+            json!({}),
+            json!({"confirm": "two"}),
+            json!({"confirmName": "One"}),
+            json!({"confirm": "one", "confirmName": "two"}),
+            json!({"confirm": "two", "confirmName": "one"}),
+            json!({"confirm": true}),
+        ] {
+            drop("one", body).await?.assert_error(400, "invalid_request");
+        }
+        drop("one", json!({"confirm": "one"})).await?.ok()?;
+        drop("two", json!({"confirmName": "two"})).await?.ok()?;
+        drop("three", json!({"confirm": "three", "confirmName": "three"})).await?.ok()?;
+        let kept = owner.get(&project.console_path("")).await?.ok()?["tables"].clone();
+        let kept: Vec<&str> = kept.as_array().into_iter().flatten().filter_map(|table| table["name"].as_str()).collect();
+        assert_eq!(kept, ["notes"], "a new project has one table of its own");
+        Ok(())
+    }
+
     async fn everything_of_a_deleted_workspace_stops_and_goes_on_once_restored(server: Server) -> Result<()> {
         let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let (owner, ws) = (&fixture.owner, fixture.workspace.id.as_str());

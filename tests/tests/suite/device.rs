@@ -352,6 +352,14 @@ tests::on_both! {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.create_workspace("Tulpar").await?;
         approve(&person, &code, &workspace.id, &["read"]).await?.assert_status(200);
+        // The code of one program is not redeemed, nor used up, by another (RFC 6749, section 5.2).
+        for (client_id, error) in [("glab", "invalid_grant"), ("GH", "invalid_grant"), ("", "invalid_request")] {
+            let form = [("grant_type", grant_type), ("device_code", &*device), ("client_id", client_id)];
+            let reply = send_form("/oauth/token", &form).await?;
+            assert_eq!(reply.assert_status(400).json::<Value>()?["error"], error, "{client_id}: {reply}");
+        }
+        let anonymous = send_form("/oauth/token", &form[..2]).await?;
+        assert_eq!(anonymous.assert_status(400).json::<Value>()?["error"], "invalid_request");
         let token = send_form("/oauth/token", &form).await?.ok()?;
         assert_eq!((&token["token_type"], &token["scope"]), (&json!("Bearer"), &json!("read")));
         assert_eq!(token["expires_in"], json!(30 * 24 * 3600));
@@ -363,7 +371,7 @@ tests::on_both! {
         let denied = send_form("/oauth/device_authorization", &[("client_id", "gh")]).await?;
         let (device, code) = (denied.string_at("/device_code")?, denied.string_at("/user_code")?);
         person.post(&format!("{}/deny", device_login_path(&code)), &json!({})).await?.assert_status(200);
-        let form = [("grant_type", grant_type), ("device_code", &*device)];
+        let form = [("grant_type", grant_type), ("device_code", &*device), ("client_id", "gh")];
         let reply = send_form("/oauth/token", &form).await?;
         assert_eq!(reply.assert_status(400).json::<Value>()?["error"], "access_denied");
         Ok(())

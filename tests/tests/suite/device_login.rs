@@ -35,8 +35,8 @@ tests::on_both! {
         let browser = Browser::start_without_javascript().await?;
         browser.navigate_to(address).await?;
         // The person has to sign in first, and is sent back to the page.
-        browser.type_into("form[action='/sign-in/dev'] input[type=email]", email).await?;
-        browser.submit("form[action='/sign-in/dev'] button").await?;
+        browser.type_into("form[action='/sign-in/start'] input[type=email]", email).await?;
+        browser.submit("button[formaction='/sign-in/dev']").await?;
         assert_eq!(browser.element_text("#user-code").await?, code);
         assert_eq!(browser.element_text("#client").await?, "shell");
         assert_eq!(browser.element_text("#address").await?, "127.0.0.1");

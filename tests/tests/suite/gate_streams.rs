@@ -95,16 +95,21 @@ async fn check(server: &Server, echo: &EchoService) -> Result<()> {
     let mut feed =
         fixture.visitor.request(Method::GET, &format!("{}/feed", fixture.path)).open_stream().await?;
     let mut seen = String::new();
-    while !seen.contains("\n\n") {
+    // The end of what has come is held back, whatever it is.
+    while seen.is_empty() {
         seen += &feed.next_chunk().await?.context("the feed ended early")?;
     }
-    assert!(seen.starts_with("data: GET /events") && seen.contains("[redacted]"), "{seen}");
-    assert!(!seen.contains(SECRET) && !seen.contains("data: end"), "{seen}");
+    let begins = "data: GET /events";
+    assert!(seen.starts_with(begins) || begins.starts_with(&seen), "{seen}");
+    assert!(!seen.contains("data: end"), "{seen}");
     echo.release();
-    feed.expect_text("data: end\n\n").await?;
-    assert_eq!(feed.next_chunk().await?, None);
+    while let Some(chunk) = feed.next_chunk().await? {
+        seen += &chunk;
+    }
+    assert!(seen.contains("[redacted]") && seen.ends_with("data: end\n\n"), "{seen}");
+    assert!(!seen.contains(SECRET), "{seen}");
     assert!(echo.take_received().concat().contains(&format!("authorization: Bearer {SECRET}\n")));
-    let through = format!("GET through crm ({}) allowed 200", fixture.connection);
+    let through = format!("GET through crm ({}) at", fixture.connection);
     assert_eq!(fixture.count_lines(&through).await?, 1);
 
     // Code that stops reading leaves the service.

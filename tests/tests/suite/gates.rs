@@ -31,7 +31,7 @@ tests::on_both! {
         let workspace = owner.create_workspace("Tulpar").await?.id;
         let gates = format!("/v1/workspaces/{workspace}/gates");
         let app = owner.create_app(&workspace, CODE).await?;
-        let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
+        let token = owner.with_bearer(&owner.create_token(&workspace, &["admin"]).await?);
         let declared = version_with_hosts(&["api.example.com"]);
         token.post(&format!("/v1/apps/{app}/versions"), &declared).await?.ok()?;
 
@@ -96,29 +96,36 @@ tests::on_both! {
         assert_eq!(created.ok()?["needsConsole"], json!(["An admin opens the gate to builder.example.com."]));
         assert_eq!(gate_status(&owner, &workspace, "builder.example.com").await?, "closed");
 
-        let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
+        let token = owner.with_bearer(&owner.create_token(&workspace, &["admin"]).await?);
+        let writer = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
         let agent = server.client().register_agent("An agent").await?;
         let agent = agent.sign_in(&owner, &workspace, "write").await?;
         let agent = owner.with_bearer(&agent.access);
-        for (name, caller) in [("token", token), ("agent", agent)] {
-            let host = format!("{name}.example.com");
-            let needs = json!([format!("An admin opens the gate to {host}.")]);
-            let created = caller.post(&versions, &version_with_hosts(&["console.example.com", &host])).await?;
-            assert_eq!(created.ok()?["needsConsole"], needs, "{created}");
-            assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
-            // A second version and a new app do not open the gate either.
-            let again = caller.post(&versions, &version_with_hosts(&[&host])).await?;
-            assert_eq!(again.ok()?["needsConsole"], needs, "{again}");
-            let host = format!("new.{name}.example.com");
-            let mut app = version_with_hosts(&[&host]);
-            app["name"] = json!("Another app");
-            let created = caller.post(&format!("/v1/workspaces/{workspace}/apps"), &app).await?;
-            assert_eq!(created.ok()?["needsConsole"], json!([format!("An admin opens the gate to {host}.")]));
-            assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
-            // A host whose gate is open needs no approval.
-            let created = caller.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
-            assert_eq!(created.ok()?["needsConsole"], json!([]));
+        // Without the scope admin, a version with another host is none, and no gate is made for it.
+        for caller in [writer, agent] {
+            let declared = version_with_hosts(&["console.example.com", "agent.example.com"]);
+            caller.post(&versions, &declared).await?.assert_error(403, "approval_needs_console");
+            let gates = owner.get(&format!("/v1/workspaces/{workspace}/gates")).await?.ok()?;
+            assert!(!gates.to_string().contains("agent.example.com"), "{gates}");
         }
+        let (name, caller) = ("token", token);
+        let host = format!("{name}.example.com");
+        let needs = json!([format!("An admin opens the gate to {host}.")]);
+        let created = caller.post(&versions, &version_with_hosts(&["console.example.com", &host])).await?;
+        assert_eq!(created.ok()?["needsConsole"], needs, "{created}");
+        assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
+        // A second version and a new app do not open the gate either.
+        let again = caller.post(&versions, &version_with_hosts(&[&host])).await?;
+        assert_eq!(again.ok()?["needsConsole"], needs, "{again}");
+        let host = format!("new.{name}.example.com");
+        let mut app = version_with_hosts(&[&host]);
+        app["name"] = json!("Another app");
+        let created = caller.post(&format!("/v1/workspaces/{workspace}/apps"), &app).await?;
+        assert_eq!(created.ok()?["needsConsole"], json!([format!("An admin opens the gate to {host}.")]));
+        assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
+        // A host whose gate is open needs no approval.
+        let created = caller.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
+        assert_eq!(created.ok()?["needsConsole"], json!([]));
         Ok(())
     }
 

@@ -201,7 +201,7 @@ tests::on_both! {
         owner.delete(&format!("/v1/apps/{app}")).await?.ok()?;
         let state = owner.get(&format!("/v1/imports/{id}")).await?.ok()?;
         ensure!(state["status"] == "discarded" && state["appId"].is_null(), "{state}");
-        owner.post(&format!("/v1/imports/{id}/enable"), &json!({})).await?.assert_error(404, "import_not_found");
+        owner.post(&format!("/v1/imports/{id}/enable"), &json!({})).await?.assert_error(409, "import_settled");
         Ok(())
     }
 
@@ -469,6 +469,70 @@ tests::on_both! {
         owner.patch(&format!("/v1/workspaces/{}", workspace.id), &json!({"locale": "ru"})).await?.ok()?;
         let report = analyze(&owner, &workspace, &standup().to_string()).await?.ok()?["report"].clone();
         ensure!(report["items"][1]["sentence"] == "Сохраняется как есть.", "{report}");
+        Ok(())
+    }
+
+    async fn an_import_whose_automation_is_gone_starts_another_or_nothing(server: Server) -> Result<()> {
+        let (owner, workspace) = sign_in(&server).await?;
+        let source = json!({
+            "name": "Hello", "connections": {"Start": links(&["Say"])},
+            "nodes": [
+                node("Start", "manualTrigger", 1.0, json!({})),
+                node("Say", "code", 2.0, json!({"jsCode": "return [{json: {hello: 1}}]"})),
+            ],
+        });
+        let made = import(&owner, &workspace, &source).await?;
+        let (id, app) = (made["id"].as_str().context("no id")?, made["appId"].as_str().context("no app")?);
+        let automation = made["automationId"].as_str().context("no automation")?;
+        let path = format!("/v1/imports/{id}");
+        owner.delete(&format!("/v1/automations/{automation}")).await?.ok()?;
+        assert_eq!(owner.get(&path).await?.ok()?["automationId"], Value::Null);
+        let app_status = async || owner.get(&format!("/v1/apps/{app}")).await?.string_at("/status");
+        assert_eq!(app_status().await?, "draft");
+        let refused = owner.post(&format!("{path}/enable"), &json!({})).await?;
+        refused.assert_error(409, "automation_missing");
+        assert_eq!(owner.get(&path).await?.ok()?["status"], "review");
+        // The way out.
+        let other = owner.create_automation(&workspace.id, app, "manual", 0).await?;
+        let enabled = owner.post(&format!("{path}/enable"), &json!({})).await?.ok()?;
+        assert_eq!((&enabled["status"], &enabled["automationId"]), (&json!("enabled"), &json!(other)), "{enabled}");
+        assert_eq!(app_status().await?, "healthy");
+        // Deleted later, it is null in reads.
+        owner.delete(&format!("/v1/automations/{other}")).await?.ok()?;
+        assert_eq!(owner.get(&path).await?.ok()?["automationId"], Value::Null);
+        Ok(())
+    }
+
+    async fn a_discarded_import_is_settled_and_not_unknown(server: Server) -> Result<()> {
+        let (owner, workspace) = sign_in(&server).await?;
+        let made = import(&owner, &workspace, &standup()).await?;
+        let path = format!("/v1/imports/{}", made["id"].as_str().context("no id")?);
+        owner.post(&format!("{path}/discard"), &json!({})).await?.ok()?;
+        assert_eq!(owner.get(&path).await?.ok()?["status"], "discarded");
+        for action in ["discard", "enable"] {
+            owner.post(&format!("{path}/{action}"), &json!({})).await?.assert_error(409, "import_settled");
+            // Nobody else learns that it was there.
+            let builder = server.sign_in("builder@example.test").await?;
+            builder.post(&format!("{path}/{action}"), &json!({})).await?.assert_error(404, "import_not_found");
+        }
+        Ok(())
+    }
+
+    async fn a_report_names_at_most_what_an_import_may_have(server: Server) -> Result<()> {
+        let (owner, workspace) = sign_in(&server).await?;
+        let mut nodes = vec![node("Start", "manualTrigger", 1.0, json!({}))];
+        for index in 0..15 {
+            let mut slack = node(&format!("Say {index}"), "slack", 2.1, json!({"text": "Hi"}));
+            slack["credentials"] = json!({"slackApi": {"id": index.to_string(), "name": format!("Chat {index}")}});
+            nodes.push(slack);
+        }
+        let source = json!({"name": "Much", "nodes": nodes, "connections": {}});
+        let analyzed = analyze(&owner, &workspace, &source.to_string()).await?.ok()?;
+        let report = &analyzed["report"];
+        assert_eq!(report["canCreate"], false, "{report}");
+        let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
+        assert!(count("connections") <= 12 && count("connectors") <= 6, "{report}");
+        assert!(report["warnings"].to_string().contains("15"), "{report}");
         Ok(())
     }
 }

@@ -148,6 +148,38 @@ with_dns! {
         Ok(())
     }
 
+    async fn whoever_loses_the_right_while_dns_is_asked_verifies_nothing(server, dns) {
+        for (loss, status) in [("demoted", 403), ("removed", 404), ("signed out", 403)] {
+            let fixture = WorkspaceFixture::create(&server, "owner@example.test").await?;
+            let (host, value) = fixture.claim_domain("tulpar.test").await?;
+            dns.publish_txt(&host, &value).await?;
+            let admin = fixture.owner.add_member(&fixture.id, "admin").await?;
+            let member = fixture.path(&format!("members/{}", admin.user_id().await?));
+            let _earlier = dns.take_questions();
+            dns.hold();
+            let verifying = tokio::spawn({
+                let (admin, path) = (admin.clone(), fixture.path("join-domain/verify"));
+                async move { admin.post(&path, &json!({})).await }
+            });
+            tests::eventually("DNS is asked", async || {
+                anyhow::ensure!(!dns.take_questions().is_empty(), "no question");
+                Ok(())
+            })
+            .await?;
+            match loss {
+                "demoted" => fixture.owner.patch(&member, &json!({"role": "viewer"})).await?.ok()?,
+                "removed" => fixture.owner.delete(&member).await?.ok()?,
+                _ => admin.delete("/v1/session").await?.ok()?,
+            };
+            dns.release();
+            let refused = verifying.await??;
+            assert_eq!(refused.status.as_u16(), status, "{loss}: {refused}");
+            let claimed = fixture.owner.get(&fixture.path("join-domain")).await?.ok()?;
+            assert_eq!(claimed["status"], "pending", "{loss}: {claimed}");
+        }
+        Ok(())
+    }
+
     async fn public_domains_are_rejected_and_lookalikes_are_distinguished(server, dns) {
         let fixture = WorkspaceFixture::create(&server, "owner@tulpar.test").await?;
         let path = fixture.path("join-domain");

@@ -148,6 +148,113 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_message_that_is_refused_gets_an_error_that_says_what_to_do(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let agent = sign_in_agent(&aru, &workspace, "read").await?;
+        let send = async |kind: &str, body: &[u8], headers: &[(&'static str, &str)]| -> Result<Reply> {
+            let mut request = agent.request(Method::POST, "/mcp").body(kind, body.to_vec())?;
+            for (name, value) in headers {
+                request = request.header(http::HeaderName::from_static(name), value)?;
+            }
+            request.send().await
+        };
+        let json = "application/json";
+        let list = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+        for (kind, body, headers, status, code, says) in [
+            (json, &b""[..], &[][..], 400, -32700, "empty"),
+            (json, b"{", &[], 400, -32700, "JSON"),
+            (json, b"\xff\xfe{\0}\0", &[], 400, -32700, "UTF-8"),
+            (json, b"jsonrpc=2.0", &[], 400, -32700, "JSON"),
+            (json, b"[]", &[], 400, -32600, "Batches"),
+            (json, br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, &[("mcp-protocol-version", "2025-03-26")], 400, -32600, "Batches"),
+            (json, br#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, &[], 400, -32600, "`id`"),
+            (json, br#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, &[], 400, -32600, "`id`"),
+            (json, br#"{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}"#, &[], 400, -32600, "`id`"),
+            (json, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#, &[], 400, -32600, "responses"),
+            (json, br#"{"id":1,"method":"ping"}"#, &[], 400, -32600, "`jsonrpc`"),
+            (json, br#"{"jsonrpc":"2.0","id":1,"method":"nothing"}"#, &[], 200, -32601, "`nothing`"),
+            (json, br#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x"}}"#, &[], 200, -32601, "tools/list"),
+            (json, br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}"#, &[], 200, -32602, "`params.name`"),
+            (json, br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}"#, &[], 200, -32602, "no tool `x`"),
+            (json, br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[1]}"#, &[], 200, -32602, "`params`"),
+            (json, list, &[("accept", "text/event-stream")], 406, -32600, "Accept"),
+            (json, list, &[("accept", "application/json;q=0, */*")], 406, -32600, "Accept"),
+            (json, list, &[("mcp-protocol-version", "2099-01-01")], 400, -32022, "2025-11-25"),
+            (json, list, &[("content-encoding", "gzip")], 415, -32600, "Content-Encoding"),
+            ("text/plain", list, &[], 415, -32600, "Content-Type"),
+            ("application/x-www-form-urlencoded", b"a=1", &[], 415, -32600, "Content-Type"),
+        ] {
+            let reply = send(kind, body, headers).await?;
+            let what = String::from_utf8_lossy(body).into_owned();
+            assert_eq!(reply.status.as_u16(), status, "{what} {headers:?}: {reply}");
+            assert_eq!(reply.header("content-type"), Some(json), "{what}: {reply}");
+            let refused = reply.json::<Value>()?;
+            assert_eq!((&refused["jsonrpc"], &refused["error"]["code"]), (&json!("2.0"), &json!(code)), "{what}: {reply}");
+            assert!(refused["error"]["message"].as_str().is_some_and(|text| text.contains(says)), "{what}: {reply}");
+        }
+        for accept in ["application/json", "*/*", "application/*;q=0.1", "text/html, */*;q=0.5"] {
+            send(json, list, &[("accept", accept)]).await?.assert_status(200);
+        }
+        // The client of these suites sends no Accept unless it is told to.
+        send(json, list, &[]).await?.assert_status(200);
+        send(json, b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", &[]).await?.assert_status(200);
+        send(json, list, &[("mcp-session-id", "gone")]).await?.assert_status(200);
+        // A token that may only read does not call a tool that writes by naming it second.
+        let twice = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call","params":{"name":"whoami","name":"start_automation"}}"#;
+        send(json, twice, &[]).await?.assert_error(403, "insufficient_scope");
+        for method in [Method::GET, Method::DELETE, Method::PUT] {
+            let reply = agent.request(method, "/mcp").send().await?;
+            assert_eq!(reply.assert_status(405).json::<Value>()?["error"]["code"], -32600, "{reply}");
+            assert_eq!(reply.header("allow"), Some("POST"));
+        }
+        Ok(())
+    }
+
+    async fn a_slash_at_the_end_of_the_address_changes_nothing(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let agent = sign_in_agent(&aru, &workspace, "read").await?;
+        let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let sent = agent.request(Method::POST, "/mcp/").json(&list)?.send().await?;
+        assert_eq!(sent.ok()?, agent.mcp("tools/list", &json!({})).await?.ok()?);
+        let visitor = server.client();
+        let refused = visitor.request(Method::POST, "/mcp/").json(&list)?.send().await?;
+        refused.assert_error(401, "unauthorized");
+        assert!(refused.header("www-authenticate").is_some_and(|value| value.contains("resource_metadata=")));
+        for path in [
+            "/.well-known/oauth-protected-resource",
+            "/.well-known/oauth-protected-resource/mcp",
+            "/.well-known/oauth-authorization-server",
+        ] {
+            let slashed = visitor.get(&format!("{path}/")).await?;
+            assert_eq!(slashed.ok()?, visitor.get(path).await?.ok()?, "{path}");
+            assert_eq!(slashed.header("access-control-allow-origin"), Some("*"));
+        }
+        Ok(())
+    }
+
+    async fn arguments_are_refused_in_the_words_of_published_tools(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let agent = sign_in_agent(&aru, &workspace, "read").await?;
+        for (name, arguments, says) in [
+            ("list_runs", json!({"limit": "5"}), "invalid_request: `limit` must be an integer"),
+            ("list_runs", json!({"limit": 1000}), "`limit` must be 1 to 200"),
+            ("list_runs", json!({"status": "done"}), "`status` must be one of"),
+            ("list_runs", json!({"appId": "run_1"}), "`appId` is not valid: expected an id of the form `app_`"),
+            ("list_apps", json!({"page": 2}), "There is no argument `page`"),
+            ("get_run", json!({}), "`runId` is required"),
+        ] {
+            let (failed, text) = tool_result(&agent.call_tool(name, &arguments).await?)?;
+            let text = text.as_str().context("no text")?;
+            assert!(failed && text.contains(says) && !text.contains("invalid type"), "{name} {arguments}: {text}");
+        }
+        let (failed, _) = tool_result(&agent.call_tool("list_runs", &json!({"limit": 5.0, "cursor": null})).await?)?;
+        assert!(!failed);
+        Ok(())
+    }
+
     async fn batches_and_oversized_requests_are_rejected(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;
@@ -158,7 +265,8 @@ tests::on_both! {
         let one = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         let batch = send(json!([one, one])).await?;
         assert!(batch.status.is_client_error(), "{batch}");
-        send(json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "x": "a".repeat(1 << 20)})).await?.assert_status(413);
+        let large = send(json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "x": "a".repeat(1 << 20)})).await?;
+        assert_eq!(large.assert_status(413).json::<Value>()?["error"]["code"], -32600, "{large}");
         Ok(())
     }
 
@@ -188,7 +296,8 @@ tests::on_both! {
         let workspace = aru.create_workspace("Home").await?;
         let app = workspace.sample_app.clone();
         let first = aru.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?;
-        let version = json!({"files": {"main.js": "export default { async scheduled() {} }"}, "summary": "Less"});
+        let less = "export default { async scheduled() {}, async fetch() { return new Response('less') } }";
+        let version = json!({"files": {"main.js": less}, "summary": "Less"});
         let second = aru.post(&format!("/v1/apps/{app}/versions"), &version).await?.string_at("/id")?;
         let reader = sign_in_agent(&aru, &workspace, "read").await?;
         let call = async |agent: &Client, name: &str, arguments: Value| -> Result<(bool, Value)> {

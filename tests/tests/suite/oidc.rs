@@ -5,6 +5,8 @@ use http::{Method, header};
 use serde_json::json;
 use tests::{Client, Database, Issuer, IssuerBehaviour, IssuerFailure, Reply, Server};
 
+mod shapes;
+
 const BOTH_DATABASES: [Database; 2] = [Database::Sqlite, Database::Postgres];
 
 /// Runs a test with a server that has the issuer as a provider with these trusted domains.

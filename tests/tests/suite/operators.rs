@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Output, sync::OnceLock, time::Duration};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
-use tests::{AutomationFixture, Database, LoopbackListener, Server, eventually};
+use tests::{AutomationFixture, Database, Issuer, IssuerBehaviour, LoopbackListener, Server, eventually};
 use tokio::{net::TcpListener, process::Command};
 
 /// An app that does nothing.
@@ -277,6 +277,37 @@ async fn admin_tasks_create_no_database_in_a_mistyped_directory() -> Result<()> 
     assert!(command_output(&doctor).contains("database: none yet"), "{}", command_output(&doctor));
     assert!(!absent.exists(), "a directory was created");
     assert_eq!(fs::read_dir(folder.path())?.count(), 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_doctor_reads_the_descriptions_of_issuers() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let issuer = Issuer::start().await?;
+    let config = issuer.write_config(folder.path(), &[])?;
+    let path = folder.path().join("data");
+    let path = path.to_str().context("no path")?;
+    let check = async |config: &str| -> Result<String> {
+        let free = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.to_string();
+        let arguments = ["doctor", "--data-dir", path, "--listen", &free, "--oidc-config", config];
+        let text = command_output(&run_qala(&arguments, &[], folder.path()).await?);
+        Ok(text.lines().find(|line| line.contains("issuers: ")).context(text.clone())?.to_owned())
+    };
+    assert_eq!(check(&config).await?, "ok    issuers: company can be used for sign-in");
+    for (changes, says) in [
+        (json!({"issuer": format!("{}/", issuer.base_url())}), "differ by the slash"),
+        (json!({"token_endpoint": null}), "`token_endpoint` is missing"),
+        (json!({"jwks_uri": "nonsense"}), "`jwks_uri` is not a URL"),
+    ] {
+        issuer.set_behaviour(IssuerBehaviour { metadata_overrides: changes, ..IssuerBehaviour::default() });
+        let line = check(&config).await?;
+        assert!(line.starts_with("FAIL  issuers: --oidc-config: company: ") && line.contains(says), "{line}");
+    }
+    let closed = TcpListener::bind("127.0.0.1:0").await?.local_addr()?;
+    let gone = fs::read_to_string(&config)?.replace(issuer.base_url(), &format!("http://{closed}"));
+    fs::write(&config, gone)?;
+    let line = check(&config).await?;
+    assert!(line.starts_with("FAIL  issuers: --oidc-config: company: "), "{line}");
     Ok(())
 }
 

@@ -95,12 +95,32 @@ tests::on_both! {
         };
         let visitor = server.client();
         let (mut foreign, mut unverified) = (passkey.clone(), passkey.clone());
+        // A page of another site had the browser ask in a frame (Web Authentication Level 3, section 7.2).
+        let (mut framed, mut nested) = (passkey.clone(), passkey.clone());
+        (framed.is_cross_origin, nested.is_cross_origin) = (true, true);
+        framed.top_origin = Some("https://evil.example.test".to_owned());
         foreign.origin = "https://evil.example.test".to_owned();
         unverified.is_user_verified = false;
-        for (what, passkey) in [("another origin", &foreign), ("nobody verified", &unverified)] {
+        for (what, passkey) in [
+            ("another origin", &foreign),
+            ("nobody verified", &unverified),
+            ("a frame of another site", &framed),
+            ("a frame", &nested),
+        ] {
             let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
             let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
             reply.check_error(401, Some("passkey_refused")).context(what)?;
+        }
+        let proven = step_up(&person, &passkey).await?;
+        for what in ["register", "step-up"] {
+            let (ceremony, options) = start_ceremony(&proven, what).await?;
+            let mut framed = if what == "register" { Passkey::new(CONSOLE_ORIGIN, 11)? } else { passkey.clone() };
+            framed.is_cross_origin = true;
+            let response = if what == "register" { framed.create(&options)? } else { framed.get(&options)? };
+            let body = json!({"ceremonyId": ceremony, "name": "Framed", "credential": response});
+            let body = if what == "register" { body } else { json!({"ceremonyId": ceremony, "credential": response}) };
+            let reply = post(&proven, &format!("/v1/auth/passkeys/{what}/finish"), &body).await?;
+            anyhow::ensure!(reply.status.is_client_error(), "{what}: {reply}");
         }
         type Forge = fn(&mut Value, &Value);
         let forgeries: [(&str, Forge); 4] = [

@@ -74,6 +74,29 @@ async fn read(client: &Client, plan: &Value) -> Result<Reply> {
 tests::on_both! {
     args: ["--no-rate-limits"];
 
+    async fn open_plans_are_listed_to_those_who_made_them(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let (owner, path) = (&fixture.owner, format!("/v1/workspaces/{}/changes", fixture.workspace.id));
+        assert_eq!(owner.get(&path).await?.ok()?, json!({"items": []}));
+        let first = fixture.plan(owner, r#"Rename it to "Orders"."#).await?.ok()?;
+        let writer = fixture.writer().await?;
+        let second = fixture.plan(&writer, "Run it every weekday at 9:00.").await?.ok()?;
+        let list = owner.get(&path).await?.ok()?;
+        assert_eq!(list["items"][0]["changeId"], second["changeId"], "what a token of theirs planned is theirs");
+        assert_eq!(list["items"][1]["changeId"], first["changeId"]);
+        assert_eq!(list["items"][1]["instruction"], r#"Rename it to "Orders"."#);
+        assert_eq!((&list["items"][1]["appName"], &list["items"][1]["runId"]), (&json!("An app"), &Value::Null));
+        assert_eq!(writer.get(&path).await?.ok()?, list);
+        let admin = owner.add_member(&fixture.workspace.id, "admin").await?;
+        assert_eq!(admin.get(&path).await?.ok()?, json!({"items": []}), "nobody else sees them");
+        approve(owner, &first).await?.ok()?;
+        let list = owner.get(&path).await?.ok()?;
+        assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+        owner.delete(&format!("/v1/apps/{}", fixture.app)).await?.ok()?;
+        assert_eq!(owner.get(&path).await?.ok()?, json!({"items": []}));
+        Ok(())
+    }
+
     async fn a_sentence_becomes_a_plan_and_a_version(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let (owner, before) = (&fixture.owner, fixture.current_version().await?);
@@ -273,7 +296,9 @@ tests::on_both! {
         assert_eq!((&failed["state"], &failed["versionId"]), (&json!("failed"), &Value::Null), "{failed}");
         assert!(failed["message"].as_str().is_some_and(|message| message.contains("project")), "{failed}");
         assert_eq!(read(owner, &plan).await?.ok()?, failed);
-        approve(owner, &plan).await?.assert_error(409, "change_settled");
+        let again = approve(owner, &plan).await?;
+        again.assert_error(409, "change_settled");
+        assert!(again.to_string().contains("The change has failed.") && !again.to_string().contains("approved before"), "{again}");
         Ok(())
     }
 
@@ -323,14 +348,14 @@ tests::on_both! {
     async fn instructions_are_bounded(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let owner = &fixture.owner;
-        for text in [String::new(), "abc".to_owned(), "а".repeat(2_001), "Let the app\u{0} call two.example.com.".to_owned(), "  \n ab ".to_owned()] {
+        for text in [String::new(), "abc".to_owned(), "а".repeat(2_001), "Let the app\u{0} call two.example.com.".to_owned(), "\u{202e}Let the app call\u{202c} two.example.com.".to_owned(), "  \n ab ".to_owned()] {
             fixture.plan(owner, &text).await?.assert_error(400, "invalid_request");
         }
         let path = format!("/v1/apps/{}/changes", fixture.app);
         for body in [json!({}), json!({"instruction": 5}), json!({"instruction": "Stop it.", "manifest": {}}), json!([])] {
             owner.post(&path, &body).await?.assert_error(400, "invalid_request");
         }
-        for text in ["Stop".to_owned(), "ж".repeat(2_000), "\u{202e}Let the app call\u{202c} two.example.com.".to_owned()] {
+        for text in ["Stop".to_owned(), "ж".repeat(2_000)] {
             let plan = fixture.plan(owner, &text).await?.ok()?;
             assert_eq!(plan["diff"]["details"], json!([]), "{plan}");
         }

@@ -344,11 +344,15 @@ tests::on_both! {
         let left = tables().await?;
         ensure!(left[0]["name"] == "notes" && left[1].is_null(), "a refused app has tables: {left}");
 
-        // A token creates no tables, and uses those that are there.
-        let token = owner.with_bearer(&owner.create_token(&workspace, &["read", "write"]).await?);
-        token.post(&apps, &links(&|_| ())).await?.assert_error(403, "approval_needs_console");
+        // A token creates no tables, and uses those that are there; without the scope admin it gives an app no rows at all.
+        let writer = owner.with_bearer(&owner.create_token(&workspace, &["read", "write"]).await?);
+        let token = owner.with_bearer(&owner.create_token(&workspace, &["read", "write", "admin"]).await?);
+        for token in [&writer, &token] {
+            token.post(&apps, &links(&|_| ())).await?.assert_error(403, "approval_needs_console");
+        }
         ensure!(owner.get(&apps).await?.ok()?["items"].as_array().map(Vec::len) == before, "a refused app exists");
         owner.post(&apps, &links(&|_| ())).await?.ok()?;
+        writer.post(&apps, &links(&|_| ())).await?.assert_error(403, "approval_needs_console");
         token.post(&apps, &links(&|body| body["name"] = json!("More links"))).await?.ok()?;
 
         // A viewer creates no app, and a builder none in another's project.

@@ -147,6 +147,23 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_new_version_names_its_maker_and_the_first_is_compared_with_itself(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let version = json!({"files": {"main.js": "export default { async fetch() { return new Response('three') } }"}});
+        let made = fixture.owner.post(&format!("/v1/apps/{}/versions", fixture.app), &version).await?.ok()?;
+        let listed = fixture.list().await?["versions"][0].clone();
+        assert_eq!(made["id"], listed["id"]);
+        assert!(made["createdByName"].is_string(), "{made}");
+        assert_eq!(made["createdByName"], listed["createdByName"]);
+        let versions = fixture.list().await?["versions"].clone();
+        let first = versions.as_array().and_then(|all| all.last()).context("no versions")?["id"].clone();
+        let path = format!("to={}", first.as_str().context("no id")?);
+        let compared = fixture.compare(&path, "en").await?.ok()?;
+        assert_eq!((&compared["from"]["id"], &compared["to"]["id"]), (&first, &first), "{compared}");
+        assert_eq!(compared["files"], json!([]), "{compared}");
+        Ok(())
+    }
+
     async fn only_those_who_may_edit_go_back(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let [one, two] = &fixture.versions;
@@ -166,7 +183,10 @@ tests::on_both! {
         fixture.roll_back(&reader, one, two).await?.assert_error(403, "insufficient_scope");
         reader.get(&comparison).await?.ok()?;
         let writer = fixture.owner.create_token(&fixture.workspace, &["read", "write"]).await?;
-        fixture.roll_back(&fixture.owner.with_bearer(&writer), one, two).await?.ok()?;
+        // The first version has a host that the second does not have.
+        fixture.roll_back(&fixture.owner.with_bearer(&writer), one, two).await?.assert_error(403, "approval_needs_console");
+        let admin = fixture.owner.create_token(&fixture.workspace, &["read", "write", "admin"]).await?;
+        fixture.roll_back(&fixture.owner.with_bearer(&admin), one, two).await?.ok()?;
         Ok(())
     }
 
@@ -213,11 +233,90 @@ tests::on_both! {
 
         let same = fixture.compare(&format!("to={one}&from={one}"), "en").await?.ok()?;
         assert_eq!((&same["files"], &same["diff"]["details"]), (&json!([]), &json!([])));
-        fixture.compare(&format!("to={one}"), "en").await?.assert_error(400, "invalid_request");
+        // Nothing was before the first version.
+        assert_eq!(fixture.compare(&format!("to={one}"), "en").await?.ok()?, same);
         fixture.compare("from=x", "en").await?.assert_error(400, "invalid_request");
         fixture.compare("to=x", "en").await?.assert_error(400, "invalid_request");
         let unknown = "ver_00000000000000000000000000";
         fixture.compare(&format!("to={unknown}"), "en").await?.assert_error(404, "version_not_found");
+        Ok(())
+    }
+
+    async fn a_rollback_takes_schedules_along_and_names_what_stays(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let Fixture { owner, workspace, app, .. } = &fixture;
+        let source = "export default { async scheduled() {} }";
+        let publish = async |triggers: Value, secrets: Value| {
+            let mut body = version("base", &json!([]));
+            body["files"] = json!({"main.js": source});
+            body["manifest"]["triggers"] = triggers;
+            body["manifest"]["permissions"]["secrets"] = secrets;
+            owner.post(&format!("/v1/apps/{app}/versions"), &body).await?.string_at("/id")
+        };
+        let daily = json!([{"type": "manual"}, {"type": "schedule", "cron": "0 9 * * *", "timezone": "UTC"}]);
+        let base = publish(daily.clone(), json!([])).await?;
+        let create = async |name: &str, cron: &str| {
+            let trigger = json!({"type": "schedule", "cron": cron, "timezone": "UTC"});
+            let body = json!({"name": name, "appId": app, "trigger": trigger});
+            owner.post(&format!("/v1/workspaces/{workspace}/automations"), &body).await?.string_at("/id")
+        };
+        let state = async |automation: &str| -> Result<(Value, Value)> {
+            let found = owner.get(&format!("/v1/automations/{automation}")).await?.ok()?;
+            Ok((found["status"].clone(), found["trigger"]["cron"].clone()))
+        };
+        let main = create("Main", "0 9 * * *").await?;
+        let plan = async |instruction: &str| -> Result<Value> {
+            let plan = owner.post(&format!("/v1/apps/{app}/changes"), &json!({"instruction": instruction})).await?.ok()?;
+            let path = format!("/v1/changes/{}/approve", plan["changeId"].as_str().context("no plan")?);
+            let approved = owner.post(&path, &json!({"manifest": plan["manifest"]})).await?.ok()?;
+            assert_eq!(approved["state"], "live", "{approved}");
+            Ok(approved)
+        };
+        let back = async |to: &str| -> Result<Value> {
+            let current = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?;
+            fixture.roll_back(owner, to, &current).await?.ok()
+        };
+        let changes = |moved: &Value| -> Vec<(Value, Value)> {
+            let automations = moved["automations"].as_array().cloned().unwrap_or_default();
+            automations.iter().map(|it| (it["name"].clone(), it["change"].clone())).collect()
+        };
+
+        // A schedule that a plan moved moves back, and what else the plan changed is named.
+        owner.put(&format!("/v1/apps/{app}/access"), &json!({"sharing": "private", "people": []})).await?.ok()?;
+        plan("Run it every minute. Share it with the workspace. Rename it to \"Clock\".").await?;
+        plan("Retry failed runs 3 times.").await?;
+        assert_eq!(state(&main).await?, (json!("active"), json!("* * * * *")));
+        let moved = back(&base).await?;
+        assert_eq!(state(&main).await?, (json!("active"), json!("0 9 * * *")), "{moved}");
+        assert_eq!(changes(&moved), [(json!("Main"), json!("moved"))], "{moved}");
+        let subjects: Vec<_> = moved["remains"].as_array().context("no list")?.iter().map(|it| &it["subject"]).collect();
+        assert_eq!(subjects, [&json!("sharing"), &json!("name"), &json!("retries")], "{moved}");
+        let audit = owner.get(&format!("/v1/workspaces/{workspace}/audit")).await?.ok()?;
+        let entries = audit["items"].as_array().context("no entries")?;
+        let entry = entries.iter().find(|entry| entry["action"] == "version.rollback").context("not audited")?;
+        assert_eq!(entry["detail"]["automations"], json!([{"id": main, "change": "moved"}]), "{entry}");
+        assert_eq!(entry["detail"]["remains"], json!(["sharing", "name", "retries"]), "{entry}");
+
+        // One that a plan paused is started again.
+        plan("Remove the schedule.").await?;
+        assert_eq!(state(&main).await?.0, "paused");
+        assert_eq!(changes(&back(&base).await?), [(json!("Main"), json!("started"))]);
+        assert_eq!(state(&main).await?, (json!("active"), json!("0 9 * * *")));
+
+        // What somebody touched since stays, and a schedule that nobody declared runs on.
+        let other = create("Other", "30 7 * * *").await?;
+        plan("Retry failed runs 2 times.").await?;
+        let hourly = json!([{"type": "manual"}, {"type": "schedule", "cron": "0 * * * *", "timezone": "UTC"}]);
+        publish(hourly, json!([{"name": "KEY"}])).await?;
+        let secret = json!({"value": "a-secret-of-a-test"});
+        owner.put(&format!("/v1/apps/{app}/secrets/KEY"), &secret).await?.ok()?;
+        let third = create("Third", "0 * * * *").await?;
+        let moved = back(&base).await?;
+        assert_eq!(changes(&moved), [(json!("Third"), json!("paused"))], "{moved}");
+        assert!(moved["remains"].to_string().contains("KEY"), "{moved}");
+        assert_eq!(state(&other).await?, (json!("active"), json!("30 7 * * *")));
+        assert_eq!(state(&third).await?.0, "paused");
+        assert_eq!(state(&main).await?, (json!("active"), json!("0 9 * * *")));
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Calls of webhooks that are refused despite a valid proof, their limits, and the deliveries that the console shows.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
 use tests::{AutomationFixture, Client, Reply, Server, Webhook, Workspace, unix_time};
@@ -97,7 +97,7 @@ tests::on_both! {
         untyped.send().await?.assert_error(415, "unsupported_media_type");
 
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        for bad in ["{", "{} {}", "{'a': 1}", "nul", "[1,]", "\u{feff}{}", &nested(129), &"[".repeat(200_000)]
+        for bad in ["{", "{} {}", "{'a': 1}", "nul", "[1,]", &nested(129), &"[".repeat(200_000)]
         {
             let reply = webhook.unsigned_request("application/json", bad)?.send().await?;
             reply
@@ -116,6 +116,27 @@ tests::on_both! {
         largest.assert_status(202);
         fixture.owner.wait_for_success(&largest.string_at("/runId")?).await?;
         webhook.unsigned_request("application/json", text((256 << 10) + 1))?.send().await?.assert_error(413, "too_large");
+        Ok(())
+    }
+
+    async fn calls_that_prove_nothing_are_counted_and_not_listed(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let path = fixture.webhook_path();
+        let read = || async { fixture.owner.get(&path).await };
+        assert_eq!(read().await?.ok()?["refused"], Value::Null);
+        let tag = read().await?.header("etag").map(str::to_owned);
+        fixture.webhook.unsigned_request("application/json", "{}")?.send().await?.assert_error(401, "bad_signature");
+        let refused = tests::eventually("the call is counted", async || {
+            let refused = read().await?.ok()?["refused"].clone();
+            ensure!(!refused.is_null(), "not yet");
+            Ok(refused)
+        })
+        .await?;
+        assert_eq!((&refused["calls"], &refused["code"]), (&json!(1), &json!("bad_signature")));
+        assert_eq!(read().await?.ok()?["deliveries"], json!([]), "what proves nothing leaves no delivery");
+        assert_eq!(read().await?.header("etag").map(str::to_owned), tag, "a count is no change of the settings");
+        // A test of the console is no call of a sender.
+        fixture.owner.post(&format!("{path}/test"), &json!({})).await?.ok()?;
         Ok(())
     }
 

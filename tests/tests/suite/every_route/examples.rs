@@ -141,7 +141,10 @@ mod every_example_is_accepted {
         ]);
         on_server(options, async |server| {
             let mut examples = read_examples(&fetch_description(&server).await?)?;
-            examples.retain(|example| !example.is_passkey_operation());
+            // An issuer's response needs the issuer: `oidc` sends it.
+            examples.retain(|example| {
+                !example.is_passkey_operation() && example.operation_id != "forward_oidc_response"
+            });
             ensure!(examples.len() > 60, "only {} examples", examples.len());
             // Each example has its own workspace, so that they do not affect each other.
             let fixtures = ExampleFixture::fixtures(&server, &dns);

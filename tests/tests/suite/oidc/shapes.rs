@@ -1,0 +1,262 @@
+//! Issuers of many shapes: what is taken as they send it, and what is refused because it decides about a person.
+
+use super::*;
+
+/// Issuers send more than is used, and other types than the standard shows.
+#[tokio::test]
+async fn issuers_of_many_shapes_sign_people_in() -> Result<()> {
+    let overrides = |claim_overrides| IssuerBehaviour { claim_overrides, ..IssuerBehaviour::default() };
+    let metadata = |metadata_overrides| IssuerBehaviour { metadata_overrides, ..IssuerBehaviour::default() };
+    let tokens = |token_overrides| IssuerBehaviour { token_overrides, ..IssuerBehaviour::default() };
+    let without_email =
+        || IssuerBehaviour { email: None, email_verified: None, ..IssuerBehaviour::default() };
+    let encryption_key =
+        json!({"kty": "RSA", "use": "enc", "alg": "RSA-OAEP", "kid": "1", "n": "AQAB", "e": "AQAB"});
+    let shapes: Vec<(&str, IssuerBehaviour)> = vec![
+        ("a time as a text", overrides(json!({"updated_at": "2026-01-02T03:04:05.000Z"}))),
+        ("a time with a fraction", overrides(json!({"auth_time": 1_700_000_000.5}))),
+        ("several audiences", overrides(json!({"aud": ["qala", "project-7"], "azp": "qala"}))),
+        ("one audience as a list", overrides(json!({"aud": ["qala"]}))),
+        ("a verified address as a text", overrides(json!({"email_verified": "true"}))),
+        (
+            "groups, roles and tenants",
+            overrides(json!({"groups": [{"id": 7}], "realm_access": {"roles": ["a"]}, "tid": null})),
+        ),
+        (
+            "an address that is a text",
+            overrides(json!({"address": "Almaty", "phone_number_verified": "no", "birthdate": 1990})),
+        ),
+        (
+            "a locale that is a list",
+            overrides(json!({"locale": ["kk", "ru"], "zoneinfo": 5, "picture": {"data": {}}})),
+        ),
+        ("names in objects", overrides(json!({"name": {"given": "A"}, "family_name": ["B"]}))),
+        ("names in languages", overrides(json!({"name#ru": "Айгерим", "name#kk": 7}))),
+        (
+            "a short description",
+            metadata(
+                json!({"response_types_supported": null, "subject_types_supported": null, "id_token_signing_alg_values_supported": null}),
+            ),
+        ),
+        (
+            "lists as texts",
+            metadata(
+                json!({"scopes_supported": "openid email", "claims_supported": "sub", "response_types_supported": "code"}),
+            ),
+        ),
+        (
+            "booleans as texts",
+            metadata(json!({"claims_parameter_supported": "false", "request_uri_parameter_supported": "no"})),
+        ),
+        (
+            "empty addresses",
+            metadata(
+                json!({"userinfo_endpoint": "", "end_session_endpoint": "", "service_documentation": 7}),
+            ),
+        ),
+        (
+            "unknown algorithms",
+            metadata(
+                json!({"id_token_signing_alg_values_supported": ["ES256", "ML-DSA-44", 7], "token_endpoint_auth_methods_supported": ["client_secret_basic", "attest_jwt_client_auth"]}),
+            ),
+        ),
+        (
+            "a secret in the body",
+            IssuerBehaviour {
+                takes_secret_in_body: true,
+                ..metadata(json!({"token_endpoint_auth_methods_supported": ["client_secret_post"]}))
+            },
+        ),
+        (
+            "keys of other uses",
+            IssuerBehaviour {
+                other_keys: vec![encryption_key, json!({"kty": "AKP"}), json!(7)],
+                ..IssuerBehaviour::default()
+            },
+        ),
+        (
+            "keys with certificates",
+            IssuerBehaviour {
+                other_keys: vec![
+                    json!({"kty": "EC", "crv": "P-521", "x": "AA", "y": "AA", "x5c": "not a list"}),
+                ],
+                ..IssuerBehaviour::default()
+            },
+        ),
+        (
+            "another token type",
+            tokens(json!({"token_type": "BearerToken", "expires_in": "300", "scope": ["openid"]})),
+        ),
+        (
+            "no token type",
+            tokens(
+                json!({"token_type": null, "expires_in": null, "refresh_token": false, "not_before": "x"}),
+            ),
+        ),
+        ("a created token", IssuerBehaviour { token_status: 201, ..IssuerBehaviour::default() }),
+        (
+            "the address in userinfo",
+            IssuerBehaviour {
+                userinfo: Some(
+                    json!({"sub": "subject-1", "email": "aigerim@example.test", "email_verified": true, "updated_at": "x"}),
+                ),
+                ..without_email()
+            },
+        ),
+        (
+            "the verification in userinfo",
+            IssuerBehaviour {
+                email_verified: None,
+                userinfo: Some(
+                    json!({"sub": "subject-1", "email": "aigerim@example.test", "email_verified": "true"}),
+                ),
+                ..IssuerBehaviour::default()
+            },
+        ),
+    ];
+    assert!(shapes.len() >= 20);
+    with_issuer(&[], async |server, issuer| {
+        for (number, (what, behaviour)) in shapes.iter().enumerate() {
+            // Each is a person of their own, who signs in for the first time.
+            let mut behaviour = behaviour.clone();
+            behaviour.subject = format!("subject-{}", number + 1);
+            let email = format!("person-{number}@example.test");
+            behaviour.email = behaviour.email.map(|_| email.clone());
+            if let Some(userinfo) = &mut behaviour.userinfo {
+                userinfo["sub"] = json!(behaviour.subject);
+                userinfo["email"] = json!(email);
+            }
+            let reply = sign_in(server, issuer, behaviour).await?;
+            let person = client_from_reply(server, &reply).with_context(|| (*what).to_owned())?;
+            let session = person.get("/v1/session").await?;
+            assert_eq!(session.string_at("/user/email")?, email, "{what}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_decides_about_a_person_is_never_guessed() -> Result<()> {
+    let overrides = |claim_overrides| IssuerBehaviour { claim_overrides, ..IssuerBehaviour::default() };
+    let userinfo = |userinfo| IssuerBehaviour {
+        email: None,
+        email_verified: None,
+        userinfo: Some(userinfo),
+        ..IssuerBehaviour::default()
+    };
+    with_issuer(&[], async |server, issuer| {
+        for (what, behaviour, status) in [
+            ("several audiences and no party", overrides(json!({"aud": ["qala", "other"]})), 401),
+            ("another party", overrides(json!({"aud": ["qala", "other"], "azp": "other"})), 401),
+            ("one audience and another party", overrides(json!({"azp": "other"})), 401),
+            ("an empty subject", overrides(json!({"sub": ""})), 401),
+            ("a subject of blanks", overrides(json!({"sub": "  "})), 401),
+            ("not valid yet", overrides(json!({"nbf": tests::unix_time() + 3_600})), 401),
+            ("a verification that is a number", overrides(json!({"email_verified": 1})), 401),
+            (
+                "userinfo of another person",
+                userinfo(json!({"sub": "x", "email": "a@example.test", "email_verified": true})),
+                401,
+            ),
+            (
+                "userinfo without a subject",
+                userinfo(json!({"email": "a@example.test", "email_verified": true})),
+                401,
+            ),
+            ("userinfo without an address", userinfo(json!({"sub": "subject-1"})), 403),
+            (
+                "userinfo with an unverified address",
+                userinfo(json!({"sub": "subject-1", "email": "a@example.test", "email_verified": false})),
+                403,
+            ),
+            (
+                "an error with the status of a success",
+                IssuerBehaviour {
+                    token_overrides: json!({"error": "invalid_grant", "id_token": null}),
+                    ..IssuerBehaviour::default()
+                },
+                401,
+            ),
+            (
+                "an error beside a token",
+                IssuerBehaviour {
+                    token_overrides: json!({"error": "access_denied"}),
+                    ..IssuerBehaviour::default()
+                },
+                401,
+            ),
+            (
+                "no ID token",
+                IssuerBehaviour { token_overrides: json!({"id_token": null}), ..IssuerBehaviour::default() },
+                401,
+            ),
+        ] {
+            assert_refused(&sign_in(server, issuer, behaviour).await?, status, what);
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_description_that_cannot_be_used_is_named() -> Result<()> {
+    with_issuer(&[], async |server, issuer| {
+        let visitor = server.client();
+        let other = format!("{}/", issuer.issuer_url());
+        for (metadata_overrides, message) in [
+            (json!({"token_endpoint": null}), "`token_endpoint` is missing"),
+            (json!({"jwks_uri": ["keys"]}), "`jwks_uri` is not a text"),
+            (json!({"issuer": other}), "they differ by the slash"),
+        ] {
+            issuer.set_behaviour(IssuerBehaviour { metadata_overrides, ..IssuerBehaviour::default() });
+            let reply = visitor.get("/v1/auth/oidc/company/start").await?;
+            reply.assert_error(503, "provider_unavailable");
+            let text = reply.json::<serde_json::Value>()?["error"]["message"].to_string();
+            assert!(text.contains(message), "{text}");
+        }
+        issuer.set_behaviour(IssuerBehaviour { content_coding: Some("gzip"), ..IssuerBehaviour::default() });
+        visitor.get("/v1/auth/oidc/company/start").await?.assert_error(503, "provider_unavailable");
+        Ok(())
+    })
+    .await
+}
+
+/// An issuer that responds by a form only: the browser posts it without cookies, and is redirected to come with them.
+#[tokio::test]
+async fn an_issuer_may_respond_by_a_form() -> Result<()> {
+    with_issuer(&[], async |server, issuer| {
+        let visitor = server.client();
+        let metadata_overrides = json!({"response_modes_supported": ["form_post"]});
+        issuer.set_behaviour(IssuerBehaviour { metadata_overrides, ..IssuerBehaviour::default() });
+        let browser = start_sign_in(&visitor, "/device").await?;
+        assert!(
+            browser.authorization_url.contains("response_mode=form_post"),
+            "{}",
+            browser.authorization_url
+        );
+        let back: url::Url = issuer.sign_in(&browser.authorization_url)?.parse()?;
+        let form = format!("{}&user=%7B%22name%22%3A1%7D", back.query().context("no query")?);
+        let path = "/v1/auth/oidc/company/callback";
+        let post = async |path: &str, form: String| {
+            let outside = visitor.signed_out();
+            let request = outside.request(Method::POST, path);
+            let request = request.header(header::ORIGIN, "https://id.example.test")?;
+            request.body("application/x-www-form-urlencoded", form)?.send().await
+        };
+        let reply = post(path, form).await?;
+        assert_eq!(reply.status.as_u16(), 303, "{reply}");
+        let to = reply.header("location").context("no location")?.to_owned();
+        assert!(to.starts_with(&format!("{path}?")) && !to.contains("user="), "{to}");
+        assert_eq!(reply.header("set-cookie"), None, "{reply}");
+        let reply = follow_callback(&visitor, None, &format!("{}{to}", visitor.base_url())).await?;
+        assert_refused(&reply, 400, "another browser");
+        let reply =
+            follow_callback(&visitor, Some(&browser.cookie), &format!("{}{to}", visitor.base_url())).await?;
+        client_from_reply(server, &reply)?;
+        assert_eq!(post("/v1/auth/oidc/nobody/callback", "code=1".to_owned()).await?.status.as_u16(), 404);
+        assert_eq!(post(path, "x".repeat(20_000)).await?.status.as_u16(), 413);
+        Ok(())
+    })
+    .await
+}
